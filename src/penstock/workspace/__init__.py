@@ -18,7 +18,7 @@ __all__ = ["Workspace"]
 
 
 def __getattr__(name: str) -> object:
-    """Load `Workspace` when it is first asked for: a store needs this room's locks and nothing of its reading.
+    """Load `Workspace` on first use: a store needs this room's locks but none of its reading.
 
     Raises:
         AttributeError: for any other name.

@@ -14,23 +14,23 @@ from contextlib import suppress
 
 from penstock.text import escape
 
-# Whoever writes into a file loses these, by the kernel's own rule, and so does who replaces it.
+# The kernel drops these when a file is written to, so replacing the file drops them too.
 _LOST_BY_WRITING = {"security.capability", "security.ima", "security.evm"}
 _COPYFILE_ACL, _COPYFILE_XATTR = 1 << 0, 1 << 2  # macOS's copyfile.h
 
 
 def give(new: int, old: int) -> tuple[str, ...]:
-    """Give a new file what an old one has beside its content.
+    """Copy a file's metadata to the new file that will replace it.
 
     Args:
         new: The new file, open for writing.
         old: The file that it will replace, open.
 
     Returns:
-        What could not be given, in words.
+        What could not be copied, in words.
 
     Raises:
-        OSError: What else the system says.
+        OSError: Any other failure.
     """
     if sys.platform == "win32":  # where replacing a file keeps them (ReplaceFileW)
         return ()
@@ -39,9 +39,9 @@ def give(new: int, old: int) -> tuple[str, ...]:
     if (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
         try:
             os.fchown(new, status.st_uid, status.st_gid)
-        except PermissionError:  # only root gives files away
+        except PermissionError:  # only root may give files away
             lost.append(f"its owner ({status.st_uid}:{status.st_gid})")
-    # Before the attributes, whose access list says more than the mode; after the owner, whose change takes bits away.
+    # Before the attributes, whose access list is finer than the mode; after the owner, because changing it clears mode bits.
     os.fchmod(new, stat.S_IMODE(status.st_mode))
     lost += _attributes(old, new)
     if status.st_nlink > 1:
@@ -50,7 +50,7 @@ def give(new: int, old: int) -> tuple[str, ...]:
 
 
 def _attributes(old: int, new: int) -> list[str]:
-    """Copy extended attributes, access lists among them; return those that could not be."""
+    """Copy extended attributes, including access lists; return those that could not be copied."""
     if sys.platform == "darwin":
         with suppress(AttributeError, OSError):
             if ctypes.CDLL(None, use_errno=True).fcopyfile(old, new, None, _COPYFILE_ACL | _COPYFILE_XATTR) == 0:
@@ -61,7 +61,7 @@ def _attributes(old: int, new: int) -> list[str]:
     lost = []
     try:
         names = [name for name in os.listxattr(old) if name not in _LOST_BY_WRITING]
-        # What the kernel gave the new file by itself, such as the label of its folder, needs no permission.
+        # What the kernel itself gave the new file, such as the folder's label, needs no permission.
         given = {name: os.getxattr(new, name) for name in os.listxattr(new)}
     except OSError:  # a file system without them
         return []

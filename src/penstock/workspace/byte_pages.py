@@ -35,33 +35,33 @@ def byte_page(
 ) -> Window:
     """Return whole lines around a window of bytes, or characters of a line that is longer than the cap.
 
-    Of JSON on one line, whole records take the place of whole lines.
+    For JSON on one line, whole records take the place of whole lines.
 
     Args:
         text: The file.
         counts: What is known of its lines.
         start_byte: Where the page is asked from.
         max_bytes: How much was asked for; None for 64 KiB.
-        bounds: What it may take.
+        bounds: What the page may take.
         said: Notices to carry along.
-        earlier: The version of the page before; None where no page came before.
+        earlier: The version of the previous page; None if there was none.
         records: The records of JSON on one line; None for any other file.
     """
     source, encoding, path = text
     asked = window.DEFAULT_MAX_BYTES if max_bytes is None else max_bytes
     wanted = min(asked, bounds.cap)
-    # The one place where a page of this version ended. This page may begin there (reading on) or end there (reading
-    # back), and keeps that place.
+    # The one position where a page of this version ended. This page may begin there (reading forward) or end there (reading
+    # backward), and then keeps that position.
     meets = set() if earlier is None else {earlier.cursor_byte}
     keep_end = wanted > 0 and start_byte + wanted in meets
     keep_start = keep_end or start_byte in meets
     cut = partial(_cut, text, wanted, bounds, records, keep_end=keep_end)
     whole, extent = cut(start_byte, keep_start=keep_start)
     if extent.end_byte <= start_byte < source.size_bytes:
-        # What fits of the line does not reach to the byte that was asked for: its character comes first.
+        # The part of the line that fits does not reach the requested byte, so the page starts at the requested character.
         at = whole.start_byte + encoding.floor_char(whole.data, start_byte - whole.start_byte)
         whole, extent = cut(at, keep_start=True)
-    # What ended the page, the strongest reason last: the budget also where the cap or a line's end came first.
+    # What ended the page, the strongest reason last: the budget wins even if the cap or a line's end came first.
     bound = "end" if extent.end_byte >= source.size_bytes else "line" if extent.fragment else "max_bytes"
     if bound == "max_bytes" and wanted == bounds.cap:
         bound = bounds.name
@@ -109,20 +109,20 @@ def _cut(
     keep_start: bool,
     keep_end: bool,
 ) -> tuple[Extent, Extent]:
-    """Return what is around a place by bytes alone, and as much of it as fits once it is rendered.
+    """Return the window around a position by bytes alone, and as much of it as fits once rendered.
 
     Args:
         text: The file.
         wanted: How many bytes the page may hold.
-        bounds: What it may take.
+        bounds: What the page may take.
         records: The records of JSON on one line; None for any other file.
-        start_byte: The place.
-        keep_start: Whether the page begins there and nowhere else.
-        keep_end: Whether it ends where it ends by bytes, because another page begins there.
+        start_byte: The position.
+        keep_start: Whether the page must begin exactly there.
+        keep_end: Whether the page must end at its last byte, because another page begins there.
     """
     source, encoding, _ = text
     begin, size, keeps_end = start_byte, wanted, keep_end
-    # A page that ends where another began is not moved to the borders of records: the two would no longer meet.
+    # A page that ends where another began is not moved to record boundaries: the two would no longer meet.
     if records is not None and not keep_end:
         some = records.around(start_byte, wanted, bounds.cap, keep_start=keep_start)
         if some is not None:
@@ -139,28 +139,28 @@ def _cut(
     extent = fitting.head_of(whole, encoding, bounds.room)
     if records is not None and extent.end_byte < whole.end_byte:
         shorter = records.shortened(extent)
-        # Whole records only where one fits: a page has to reach past the place that was asked for (B-4).
+        # Whole records only if one fits: a page must reach past the requested position (B-4).
         extent = shorter if shorter.end_byte > start_byte else extent
     return whole, extent
 
 
 def bytes_before(text: TextFile, start: int, wanted: int, bounds: PageBounds) -> Call | None:
-    """Return the call whose page ends where this one starts (B-8): whole lines where they fit, else characters of one."""
+    """Return the call whose page ends where this one starts (B-8): whole lines if they fit, else characters of one."""
     if start <= 0:
         return None
     source, encoding, path = text
     first = encoding.align(max(0, start - bounds.cap - 4))  # 4: to see whether a character begins at the cap
     data = source.read(first, start - first)
     cap = max(bounds.cap, 4 * encoding.unit)
-    reach = max(0, len(data) - min(wanted, cap))  # from here on the page may begin
-    # First choice: the first line start from `reach` on, so that the page holds whole lines. Where there is none
-    # before the end of the data, the page ends in a line that is longer than it: it begins at the start of that
-    # line if the cap reaches there, else at a character.
+    reach = max(0, len(data) - min(wanted, cap))  # the page may begin from here on
+    # First choice: the first line start at or after `reach`, so that the page holds whole lines. If there is none before the end of
+    # the data, the page ends in a line longer than the page: it begins at the start of that line if the cap reaches it, else at a
+    # character.
     begin = 0 if first == reach == 0 else encoding.find(data, max(0, reach - encoding.unit))
     if (
         begin is None or begin == len(data) or not encoding.ends_line(data)
-    ):  # the end of one line, or one that is longer
-        line = encoding.rfind(data, len(data) - encoding.unit) or 0  # or it began before all that was read
+    ):  # the end of one line, or a line that is too long
+        line = encoding.rfind(data, len(data) - encoding.unit) or 0  # or it began before everything that was read
         begin = line
         if not encoding.ends_line(data) or line < len(data) - cap:
             last = encoding.floor_char(data, len(data) - 1)  # of at least the last character
@@ -176,7 +176,7 @@ def bytes_before(text: TextFile, start: int, wanted: int, bounds: PageBounds) ->
 def exact_page(text: TextFile, start: int, max_bytes: int | None, bounds: PageBounds, said: list[str]) -> Window:
     """Return the bytes themselves in base64, of any file (B-7)."""
     source = text.source
-    # Base64 makes four characters of three bytes, and fills up the last ones.
+    # Base64 turns three bytes into four characters, and pads the last group.
     cap = bounds.cap // 4 * 3 - 3
     asked = window.DEFAULT_MAX_BYTES if max_bytes is None else max_bytes
     extent = window.cut_exact(source, start_byte=start, max_bytes=min(asked, cap))

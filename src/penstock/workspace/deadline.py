@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import threading
 
 READ_SECONDS = 10.0
-"""Within this time a read gives an answer or a named error (`docs/reliability.md`, R2)."""
+"""A read gives an answer or a named error within this time (`docs/reliability.md`, R2)."""
 WALK_SECONDS = 30.0
 """How long a tool that walks a tree or searches may take."""
 
@@ -24,7 +24,7 @@ class Deadline:
     """A moment on the monotonic clock by which a call has to answer.
 
     Args:
-        seconds: How far from now it lies; None for one that never passes.
+        seconds: How far in the future it is; None if it never passes.
     """
 
     __slots__ = ("_at",)
@@ -34,10 +34,10 @@ class Deadline:
 
     @property
     def passed(self) -> bool:
-        """Return whether it has passed; before that, let another thread work where one waits for its turn."""
+        """Return whether the deadline has passed; if not, first let another thread work if one waits for its turn."""
         now = time.monotonic()
         turns.pause(now, None if self._at is None else max(0.0, self._at - now))
-        # Asked anew: the turn of another may have taken what was left.
+        # Checked again: the other thread's turn may have used up what was left.
         return self._at is not None and time.monotonic() >= self._at
 
     def left(self) -> float | None:
@@ -45,9 +45,9 @@ class Deadline:
         return None if self._at is None else max(0.0, self._at - time.monotonic())
 
     def acquire(self, lock: threading.Lock) -> bool:
-        """Take a lock; False when time is up before it is free.
+        """Take a lock; False if time is up before it is free.
 
-        Nobody keeps a turn while waiting: who holds the lock may want it.
+        The thread gives up its turn while it waits: the holder of the lock may need one.
         """
         if lock.acquire(blocking=False):
             return True

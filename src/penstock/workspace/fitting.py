@@ -23,20 +23,22 @@ if TYPE_CHECKING:
     from penstock.outline import Symbol
 
 CLIP_CHARACTERS = 2_000
-"""Where a line is clipped in `view` (V-8); opencode, crush, Gemini CLI and Cline clip there too."""
+"""Where `view` clips a line (V-8); opencode, crush, Gemini CLI and Cline clip there too."""
 CLIP_BYTES = 4 * CLIP_CHARACTERS + 4
-"""How many bytes of a line are decoded for that: a character has at most four in any encoding, and one more tells its end."""
-_GUTTER_CHARACTERS = 8  # of a line in `read_file`, `{n:>6}\t` and its end
+"""How many bytes of a line are decoded for clipping: a character has at most four in any encoding, and one more character shows
+whether the line goes on.
+"""
+_GUTTER_CHARACTERS = 8  # of a line in `read_file`: `{n:>6}\t` and its end
 
 
 class PageRoom(Protocol):
     """The room that a page has once it is rendered. Costs never fall as what they measure grows."""
 
     limit: int
-    """The cost that a whole page may have, in the unit of the three functions."""
+    """The maximum cost of a whole page, in the unit of the three functions."""
     cap_bytes: int
-    """How many bytes a page may hold; fixed for a server or client, so that pages do not depend on the length of their
-    headers (B-3).
+    """How many bytes a page may hold; fixed for a server or client, so that pages do not depend on the length of their headers
+    (B-3).
     """
 
     def lines(self, lines: Sequence[Line]) -> int:
@@ -53,7 +55,7 @@ class PageRoom(Protocol):
 
 
 class Boundless:
-    """Room for anything: a caller in Python who set no allowance. Everything costs nothing in it."""
+    """Room for anything, for a Python caller who set no allowance. Everything costs nothing."""
 
     limit: int = 1 << 62
     cap_bytes: int = window.HARD_MAX_BYTES
@@ -72,13 +74,12 @@ class Boundless:
 
 
 def most(count: int, cost: Callable[[int], int], limit: int) -> int:
-    """Return the largest n <= count with `cost(n) <= limit`; 0 where none is.
+    """Return the largest n <= count with `cost(n) <= limit`; 0 if there is none.
 
         >>> most(100, lambda n: 3 * n, 50)
         16
 
-    `cost` is called some 2 log2(count) times at worst, a few times where costs are nearly even; it must not fall as n
-    grows.
+    `cost` is called about 2 log2(count) times at worst, a few times if costs are nearly even; it must not fall as n grows.
     """
     low, low_cost, high = 0, 0, count
     high_cost = cost(count)
@@ -88,7 +89,7 @@ def most(count: int, cost: Callable[[int], int], limit: int) -> int:
     # Invariant: `low` fits, `high` does not.
     while high - low > 1:
         middle = (low + high) // 2
-        if is_guess:  # costs are nearly even, so that one or two guesses do; the halves in between keep it logarithmic
+        if is_guess:  # with nearly even costs one or two guesses suffice; bisections in between keep it logarithmic
             middle = low + (high - low) * (limit - low_cost) // max(1, high_cost - low_cost)
             middle = min(max(middle, low + 1), high - 1)
         is_guess = not is_guess
@@ -108,14 +109,14 @@ def split_ending(encoding: Encoding, data: bytes) -> tuple[bytes, str]:
     if not encoding.ends_line(data):
         return data, ""
     body, carriage = data[: -encoding.unit], "\r".encode(encoding.codec)
-    # In UTF-16 the two bytes of a carriage return may also stand across two units.
+    # In UTF-16 the two bytes of a carriage return may also straddle two units.
     if body.endswith(carriage) and len(body) % encoding.unit == 0:
         return body[: -len(carriage)], "\r\n"
     return body, "\n"
 
 
 def whole_line(encoding: Encoding, number: int, data: bytes, start_byte: int) -> Line:
-    """Return the line whose bytes `data` is, with its end."""
+    """Return the line whose bytes, including its end, are `data`."""
     body, ending = split_ending(encoding, data)
     text, invalid = encoding.decode(body[encoding.bom_at(start_byte) :])
     size = len(body)
@@ -131,9 +132,9 @@ def whole_line(encoding: Encoding, number: int, data: bytes, start_byte: int) ->
 
 
 def ordinary_lines(encoding: Encoding, number: int, data: bytes, start_byte: int, count: int) -> list[Line]:
-    """Return up to `count` lines from the beginning of `data`, as far as they are ASCII and short, which most are.
+    """Return up to `count` lines from the beginning of `data`, stopping at the first that is long or not ASCII; few are.
 
-    `clipped_line` makes the same of them, in three times the time.
+    `clipped_line` gives the same for such lines, in three times the time.
     """
     if encoding.unit > 1 or encoding.bom_at(start_byte):
         return []
@@ -153,7 +154,7 @@ def ordinary_lines(encoding: Encoding, number: int, data: bytes, start_byte: int
 
 
 def clipped_line(encoding: Encoding, number: int, data: bytes, start_byte: int, path: str) -> Line:
-    """Return the line whose bytes `data` is, with its end, as far as a page shows it (V-8)."""
+    """Return the line whose bytes, including its end, are `data`, as far as a page shows it (V-8)."""
     body, ending = split_ending(encoding, data)
     return clipped_head(encoding, number, body[:CLIP_BYTES], start_byte, path, body_bytes=len(body), ending=ending)
 
@@ -169,19 +170,19 @@ def clipped_head(
     ending: str,
     is_endless: bool = False,
 ) -> Line:
-    """Return a line as far as a page shows it where only its beginning was read.
+    """Return a line as far as a page shows it, if only its beginning was read.
 
     Args:
         encoding: How bytes become text.
-        number: Its 1-based number.
-        head: Its first bytes, `CLIP_BYTES` or all of them.
-        start_byte: Where it starts in the file.
+        number: The line's 1-based number.
+        head: The line's first bytes, `CLIP_BYTES` or all of them.
+        start_byte: Where the line starts in the file.
         path: The file, for the call that shows the rest.
-        body_bytes: How long it is without its end.
-        ending: Its end.
-        is_endless: Whether its end was not found in time: `body_bytes` is then at least so.
+        body_bytes: How long the line is without its end.
+        ending: The line's end.
+        is_endless: Whether the line's end was not found in time: `body_bytes` is then a lower bound.
     """
-    # Four bytes are left off, so that a character at the cut is there whole or not at all.
+    # Four bytes are dropped, so that a character at the cut is whole or absent.
     if len(head) < body_bytes:
         head = head[: encoding.floor_char(head, len(head) - 4)]
     bom = encoding.bom_at(start_byte)
@@ -202,15 +203,14 @@ def clipped_head(
 
 
 def _first_characters(line: Line, encoding: Encoding, body: bytes, count: int, path: str) -> Line:
-    """Return the beginning of a line, at most `count` characters and at least one; `body` begins with its bytes."""
+    """Return the beginning of a line: at most `count` characters and at least one; `body` begins with its bytes."""
     bom = encoding.bom_at(line.start_byte)
     data = body[bom : line.shown_bytes]
 
     def characters(at: int) -> int:
         return len(encoding.decode(data[: encoding.floor_char(data, at)])[0])
 
-    # An invalid byte is shown as four characters, so that characters do not tell bytes: their number is found by
-    # trying.
+    # An invalid byte is shown as four characters, so that characters do not determine bytes: the number of bytes is found by trial.
     if line.invalid_bytes:
         kept = encoding.floor_char(data, most(len(data), characters, count))
     else:
@@ -221,7 +221,7 @@ def _first_characters(line: Line, encoding: Encoding, body: bytes, count: int, p
 
 
 def _with_way(line: Line, path: str) -> Line:
-    """Return a line with the call that shows what is hidden of it, where something is."""
+    """Return a line with the call that shows its hidden part, if it has one."""
     if not line.hidden_bytes:
         return line
     some = None if line.is_endless or line.hidden_bytes > window.DEFAULT_MAX_BYTES else line.hidden_bytes
@@ -230,11 +230,11 @@ def _with_way(line: Line, path: str) -> Line:
 
 
 def shortened_line(line: Line, encoding: Encoding, room: PageRoom, data: bytes, path: str) -> Line:
-    """Return as much of one line as the room holds, at least a character of it. `data` begins with the bytes of the line."""
-    longest = line.body_bytes  # the numbers in the mark are measured with all the digits that they can have
+    """Return as much of one line as the room holds, at least one character. `data` begins with the bytes of the line."""
+    longest = line.body_bytes  # the numbers in the mark are measured with the most digits that they can have
     way = Call("read_file", {"path": path, "start_byte": line.start_byte + longest, "max_bytes": longest})
     mark = line._replace(shown_bytes=0, way=way)
-    # At least one character, although it may not fit: a page of nothing would not advance.
+    # At least one character, although it may not fit: an empty page would not advance.
     fitting = most(len(line.text), lambda n: room.lines((mark._replace(text=line.text[:n]),)), room.limit)
     return _first_characters(line, encoding, data, max(1, fitting), path)
 
@@ -244,7 +244,7 @@ class Taken(NamedTuple):
 
     lines: list[Line]
     end: int
-    """Where the lines end in the bytes."""
+    """Where the lines end within the bytes."""
     bound: str
     """Why no more lines were taken: `limit`, `cap` or `end`."""
 
@@ -254,12 +254,12 @@ def take_lines(
 ) -> Taken:
     """Return at most `count` whole lines of `data` within `cap` bytes and, gutter included, within `cap` characters.
 
-    None are taken where the first alone is longer.
+    None are taken if the first alone is longer.
 
     Args:
         encoding: How bytes become text.
         data: The bytes, which begin with a line.
-        start_byte: Where they stand in the file.
+        start_byte: Where the bytes are in the file.
         first: The number of the first line.
         count: How many lines at most; None for all.
         cap: How many bytes and characters; None for no bound.
@@ -273,8 +273,7 @@ def take_lines(
             if not ends_file:
                 return Taken(lines, at, "cap")
             end = len(data)
-        # Characters are bounded too, since each line brings its gutter: a file of line feeds alone shows eight
-        # characters a byte.
+        # Characters are bounded too, since each line adds its gutter: a file of only line feeds shows eight characters per byte.
         if cap is not None and (end > cap or shown > cap):
             return Taken(lines, at, "cap")
         line = whole_line(encoding, first + len(lines), data[at:end], start_byte + at)
@@ -293,7 +292,7 @@ def decoded(encoding: Encoding, extent: Extent) -> tuple[str, int]:
 
 
 def _line_ends(encoding: Encoding, data: bytes) -> list[int]:
-    """Return where lines end in `data`, 0 first."""
+    """Return where lines end in `data`, starting with 0."""
     if encoding.unit == 1:
         return _ends_of(data.split(b"\n"))
     ends = [0]
@@ -303,7 +302,7 @@ def _line_ends(encoding: Encoding, data: bytes) -> list[int]:
 
 
 def _ends_of(lines: list[bytes] | list[str]) -> list[int]:
-    """Return where lines end in a text that was parted at its line ends, 0 first; behind the last there is none."""
+    """Return where lines end in a text that was split at its line ends, starting with 0; the text after the last has no end."""
     return [0, *accumulate([len(line) + 1 for line in lines[:-1]])]
 
 
@@ -312,10 +311,9 @@ def head_of(extent: Extent, encoding: Encoding, room: PageRoom) -> Extent:
     text, _ = decoded(encoding, extent)
     if room.text(text) <= room.limit:
         return extent
-    # Whole lines first. Their places in the bytes and in the text are found side by side, because each trial cuts the
-    # text.
+    # Whole lines first. Their positions in the bytes and in the text are found together, because each trial cuts the text.
     ends = _line_ends(encoding, extent.data)
-    shown = _ends_of(text.split("\n"))  # the same places in the text, which is decoded once
+    shown = _ends_of(text.split("\n"))  # the same positions in the text, which is decoded once
     lines = most(len(ends) - 1, lambda n: room.text(text[: shown[n]]), room.limit)
     if lines:
         return window.shorten(extent, encoding, extent.start_byte + ends[lines])
@@ -329,13 +327,13 @@ def head_of(extent: Extent, encoding: Encoding, room: PageRoom) -> Extent:
 
 
 def tail_of(data: bytes, begin: int, encoding: Encoding, room: PageRoom) -> int:
-    """Return from where on `data[begin:]` fits: a line start if one does, else a character boundary in the last line."""
+    """Return where `data[begin:]` must start to fit: at a line start if one fits, else at a character boundary in the last line."""
     text, _ = encoding.decode(data[begin:])
     if room.text(text) <= room.limit:
         return begin
     starts = [begin + end for end in _line_ends(encoding, data[begin:])]
     shown = _ends_of(text.split("\n"))
-    # Where the data ends with a line end, no line begins behind it.
+    # If the data ends with a line end, no line begins after it.
     if starts[-1] == len(data):
         del starts[-1], shown[-1]
     lines = (
@@ -351,7 +349,7 @@ def tail_of(data: bytes, begin: int, encoding: Encoding, room: PageRoom) -> int:
     size = len(data) - last
     characters = most(size, lambda n: cost(encoding.floor_char(data, len(data) - n)), room.limit)
     at = encoding.floor_char(data, len(data) - max(1, characters))
-    while characters and cost(at) > room.limit:  # the boundary lies before the place: take one character less
+    while characters and cost(at) > room.limit:  # the boundary lies before the position: take one character less
         characters -= 1
         at = encoding.floor_char(data, len(data) - characters)
     return min(at, encoding.floor_char(data, len(data) - 1))

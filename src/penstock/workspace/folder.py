@@ -33,7 +33,7 @@ class Workspace:
     Args:
         root: The folder.
         allow_mounts: Whether paths may cross into other file systems.
-        allow_secrets: Whether files whose names say that they hold credentials may be read.
+        allow_secrets: Whether files may be read whose names suggest that they hold credentials.
         view_lines: How many lines `view` shows by default.
         caps_line_ranges: Whether a range of lines ends after 256 KiB even if no `room` bounds it (B-2).
         confinement: `auto`, or one of the kinds that `Root` knows.
@@ -185,8 +185,8 @@ class Workspace:
     ) -> Ranking:
         """Return the passages most relevant to a question in words, the best first (L-7). Raises `ToolError`.
 
-        `index_folder` is where the index is kept for the next call; a temporary one is made where nothing is said.
-        With `index_redacted` it gets no word of what looks like a secret.
+        `index_folder` is where the index is kept for the next call; without it the index is temporary. With `index_redacted` the
+        index contains no word of what looks like a secret.
         """
         from penstock.workspace import ranked
 
@@ -235,13 +235,13 @@ class Workspace:
 
 
 _TOKEN_BLOCK_BYTES = 1 << 20
-# Vocabularies split there: white space up to its last line end is one piece. Cut anywhere else, the two halves of a token
-# would count as two.
+# Vocabularies split there: white space up to its last line end is one piece. A cut anywhere else would split a token and count its
+# halves as two.
 _BEGINS_TOKEN = rb"\n(?=[!-~])"
 
 
 def _token_blocks(source: FileSource) -> Iterator[bytes]:
-    """Yield a file in blocks that are cut where a token begins, so that their counts add up; at least one, maybe empty."""
+    """Yield a file in blocks that are cut where a token begins, so that their counts add up; at least one block, possibly empty."""
     held, at = b"", 0
     while block := source.read(at, _TOKEN_BLOCK_BYTES):
         at += len(block)

@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_ALTERNATIVES = 64
-"""The most patterns that the braces of one may stand for: `{a,b}{c,d}` is four."""
+"""The most patterns that the braces in one pattern may expand to: `{a,b}{c,d}` is four."""
 
 NameFilter = Callable[[str, list[str]], list[str]]
-"""A function of a folder's path (`a/b/`, empty for the first) and names in it, which returns those it takes, in the same order."""
+"""A function of a folder's path (`a/b/`, empty for the first) and names in it, which returns those it selects, in the same order.
+"""
 
 _MAX_BRACES = 32
 _POSIX = {name.decode(): members.decode()[1:-1] for name, members in ignore.CLASSES.items()}
@@ -34,14 +35,14 @@ _ANY = "**"
 
 
 class Selection(NamedTuple):
-    """Which files of a tree are taken, and where they may lie."""
+    """Which files of a tree are selected, and where they may lie."""
 
     takes: NameFilter | None
-    """Picks the names of files; None where all are taken."""
+    """Selects file names; None selects all."""
     enters: NameFilter | None
-    """Picks the names of folders in which something may be taken; None where it may be in all."""
+    """Selects the names of folders that may contain selected files; None if any may."""
     recursive: bool
-    """Whether files in folders below may be taken at all."""
+    """Whether files in subfolders may be selected at all."""
 
 
 EVERYTHING = Selection(None, None, recursive=True)
@@ -49,7 +50,7 @@ EVERYTHING = Selection(None, None, recursive=True)
 
 
 def compiled(pattern: str, *, recursive: bool) -> Selection:
-    """Return what a glob takes.
+    """Return what a glob selects.
 
         >>> glob = compiled("src/**/*.{go,py}", recursive=False)
         >>> glob.takes("src/deep/", ["a.go", "b.txt"]), glob.enters("", ["src", "docs"])
@@ -57,18 +58,18 @@ def compiled(pattern: str, *, recursive: bool) -> Selection:
 
     Args:
         pattern: As a model gave it, not empty.
-        recursive: Whether a pattern without `/` is about the names at any depth; else about those of the first folder.
+        recursive: Whether a pattern without `/` matches names at any depth; else only those of the first folder.
 
     Raises:
-        ToolError: Its braces stand for too many patterns.
+        ToolError: Its braces expand to too many patterns.
     """
     alternatives = [_parts(one) for one in _alternatives(pattern)]
-    # Names alone, at any depth that the listing has: `*` and `*.py` are most of what is asked, and need no expression.
+    # Only names, at any depth that the listing has: `*` and `*.py` are most of what is asked, and need no expression.
     if all(len(parts) == 1 for parts in alternatives):
         return Selection(_names([parts[0] for parts in alternatives]), None, recursive)
     if all(len(parts) == 2 and parts[0] == _ANY for parts in alternatives):
         return Selection(_names([parts[1] for parts in alternatives]), None, recursive=True)
-    # One without a slash may stand beside others with one: `{*.md,src/*.py}`.
+    # An alternative without a slash may be next to others with one: `{*.md,src/*.py}`.
     anchored = [parts if len(parts) > 1 else [_ANY if recursive else "", parts[0]] for parts in alternatives]
     match = re.compile("|".join(map(_expression, anchored))).match
     routes = [[_matcher(part) for part in parts[:-1]] for parts in anchored]
@@ -84,7 +85,7 @@ def compiled(pattern: str, *, recursive: bool) -> Selection:
 
 
 def _alternatives(pattern: str) -> list[str]:
-    """Return the patterns that braces stand for. Raises `ToolError` for too many."""
+    """Return the patterns that braces expand to. Raises `ToolError` if there are too many."""
     # Each pair of braces is a level of recursion below.
     few = pattern.count("{") <= _MAX_BRACES
     found = list(islice(_expanded(pattern), MAX_ALTERNATIVES + 1)) if few else []
@@ -94,21 +95,23 @@ def _alternatives(pattern: str) -> list[str]:
 
 
 def _expanded(pattern: str) -> Iterator[str]:
-    """Yield what the first braces stand for, each with what the rest stands for. `{a}` and an open brace are themselves."""
+    """Yield each alternative of the first braces, combined with each expansion of the rest. `{a}` and an unclosed brace are
+    literal.
+    """
     choice = _first_choice(pattern)
     if choice is None:
         yield pattern
         return
     start, end, options = choice
     inner = (one for option in options for one in _expanded(option))
-    # The rest anew for each option, and never as a list: ten pairs of braces stand for a thousand patterns.
+    # The rest is expanded anew for each option, and never as a list: ten pairs of braces expand to a thousand patterns.
     for option in inner:
         for rest in _expanded(pattern[end:]):
             yield pattern[:start] + option + rest
 
 
 def _first_choice(pattern: str) -> tuple[int, int, list[str]] | None:
-    """Return where the first braces with a comma begin and end, and what stands between their commas."""
+    """Return where the first braces with a comma begin and end, and their options."""
     opened: list[tuple[int, list[int]]] = []
     found: tuple[int, int, list[str]] | None = None
     at = 0
@@ -124,7 +127,7 @@ def _first_choice(pattern: str) -> tuple[int, int, list[str]] | None:
             opened[-1][1].append(at)
         elif character == "}" and opened:
             start, commas = opened.pop()
-            # The outermost of those that close: braces within it are its options' own.
+            # The outermost pair that closes wins: braces within it belong to its options.
             if commas and (found is None or start < found[0]):
                 edges = [start, *commas, at]
                 options = [pattern[left + 1 : right] for left, right in pairwise(edges)]
@@ -136,12 +139,12 @@ def _first_choice(pattern: str) -> tuple[int, int, list[str]] | None:
 
 
 def _parts(pattern: str) -> list[str]:
-    """Return a pattern without braces by folders; a leading `./` or `/` is the folder that the listing begins in."""
+    """Return a pattern without braces split into folders; a leading `./` or `/` is the folder that the listing begins in."""
     while pattern.startswith("./"):
         pattern = pattern[2:].lstrip("/")
     anchored = pattern.startswith("/")
     pattern = pattern.lstrip("/")
-    # A folder's name with a slash behind it is all that is in it, as in an ignore file.
+    # A folder's name followed by a slash means everything in it, as in an ignore file.
     if pattern.endswith("/"):
         pattern += _ANY
     parts: list[str] = []
@@ -154,7 +157,7 @@ def _parts(pattern: str) -> list[str]:
 
 
 def _names(patterns: list[str]) -> NameFilter | None:
-    """Return the function that picks names by patterns without a slash; None where one of them takes all."""
+    """Return the function that selects names by patterns without a slash; None if one of them matches all."""
     if any(pattern and not pattern.strip("*") for pattern in patterns):
         return None
     tails = [pattern.lstrip("*") for pattern in patterns]
@@ -166,18 +169,18 @@ def _names(patterns: list[str]) -> NameFilter | None:
 
 
 def _is_plain(text: str) -> bool:
-    """Return whether a text stands for itself alone."""
+    """Return whether a text matches itself alone."""
     return not any(character in text for character in "*?[\\")
 
 
 def _expression(parts: list[str]) -> str:
-    """Return the expression that whole paths match."""
+    """Return the expression that matches whole paths."""
     return ignore.joined(_pieces("/".join(part for part in parts if part)))
 
 
 def _matcher(part: str) -> Callable[[str], object] | None:
-    """Return what asks the name of one folder; None for any number of folders."""
-    # An empty part is no folder's name: what stands behind it lies in the first folder alone.
+    """Return the test for the name of one folder; None for any number of folders."""
+    # An empty part is not a folder name: what follows it lies in the first folder only.
     return None if part == _ANY else re.compile(_expression([part]) if part else "(?!)").match
 
 
@@ -220,7 +223,7 @@ def _pieces(text: str) -> list[str]:
 
 
 def _closing(text: str, at: int) -> int:
-    """Return where a bracket expression ends that begins before `at`, behind its `]`; 0 for one that does not."""
+    """Return the index after the `]` of a bracket expression that begins before `at`; 0 if it does not end."""
     at += text[at : at + 1] in {"!", "^"} and bool(text[at : at + 1])
     first = True
     while at < len(text):
@@ -236,7 +239,7 @@ def _closing(text: str, at: int) -> int:
 
 
 def _members(inner: str) -> str:
-    """Return what stands between brackets as a class of characters; no class takes a slash."""
+    """Return the content of a bracket expression as a character class; no class matches a slash."""
     negated = inner[:1] in {"!", "^"}
     rest = inner[negated:]
     members: list[str] = []
@@ -259,7 +262,7 @@ def _members(inner: str) -> str:
 
 
 def _character(text: str, at: int) -> tuple[str, int]:
-    """Return the character at a place, which a backslash may stand before, and where the next one is."""
+    """Return the character at a position, unescaped, and the index of the next one."""
     if text[at] == "\\" and at + 1 < len(text):
         at += 1
     return text[at], at + 1

@@ -22,10 +22,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 MAX_RULE_BYTES = 1 << 20
-"""How many bytes of ignore files are in force in one folder, those above included; what lies beyond is not read."""
-_MAX_LINE = 4096  # PATH_MAX: nothing longer can match a path that anyone has
+"""How many bytes of ignore files are in force in one folder, including those above it; anything beyond is not read."""
+_MAX_LINE = 4096  # PATH_MAX: nothing longer can match a real path
 _FEW = 16
-_MAX_GLOBS = 2000  # rules with wildcards of one file; GitHub's largest template has fewer than 300
+_MAX_GLOBS = 2000  # rules with wildcards in one file; GitHub's largest template has fewer than 300
 
 CLASSES = {
     b"alnum": rb"[0-9A-Za-z]",
@@ -41,12 +41,12 @@ CLASSES = {
     b"upper": rb"[A-Z]",
     b"xdigit": rb"[0-9A-Fa-f]",
 }
-"""The named classes of bracket expressions, as classes of bytes of a regular expression."""
+"""The named classes of bracket expressions, as byte classes of a regular expression."""
 _WILD = frozenset("*?[\\")
 STAR = "*"
-"""A mark between two pieces of a pattern for any characters but a slash."""
+"""A mark between two pieces of a pattern for any characters except a slash."""
 FOLDERS = "**/"
-"""A mark between two pieces of a pattern for any number of whole folders, none included."""
+"""A mark between two pieces of a pattern for any number of whole folders, including none."""
 _REST = "**"  # everything
 
 
@@ -60,7 +60,7 @@ class _Rule(NamedTuple):
 
 
 class IgnoreRules:
-    """The rules in force in a folder: those of its own ignore file before those of `parent`.
+    """The rules in force in a folder: those of its own ignore file take precedence over those of `parent`.
 
     Args:
         source: The content of the ignore file.
@@ -72,7 +72,7 @@ class IgnoreRules:
 
     def __init__(self, source: bytes, prefix_length: int = 0, parent: IgnoreRules | None = None) -> None:
         room = MAX_RULE_BYTES - (parent.size if parent else 0)
-        # Cut behind a whole line: half a rule may mean more than the rule (`/build` for `/build-cache`).
+        # Cut after a whole line: half a rule may match more than the rule (`/build` for `/build-cache`).
         if len(source) > room:
             source = source[: source.rfind(b"\n", 0, max(room, 0)) + 1]
         self.size: int = len(source) + (parent.size if parent else 0)
@@ -89,8 +89,8 @@ class IgnoreRules:
         >>> IgnoreRules(b"*.log\n!keep.log\n").kept("", ["a.log", "keep.log", "b.txt"], folders=False)
         ['keep.log', 'b.txt']
         """
-        # First only rules that exclude are asked, all of them at once. Where no rule takes anything back that is the
-        # answer; else the few names that some rule speaks against are asked one by one, the last word first.
+        # First only excluding rules are tested, all at once. If no rule takes anything back, that is the answer; else the few names
+        # that some rule excludes are tested one by one, the last rule first.
         clear = names
         rules: IgnoreRules | None = self
         while rules is not None:
@@ -99,7 +99,7 @@ class IgnoreRules:
             rules = rules._parent
         if len(clear) == len(names) or not self._negates:
             return clear
-        spared = set(clear)  # no rule speaks against these; the others wait for the last word
+        spared = set(clear)  # no rule excludes these; for the others the last rule decides
         return [name for name in names if name in spared or not self._excludes(prefix, name, folders)]
 
     def _excludes(self, prefix: str, name: str, folder: bool) -> bool:
@@ -119,7 +119,7 @@ class IgnoreRules:
 
 
 class _Positives:
-    """The rules of one ignore file that exclude, sorted by what it costs to ask them."""
+    """The excluding rules of one ignore file, sorted by the cost of testing them."""
 
     __slots__ = ("_anchored", "_ends", "_extensions", "_globs", "_names", "_paths")
 
@@ -131,8 +131,8 @@ class _Positives:
         ends: list[str] = []
         globs: list[str] = []
         wild = 0
-        # From cheap to dear: a set of names, sets of names by folder, suffixes for one `endswith`, one expression for
-        # all other globs on names, and at last an expression each for paths.
+        # From cheap to expensive: a set of names, sets of names by folder, suffixes for one `endswith`, one expression for all
+        # other globs on names, and finally one expression each for paths.
         for rule in rules:
             text = rule.text
             if (literal := _literal(text)) is not None:
@@ -150,13 +150,13 @@ class _Positives:
                 if rule.anchored:
                     fixed = text[: _prefix(text)]
                     folder = _shown(fixed[: fixed.rfind("/") + 1])
-                    # How deep a path is that can match: a slash of the rule is one of the path, but for those that `**` stands
-                    # for and those in brackets (`[a/b]`), which make git take the rule as anchored and then match nothing.
+                    # How deep a matching path is: each slash of the rule is one of the path, except for those that `**` stands for
+                    # and those in brackets (`[a/b]`), which make git treat the rule as anchored and then match nothing.
                     depth = -1 if "**" in text or "[" in text else text.count("/")
                     self._paths.append((folder, depth, re.compile(pattern)))
                 else:
                     globs.append(pattern)
-        few = len(extensions) <= _FEW  # one call for all of them is quicker than taking the name apart
+        few = len(extensions) <= _FEW  # one call for all of them is quicker than splitting the name
         self._extensions = set() if few else extensions
         self._ends = tuple(ends) + (tuple(extensions) if few else ())
         self._globs = re.compile("|".join(globs)) if globs else None
@@ -178,7 +178,7 @@ class _Positives:
             match = self._globs.match
             names = [name for name in names if not match(name if name.isascii() else _raw(name))]
         for folder, depth, pattern in self._paths:
-            # Most rules with a path are about another folder: they cost a comparison.
+            # Most rules with a path are about another folder: they cost one comparison.
             if inner.startswith(folder) and depth in {-1, inner.count("/")}:
                 start = _raw(inner)
                 names = [name for name in names if not pattern.match(start + _raw(name))]
@@ -191,20 +191,19 @@ def _raw(name: str) -> str:
 
 
 def _shown(raw: str) -> str:
-    """Return the name whose bytes these characters are: what `_raw` undoes."""
+    """Return the name whose bytes these characters are: the inverse of `_raw`."""
     return raw if raw.isascii() else os.fsdecode(raw.encode("latin-1"))
 
 
 def _parsed(source: bytes) -> list[_Rule]:
-    """Return the rules of an ignore file, in its order. What git skips (comments, blank lines, `/` alone) is left out."""
+    """Return the rules of an ignore file, in order. What git skips (comments, blank lines, a lone `/`) is left out."""
     rules = []
     for line in source.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
-        # git reads lines as C strings: a NUL ends one, and the carriage return before the line end is then not at its
-        # end.
+        # git reads lines as C strings: a NUL ends one, and then the carriage return before the line end is not at the string's end.
         text = line.partition(b"\0")[0] if b"\0" in line else line.removesuffix(b"\r")
         if text.endswith(b" "):
             text = text.rstrip(b" ")
-            # Blanks at the end go, but for one behind a backslash (`name\ `).
+            # Trailing blanks are dropped, except for one after a backslash (`name\ `).
             if (len(text) - len(text.rstrip(b"\\"))) % 2:
                 text += b" "
         if not text or text.startswith(b"#") or len(text) > _MAX_LINE:
@@ -213,7 +212,7 @@ def _parsed(source: bytes) -> list[_Rule]:
         text = text[1:] if negated else text
         folders_only = text.endswith(b"/")
         text = text[:-1] if folders_only else text
-        # A slash anywhere but at the end ties a rule to the folder of its file.
+        # A slash anywhere but at the end anchors a rule to the folder of its file.
         anchored = b"/" in text
         text = text.removeprefix(b"/")
         if text:
@@ -222,12 +221,12 @@ def _parsed(source: bytes) -> list[_Rule]:
 
 
 def _plain(text: str) -> bool:
-    """Return whether a text matches itself alone, and in any encoding."""
+    """Return whether a text matches itself alone, in any encoding."""
     return text.isascii() and _WILD.isdisjoint(text)
 
 
 def _literal(text: str) -> str | None:
-    """Return the one name that a rule matches, None when there may be several, or none at all."""
+    """Return the one name that a rule matches; None if there may be several, or none at all."""
     if _WILD.isdisjoint(text):
         return text
     if _WILD.isdisjoint(text.replace("\\", "")) and not text.replace("\\\\", "").endswith("\\"):
@@ -236,32 +235,32 @@ def _literal(text: str) -> str | None:
 
 
 def _prefix(text: str) -> int:
-    """Return how long the part of a rule is that stands before its first special character."""
+    """Return the length of the part of a rule before its first special character."""
     return next((at for at, character in enumerate(text) if character in _WILD), len(text))
 
 
 @lru_cache(maxsize=1024)
 def _compiled(rule: _Rule) -> re.Pattern[str] | None:
-    """Return the expression for a rule, None if it can match nothing."""
+    """Return the expression for a rule; None if it can match nothing."""
     pattern = _translated(rule)
     return None if pattern is None else re.compile(pattern)
 
 
 def _translated(rule: _Rule) -> str | None:
-    """Return a rule as a regular expression for `match`, None if it can match nothing."""
+    """Return a rule as a regular expression for `match`; None if it can match nothing."""
     pieces = _pieces(rule.text, anchored=rule.anchored)
     return None if pieces is None else joined(pieces)
 
 
 def joined(pieces: list[str]) -> str:
-    """Return the pieces of a pattern as a regular expression for `match`, whose time is at most quadratic in the name.
+    """Return the pieces of a pattern as a regular expression for `match` that runs in at most quadratic time in the name's length.
 
     Args:
         pieces: `[fixed, kind, fixed, kind, fixed …]`: expressions of fixed length, and between them the kinds `STAR` and `FOLDERS`.
     """
-    # FIXED (STAR FIXED)*: a star takes the nearest place where what follows it fits, and keeps it (an atomic
-    # group). That loses nothing: a place further on leaves the next star less, and what holds a slash fits one
-    # place only. Whole folders likewise. Only the last star and the last folders may go on looking: quadratic.
+    # FIXED (STAR FIXED)*: a star takes the nearest position where what follows it fits, and keeps it (an atomic group). That loses
+    # nothing: a later position leaves less for the next star, and what contains a slash fits in one position only. The same holds
+    # for whole folders. Only the last star and the last folders may backtrack: quadratic.
     first, groups = pieces[0], pieces[1:]
     pattern = [first]
     last_folders = max((at for at in range(0, len(groups), 2) if groups[at] == FOLDERS), default=-1)
@@ -275,7 +274,7 @@ def joined(pieces: list[str]) -> str:
             pattern.append(f"[^/]*{fixed}" if final else f"(?>[^/]*?{fixed})")
         elif at == last_folders:
             pattern.append(f"(?:[^/]*/)*?{fixed}")
-        else:  # up to the next whole folders is one unit
+        else:  # everything up to the next whole folders is one unit
             inner = [fixed]
             while groups[at + 2] != FOLDERS:
                 at += 2
@@ -288,12 +287,12 @@ def joined(pieces: list[str]) -> str:
 def _pieces(text: str, *, anchored: bool) -> list[str] | None:
     """Return a rule as [fixed, kind, fixed, kind, fixed …]: stars of three kinds between expressions of fixed length.
 
-    None for a rule that git takes for broken.
+    None for a rule that git considers broken.
     """
     pieces = [re.escape(text[: _prefix(text)])]
     at = start = _prefix(
         text
-    )  # git compares the literal prefix first and looks at the rest alone: `a**` has `**` at its start
+    )  # git compares the literal prefix first and then looks only at the rest: `a**` has `**` at its start
     while at < len(text):
         character = text[at]
         at += 1
@@ -302,8 +301,7 @@ def _pieces(text: str, *, anchored: bool) -> list[str] | None:
             stars = at - 1
             while at < len(text) and text[at] == "*":
                 at += 1
-            # `**` means folders only where it stands between slashes or at an end of a rule with a path; elsewhere it
-            # is a star.
+            # `**` means folders only between slashes or at an end of a rule with a path; elsewhere it is a star.
             kind = STAR
             if anchored and at - stars > 1 and opens:
                 if at == len(text):
@@ -330,11 +328,10 @@ def _pieces(text: str, *, anchored: bool) -> list[str] | None:
 
 
 def _class(text: bytes, at: int) -> tuple[str, int] | None:
-    """Return the bracket expression that begins before `at` as a class of bytes, and where it ends; None if git takes
-    it for broken.
+    """Return the bracket expression that begins before `at` as a class of bytes, and its end; None if git considers it broken.
 
-    The order of the cases is that of git's wildmatch.c, because it decides what odd ones mean: a `]` that stands first
-    is a member, `[a-]` holds a minus, a range that goes down is empty.
+    The order of the cases is that of git's wildmatch.c, because it decides what odd ones mean: a leading `]` is a member, `[a-]`
+    contains a minus, a descending range is empty.
     """
     negated = text[at : at + 1] in {b"!", b"^"}
     at += negated
@@ -380,6 +377,6 @@ def _class(text: bytes, at: int) -> tuple[str, int] | None:
         at += 1
     if negated:
         members = set(range(1, 256)) - members
-    # WM_PATHNAME: no class takes a slash, not even one that names it.
+    # WM_PATHNAME: no class matches a slash, not even one that names it.
     members.discard(0x2F)
     return "[" + "".join(f"\\x{code:02x}" for code in sorted(members)) + "]" if members else "(?!)", at + 1

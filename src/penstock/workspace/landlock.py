@@ -23,7 +23,7 @@ _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same numbers o
 _PR_SET_NO_NEW_PRIVS = 38
 _VERSION, _PATH_BENEATH = 1, 1
 
-# linux/landlock.h: how many file rights each ABI knows; a right that a kernel does not know must not be asked for.
+# linux/landlock.h: how many file rights each ABI knows; rights unknown to a kernel must not be requested.
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 _READ_FILE, _READ_FOLDER = 1 << 2, 1 << 3
 _EXECUTE, _IOCTL_DEVICE = 1 << 0, 1 << 15
@@ -32,39 +32,39 @@ _ABSTRACT_UNIX_SOCKETS, _SIGNALS = 1 << 0, 1 << 1  # ABI 6
 
 
 class _Ruleset(ctypes.Structure):
-    """`struct landlock_ruleset_attr`: which rights are taken away unless a rule gives them."""
+    """`struct landlock_ruleset_attr`: which rights are taken away unless a rule grants them."""
 
     _fields_ = [("files", ctypes.c_uint64), ("network", ctypes.c_uint64), ("scoped", ctypes.c_uint64)]
 
 
 class _Beneath(ctypes.Structure):
-    """`struct landlock_path_beneath_attr`: the rights that a rule gives for a folder and all beneath it."""
+    """`struct landlock_path_beneath_attr`: the rights that a rule grants for a folder and everything beneath it."""
 
     _pack_ = 1
-    _layout_ = "ms"  # of a structure that is packed; Python 3.19 wants it said
+    _layout_ = "ms"  # the layout of a packed structure; Python 3.19 requires it
     _fields_ = [("rights", ctypes.c_uint64), ("folder", ctypes.c_int32)]
 
 
 class Status(NamedTuple):
-    """Whether the wall stands, as `penstock doctor` prints it."""
+    """Whether the wall is up, as `penstock doctor` prints it."""
 
     abi: int
     """The version of Landlock that the kernel offers; 0 means none."""
     in_force: bool
     reason: str
-    """Why the wall does not stand; "" where it does."""
+    """Why the wall is not up; "" if it is."""
 
 
 _in_force = False
 
 
 def abi() -> int:
-    """Return the version of Landlock that this kernel offers, 0 when it offers none."""
+    """Return the version of Landlock that this kernel offers; 0 if it offers none."""
     return max(0, _syscall(_CREATE_RULESET, None, 0, _VERSION)) if sys.platform == "linux" else 0
 
 
 def status() -> Status:
-    """Return whether the wall stands in this process, and why not."""
+    """Return whether the wall is up in this process, and if not, why."""
     offered = abi()
     if _in_force:
         return Status(offered, in_force=True, reason="")
@@ -74,32 +74,31 @@ def status() -> Status:
 
 
 def apply(readable: Iterable[str | int], writable: Iterable[str | int] = ()) -> Status:
-    """Take every right but the given ones away from this process, for good.
+    """Permanently take every right but the given ones away from this process.
 
-    Call it once, after imports and before threads: a thread that runs already keeps its rights. What cannot be done on
-    this kernel is told, never raised.
+    Call it once, after imports and before threads: a thread that is already running keeps its rights. What cannot be done on this
+    kernel is reported, never raised.
 
     Args:
-        readable: Paths or open folders that may be read, with all beneath them.
-        writable: Paths or open folders beneath which files may be made, changed and removed; nothing may be executed
-            there.
+        readable: Paths or open folders that may be read, with everything beneath them.
+        writable: Paths or open folders beneath which files may be created, changed and removed; nothing may be executed there.
 
     Returns:
-        Whether it stands now, and why not.
+        Whether the wall is up now, and if not, why.
     """
     global _in_force  # noqa: PLW0603  the wall belongs to the process, not to an object
     offered = abi()
     if offered == 0:
         return status()
-    # What is named here is forbidden unless a rule allows it, so all rights that this kernel knows are named. Unknown
-    # bits make it refuse the whole.
+    # What is named here is forbidden unless a rule allows it, so all rights that this kernel knows are named. Unknown bits make it
+    # refuse the whole ruleset.
     files = (1 << _FILE_RIGHTS[min(offered, 5)]) - 1
     rules = _Ruleset(
         files,
         _BIND_TCP | _CONNECT_TCP if offered >= 4 else 0,
         _ABSTRACT_UNIX_SOCKETS | _SIGNALS if offered >= 6 else 0,
     )
-    # The structure grew with the versions; an older kernel refuses a longer one with anything in the rest.
+    # The structure grew with each version; an older kernel refuses a longer one with anything set in the rest.
     size = 24 if offered >= 6 else 16 if offered >= 4 else 8
     ruleset = _syscall(_CREATE_RULESET, ctypes.byref(rules), size, 0)
     if ruleset < 0:
@@ -109,11 +108,10 @@ def apply(readable: Iterable[str | int], writable: Iterable[str | int] = ()) -> 
             (readable, _READ_FILE | _READ_FOLDER),
             (writable, files & ~_EXECUTE & ~_IOCTL_DEVICE),
         ):
-            # A path that is missing gets no rule, and so no right.
+            # A missing path gets no rule, and so no rights.
             for path in paths:
                 _allow(ruleset, path, rights)
-        # Landlock asks for it of processes without CAP_SYS_ADMIN: a set-user-id program could get around the wall
-        # otherwise.
+        # Landlock requires this of processes without CAP_SYS_ADMIN: otherwise a set-user-id program could get around the wall.
         if _prctl(_PR_SET_NO_NEW_PRIVS) < 0 or _syscall(_RESTRICT_SELF, ruleset, 0) < 0:
             return Status(offered, in_force=False, reason=f"the kernel refused it: {os.strerror(ctypes.get_errno())}")
     finally:
@@ -125,7 +123,7 @@ def apply(readable: Iterable[str | int], writable: Iterable[str | int] = ()) -> 
 def import_paths() -> list[str]:
     """Return the folders from which modules and their libraries come: what a running Python may still have to read.
 
-    Of `sys.path` only what a module was loaded from, so that the folder in which a person stands is not let in.
+    Only those entries of `sys.path` count from which a module was loaded, so that a person's current folder is not let in.
     """
     folders = {os.path.realpath(prefix) for prefix in (sys.prefix, sys.base_prefix, sys.exec_prefix)}
     folders.update(
@@ -141,14 +139,14 @@ def import_paths() -> list[str]:
 
 
 def _allow(ruleset: int, path: str | int, rights: int) -> None:
-    """Add a rule for one path, with those of the rights that it can have."""
+    """Add a rule for one path, with those of the rights that apply to it."""
     try:
         handle = path if isinstance(path, int) else path_handle(path)
     except OSError:
-        return  # what is not there needs no right
+        return  # what is missing needs no right
     try:
         if not stat.S_ISDIR(os.fstat(handle).st_mode):
-            rights &= _READ_FILE | 1 << 1 | 1 << 14  # read, write and truncate are the rights that a file can have
+            rights &= _READ_FILE | 1 << 1 | 1 << 14  # only read, write and truncate apply to a file
         beneath = _Beneath(rights, handle)
         _syscall(_ADD_RULE, ruleset, _PATH_BENEATH, ctypes.byref(beneath), 0)
     finally:
@@ -157,7 +155,7 @@ def _allow(ruleset: int, path: str | int, rights: int) -> None:
 
 
 def _syscall(number: int, *arguments: object) -> int:
-    """Make a system call; below 0 it failed, and `ctypes.get_errno` says why."""
+    """Make a system call; a result below 0 means failure, and `ctypes.get_errno` says why."""
     function = ctypes.CDLL(None, use_errno=True).syscall
     function.restype = ctypes.c_long
     longs = [ctypes.c_long(value) if isinstance(value, int) else value for value in arguments]

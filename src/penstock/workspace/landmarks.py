@@ -24,21 +24,21 @@ if TYPE_CHECKING:
     from penstock.workspace.texts import TextFile
 
     Content = Callable[[int | None, str], Window]
-    """The content from its start: so many bytes (None: the default), with a notice that says why."""
+    """Returns the content from its start: that many bytes (None: the default), with a notice that says why."""
 
 OUTLINE_LIMIT = 200
-"""How many landmarks a page has where nobody says."""
+"""How many landmarks a page has by default."""
 OUTLINE_HEAD_BYTES = 1024
-"""How much of a file is shown where there are no landmarks."""
+"""How much of a file is shown if it has no landmarks."""
 OUTLINE_SHARE = 0.8
-"""An outline of this share of the content is no shorter way: the content is shown."""
+"""An outline that takes this share of the content or more is not worth it: the content is shown."""
 _BLOCK_BYTES = 256 << 10
-_NAME_BYTES = 64 << 10  # looked at where the name of a file does not tell its language
+_NAME_BYTES = 64 << 10  # examined if the name of a file does not reveal its language
 _KEPT = 8
 
 _NO_LANDMARKS = "no landmarks found: its beginning instead of an outline"
 NO_SHORTER = "an outline would hardly be shorter: the content instead"
-"""What is said where an outline was asked for and the content is given."""
+"""The notice given if an outline was requested and the content is returned."""
 
 
 class OutlinePage(NamedTuple):
@@ -47,22 +47,22 @@ class OutlinePage(NamedTuple):
     path: str
     page: Page[Symbol]
     language: str
-    """The language by which it was read."""
+    """The language as which the file was read."""
     method: str
-    """How landmarks were found: that of `outline.Outline`."""
+    """How landmarks were found: the method of `outline.Outline`."""
     complete: bool
-    """Whether all of the file was read; False where the time of a call ended first."""
+    """Whether all of the file was read; False if the time of the call ended first."""
     total_lines: int
     total_bytes: int
     version: str
     unit: str = "lines"
     """What landmarks are numbered by: `lines`, or `records` of JSON on one line."""
     next: Call | None = None
-    """The call for the next page, None when this is the last."""
+    """The call for the next page; None on the last."""
 
 
 class Landmarks:
-    """Outlines of the files read last. Several threads may use it."""
+    """The outlines of the most recently read files. Several threads may use it."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[int, ...], Outline] = OrderedDict()
@@ -70,13 +70,13 @@ class Landmarks:
     def page(
         self, text: TextFile, offset: int, limit: int, content: Content, room: PageRoom, deadline: Deadline
     ) -> OutlinePage | Window:
-        """Return the landmarks from `offset` on, or the content where that is the shorter way.
+        """Return the landmarks from `offset` on, or the content if that is shorter.
 
         Args:
             text: The file.
             offset: Landmarks to skip.
             limit: Landmarks of the page.
-            content: Gives the content instead, with the sentence that says why.
+            content: Returns the content instead, with the sentence that says why.
             room: What the page may take once it is rendered; one landmark is shown in any room.
             deadline: When scanning stops.
         """
@@ -85,7 +85,7 @@ class Landmarks:
         if offset == 0:
             if not found.symbols:
                 return content(OUTLINE_HEAD_BYTES, _NO_LANDMARKS)
-            # About what a row takes: its indent, its name, and its two numbers of lines.
+            # Roughly what a row takes: its indent, its name, and its two line numbers.
             length = sum(len(symbol.name) + 2 * symbol.depth + 10 for symbol in found.symbols)
             if length >= OUTLINE_SHARE * source.size_bytes:
                 return content(None, NO_SHORTER)
@@ -107,7 +107,7 @@ class Landmarks:
         )
 
     def _outline(self, text: TextFile, deadline: Deadline) -> Outline:
-        """Return the outline of a file, found now or kept; an incomplete one is not kept."""
+        """Return the outline of a file, computed now or cached; an incomplete one is not cached."""
         from penstock import outline as landmarks
 
         source, encoding, _ = text

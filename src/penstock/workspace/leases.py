@@ -13,7 +13,7 @@ import sys
 from typing import Literal
 
 Lease = Literal["held", "refused", "none"]
-"""`held`: nobody writes; `refused`: somebody has it open for writing; `none`: nobody can say."""
+"""`held`: nobody writes; `refused`: somebody has it open for writing; `none`: the system cannot tell."""
 
 
 def take(descriptor: int) -> Lease:
@@ -27,8 +27,8 @@ def take(descriptor: int) -> Lease:
     import fcntl
 
     try:
-        # The kernel tells of a lease that somebody waits for by SIGIO, which would end the process; SIGURG is ignored unless
-        # somebody asked for it.
+        # The kernel signals that somebody waits for a lease with SIGIO, which would end the process; SIGURG is ignored unless
+        # somebody handles it.
         fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)
         fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
     except OSError as error:

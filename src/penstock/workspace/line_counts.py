@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from penstock.workspace.texts import TextFile
 
 EXACT_TOTAL_BYTES = 64 << 20
-"""Up to this size the number of lines is always exact (V-6)."""
+"""The number of lines is always exact up to this size (V-6)."""
 CARRY_ON_SECONDS = 1.0
-"""How long each later call counts on in a larger file, some 1.6 GB further (ADR 5)."""
+"""How long each later call continues counting in a larger file: some 1.6 GB further (ADR 5)."""
 
 
 class LineCounts:
-    """The lines of the files read last. Several threads may use it."""
+    """The lines of the most recently read files. Several threads may use it."""
 
     def __init__(self) -> None:
         self._indexes = LineIndexes()
 
     @contextmanager
     def index(self, text: TextFile, deadline: Deadline) -> Iterator[LineIndex]:
-        """Borrow the index of a file's lines for the block. Raises `ToolError` (busy) where another call holds it too long."""
+        """Borrow the index of a file's lines for the block. Raises `ToolError` (busy) if another call holds it too long."""
         index = self._indexes.borrow(text.source, text.encoding, deadline)
         if index is None:
             raise ToolError("busy", "Another call is counting the lines of this file. Try again.")
@@ -46,11 +46,10 @@ class LineCounts:
             self._indexes.give_back(text.source, index)
 
     def start(self, text: TextFile, index: LineIndex, skipped: int, again: Call, deadline: Deadline) -> int:
-        """Return the byte where the line behind `skipped` lines starts; the end of the file where there is none.
+        """Return the byte where the line after `skipped` lines starts; the end of the file if there is none.
 
         Raises:
-            ToolError: `deadline`: time ended before the scan came there. What was counted is kept, so that the same
-                call goes on.
+            ToolError: `deadline`: time ended before the scan got there. What was counted is kept, so that the same call continues.
         """
         source = text.source
         if skipped:
@@ -64,16 +63,16 @@ class LineCounts:
         return start
 
     def count_on(self, source: FileSource, index: LineIndex, deadline: Deadline, *, eager: bool) -> None:
-        """Carry the index on: to the end of a file of ordinary size, a stretch further in a large one (V-6)."""
+        """Extend the index: to the end of a file of ordinary size, a stretch further in a large one (V-6)."""
         if source.size_bytes <= EXACT_TOTAL_BYTES:
             index.advance(source, lambda: deadline.passed)
-        # Not for the first call: who looks once does not need the total, who pages on will.
+        # Not for the first call: a caller who looks once does not need the total; one who pages will.
         elif eager:
             stretch = Deadline(CARRY_ON_SECONDS)
             index.advance(source, lambda: stretch.passed or deadline.passed)
 
     def numbers(self, text: TextFile, extent: Extent) -> tuple[int | None, int | None, int | None]:
-        """Return first and last line of an extent and the total, where they are known or cost no more than the extent (B-9)."""
+        """Return first and last line of an extent and the total, if they are known or cost no more than the extent (B-9)."""
         source, encoding, _ = text
         # Without waiting: a page by bytes is worth more than its line numbers.
         index = self._indexes.borrow(source, encoding, Deadline(0))
@@ -94,7 +93,7 @@ class LineCounts:
 
 
 def _not_reached(line: int, reached: int, scanned_bytes: int, size_bytes: int) -> str:
-    """Return the sentence that says how far a call came on its way to a line."""
+    """Return the sentence that says how far a call got on its way to a line."""
     share = f"{100 * scanned_bytes / size_bytes:.2f} %"
     return (
         f"Line {line} was not reached in the time of one call: {reached} lines counted, {share} of the file. "

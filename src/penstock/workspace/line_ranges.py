@@ -31,21 +31,21 @@ def line_range(
     *,
     view_lines: int,
 ) -> Window:
-    """Return whole lines from `start_line` on, else the beginning of the first.
+    """Return whole lines from `start_line` on, or at least the beginning of the first.
 
     Args:
         text: The file.
         counts: What is known of its lines.
-        start_line: The first line, 1-based; None and 0 for 1.
+        start_line: The first line, 1-based; None and 0 mean 1.
         end_line: The last line, inclusive; None for as many as fit.
         bounds: What the page may take.
         deadline: Until when lines are counted.
         said: Notices to carry along.
-        view_lines: How many lines the page before has, where this one is behind the end.
+        view_lines: How many lines the previous page has if this one is past the end.
     """
     source, path = text.source, text.path
     first = max(1, 1 if start_line is None else start_line)
-    # A range that goes down gives its first line, as B-2 has it, and says so: whoever swapped the two would not notice.
+    # A descending range gives its first line, as B-2 requires, and says so: a caller who swapped the two would not notice.
     if end_line is not None and end_line < first:
         said.append(f"end_line={end_line} is before start_line={first}: one line")
     last = None if end_line is None else max(first, end_line)
@@ -63,7 +63,7 @@ def line_range(
             previous = Call("read_file", {"path": path, "start_line": max(1, total - view_lines + 1)})
     token = texts.token(source, extent.end_byte, extent.data)
     following = None
-    # In the middle of a line no line number can name the place.
+    # No line number can name a position within a line.
     if extent.fragment is not None and extent.end_byte < source.size_bytes:
         following = Call("read_file", {"path": path, "start_byte": extent.end_byte, "version": token})
     elif bound not in {"limit", "end"} and extent.end_byte < source.size_bytes:
@@ -93,7 +93,7 @@ def line_range(
 def _lines_at(
     text: TextFile, start: int, first: int, count: int | None, bounds: PageBounds
 ) -> tuple[Extent, list[Line], str]:
-    """Return whole lines from byte `start` on, else the beginning of the first; and what ended them."""
+    """Return whole lines from byte `start` on, or at least the beginning of the first; and what ended them."""
     source, encoding, _ = text
     cap = bounds.line_cap
     data = source.read(start, source.size_bytes if cap is None else cap + 4)

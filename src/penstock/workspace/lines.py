@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 
 STRIDE_BYTES = 64 * 1024
 """How much is read at a time: it fits the processor's second-level cache, and needs no new memory each time."""
-_STRIDES_AT_ONCE = 4  # between two looks at the clock
+_STRIDES_AT_ONCE = 4  # between two checks of the clock
 _MAX_STRIDES = 1 << 16
 _KEPT_INDEXES = 64
 
 
 class LineIndex:
-    """The line ends of one version of one file, as far as anyone has looked. One thread at a time: hold `lock`.
+    """The line ends of one version of one file, as far as it has been scanned. One thread at a time: hold `lock`.
 
     Args:
-        encoding: How the file's bytes become text: it says what ends a line.
+        encoding: How the file's bytes become text, and so what ends a line.
     """
 
     def __init__(self, encoding: Encoding) -> None:
@@ -55,22 +55,22 @@ class LineIndex:
         return self.scanned_bytes >= size_bytes
 
     def is_aligned(self) -> bool:
-        """Return whether the scan can go on where it ended: not within a code unit."""
+        """Return whether the scan can continue where it ended: not within a code unit."""
         return self.scanned_bytes % self.encoding.unit == 0
 
     def total_lines(self) -> int:
-        """Return the lines in what has been scanned: line ends, and one more for text behind the last."""
+        """Return the lines in what has been scanned: line ends, plus one for text after the last."""
         return self.seen + (not self._ends_line)
 
     def advance(self, source: FileSource, done: Callable[[], bool]) -> None:
-        """Scan on until `done` says so, between blocks, or the end of the file."""
+        """Continue scanning until `done`, asked between blocks, returns True or the file ends."""
         while self.scanned_bytes < source.size_bytes and not done():
             for _ in range(_STRIDES_AT_ONCE):
                 if not self._take(source):
                     return
 
     def _take(self, source: FileSource) -> bool:
-        """Count to the end of the stride; False where there is nothing more."""
+        """Count to the end of the stride; False if there is nothing more."""
         at = self.scanned_bytes
         block = source.read(at, STRIDE_BYTES - at % STRIDE_BYTES)
         if at + len(block) < source.size_bytes:
@@ -85,28 +85,27 @@ class LineIndex:
         # A short read ends within a stride: nothing is noted there, and the next read goes to the end of the stride.
         if self.scanned_bytes % self._stride == 0:
             self._note(self.scanned_bytes)
-        # A block of zeros may be a hole. Three looks at it rule out nearly every block that is none before the system
-        # is asked.
+        # A block of zeros may be a hole. Three checks rule out nearly every block that is not, before the system is asked.
         if not block[0] and len(block) == STRIDE_BYTES and not any(block[:64]) and not any(block[-64:]):
             self._skip_hole(source)
         return True
 
     def _note(self, at: int) -> None:
-        """Note how many lines ended before a stride, and thin the notes out where there are too many."""
+        """Note how many lines ended before a stride; if there are too many notes, drop every second one."""
         if at // self._stride == len(self._before):
             self._before.append(self.seen)
         if len(self._before) > _MAX_STRIDES:
-            # Every second note is that of a stride of twice the size.
+            # Every second note belongs to a stride of twice the size.
             self._before = self._before[::2]
             self._stride *= 2
 
     def _skip_hole(self, source: FileSource) -> None:
-        """Pass a hole of a sparse file, which holds no line end: a terabyte of it in one step."""
+        """Skip a hole of a sparse file, which contains no line end: a terabyte of it in one step."""
         data = min(source.next_data(self.scanned_bytes), source.size_bytes)
         while data // self._stride >= _MAX_STRIDES:
             self._before = self._before[::2]
             self._stride *= 2
-        # Only whole strides: the next read begins where a note stands.
+        # Only whole strides: the next read must begin at a note.
         end = data - data % self._stride if data < source.size_bytes else data
         if end > self.scanned_bytes:
             whole = end // self._stride + 1 - len(self._before)
@@ -115,7 +114,7 @@ class LineIndex:
             self._ends_line = False
 
     def start_of(self, source: FileSource, line: int) -> int | None:
-        """Return the byte at which `line` (0-based) starts, None when it does not start in what was scanned."""
+        """Return the byte at which `line` (0-based) starts; None if it does not start in what was scanned."""
         if line == 0:
             return 0
         if line > self.seen:
@@ -126,7 +125,7 @@ class LineIndex:
             block = source.read(at, min(STRIDE_BYTES, self.scanned_bytes - at))
             if not block:
                 return None
-            # A stride of the first size holds the line for certain; of a doubled one, each block is counted on the way.
+            # A stride of the original size is certain to contain the line; in a doubled one, each block is counted on the way.
             inside = missing if self._stride == STRIDE_BYTES else self.encoding.count(block)
             if inside >= missing:
                 behind = self._behind(block, missing, at)
@@ -136,10 +135,10 @@ class LineIndex:
         return None
 
     def _behind(self, block: bytes, count: int, at: int) -> int | None:
-        """Return the index behind the `count`-th line end of `block`, which stands at `at`; None where there are fewer."""
+        """Return the index after the `count`-th line end of `block`, which is at `at`; None if there are fewer."""
         if self.encoding.unit == 1:
             stride = at // STRIDE_BYTES
-            # Splitting costs by the lines that it makes: a line near the end of a stride is looked for from there.
+            # The cost of splitting grows with the lines it makes: a line near the end of a stride is found from there.
             if self._stride == STRIDE_BYTES and stride + 1 < len(self._before):  # counted: from the nearer end
                 left = self._before[stride + 1] - self._before[stride] - count
                 if left < count:
@@ -154,7 +153,7 @@ class LineIndex:
         return behind
 
     def lines_before(self, source: FileSource, at_byte: int, max_bytes: int) -> int | None:
-        """Return how many lines end before `at_byte`, None when that has not been scanned or would cost more than `max_bytes`."""
+        """Return how many lines end before `at_byte`; None if that was not scanned or would cost more than `max_bytes`."""
         if at_byte > self.scanned_bytes:
             return None
         stride = min(at_byte // self._stride, len(self._before) - 1)
@@ -171,25 +170,25 @@ class LineIndex:
 
 
 class _Kept(NamedTuple):
-    """An index with the version of its file, by which the next call sees whether it still holds."""
+    """An index with the version of its file, which tells the next call whether it is still valid."""
 
     lines: LineIndex
     version: version.Version  # of the file when the index was last used, anchored where its scan ended
 
 
 class LineIndexes:
-    """The indexes of the files read last, by device and inode; shared by the threads of a server."""
+    """The indexes of the most recently read files, by device and inode; shared by the threads of a server."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[int, int], _Kept] = OrderedDict()
         self._lock = threading.Lock()
 
     def borrow(self, source: FileSource, encoding: Encoding, deadline: Deadline) -> LineIndex | None:
-        """Return the index of a file, locked for the caller, who gives it back with `give_back`.
+        """Return the index of a file, locked for the caller, who returns it with `give_back`.
 
         Returns:
-            The one that is kept, where the file is the same or only grew, else a new one; None when another call still
-            holds it at the deadline.
+            The cached one if the file is the same or only grew, else a new one; None if another call still holds it at the
+            deadline.
         """
         key = (source.status.st_dev, source.status.st_ino)
         with self._lock:
@@ -198,7 +197,7 @@ class LineIndexes:
             if not deadline.acquire(kept.lines.lock):
                 return None
             with self._lock:
-                # Who held the lock may have found the file changed and put another index in its place.
+                # The previous holder of the lock may have found the file changed and put another index in its place.
                 newest = self._kept.get(key)
             if newest is not None and newest.lines is kept.lines:
                 change = version.compare(newest.version, source)
@@ -207,7 +206,7 @@ class LineIndexes:
                 ):
                     return kept.lines
             kept.lines.lock.release()
-        # Not kept yet: nobody else can have it, so the lock is free.
+        # Not cached yet: nobody else can have it, so the lock is free.
         index = LineIndex(encoding)
         index.lock.acquire()
         return index
@@ -220,13 +219,13 @@ class LineIndexes:
             index.lock.release()
 
     def _keep(self, source: FileSource, index: LineIndex) -> None:
-        """Put an index in its place, and forget the one used longest ago where there are too many."""
+        """Store an index, and drop the least recently used if there are too many."""
         key = (source.status.st_dev, source.status.st_ino)
         kept = self._kept.get(key)
         is_news = (
             kept is None or kept.lines is not index or kept.version[:2] != (source.size_bytes, index.scanned_bytes)
         )
-        # Hashing reads 4 KiB: only where the index has grown or is new. Outside the lock, since a read may block.
+        # Hashing reads 4 KiB: done only if the index has grown or is new. Outside the lock, since a read may block.
         token = version.of(source, index.scanned_bytes) if is_news and not source.shrank else None
         with self._lock:
             kept = self._kept.get(key)

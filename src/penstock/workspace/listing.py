@@ -35,18 +35,17 @@ __all__ = [
 ]
 
 MAX_FILES_WARNING_THRESHOLD = 20
-"""The most files that are listed where nobody asked for pages; of more there is a warning with their number (L-2)."""
+"""The most files that are listed without a requested page; if there are more, a warning gives their number (L-2)."""
 MAX_FILES_PER_LIST = 100
-"""The most files of one page (L-3)."""
+"""The most files on one page (L-3)."""
 
 NO_EXTENSION = "(none)"
-"""What stands in the table for names without an extension."""
+"""The table's entry for names without an extension."""
 OTHER_EXTENSIONS = "(other)"
-"""What stands in the table for all extensions beyond the first 4,096."""
-_MAX_EXTENSIONS = 4096  # rows of the table; a tree with more has numbers for extensions
+"""The table's entry for all extensions beyond the first 4,096."""
+_MAX_EXTENSIONS = 4096  # rows of the table; a tree with more uses numbers as extensions
 
-# Bytes for one token of o200k, measured. Kinds not measured get the default, on the low side of most: tokens are rather
-# overestimated.
+# Bytes per token of o200k, measured. Kinds not measured get the default, which is lower than most: it rather overestimates tokens.
 _BYTES_PER_TOKEN_DEFAULT = 3.6
 _BYTES_PER_TOKEN = {
     ".py": 3.91,
@@ -74,11 +73,11 @@ class Listing(NamedTuple):
     page: Page[str]
     omitted: Omitted
     complete: bool
-    """False where the deadline passed first: the total is then "at least"."""
+    """False if the deadline passed first: the total is then "at least"."""
     recursive: bool = True
-    """Whether folders below were looked through, by the argument or by the pattern."""
+    """Whether subfolders were searched, because of the argument or the pattern."""
     wider: Wider | None = None
-    """Where nothing was found, the nearest wider form that finds something."""
+    """If nothing was found, the nearest wider form that finds something."""
 
 
 class ExtensionCount(NamedTuple):
@@ -101,7 +100,7 @@ class ListingCounts(NamedTuple):
     omitted: Omitted
     complete: bool
     wider: Wider | None = None
-    """Where nothing was found, the nearest wider form that finds something."""
+    """If nothing was found, the nearest wider form that finds something."""
 
 
 def list_files(
@@ -122,19 +121,19 @@ def list_files(
 
     Args:
         root: The root that opens everything.
-        pattern: A glob (`globs`), absolute ones in the folder too, or a regular expression where `use_regex` says so.
-        recursive: Whether folders in it are looked through too, where the pattern does not say so itself.
+        pattern: A glob (`globs`), which may be absolute within the folder, or a regular expression if `use_regex` says so.
+        recursive: Whether subfolders are searched too, unless the pattern itself decides.
         use_regex: Whether `pattern` is searched for anywhere in the path, as RE2 reads it.
         offset: Files to skip.
         limit: Files of the page, at most `MAX_FILES_PER_LIST`; 0 for up to `MAX_FILES_WARNING_THRESHOLD`.
         path: The folder.
-        include_hidden: Whether names that begin with a dot are taken.
-        include_ignored: Whether ignore rules are left aside.
+        include_hidden: Whether names that begin with a dot are included.
+        include_ignored: Whether files that ignore rules exclude are included.
         deadline: When it stops, with `complete` False.
-        progress: Told how many files have been seen.
+        progress: Called with the number of files seen.
 
     Raises:
-        ToolError: The folder or the pattern cannot be.
+        ToolError: The folder or the pattern is invalid.
     """
     limit = min(limit, MAX_FILES_PER_LIST) if limit > 0 else MAX_FILES_WARNING_THRESHOLD
     if not use_regex:
@@ -155,7 +154,7 @@ def list_files(
         if walk.ordered:
             first = max(offset - total, 0)
             items += [escape.show_name(prefix + name) for name in names[first : first + limit - len(items)]]
-            # The page is full: the rest is only counted, in whatever order it comes.
+            # The page is full: the rest is only counted, in any order.
             walk.ordered = len(items) < limit
         total += len(names)
     more = bool(items) and (offset + len(items) < total or not walk.complete)
@@ -185,9 +184,9 @@ def count_files(
     deadline: Deadline,
     progress: Callable[[int], None] | None = None,
 ) -> ListingCounts:
-    """Return how many files match, how large they are together, and the same for each extension, most files first.
+    """Return how many files match, their total size, and the same for each extension, most files first.
 
-    The arguments are those of `list_files`; without `sizes` no file is looked at, and bytes and tokens are 0.
+    The arguments are those of `list_files`; without `sizes` no file is examined, and bytes and tokens are 0.
     """
     if not use_regex:
         pattern = root.tied(pattern, path)
@@ -235,7 +234,7 @@ def count_files(
 
 
 def _size(root: Root, folder: Folder, prefix: str, name: str) -> int | None:
-    """Return the size of a file, or of the file that a link leads to; None when it is gone."""
+    """Return the size of a file, or of the file that a link leads to; None if it is gone."""
     try:
         status = root.status_in(folder, name)
         if stat.S_ISLNK(status.st_mode):

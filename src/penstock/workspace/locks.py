@@ -10,15 +10,15 @@ from __future__ import annotations
 import os
 import sys
 
-_PLACE = (1 << 31) - 2  # the last that its C runtime can name
+_PLACE = (1 << 31) - 2  # the last position that its C runtime can address
 
 
 def acquire(descriptor: int, *, is_shared: bool = False) -> bool:
-    """Take the lock of an open file without waiting; False when another has it.
+    """Take the lock of an open file without waiting; False if another process has it.
 
     Args:
         descriptor: The open file.
-        is_shared: Whether others may share it, where the system knows such locks.
+        is_shared: Whether others may share it, if the system has shared locks.
 
     Raises:
         OSError: Locks fail on this file system.
@@ -35,7 +35,7 @@ def acquire(descriptor: int, *, is_shared: bool = False) -> bool:
 
 
 def release(descriptor: int) -> None:
-    """Give the lock of an open file back. Raises OSError."""
+    """Release the lock of an open file. Raises OSError."""
     if sys.platform == "win32":
         _at_the_place(descriptor, "LK_UNLCK")
         return
@@ -45,7 +45,7 @@ def release(descriptor: int) -> None:
 
 
 def _at_the_place(descriptor: int, operation: str) -> bool:
-    """Lock or unlock one byte far behind the end of the file, and leave the position in it as it was."""
+    """Lock or unlock one byte far past the end of the file, without moving the file position."""
     import msvcrt
 
     here = os.lseek(descriptor, 0, os.SEEK_CUR)

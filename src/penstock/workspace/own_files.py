@@ -33,31 +33,31 @@ _NETWORKS = {  # statfs(2) types of file systems without dependable locks or flu
 }
 _PRIVATE = ".penstock-"
 _MOST_LOOKED_AT = 10_000
-"""How many entries of a folder are looked at for what killed processes left."""
+"""How many entries of a folder are examined for leftovers of killed processes."""
 _DRAWN_BYTES = 5  # `<!doc`, `<svg `
 # ext2 to ext4 (one number), XFS, Btrfs.
 _CARRY_NAMES = {0xEF53, 0x58465342, 0x9123683E}
 
 
 class IrregularFileError(OSError):
-    """What stands at a path that the user named is a folder, a pipe or a device, where a file is read."""
+    """A path that the user named leads to a folder, a pipe or a device where a file is expected."""
 
 
 def home_folder(environment: Mapping[str, str] | None = None) -> str:
-    """Return the user's home folder: HOME, or what the system knows where that is empty or not set.
+    """Return the user's home folder: HOME, or the one the system knows if HOME is empty or not set.
 
     Args:
-        environment: The variables to look at; None for those of this process.
+        environment: The variables to use; None for those of this process.
 
     Raises:
-        CallerError: Neither says where it is.
+        CallerError: Neither gives a home folder.
     """
     home = (os.environ if environment is None else environment).get("HOME")
     if home or sys.platform == "win32":
         return home or os.path.expanduser("~")
     import pwd
 
-    # `~` would be the root of all files where HOME is empty.
+    # If HOME is empty, `~` would expand to the file system root.
     try:
         return pwd.getpwuid(os.getuid()).pw_dir
     except KeyError as error:
@@ -65,37 +65,37 @@ def home_folder(environment: Mapping[str, str] | None = None) -> str:
 
 
 def read_own(path: str, limit_bytes: int = 1 << 20) -> bytes | None:
-    """Return the content of a small file of the user's own (settings, a token), None when there is none.
+    """Return the content of a small file of the user's own (settings, a token); None if there is none.
 
     Args:
         path: A path that is trusted, outside any root.
-        limit_bytes: What lies behind so many bytes is not read.
+        limit_bytes: How many bytes are read at most.
 
     Raises:
-        CallerError: It cannot be read or is no regular file.
+        CallerError: The file cannot be read or is not a regular file.
     """
     try:
-        # `READ` holds O_NONBLOCK: a FIFO where the settings should be does not stop the start of the program.
+        # `READ` includes O_NONBLOCK: a FIFO in place of the settings does not block the start of the program.
         descriptor = os.open(path, system.READ)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise CallerError(f"{path} cannot be read: {error.strerror}") from error
     status = os.fstat(descriptor)
-    # Looked at before it is opened as a file of Python's, which refuses a folder in words without its name.
+    # Checked before Python opens it as a file, because Python's error for a folder does not name it.
     if not stat.S_ISREG(status.st_mode):
         os.close(descriptor)
         said = f"{path} is not a regular file"
         raise CallerError(said) from IrregularFileError(said)
     with os.fdopen(descriptor, "rb") as file:
-        # As much as is asked for is set aside before anything is read: a gigabyte for a file of some kilobytes takes longer than
-        # reading it. What the kernel makes up has no size.
+        # Memory for the requested size is allocated before anything is read: a gigabyte for a file of some kilobytes takes longer
+        # than reading it. Files that the kernel generates have no size.
         return file.read(min(limit_bytes, status.st_size or limit_bytes))
 
 
 def own_files_like(folder: str, pattern: str) -> Iterator[str]:
-    """Yield the paths of the files beneath a folder that a shell's pattern matches, in no order; none where there is no folder."""
-    import glob  # which a start that keeps nothing does without
+    """Yield the paths of the files beneath a folder that match a shell pattern, in no order; none if the folder is missing."""
+    import glob  # a start that keeps nothing does without it
 
     for path in glob.iglob(pattern, root_dir=folder):
         yield os.path.join(folder, path)
@@ -110,7 +110,7 @@ def open_regular(path: str) -> BinaryIO:
     """Return a file that another program of the user's named, open for reading.
 
     Raises:
-        OSError: It cannot be opened, or is no regular file: a pipe with no writer would hold up who reads it.
+        OSError: The file cannot be opened, or is not a regular file: a pipe without a writer would block its reader.
     """
     descriptor = os.open(path, system.READ)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -120,7 +120,7 @@ def open_regular(path: str) -> BinaryIO:
 
 
 def write_to_system(path: str, content: bytes) -> None:
-    """Write to a file of the kernel's that is there: a limit, a number of a process. Raises OSError."""
+    """Write to an existing kernel file: a limit, a process number. Raises OSError."""
     descriptor = os.open(path, os.O_WRONLY | system.PRIVATE)
     try:
         os.write(descriptor, content)
@@ -129,7 +129,7 @@ def write_to_system(path: str, content: bytes) -> None:
 
 
 def create_own(path: str, content: bytes) -> bool:
-    """Make a new private file (mode 0600); False when something stands there already. Raises OSError."""
+    """Create a private file (mode 0600); False if something already exists there. Raises OSError."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.NOFOLLOW | system.PRIVATE, 0o600)
     except FileExistsError:
@@ -140,22 +140,22 @@ def create_own(path: str, content: bytes) -> bool:
 
 
 def extend_own(path: str, content: bytes) -> None:
-    """Write behind the last byte of a private file (mode 0600), made where there is none. Raises OSError."""
+    """Append to a private file (mode 0600), which is created if missing. Raises OSError."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | system.NOFOLLOW | system.PRIVATE
     with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
         file.write(content)
 
 
 def append_own(path: str, content: bytes, known: tuple[int, int, int, int]) -> bool:
-    """Write behind the last byte of a file of the user's, for good; False where it is no longer what it was.
+    """Append to a file of the user's durably; False if it is no longer what it was.
 
     Args:
         path: The file, outside any root.
-        content: What comes behind it, whole or not at all.
-        known: What it was: device, inode, size in bytes, and when it was changed, in nanoseconds.
+        content: What is appended, whole or not at all.
+        known: What the file was: device, inode, size in bytes, and modification time in nanoseconds.
 
     Raises:
-        OSError: It could not be written; it is as it was.
+        OSError: It could not be written; the file is as it was.
         ToolError: `busy`: another process of Penstock holds its folder.
     """
     with alone_in_own(os.path.dirname(path) or "."):
@@ -166,11 +166,11 @@ def append_own(path: str, content: bytes, known: tuple[int, int, int, int]) -> b
                 return False
             written = 0
             try:
-                while written < len(content):  # a disk that is full takes a part first, and then says so
+                while written < len(content):  # a full disk accepts a part first, and then reports the error
                     written += file.write(content[written:]) or 0
                 system.flush(descriptor)
             except OSError:
-                # What others wrote behind it meanwhile stays.
+                # What others have appended meanwhile stays.
                 if os.fstat(descriptor).st_size == status.st_size + written:
                     os.ftruncate(descriptor, status.st_size)
                 raise
@@ -178,15 +178,14 @@ def append_own(path: str, content: bytes, known: tuple[int, int, int, int]) -> b
 
 
 def replace_own(path: str, content: bytes) -> None:
-    """Give a private file (0600) of the user's own new content, for good: after a crash at any instant it holds the old
-    or the new.
+    """Durably replace the content of a private file (0600) of the user's: after a crash at any instant it holds the old or the new.
 
-    The content is flushed before it takes the name, and the name after that. What stood there is replaced, a link too.
+    The content is flushed before the rename, and the name after it. Whatever has the name is replaced, even a link.
 
     Raises:
-        OSError: It could not be written; nothing is left beside it.
+        OSError: The file could not be written; nothing is left next to it.
     """
-    # Loaded here: a hook that only counts writes nothing so, and is a process a call (H-5).
+    # Loaded here: a hook that only counts writes nothing this way, and is one process per call (H-5).
     from penstock.workspace import replacing
 
     folder = _open_own_folder(os.path.dirname(path) or ".")
@@ -197,15 +196,15 @@ def replace_own(path: str, content: bytes) -> None:
 
 
 def replace_drawn(path: str, content: bytes) -> None:
-    """Give a page or a picture that the user named new content, as `replace_own` does; what is none stays as it is.
+    """Replace a page or a picture that the user named, as `replace_own` does; a file of another kind is left alone.
 
     Args:
         path: The file, or a link to it.
-        content: All of the new content; what is there already has to begin as it does.
+        content: All of the new content; an existing file must begin the same way.
 
     Raises:
-        CallerError: Something else stands there.
-        OSError: It could not be written; it is as it was.
+        CallerError: Something else is at the path.
+        OSError: The file could not be written; it is as it was.
     """
     path = os.path.realpath(path)
     begins = content[:_DRAWN_BYTES].lower()
@@ -221,20 +220,20 @@ def replace_drawn(path: str, content: bytes) -> None:
 
 
 def change_own(path: str, content: bytes | None, known: bytes | None, mode: int = 0o666) -> tuple[str, ...]:
-    """Give a file of the user's new content if it holds, to the byte, what that was made from.
+    """Replace the content of a user's file if it still holds, to the byte, what the new content was made from.
 
     Args:
-        path: The file itself, no link to it, outside any root.
+        path: The file itself, not a link to it, outside any root.
         content: All of the new content; None removes the file.
-        known: What it holds; None where there is none yet.
-        mode: The permissions of a new file; one that is there keeps its own.
+        known: What the file holds; None if there is none yet.
+        mode: The permissions of a new file; an existing one keeps its own.
 
     Returns:
-        What of the old file the new one could not be given, in words.
+        Which metadata of the old file could not be copied to the new one, in words.
 
     Raises:
         ToolError: `stale`: somebody else has changed the file, or is writing it. It is as they left it.
-        OSError: It could not be written; it is as it was.
+        OSError: The file could not be written; it is as it was.
     """
     from penstock.workspace import replacing
 
@@ -274,7 +273,7 @@ def alone_in_own(path: str) -> Iterator[None]:
 
 
 def make_folders(path: str) -> list[str]:
-    """Make a folder and those above it that are missing. Returns the new ones, the outermost first; raises OSError."""
+    """Create a folder and its missing parents. Returns the new ones, the outermost first; raises OSError."""
     missing: list[str] = []
     while not os.path.isdir(path) and os.path.dirname(path) != path:
         missing.insert(0, path)
@@ -286,7 +285,7 @@ def make_folders(path: str) -> list[str]:
 
 
 def remove_empty_folders(paths: Sequence[str]) -> None:
-    """Remove those folders that hold nothing, the last first."""
+    """Remove those of the folders that are empty, the last first."""
     for path in reversed(paths):
         with suppress(OSError):
             os.rmdir(path)
@@ -298,22 +297,22 @@ def _open_own_folder(path: str) -> system.Folder:
         return os.open(path, system.FOLDER)
     if not stat.S_ISDIR(os.stat(path).st_mode):
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
-    # Whoever changes the working directory later must not move this folder.
+    # A later change of the working directory must not move this folder.
     return os.path.abspath(path)
 
 
 class NotAFolder(CallerError):
-    """What a folder of ours would be, or lie in, is a file, or a link to nothing."""
+    """What should be a folder of ours, or contain one, is a file or a dangling link."""
 
 
 def expect_room(path: str) -> str:
-    """Return the folder in which a folder of ours would be made, or itself where it is there.
+    """Return the folder in which a folder of ours would be created, or the folder itself if it exists.
 
-    A home that is not there is not made: `/nonexistent` is how systems write that a user has none.
+    A missing home is not created: `/nonexistent` is how systems say that a user has none.
 
     Raises:
-        CallerError: Such a home stands above it.
-        NotAFolder: What is no folder does.
+        CallerError: The home folder above it is missing.
+        NotAFolder: Something above it is not a folder.
     """
     home = os.path.abspath(home_folder())
     if f"{path}{os.sep}".startswith(f"{home}{os.sep}") and not os.path.isdir(home):
@@ -331,18 +330,18 @@ def expect_room(path: str) -> str:
 
 
 def is_own(status: os.stat_result) -> bool:
-    """Return whether a file belongs to this user; Windows does not say it so, and there it is always true."""
+    """Return whether a file belongs to this user; always true on Windows, which has no such owner."""
     return sys.platform == "win32" or not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
 
 
 class OwnFolder:
-    """A private folder of Penstock's own (mode 0700), made where there is none; files in it are private too (0600).
+    """A private folder of Penstock's own (mode 0700), created if missing; files in it are private too (0600).
 
     The owner is checked; after that only the descriptor is used and no link is followed.
 
     Raises:
-        OSError: What the disk says.
-        CallerError: The folder is another user's, shared, or on a network; a file has its name; the user's home is not there.
+        OSError: What the disk reports.
+        CallerError: The folder is another user's, shared, or on a network; a file has its name; the user's home is missing.
     """
 
     def __init__(self, path: str) -> None:
@@ -362,15 +361,15 @@ class OwnFolder:
 
     def _check(self) -> None:
         """Raise `CallerError` for a folder in which private files or locks cannot be relied on."""
-        if sys.platform == "win32" or isinstance(self._folder, str):  # it has neither owners nor modes of this kind
+        if sys.platform == "win32" or isinstance(self._folder, str):  # Windows has no such owners or modes
             if self.path.startswith(("\\\\", "//")):
                 raise CallerError(f"{self.path} is on a network, where locks and flushes cannot be relied on")
             return
         status = os.fstat(self.descriptor)
         if status.st_uid != os.geteuid():
             raise CallerError(f"{self.path} belongs to another user: name another folder")
-        # An empty folder that `mkdir` or a person made is taken and closed to others. One with content is not: who
-        # knows who has read or planted it.
+        # An empty folder that `mkdir` or a person made is accepted and closed to others. One with content is not: nobody knows who
+        # has read or planted it.
         if status.st_mode & 0o077:
             if os.listdir(self.descriptor):
                 raise CallerError(f"{self.path} is open to others and not empty: give an empty folder, or chmod 700 it")
@@ -380,21 +379,21 @@ class OwnFolder:
             raise CallerError(f"{self.path} is on {kind}, where locks and flushes cannot be relied on")
 
     def close(self) -> None:
-        """Give the descriptor back."""
+        """Close the descriptor."""
         descriptor, self.descriptor = self.descriptor, -1
         if descriptor != -1:
             os.close(descriptor)
             self._folder = -1
 
     def create(self, name: str) -> int:
-        """Return a new file, open for reading and writing. Raises OSError where one is already."""
+        """Return a new file, open for reading and writing. Raises OSError if it already exists."""
         path, at = system.entry_path(self._folder, name)
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | system.NOFOLLOW | system.PRIVATE, 0o600, dir_fd=at)
 
     def open(self, name: str, *, writable: bool = False) -> int:
-        """Return a file of ours that is there, open. Raises OSError; `CallerError` when it is no regular file of our own."""
+        """Return an existing file of ours, open. Raises OSError; `CallerError` if it is not a regular file of this user."""
         path, at = system.entry_path(self._folder, name)
-        # O_RDONLY is 0, so that the flags of reading and O_RDWR add up to O_RDWR.
+        # O_RDONLY is 0, so that the reading flags combined with O_RDWR give O_RDWR.
         descriptor = os.open(path, system.READ | system.NOFOLLOW | (os.O_RDWR if writable else 0), dir_fd=at)
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or not is_own(status):
@@ -403,7 +402,7 @@ class OwnFolder:
         return descriptor
 
     def hold_room(self, name: str, size_bytes: int) -> None:
-        """Let a file take so many bytes of the disk, all or none. Raises OSError where there is no room."""
+        """Reserve that many bytes of the disk for a file, all or none. Raises OSError if there is no room."""
         try:
             descriptor = self.create(name)
         except FileExistsError:
@@ -420,18 +419,18 @@ class OwnFolder:
             os.close(descriptor)
 
     def names(self) -> list[str]:
-        """Return the names of what lies in it, sorted. Raises OSError for a folder that is closed."""
-        if self._folder == -1:  # which `os.listdir` takes for the current one
+        """Return the names of the entries in the folder, sorted. Raises OSError if the folder is closed."""
+        if self._folder == -1:  # `os.listdir(-1)` would list the current folder
             raise OSError(errno.EBADF, os.strerror(errno.EBADF), self.path)
         return sorted(os.listdir(self._folder))
 
     def rename(self, old: str, new: str) -> None:
-        """Rename a file over what stands at `new`, if anything; `flush` makes it last."""
+        """Rename a file over whatever is at `new`; `flush` makes it durable."""
         (source, at), (target, _) = system.entry_path(self._folder, old), system.entry_path(self._folder, new)
         os.replace(source, target, src_dir_fd=at, dst_dir_fd=at)
 
     def remove(self, name: str) -> None:
-        """Take a file away; nothing happens when there is none."""
+        """Remove a file; does nothing if there is none."""
         path, at = system.entry_path(self._folder, name)
         with suppress(FileNotFoundError):
             os.unlink(path, dir_fd=at)
@@ -439,13 +438,13 @@ class OwnFolder:
     def flush(self, *names: str) -> None:
         """Make files and their names survive a power cut. Raises OSError.
 
-        On ext4, XFS and Btrfs a system.flush of the file carries the rename before it: that changed the file's own inode, and
-        the log is written up to its last change. Elsewhere the folder is flushed too, once (ADR 9).
+        On ext4, XFS and Btrfs flushing the file also carries the rename before it: that changed the file's own inode, and the log
+        is written up to its last change. Elsewhere the folder is flushed too, once (ADR 9).
         """
         for name in names:
             descriptor = self.open(
                 name, writable=sys.platform == "win32"
-            )  # which flushes nothing that may not be written
+            )  # Windows flushes nothing that is not writable
             try:
                 system.flush(descriptor)
             finally:
@@ -455,22 +454,22 @@ class OwnFolder:
 
 
 class PrivateFolder:
-    """A new folder that only its owner may enter; it goes, with what is in it, at `close` or at the end of a `with`.
+    """A new folder that only its owner may enter; it is removed with its content at `close` or at the end of a `with`.
 
-    It is made and not found, so that nobody can have prepared it. One that a killed process left goes when the next is made: only
-    one of this user that is shut to others, and only where nobody holds its lock, which ends with its process however that ends,
-    and is seen from other containers, as a process number is not. Where folders cannot be locked, what was left stays.
+    It is created rather than found, so that nobody can have prepared it. A folder left by a killed process is removed when the next
+    one is created: only if it belongs to this user, is closed to others, and nobody holds its lock, which ends with its process
+    however that ends, and is visible from other containers, unlike a process number. If folders cannot be locked, leftovers stay.
 
     Args:
-        above: The folder that it is made in.
-        prefix: How its name begins, and the names of those that may be left.
+        above: The folder that it is created in.
+        prefix: How its name begins, and the names of possible leftovers.
 
     Raises:
-        OSError: It cannot be made.
+        OSError: It cannot be created.
     """
 
     path: str
-    """Where the folder is, from the root of all folders."""
+    """The folder's absolute path."""
 
     def __init__(self, above: str, prefix: str = _PRIVATE) -> None:
         for left in _folders_left(above, prefix):
@@ -480,7 +479,7 @@ class PrivateFolder:
                     _remove_folder(left)
                 _let_go(descriptor)
         is_ours = False
-        while is_ours is False:  # somebody took it for one that was left, in the moment before it was locked
+        while is_ours is False:  # somebody took it for a leftover, in the moment before it was locked
             self.path = os.path.join(above, f"{prefix}{os.urandom(8).hex()}")
             os.mkdir(self.path, 0o700)
             self._descriptor, is_ours = _hold(self.path)
@@ -492,14 +491,14 @@ class PrivateFolder:
         self.close()
 
     def close(self) -> None:
-        """Remove the folder, with all that is in it. What cannot be removed stays."""
+        """Remove the folder with all its content. What cannot be removed stays."""
         descriptor, self._descriptor = self._descriptor, -1
         _remove_folder(self.path)
         _let_go(descriptor)
 
 
 def _folders_left(above: str, prefix: str) -> list[str]:
-    """Return the folders in another that may be private ones of this user, by their names, owners and modes."""
+    """Return the subfolders that may be private ones of this user, judged by name, owner and mode."""
     found: list[str] = []
     if not system.HAS_FOLDER_DESCRIPTORS:
         return found
@@ -513,10 +512,10 @@ def _folders_left(above: str, prefix: str) -> list[str]:
 
 
 def _hold(folder: str) -> tuple[int, bool | None]:
-    """Return a folder open, -1 for none, and whether it is there and its lock is ours; None where there are no locks.
+    """Return a folder open (-1 for none), and whether it exists and its lock is ours; None if there are no locks.
 
     Raises:
-        OSError: It cannot be opened, though it is there.
+        OSError: It exists but cannot be opened.
     """
     from penstock.workspace import locks
 
@@ -532,7 +531,7 @@ def _hold(folder: str) -> tuple[int, bool | None]:
         if is_locked and os.path.samestat(os.lstat(folder), os.fstat(descriptor)):
             return descriptor, True
     except FileNotFoundError:
-        pass  # another process that sweeps came first
+        pass  # another sweeping process came first
     _let_go(descriptor)
     return -1, False
 
@@ -543,14 +542,14 @@ def _let_go(descriptor: int) -> None:
 
 
 def _remove_folder(folder: str) -> None:
-    """Remove a folder with all that is in it, links not followed, whoever swaps what for one; what cannot be removed stays."""
+    """Remove a folder with its content, following no links even if entries are swapped meanwhile; what cannot go stays."""
     import shutil  # few commands have such a folder, and every start would pay for it
 
     with suppress(OSError, RecursionError):
         shutil.rmtree(folder, ignore_errors=True)
         if not os.path.lexists(folder):
             return
-        os.chmod(folder, 0o700)  # a command may have shut a part of what was its HOME
+        os.chmod(folder, 0o700)  # a command may have closed a part of what was its HOME
         for at, names, _ in os.walk(folder):
             for inner in (os.path.join(at, name) for name in names):
                 if not os.path.islink(inner):
@@ -559,15 +558,15 @@ def _remove_folder(folder: str) -> None:
 
 
 def scratch_file() -> int:
-    """Return a file without a name, open for reading and writing: it is gone when it is closed. Raises OSError.
+    """Return a nameless file, open for reading and writing: it is gone when it is closed. Raises OSError.
 
-    It lies in `/var/tmp` where that can be written, since `/tmp` is often memory.
+    It is in `/var/tmp` if that is writable, since `/tmp` is often memory.
     """
     import tempfile
 
     if (
         gone_when_closed := getattr(os, "O_TEMPORARY", 0)
-    ) or not system.HAS_FOLDER_DESCRIPTORS:  # Windows removes nothing that is open
+    ) or not system.HAS_FOLDER_DESCRIPTORS:  # Windows removes no open file
         path = os.path.join(tempfile.gettempdir(), f"penstock-{os.urandom(8).hex()}")
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | system.PRIVATE | gone_when_closed, 0o600)
     large = "/var/tmp"  # noqa: S108 - the name is random, made exclusively, and removed at once
@@ -577,5 +576,5 @@ def scratch_file() -> int:
 
 
 def discard_output() -> None:
-    """Lead standard output nowhere from here on: whoever read it has gone, and the interpreter's last flush must not fail."""
+    """Redirect standard output to nowhere from here on: its reader has gone, and the interpreter's last flush must not fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 WORST_ROW = 24
 """The most that a line takes besides its text: a gutter with the largest number, and its end."""
 WORST_ESCAPE = 4
-"""How many characters show one byte, at most: four of hexadecimal."""
+"""How many characters show one byte at most: four of hexadecimal."""
 
 
 class ViewAsked(NamedTuple):
@@ -29,13 +29,13 @@ class ViewAsked(NamedTuple):
     offset: int
     """Lines to skip."""
     limit: int | None
-    """Lines to show, as it was said: None is repeated as None."""
+    """Lines to show, as given: None is repeated as None."""
     version: str | None
     lines: int
-    """Lines to show, whoever said it."""
+    """Lines to show, given or by default."""
 
     def call(self, path: str, **changes: int | str | None) -> Call:
-        """Return the same call of a file with other arguments, in the order in which they are printed."""
+        """Return the same call with other arguments, in the order in which they are printed."""
         arguments = {"offset": self.offset, "limit": self.limit, "version": self.version, **changes}
         return Call("view", {"file_path": path}).but(**{**arguments, "offset": arguments["offset"] or None})
 
@@ -45,7 +45,7 @@ class PageBounds:
 
     Args:
         room: What the caller has; None for no bound but the hard cap.
-        caps_line_ranges: Whether a range of lines is bounded without a room.
+        caps_line_ranges: Whether a range of lines is bounded even without a room.
     """
 
     def __init__(self, room: PageRoom | None, caps_line_ranges: bool) -> None:
@@ -53,11 +53,11 @@ class PageBounds:
         self.cap = min(window.HARD_MAX_BYTES, self.room.cap_bytes)
         self.name = "hard cap" if self.cap == window.HARD_MAX_BYTES else "budget"
         self.line_cap = self.cap if room is not None or caps_line_ranges else None
-        """Bytes of a range of lines, None for no bound."""
+        """How many bytes a range of lines may have; None for no bound."""
 
 
 def page_of(opened: TextFile, *, notices: tuple[str, ...] = (), **fields: object) -> Window:
-    """Return a window over an open file; unless `fields` bring one, its version stands for the place where the page ends."""
+    """Return a window over an open file; unless `fields` bring a version, it is the one for the position where the page ends."""
     source = opened.source
     defaults: dict[str, object] = {"encoding": opened.encoding.name}
     if "version" not in fields:

@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MAX_PATH_BYTES = 1 << 16
-"""The longest path that is taken, in bytes: deep trees are read, a megabyte of path is a mistake."""
+"""The longest path that is accepted, in bytes: deep trees are read, a megabyte of path is a mistake."""
 HAS_BACKSLASHES = os.sep == "\\"
-# On Windows: streams and drives, devices, and what it takes off the end of a name.
+# On Windows: streams and drives, devices, and what it strips from the end of a name.
 _OTHER_NAME = rb"(?i)[:\x00-\x1f]|[. ]\Z|\A(?:con|prn|aux|nul|conin\$|conout\$|com[0-9]|lpt[0-9])(?:\.|\Z)"
 
 
 def encoded(path: str) -> bytes:
-    """Return a path as the bytes that the disk knows it by.
+    """Return a path as the bytes by which the disk knows it.
 
     Raises:
-        ToolError: It is empty, too long, or holds a NUL or half of a UTF-16 pair.
+        ToolError: It is empty, too long, or holds a NUL or a lone UTF-16 surrogate.
     """
     if not path:
         reason = 'The path is empty. Give a path relative to the root, or "." for the root.'
@@ -51,7 +51,7 @@ def beneath(raw: bytes, roots: Iterable[bytes], path: str) -> bytes:
 
     Args:
         raw: The path as bytes, relative or absolute.
-        roots: How the root is named: as it was given, and as it really is.
+        roots: The names of the root: as given, and as resolved.
         path: The path as it was given, for the refusal.
 
     Raises:
@@ -60,7 +60,7 @@ def beneath(raw: bytes, roots: Iterable[bytes], path: str) -> bytes:
     if HAS_BACKSLASHES:
         raw = raw.replace(b"\\", b"/")
     if raw.startswith(b"/") or (HAS_BACKSLASHES and raw[1:2] == b":"):
-        # Both forms: a person names the root as it was given, listings of other programs as it really is.
+        # Both forms: a person names the root as it was given, listings of other programs as resolved.
         for prefix in roots:
             base = (prefix.replace(b"\\", b"/") if HAS_BACKSLASHES else prefix).rstrip(b"/") + b"/"
             if _same_case(raw + b"/").startswith(_same_case(base)):
@@ -83,5 +83,5 @@ def beneath(raw: bytes, roots: Iterable[bytes], path: str) -> bytes:
 
 
 def _same_case(path: bytes) -> bytes:
-    """Return a path in a form in which two that Windows takes for one are equal; elsewhere as it is."""
+    """Return a path in a form in which two paths that Windows considers the same are equal; unchanged elsewhere."""
     return os.fsencode(os.fsdecode(path).casefold()) if HAS_BACKSLASHES else path

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from penstock.workspace.globs import Selection
 
 MAX_PATTERN_BYTES = 1024
-"""The longest pattern that is taken, in bytes of UTF-8: longer ones are a mistake or an attack."""
+"""The longest pattern that is accepted, in bytes of UTF-8: longer ones are a mistake or an attack."""
 
 
 def selected(
@@ -36,12 +36,12 @@ def selected(
 
     Args:
         pattern: A glob, or a regular expression that is searched anywhere in the path.
-        recursive: Whether folders below are looked through where the pattern does not say so itself.
-        use_regex: Which of the two it is.
-        deadline: Until when an expression may run where RE2 is missing.
+        recursive: Whether subfolders are searched, unless the pattern itself decides.
+        use_regex: Whether it is a regular expression.
+        deadline: Until when an expression may run if RE2 is missing.
 
     Raises:
-        ToolError: The pattern is empty, too long, or cannot be read.
+        ToolError: The pattern is empty, too long, or cannot be parsed.
     """
     _bounded(pattern)
     if not pattern:
@@ -57,14 +57,14 @@ def selected(
 
 
 def _bounded(pattern: str) -> None:
-    """Raise `ToolError` for a pattern that is too long."""
+    """Raise `ToolError` if a pattern is too long."""
     length = len(pattern.encode("utf-8", "surrogatepass"))
     if length > MAX_PATTERN_BYTES:
         raise ToolError("bad_pattern", f"The pattern has {length} bytes. At most {MAX_PATTERN_BYTES} are accepted.")
 
 
 def literally(pattern: str) -> str:
-    r"""Return the expression that finds a text as it stands.
+    r"""Return the expression that finds a text literally.
 
     >>> print(literally("f(x)"))
     f\(x\)
@@ -73,12 +73,11 @@ def literally(pattern: str) -> str:
 
 
 def _half_a_pair() -> ToolError:
-    """Return the refusal of a pattern that is no Unicode text."""
+    """Return the refusal of a pattern that is not Unicode text."""
     return ToolError("bad_pattern", "The pattern holds half of a UTF-16 pair. Write it as text.")
 
 
-# What RE2 says of a pattern, and the name of what it lacks: a model knows "lookaround", not `invalid perl operator:
-# (?=`.
+# What RE2 says of a pattern, and the name of the unsupported feature: a model knows "lookaround", not `invalid perl operator: (?=`.
 _LACKING = (
     (r"\(\?(?:=|!|<=|<!)", "lookaround"),
     (r"\\[1-9]|\(\?P$|\\k", "a backreference"),
@@ -93,7 +92,7 @@ class Expression(Protocol):
     """A regular expression on one of the two engines."""
 
     def find(self, data: bytes, start: int, end: int) -> tuple[int, int] | None:
-        """Return where the first match between two places begins and ends."""
+        """Return where the first match between two positions begins and ends."""
 
     def matching(self, texts: list[bytes]) -> list[bool]:
         """Return which of several texts without NUL have a match."""
@@ -109,7 +108,7 @@ class _Linear:
         self._line_end = b"\r\n" if in_lines else b""
 
     def find(self, data: bytes, start: int, end: int) -> tuple[int, int] | None:
-        """Return where the first match between two places begins and ends, None for none."""
+        """Return where the first match between two positions begins and ends; None if there is none."""
         return first(self._search, data, start, end, self._line_end)
 
     def matching(self, texts: list[bytes]) -> list[bool]:
@@ -119,7 +118,7 @@ class _Linear:
 
 
 def has_linear_engine() -> bool:
-    """Return whether google-re2 is installed; without it patterns run on `re` in a child process."""
+    """Return whether google-re2 is installed; without it, patterns run on `re` in a child process."""
     try:
         import re2  # noqa: F401
     except ImportError:
@@ -135,9 +134,9 @@ def _expression(
     in_lines: bool = False,
     deadline: Deadline | None = None,
 ) -> Expression:
-    """Return the pattern on the engine that this machine has, over bytes. What RE2 lacks is refused by name on both.
+    """Return the pattern over bytes, on the engine that this machine has. What RE2 does not support is refused by name on both.
 
-    With `in_lines` no match takes the carriage return of a line end.
+    With `in_lines` no match includes the carriage return of a line end.
     """
     try:
         whole = (flags + pattern).encode()
@@ -147,11 +146,11 @@ def _expression(
         import re2
     except ImportError:
         return _without_re2(pattern, flags=flags, never_newline=never_newline, in_lines=in_lines, deadline=deadline)
-    re2.purge()  # or it keeps 128 patterns, each with the states that its searches made: 3 MB, 8 at most
+    re2.purge()  # otherwise it keeps 128 patterns, each with the states of its searches: 3 MB, 8 at most
     options = re2.Options()
     options.log_errors = False
     options.never_nl = never_newline
-    options.never_capture = True  # only the whole match is asked for; 400 groups made each match 30 times dearer
+    options.never_capture = True  # only the whole match is needed; 400 groups made each match 30 times as expensive
     try:
         return _Linear(re2.compile(whole, options).search, in_lines)
     except re2.error as error:
@@ -162,7 +161,7 @@ def _expression(
 def _without_re2(
     pattern: str, *, flags: str, never_newline: bool, in_lines: bool, deadline: Deadline | None
 ) -> Expression:
-    """Return the pattern on `re` in a child, translated so that it means what RE2 would take it for. Raises `ToolError`."""
+    """Return the pattern on `re` in a child, translated so that it means what it means to RE2. Raises `ToolError`."""
     from penstock.workspace import re2_syntax, re_child
 
     if not re_child.can_run():
@@ -184,7 +183,7 @@ def _without_re2(
 
 
 def _refused(reason: str, flags: str, pattern: str) -> ToolError:
-    """Return the refusal for what RE2 said of a pattern, in words that a model can act on."""
+    """Return the refusal for RE2's error about a pattern, in words that a model can act on."""
     reason = reason.replace(flags + pattern, pattern)
     for sign, feature in _LACKING:
         if re.search(sign, reason):
@@ -200,7 +199,7 @@ def _refused(reason: str, flags: str, pattern: str) -> ToolError:
     )
 
 
-# What grep's basic expressions have other signs for, where a plain character is meant here.
+# Special escapes of grep's basic expressions that are plain characters here.
 _SIGNS_OF_GREP = {
     r"\\\|": r"\| is a plain bar: (a|b) has alternatives",
     r"\\[<>]": r"\< and \> are plain characters: \b is the edge of a word",
@@ -208,7 +207,7 @@ _SIGNS_OF_GREP = {
 
 
 def signs_of_grep(pattern: str) -> str:
-    r"""Return what is to be said of an expression that found nothing and may be one of grep's; mostly empty.
+    r"""Return a hint for an expression that found nothing and may use grep's syntax; mostly empty.
 
     >>> signs_of_grep(r"one\|two")
     '\\| is a plain bar: (a|b) has alternatives'
@@ -218,9 +217,9 @@ def signs_of_grep(pattern: str) -> str:
 
 
 LineFinder = Callable[[bytes, int, int], tuple[int, int] | None]
-"""A function of whole lines and two places in them, which returns where the first match between these begins and ends."""
+"""A function of whole lines and two positions in them that returns where the first match between these begins and ends."""
 
-# Parts of a pattern in which `$`, `\n` and `\A` mean something, and those in which they do not.
+# Parts of a pattern in which `$`, `\n` and `\A` are special, and those in which they are not.
 _PART = re.compile(
     r"\\Q.*?(?:\\E|\Z)|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]"
     r"|\\[pP](?:\{[^}]*\}|.)|\\x(?:\{[^}]*\}|..)|\\[0-7]{1,3}|\\.|.",
@@ -236,22 +235,21 @@ _WHOLE_TEXT = re.compile(r"\(\?[a-zA-Z]*-[a-zA-Z]*m")
 def line_finder(
     pattern: str, *, literal: bool = False, ignore_case: bool = False, deadline: Deadline | None = None
 ) -> LineFinder:
-    """Return the function that finds the first match in a block of lines; no match spans a line end, `^` and `$` are
-    the ends of a line.
+    """Return the function that finds the first match in a block of lines; no match spans a line end, `^` and `$` are the ends of a
+    line.
 
-    A search calls it once for each matching line of a block of a megabyte, so what counts is how soon it passes over
-    lines without a match. Three ways make it quick, and all of them find the same: text is found by `bytes.find`; an
-    expression every match of which holds some text looks for that first; the rest is left to RE2, which is quick by
-    itself where it knows how a match begins.
+    A search calls it once for each matching line of a block of a megabyte, so what counts is how fast it skips lines without a
+    match. Three methods make it quick, with the same results: literal text is found by `bytes.find`; an expression whose every
+    match contains some text looks for that first; the rest is left to RE2, which is quick by itself if it knows how a match begins.
 
     Args:
         pattern: A regular expression in RE2's syntax, or text.
         literal: Whether it is text.
         ignore_case: Whether case does not matter.
-        deadline: Until when it may run where RE2 is missing: the function then raises `ToolError` (deadline).
+        deadline: Until when it may run if RE2 is missing: the function then raises `ToolError` (deadline).
 
     Raises:
-        ToolError: The pattern is empty, too long, spans lines, or cannot be read.
+        ToolError: The pattern is empty, too long, spans lines, or cannot be parsed.
     """
     _bounded(pattern)
     if not pattern:
@@ -267,11 +265,11 @@ def line_finder(
     if literal:
         parts = [literally(part) for part in parts]
     compiled = _expression("".join(parts), flags=flags, never_newline=True, deadline=deadline)
-    # `\A`, `\z` and `(?-m)` speak of the text as a whole, which in a block of lines would be the block.
+    # `\A`, `\z` and `(?-m)` refer to the whole text, which in a block of lines would be the block.
     if not literal and (r"\A" in parts or r"\z" in parts or _WHOLE_TEXT.search(pattern)):
         return _each_line(compiled.find)
-    # `\r\n` is a line end too: `$` matches before it, and nothing else takes its carriage return, as in `rg --crlf`. A
-    # pattern that names a carriage return looks for that one as well.
+    # `\r\n` is a line end too: `$` matches before it, and nothing else matches its carriage return, as in `rg --crlf`. A pattern
+    # that names a carriage return looks for that one as well.
     lines = "".join(r"(?:\r?$)" if part == "$" else part for part in parts)
     in_lines = not any(map(_CARRIAGE_RETURN.search, parts))
     find = _expression(lines, flags=f"(?m){flags}", never_newline=True, in_lines=in_lines, deadline=deadline).find
@@ -289,7 +287,7 @@ def line_finder(
 
 
 def _text_finder(text: str) -> LineFinder:
-    """Return the function that finds text as it stands."""
+    """Return the function that finds a text literally."""
     try:
         needle = text.encode()
     except UnicodeEncodeError:
@@ -303,11 +301,11 @@ def _text_finder(text: str) -> LineFinder:
 
 
 def _by_needle(find_needle: LineFinder, find: LineFinder) -> LineFinder:
-    """Look first for text that every match holds, where that is quicker: only lines that have it are searched."""
+    """Look first for text that every match contains, if that is quicker: only lines with it are searched."""
 
     def find_lines(data: bytes, start: int, end: int) -> tuple[int, int] | None:
-        # After some lines that hold the text and do not match, the engine takes over for the rest of the block: a call
-        # for each such line would cost more than it saves.
+        # After some lines that contain the text and do not match, the engine takes over for the rest of the block: a call for each
+        # such line would cost more than it saves.
         for _ in range(_TRIES):
             hit = find_needle(data, start, end)
             if hit is None:
@@ -327,20 +325,20 @@ def _by_needle(find_needle: LineFinder, find: LineFinder) -> LineFinder:
 
 
 def _if_needle(find_needle: LineFinder, find: LineFinder) -> LineFinder:
-    """Ask the child only about blocks that hold the text, and then for whole rows of matches at once."""
+    """Ask the child only about blocks that contain the text, and then for whole rows of matches at once."""
     return lambda data, start, end: find(data, start, end) if find_needle(data, start, end) is not None else None
 
 
 def _required(parts: list[str], *, ignore_case: bool) -> tuple[str, bool]:
-    """Return the longest text that every match holds, "" if none is certain, and whether the pattern begins with text.
+    """Return the longest text that every match contains ("" if none is certain), and whether the pattern begins with text.
 
-    An engine that knows how a match begins is quick by itself. With `ignore_case` the text has no k and no s: they fold
-    to letters outside ASCII (the Kelvin sign, the long s), which makes the engine slow.
+    An engine that knows how a match begins is quick by itself. With `ignore_case` the text has no k and no s: they fold to letters
+    outside ASCII (the Kelvin sign, the long s), which makes the engine slow.
     """
     if {"|", "{"} & set(parts) or ("(", "?") in pairwise(parts):
         return "", False  # a choice, a repetition, flags
-    # Only what stands outside of groups and is not repeated or optional is certain. `colou?r` holds `colo`, and `r`;
-    # `ab+c` holds `ab` and `c`, since the b stands at least once.
+    # Only what is outside groups and neither repeated nor optional is certain. `colou?r` contains `colo` and `r`; `ab+c` contains
+    # `ab` and `c`, since the b occurs at least once.
     runs, depth = [""], 0
     for part, following in zip(parts, [*parts[1:], ""], strict=True):
         depth += (part == "(") - (part == ")")
@@ -358,7 +356,7 @@ def _required(parts: list[str], *, ignore_case: bool) -> tuple[str, bool]:
 
 
 def _each_line(find_in: LineFinder) -> LineFinder:
-    """Return a function that gives each line to the engine as a text of its own, for what is anchored to the text as a whole."""
+    """Return a function that gives each line to the engine as a separate text, for patterns anchored to the whole text."""
 
     def find(data: bytes, start: int, end: int) -> tuple[int, int] | None:
         while start <= end:

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MAX_REPEAT = 1000
-"""The most of one repetition, and of those within each other together, as in RE2: `(a{100}){100}` is refused."""
+"""The upper limit of one repetition, and of nested ones multiplied, as in RE2: `(a{100}){100}` is refused."""
 _MAX_DEPTH = 100  # of groups: `re` compiles them recursively
 _LAST = 0x10FFFF
 _NEWLINE = 0x0A
 
 Ranges = list[tuple[int, int]]
-"""Code points, as sorted ranges with both ends in them that do not touch."""
+"""Code points, as sorted inclusive ranges that do not touch."""
 
 _DIGIT: Ranges = [(0x30, 0x39)]
 _WORD: Ranges = [(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)]
@@ -67,11 +67,11 @@ class UnreadablePattern(Exception):
 
 
 class NotHere(Exception):
-    """A pattern that RE2 takes and this translation does not; the text says what of it."""
+    """A pattern that RE2 accepts and this translation does not; the text names the unsupported part."""
 
 
 class _Flags(NamedTuple):
-    """`i`, `m`, `s` and `U`, which hold from where they are set to the end of the group."""
+    """`i`, `m`, `s` and `U`, which are in force from where they are set to the end of the group."""
 
     fold: bool = False
     multi_line: bool = False
@@ -80,14 +80,14 @@ class _Flags(NamedTuple):
 
 
 class _Group:
-    """A group that is open: its text so far, and where its last operand begins in it."""
+    """An open group: its text so far, and where its last operand begins."""
 
     __slots__ = ("flags", "operand", "parts", "product", "total")
 
     def __init__(self, flags: _Flags) -> None:
-        self.flags = flags  # what holds again behind the group
+        self.flags = flags  # what is in force again after the group
         self.parts: list[str] = []
-        self.operand = -1  # the part that a repetition would repeat; -1: there is none
+        self.operand = -1  # the part that a repetition would repeat; -1: none
         self.product = 1  # of the repetitions within that part
         self.total = 1  # the largest product of all parts
 
@@ -101,7 +101,7 @@ def translate(pattern: str, *, never_newline: bool = False) -> str:
 
 
 class _Translation:
-    """One pattern on its way from RE2's syntax to that of `re`."""
+    """The translation of one pattern from RE2's syntax to that of `re`."""
 
     def __init__(self, pattern: str, never_newline: bool) -> None:
         self._pattern = pattern
@@ -109,13 +109,13 @@ class _Translation:
         self._at = 0
         self._flags = _Flags()
         self._groups = [_Group(self._flags)]
-        self._unary = -1  # where the repetition begins that stands directly before
+        self._unary = -1  # where the directly preceding repetition begins
 
     def result(self) -> str:
         """Return the whole pattern in the syntax of `re`."""
         pattern = self._pattern
         while self._at < len(pattern):
-            # Set only for the sign that follows a repetition at once: `a**` is an error in RE2, `a*b*` is none.
+            # Set only for the sign that directly follows a repetition: `a**` is an error in RE2, `a*b*` is not.
             unary, self._unary = self._unary, -1
             character = pattern[self._at]
             if character == "(":
@@ -145,7 +145,7 @@ class _Translation:
     # ── operands ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _add(self, part: str, width: int = 0, product: int = 1) -> None:
-        """Add one more operand; `width` is how much of the pattern it took, if that has not been passed yet."""
+        """Add one more operand; `width` is how much of the pattern it took, if that has not been consumed yet."""
         group = self._groups[-1]
         group.operand = len(group.parts)
         group.product = product
@@ -154,7 +154,7 @@ class _Translation:
         self._at += width
 
     def _literal(self, code: int) -> str:
-        """Return the expression for one character, with its other cases where the flag says so."""
+        """Return the expression for one character, with its other cases if the flag is set."""
         # `never_nl` makes a literal line feed match nothing, and leaves the pattern valid.
         if code == _NEWLINE and self._never_newline:
             return _NOTHING
@@ -164,17 +164,16 @@ class _Translation:
         return _character(code) if len(same) == 1 else self._set([(one, one) for one in same])
 
     def _sign(self, character: str) -> str:
-        """Return the expression for `^`, `$` or `.` under the flags that hold."""
+        """Return the expression for `^`, `$` or `.` under the flags in force."""
         if character == ".":
             return self._set([(0, _LAST)] if self._flags.dot_newline else _negated([(_NEWLINE, _NEWLINE)]))
         if self._flags.multi_line:
             return character
-        # `$` without `(?m)` is the very end in RE2, where that of `re` also matches before a last line feed; `\Z` of
-        # `re` does not.
+        # `$` without `(?m)` is the very end in RE2, while in `re` it also matches before a final line feed; `\Z` of `re` does not.
         return r"\A" if character == "^" else r"\Z"
 
     def _set(self, ranges: Iterable[tuple[int, int]]) -> str:
-        """Return a class of `re`. Bytes that are no UTF-8 are lone surrogates in the text, and no class takes them."""
+        """Return a class of `re`. Bytes that are not UTF-8 are lone surrogates in the text, and no class matches them."""
         ranges = _without(_united(ranges), 0xD800, 0xDFFF)
         if self._never_newline:
             ranges = _without(ranges, _NEWLINE, _NEWLINE)
@@ -183,7 +182,7 @@ class _Translation:
         return "[" + "".join(_character(a) if a == b else f"{_character(a)}-{_character(b)}" for a, b in ranges) + "]"
 
     def _escape(self) -> None:
-        """Translate what a backslash begins."""
+        """Translate an escape sequence."""
         pattern, at = self._pattern, self._at
         following = pattern[at + 1 : at + 2]
         if following == "Q":
@@ -209,9 +208,7 @@ class _Translation:
             self._add(self._literal(code))
 
     def _shorthand(self) -> Ranges | None:
-        r"""Return the class that `\d`, `\W`, `\pL`, `\P{Lu}` and their kin stand for, and go behind it; None for what is
-        no class.
-        """
+        r"""Return the class for `\d`, `\W`, `\pL`, `\P{Lu}` and the like, and consume it; None if it is not a class."""
         pattern, at = self._pattern, self._at
         following = pattern[at + 1 : at + 2]
         if following.lower() in _PERL and following:
@@ -228,7 +225,7 @@ class _Translation:
         return _negated(ranges) if (following == "P") != bool(match[1]) else ranges
 
     def _escaped(self) -> int:
-        """Return the character that an escape stands for, and go behind it."""
+        """Return the character that an escape stands for, and consume it."""
         pattern, at = self._pattern, self._at + 1
         if at == len(pattern):
             raise UnreadablePattern("trailing \\")
@@ -285,7 +282,7 @@ class _Translation:
         return self._set(_negated(united) if negated else united)
 
     def _member(self, begin: int) -> int:
-        """Return one character of a class that begins at `begin`, and go behind it."""
+        """Return one character of a class that begins at `begin`, and consume it."""
         if self._at >= len(self._pattern):
             raise UnreadablePattern(f"missing ]: {self._pattern[begin:]}")
         if self._pattern[self._at] == "\\":
@@ -294,7 +291,7 @@ class _Translation:
         return ord(self._pattern[self._at - 1])
 
     def _named(self) -> Ranges | None:
-        """Return the class that `[:alpha:]` or `[:^alpha:]` stands for; None where the bracket is a member like others."""
+        """Return the class that `[:alpha:]` or `[:^alpha:]` stands for; None if the bracket is an ordinary member."""
         end = self._pattern.find(":]", self._at + 2)
         if end < 0:
             return None
@@ -307,12 +304,12 @@ class _Translation:
         return _negated(ranges) if name.startswith("^") else ranges
 
     def _folded(self, ranges: Ranges) -> Ranges:
-        """Return ranges with the other cases of their characters, where the flag says so."""
+        """Return ranges with the other cases of their characters, if the flag is set."""
         if not self._flags.fold:
             return ranges
         more = list(ranges)
         for low, high in ranges:
-            # ASCII is looked up by character, larger ranges by the table of all that have a case: the range of all code
+            # ASCII is looked up by character, larger ranges in the table of everything that has a case: the range of all code
             # points would take a million look-ups.
             if high < 0x80:
                 more += [(same, same) for code in range(low, high + 1) for same in _orbit(code)]
@@ -323,14 +320,14 @@ class _Translation:
     # ── repetitions and groups ───────────────────────────────────────────────────────────────────────────────────
 
     def _repeat(self, sign: str, unary: int, width: int) -> None:
-        """Wrap the last operand in a repetition; its size is bounded, also within others."""
+        """Wrap the last operand in a repetition; its size is bounded, also when nested."""
         pattern, group = self._pattern, self._groups[-1]
         begin = self._at
         self._at += width
         is_lazy = pattern.startswith("?", self._at)
         self._at += is_lazy
         whole = pattern[begin : self._at]
-        # RE2 refuses `a**`; `re` would too, in other words.
+        # RE2 refuses `a**`; so would `re`, in other words.
         if unary >= 0:
             raise UnreadablePattern(f"bad repetition operator: {pattern[unary : self._at]}")
         if group.operand < 0:
@@ -345,7 +342,7 @@ class _Translation:
             if product > MAX_REPEAT:
                 raise UnreadablePattern(f"invalid repetition size: {whole}")
         lazy = "?" if is_lazy != self._flags.lazy else ""
-        # `a{2}{3}` cannot come here, but `(?:a{2}){3}` can: its product is what RE2 bounds.
+        # `a{2}{3}` cannot occur here, but `(?:a{2}){3}` can: RE2 bounds the product.
         operand = "".join(group.parts[group.operand :])
         del group.parts[group.operand :]
         self._add(f"(?:{operand}){sign}{lazy}", product=product)
@@ -368,13 +365,13 @@ class _Translation:
             self._at = match.end()
         elif not self._flags_set():
             return
-        # A pattern is at most 1,024 bytes, so it may hold 500 groups: `re` would need as many frames of Python.
+        # A pattern is at most 1,024 bytes, so it may contain 500 groups: `re` would need as many Python frames.
         if len(self._groups) > _MAX_DEPTH:
             raise NotHere(f"more than {_MAX_DEPTH} groups within each other")
         self._groups.append(_Group(outer))
 
     def _flags_set(self) -> bool:
-        """Set the flags of `(?i)` or `(?i-s:`, go behind them, and return whether a group begins."""
+        """Set the flags of `(?i)` or `(?i-s:`, consume them, and return whether a group begins."""
         pattern, begin = self._pattern, self._at
         at, value, is_set = begin + 2, True, False
         flags = self._flags
@@ -394,11 +391,11 @@ class _Translation:
         raise UnreadablePattern(f"invalid perl operator: {pattern[begin:at]}")
 
     def _close(self) -> None:
-        """End a group: it is the last operand of the one around it, and the flags of that hold again."""
+        """End a group: it becomes the last operand of the enclosing one, whose flags are in force again."""
         if len(self._groups) == 1:
             raise UnreadablePattern(f"unexpected ): {self._pattern}")
         inner = self._groups.pop()
-        # The flags that held where the group began.
+        # The flags that were in force where the group began.
         self._flags = inner.flags
         self._add(f"(?:{''.join(inner.parts)})", 1, inner.total)
 
@@ -407,7 +404,7 @@ class _Translation:
 
 
 def _character(code: int) -> str:
-    """Return a code point as `re` takes it, in a class and outside."""
+    """Return a code point as `re` takes it, inside a class or outside."""
     character = chr(code)
     if character.isascii() and character.isalnum():
         return character
@@ -415,7 +412,7 @@ def _character(code: int) -> str:
 
 
 def _united(ranges: Iterable[tuple[int, int]]) -> Ranges:
-    """Return ranges sorted, and joined where they touch."""
+    """Return ranges sorted, and merged where they touch."""
     united: Ranges = []
     for low, high in sorted(ranges):
         if united and low <= united[-1][1] + 1:
@@ -445,7 +442,7 @@ def _without(ranges: Ranges, first: int, last: int) -> Ranges:
 
 
 def _orbit(code: int) -> frozenset[int]:
-    """Return the characters that are the same but for their case, by Unicode's simple folding, as RE2 has it."""
+    """Return the characters that differ only in case, by Unicode's simple folding, as in RE2."""
     if code < 0x80:  # the table is for the others: two ASCII letters have a third form
         character = chr(code).lower()
         more = {"k": {0x212A}, "s": {0x17F}}.get(character, set())
@@ -455,11 +452,11 @@ def _orbit(code: int) -> frozenset[int]:
 
 @cache
 def _orbits() -> dict[int, frozenset[int]]:
-    """Return every character that has another of the same orbit, with its orbit."""
+    """Return every character that has another in the same orbit, with its orbit."""
     groups: dict[str, set[int]] = {}
     for code in range(0x20000):  # no letter beyond has a case
         character = chr(code)
-        for folded in (character.casefold(), character.lower()):  # the second where full folding takes several
+        for folded in (character.casefold(), character.lower()):  # the second if full folding gives several characters
             if len(folded) == 1:
                 groups.setdefault(folded, set()).add(code)
                 break
@@ -468,12 +465,12 @@ def _orbits() -> dict[int, frozenset[int]]:
 
 @cache
 def _category(name: str, shown: str) -> Ranges:
-    """Return a general category, `L` or `Lu`, without what is unassigned, as RE2 has it."""
+    """Return a general category, `L` or `Lu`, without unassigned code points, as in RE2."""
     if name == "Any":
         return [(0, _LAST)]
     if not re.fullmatch("[CLMNPSZ][a-z]?", name) or name == "Cn":
         raise NotHere(f"{shown}: scripts are known to google-re2 only")
-    # All of Unicode is looked at, once in a process for each category that a pattern names.
+    # All of Unicode is scanned, once per process for each category that a pattern names.
     codes = (
         code
         for code in range(_LAST + 1)

@@ -35,28 +35,26 @@ if TYPE_CHECKING:
 
     Span = tuple[int, int]
 
-_ROW = 256  # matches of one answer
+_ROW = 256  # matches in one answer
 _STEP = 4096
-_MEMORY_BYTES = 256 << 20  # beyond what the process had, at least: `re` keeps a record of each turn of a group
-_ORPHAN_SECONDS = 1.0  # a child whose parent has gone ends so long after its deadline
-_QUESTION = struct.Struct(
-    "<dqqqq"
-)  # seconds, start, end, bytes that follow (-1: those of before), `_WHOLE` or `_NAMES`
+_MEMORY_BYTES = 256 << 20  # beyond what the process had, at least: `re` records each iteration of a group
+_ORPHAN_SECONDS = 1.0  # a child whose parent has gone exits this long after its deadline
+_QUESTION = struct.Struct("<dqqqq")  # seconds, start, end, bytes that follow (-1: same as before), `_WHOLE` or `_NAMES`
 _WHOLE, _NAMES = 0, 1
 
 
 def can_run() -> bool:
-    """Return whether this system has what a child needs; Windows has not, and google-re2 can be had there."""
+    """Return whether this system has what a child needs; Windows does not, but google-re2 is available there."""
     return sys.platform != "win32" and hasattr(os, "fork")
 
 
 class Matcher:
-    """An expression of `re` (over text, ASCII, multi-line) in a child of its own, which begins with the first question.
+    """An expression of `re` (over text, ASCII, multi-line) in its own child, which starts with the first question.
 
     Args:
         expression: What `re2_syntax.translate` returned.
         deadline: That of the call for which the pattern was made; without one a question may take `WALK_SECONDS`.
-        in_lines: Whether no match takes the carriage return of a line end.
+        in_lines: Whether no match includes the carriage return of a line end.
     """
 
     def __init__(self, expression: str, deadline: Deadline | None = None, *, in_lines: bool = False) -> None:
@@ -67,17 +65,17 @@ class Matcher:
         self._questions = self._answers = -1
         self._why_ended = ""
         self._data: bytes | None = None  # what the child holds
-        self._end = self._following = -1  # where the row of matches that is held ends, and where its next one may begin
+        self._end = self._following = -1  # where the held row of matches ends, and where its next one may begin
         self._row: deque[Span] = deque()
         self._is_whole_row = False
 
     def find(self, data: bytes, start: int, end: int) -> Span | None:
         """Return the first match that begins in `data` from `start` on and ends by `end`. Raises `ToolError`.
 
-        Whoever goes on behind the line of a match finds the next one here already.
+        A caller who continues after the line of a match finds the next one already here.
         """
-        # The same block, compared by identity, and the place behind the last match: the next match is in the row
-        # already, or the row was the last one.
+        # The same block, compared by identity, and the position after the last match: the next match is already in the row, or the
+        # row was the last one.
         goes_on = data is self._data and end == self._end and start == self._following
         if not goes_on or not (self._row or self._is_whole_row):
             self._ask(data, start, end)
@@ -89,7 +87,7 @@ class Matcher:
         return span
 
     def matching(self, texts: list[bytes]) -> list[bool]:
-        """Return which of `texts`, none of which holds a NUL, have a match. Raises `ToolError`."""
+        """Return which of `texts`, none of which contains a NUL, have a match. Raises `ToolError`."""
         if not texts:
             return []
         self._data = None
@@ -97,7 +95,7 @@ class Matcher:
         return [at in found for at in range(len(texts))]
 
     def close(self) -> None:
-        """End the child, whatever it does."""
+        """Kill the child, whatever it is doing."""
         child, self._child = self._child, -1
         if child >= 0:
             os.close(self._questions)
@@ -105,13 +103,13 @@ class Matcher:
             _end(child)
 
     def __del__(self) -> None:
-        with suppress(Exception):  # the interpreter may be ending: names are gone
+        with suppress(Exception):  # the interpreter may be shutting down: names are gone
             self.close()
 
     # ── questions ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _ask(self, data: bytes, start: int, end: int) -> None:
-        """Fetch the next row of matches; the block is sent only where the child does not hold it."""
+        """Fetch the next row of matches; the block is sent only if the child does not hold it."""
         is_held = data is self._data and self._child >= 0
         self._data = None  # until the child has it
         found = self._answer(start, end, None if is_held else data, _WHOLE)
@@ -120,10 +118,10 @@ class Matcher:
         self._data, self._end, self._following = data, end, start
 
     def _answer(self, start: int, end: int, data: bytes | None, kind: int) -> tuple[int, ...]:
-        """Return the numbers that answer a question, and end the child where they do not come.
+        """Return the numbers that answer a question; kill the child if they do not come.
 
         Raises:
-            ToolError: `deadline`, also at every later question: a pattern that came to no end once is not tried again.
+            ToolError: `deadline`, also for every later question: a pattern that once did not finish is not tried again.
         """
         left = None if self._deadline is None else self._deadline.left()
         seconds = WALK_SECONDS if left is None else left
@@ -138,7 +136,7 @@ class Matcher:
                 return struct.unpack(f"<{count}q", self._read(8 * count, until))
             except TimeoutError:
                 self._why_ended = f"in the {seconds:.1f} s that were left"
-            except (EOFError, OSError):  # it is gone, and only its bound on memory ends it before its time
+            except (EOFError, OSError):  # it is gone; before its time, only its memory limit ends it
                 self._why_ended = "in the memory that it may take"
             self.close()
         raise ToolError(
@@ -148,12 +146,12 @@ class Matcher:
         )
 
     def _read(self, count: int, waiting: Deadline) -> bytes:
-        """Return so many bytes of the answer. Raises TimeoutError at the deadline, EOFError where the child has ended."""
+        """Return that many bytes of the answer. Raises TimeoutError at the deadline, EOFError if the child has ended."""
         if sys.platform == "win32":  # `can_run`
             raise NotImplementedError
         import select
 
-        turns.rest()  # others may go on meanwhile
+        turns.rest()  # others may work meanwhile
         ready = select.poll()
         ready.register(self._answers, select.POLLIN)
         held = bytearray()
@@ -168,12 +166,12 @@ class Matcher:
         return bytes(held)
 
     def _begin(self) -> None:
-        """Fork the child. Raises `ToolError` (busy) where the system has no room for it."""
+        """Fork the child. Raises `ToolError` (busy) if the system has no room for it."""
         if sys.platform == "win32":  # `can_run`
             raise NotImplementedError
         asked, self._questions = os.pipe()
         self._answers, answered = os.pipe()
-        # Only this thread goes on in the child, which takes no lock of ours: it reads, matches, writes and ends.
+        # Only this thread continues in the child, which takes no lock of ours: it reads, matches, writes and exits.
         warnings.filterwarnings("ignore", ".*multi-threaded, use of fork", DeprecationWarning, re.escape(__name__))
         try:
             self._child = os.fork()
@@ -190,7 +188,7 @@ class Matcher:
 
 
 def _end(child: int) -> None:
-    """Kill a child and take its status, so that it leaves no zombie."""
+    """Kill a child and collect its status, so that it leaves no zombie."""
     if sys.platform == "win32":  # `can_run`
         raise NotImplementedError
     with suppress(ProcessLookupError):
@@ -200,7 +198,7 @@ def _end(child: int) -> None:
 
 
 def _send(descriptor: int, data: bytes) -> None:
-    """Write all of `data`: a call may write less."""
+    """Write all of `data`: one call may write less."""
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
@@ -212,7 +210,7 @@ def _send(descriptor: int, data: bytes) -> None:
 def _serve(asked: int, answered: int, expression: str, in_lines: bool) -> NoReturn:
     """Answer questions, in the child, until nobody asks any more.
 
-    Nothing may get past this: behind it the parent's own work would go on twice. So it ends with `os._exit`, which runs
+    Nothing may get past this function: after it the parent's own work would continue twice. So it ends with `os._exit`, which runs
     no handlers and flushes no buffers of the parent's.
     """
     if sys.platform == "win32":  # `can_run`
@@ -220,14 +218,14 @@ def _serve(asked: int, answered: int, expression: str, in_lines: bool) -> NoRetu
     try:
         _let_go(asked, answered)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal: it is the parent's to say what ends
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal: the parent decides what ends
         _bound_memory()
         search = re.compile(expression, re.ASCII | re.MULTILINE).search
         text = _Text(b"")
         while head := _taken(asked, _QUESTION.size):
             seconds, start, end, count, kind = _QUESTION.unpack(head)
-            # The alarm has its default effect, which ends the process at any point: Python's own handlers would wait
-            # for `re` to return.
+            # The alarm has its default effect, which ends the process at any point: Python's own handlers would wait for `re` to
+            # return.
             signal.setitimer(signal.ITIMER_REAL, seconds + _ORPHAN_SECONDS)
             if count >= 0:
                 data = _taken(asked, count)
@@ -247,7 +245,7 @@ def _serve(asked: int, answered: int, expression: str, in_lines: bool) -> NoRetu
 
 
 def _let_go(*kept: int) -> None:
-    """Close every descriptor but these: who waits for the end of a pipe of the parent's must not wait for this process."""
+    """Close every descriptor but these: whoever awaits the end of one of the parent's pipes must not wait for this process."""
     if sys.platform == "win32":  # `can_run`
         raise NotImplementedError
     low = 0
@@ -259,8 +257,8 @@ def _let_go(*kept: int) -> None:
 def _bound_memory() -> None:
     """Bound the child's memory, so that it ends before the machine's memory does.
 
-    What it has now, with the stacks of the parent's threads, the system does not tell behind a wall: the least bound
-    that lets it take anything is above that, and twice that below it.
+    Behind a wall the system does not reveal how much the child has now, including the stacks of the parent's threads: the smallest
+    bound under which an allocation succeeds is above that amount and less than twice it.
     """
     if sys.platform == "win32":  # `can_run`
         raise NotImplementedError
@@ -280,7 +278,7 @@ def _bound_memory() -> None:
 
 
 def _taken(descriptor: int, count: int) -> bytes:
-    """Return so many bytes; fewer where the other end was closed."""
+    """Return that many bytes; fewer if the other end was closed."""
     parts = []
     while count and (part := os.read(descriptor, min(count, 1 << 20))):
         parts.append(part)
@@ -289,10 +287,10 @@ def _taken(descriptor: int, count: int) -> bytes:
 
 
 class _Text:
-    """Bytes and their text, with the way from places in the one to places in the other.
+    """Bytes and their text, with the mapping between positions in the two.
 
-    `re` searches text, callers count in bytes. Where all is ASCII the two are the same; elsewhere marks note at which
-    byte every 4,096th character begins, so that a place costs a bisection and the decoding of one such part.
+    `re` searches text, callers count in bytes. For pure ASCII the two are the same; otherwise marks note at which byte every
+    4,096th character begins, so that a position costs a bisection and the decoding of one such part.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -306,7 +304,7 @@ class _Text:
                 self._marks.append(self._marks[-1] + len(part))
 
     def row(self, search: Searching[str], start: int, end: int, in_lines: bool) -> list[int]:
-        """Return the first match of every line between two places, as places in the bytes: beginnings and ends in turn."""
+        """Return the first match of every line between two positions, as byte positions: beginnings and ends in turn."""
         text, found = self._text, list[int]()
         at, last = self._char_at(start), self._char_at(end)
         line_end = "\r\n" if in_lines else ""
@@ -318,12 +316,12 @@ class _Text:
         return found
 
     def _char_at(self, byte: int) -> int:
-        """Return the character that stands at a byte; for a byte within a character, that one."""
+        """Return the character at a byte; for a byte within a character, that character."""
         if self._is_same:
             return byte
         mark = bisect_right(self._marks, byte) - 1
         base, char = self._marks[mark], mark * _STEP
-        for whole in range(byte, max(byte - 4, base - 1), -1):  # a place within a character: where that begins
+        for whole in range(byte, max(byte - 4, base - 1), -1):  # a position within a character: where that begins
             part = self._data[base:whole].decode("utf-8", "surrogateescape")
             if self._text.startswith(part, char):
                 return char + len(part)

@@ -14,7 +14,7 @@ _REMEMBERED = 1 << 16
 
 
 class Counters(NamedTuple):
-    """What one task has read so far: pages of files; listings and outlines are not among them."""
+    """What one task has read so far: pages of files, not listings or outlines."""
 
     reads: int = 0
     read_bytes: int = 0
@@ -30,7 +30,7 @@ class Counters(NamedTuple):
 
 
 class Reads:
-    """The counting of one task; several threads may use it."""
+    """The read counters of one task; several threads may use them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -46,7 +46,7 @@ class Reads:
             self._repeated += key in self._seen
             self._seen[key] = None
             if len(self._seen) > _REMEMBERED:
-                # A dict keeps the order in which keys came: the first is the oldest.
+                # A dict keeps keys in insertion order: the first is the oldest.
                 del self._seen[next(iter(self._seen))]
 
     def busy(self) -> None:

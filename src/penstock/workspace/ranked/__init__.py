@@ -30,15 +30,15 @@ if TYPE_CHECKING:
     from penstock.workspace.walk import Omitted
 
 MAX_RANKED = 300
-"""Passages that are weighed against one another and can be paged through; who has not found it by then asks otherwise."""
+"""Passages that are compared and can be paged through; a caller who has not found it by then should ask differently."""
 MAX_PAGE = 10
-"""Passages of a page."""
+"""Passages per page."""
 MAX_LINE_CHARS = 400
 """Characters of a line that are shown, as in a search."""
 
 _MAX_QUESTION_BYTES = 4096
-_TEST_SHARE = 0.5  # what a passage of a test is worth: it says a program's words more often than the program does
-_FILE_SHARE = 0.1  # of the scores of the file's other passages: a file that is about the question holds the better ones
+_TEST_SHARE = 0.5  # how much a test's passage counts: it uses a program's words more often than the program does
+_FILE_SHARE = 0.1  # of the scores of the file's other passages: a file about the question has the better ones
 _FILE_PASSAGES = 5
 
 
@@ -53,11 +53,11 @@ class RankedPassage(NamedTuple):
 
 
 class Ranking(NamedTuple):
-    """A page of `passages`, skipping `offset` of the `total` that were weighed; paths are relative to the root.
+    """A page of `passages`, skipping `offset` of the `total` that were ranked; paths are relative to the root.
 
-    `more_matches` says whether passages beyond `MAX_RANKED` hold words, too. `complete` is False where not all files are in the
-    index: `unindexed` of them did not fit, or the time of the call ended (`out_of_time`), and the next call goes on.
-    `partial_files` are in it with their beginnings only.
+    `more_matches` says whether passages beyond `MAX_RANKED` also contain words. `complete` is False if not all files are in the
+    index: `unindexed` of them did not fit, or the time of the call ended (`out_of_time`) and the next call continues.
+    `partial_files` are indexed with their beginnings only.
     """
 
     passages: tuple[RankedPassage, ...]
@@ -93,7 +93,7 @@ def rank(
     deadline: Deadline,
     progress: Callable[[int], None] | None = None,
 ) -> Ranking:
-    """Return the passages beneath `path` that have most to do with a question, the best first.
+    """Return the passages beneath `path` that are most relevant to a question, the best first.
 
     Args:
         root: What may be read.
@@ -103,11 +103,11 @@ def rank(
         offset: Passages to skip.
         limit: Passages of the page, at most `MAX_PAGE`.
         include_hidden: Also names that begin with a dot.
-        include_ignored: Also what ignore files leave out.
-        index_folder: Where indexes are kept, a private folder outside the root; a temporary one is made where there is none.
-        index_redacted: Whether an index gets no word of what looks like a secret; it is another one then.
+        include_ignored: Also files that ignore rules exclude.
+        index_folder: Where indexes are kept, a private folder outside the root; without one, a temporary index is made.
+        index_redacted: Whether an index contains no word of what looks like a secret; such an index is a separate one.
         deadline: When the call ends; what is indexed by then is kept.
-        progress: Told the number of files that were looked at.
+        progress: Called with the number of files examined.
 
     Raises:
         ToolError: A question without words, a path that cannot be searched, an index that another process holds too long.
@@ -117,8 +117,8 @@ def rank(
     name = _name(root, relative, include_hidden=include_hidden, include_ignored=include_ignored)
     name = f"redacted-{name}" if index_redacted else name
     folder = _outside(root, index_folder)
-    # A damaged index is no reason to fail: it is thrown away, this call makes a temporary one, and the next call one that
-    # stays. A temporary one that is damaged, too, is a fault of the disk, and ends the loop.
+    # A damaged index is no reason to fail: it is deleted, this call makes a temporary one, and the next call a lasting one. If the
+    # temporary one is damaged too, the disk is faulty, and the loop ends.
     while True:
         files = Files(root, path, include_hidden=include_hidden, include_ignored=include_ignored, deadline=deadline)
         try:
@@ -130,7 +130,7 @@ def rank(
         except indexes.DamagedIndexError as error:
             if folder is None:
                 raise ToolError("io_error", f"No index for ranked search can be made: {error}.") from error
-            folder = None  # it is gone, and the next call makes it anew; this one has a temporary one
+            folder = None  # it is gone, and the next call rebuilds it; this call uses a temporary one
     end = offset + min(limit, MAX_PAGE)
     shown, changed = _shown(root, weighed[offset:end])
     return Ranking(
@@ -154,7 +154,7 @@ def rank(
 
 
 def _asked(question: str) -> list[str]:
-    """Return the words to rank by. Raises `ToolError` where there is none, or far too many."""
+    """Return the words to rank by. Raises `ToolError` if there is none, or far too many."""
     if len(question.encode("utf-8", "replace")) > _MAX_QUESTION_BYTES:
         raise ToolError("bad_argument", f"A ranked search takes at most {_MAX_QUESTION_BYTES} bytes of words.")
     words = words_of(question)
@@ -164,17 +164,17 @@ def _asked(question: str) -> list[str]:
 
 
 def _name(root: Root, relative: bytes, *, include_hidden: bool, include_ignored: bool) -> str:
-    """The name of an index: one for each folder that is asked about, and each choice of files.
+    """The name of an index: one for each folder that is asked about, and each selection of files.
 
-    How rare a word is depends on what else is in an index. If one served several choices, an answer would depend on what had
-    been asked before.
+    How rare a word is depends on what else is in an index. If one index served several selections, an answer would depend on
+    earlier questions.
     """
     told = b"\0".join((os.fsencode(root.path), relative, b"%d%d" % (include_hidden, include_ignored)))
     return f"{blake2b(told, digest_size=16).hexdigest()}.sqlite3"
 
 
 def _outside(root: Root, folder: str | None) -> str | None:
-    """The folder for indexes, if it is not in the tree that is searched."""
+    """The folder for indexes, unless it is in the tree that is searched."""
     if folder is None:
         return None
     above = os.path.join(os.path.realpath(os.fsdecode(root.path)), "")
@@ -185,12 +185,12 @@ def _outside(root: Root, folder: str | None) -> str | None:
 
 
 def _weighed(index: Index, words: list[str], glob: str, prefix: bytes) -> tuple[list[Hit], bool]:
-    """The best passages in their order, and whether there are others that hold words."""
+    """The best passages in order, and whether there are others that contain words."""
     takes = selected(glob).takes
     hits: list[Hit] = []
     more = False
     for hit in index.hits(words):
-        # The glob is asked here and not in the index: how rare a word is has to be the same whatever files are asked for.
+        # The glob is applied here and not in the index: the rarity of a word must be the same whatever files are asked for.
         folder, slash, name = os.fsdecode(hit.path.removeprefix(prefix)).rpartition("/")
         if takes is not None and not takes(folder + slash, [name]):
             continue
@@ -201,8 +201,8 @@ def _weighed(index: Index, words: list[str], glob: str, prefix: bytes) -> tuple[
     is_about_tests = not {"test", "tests", "testing", "tested"}.isdisjoint(words)
     weighed = [hit._replace(score=hit.score * _worth(hit.path, is_about_tests)) for hit in hits]
     weighed.sort(key=lambda hit: (-hit.score, hit.path, hit.first))
-    # A file's best passages lift one another. `best` keeps one more than are counted, so that a passage that is among them
-    # has as many others beside it as one that is not; the hits come best first, so the first ones are the best.
+    # A file's best passages raise one another's scores. `best` keeps one more than are counted, so that a passage among them has as
+    # many others as one that is not; the hits come best first, so the first ones are the best.
     beside: dict[bytes, list[float]] = defaultdict(list)
     for hit in weighed:
         if len(beside[hit.path]) <= _FILE_PASSAGES:
@@ -212,7 +212,7 @@ def _weighed(index: Index, words: list[str], glob: str, prefix: bytes) -> tuple[
         best = beside[hit.path]
         others = sum(best) - hit.score if hit.score >= best[-1] else sum(best[:_FILE_PASSAGES])
         made.append(hit._replace(score=hit.score + _FILE_SHARE * others))
-    # Rounded, because sums of floats in another order differ in their last digits, and the same files give the same order.
+    # Rounded, because sums of floats in another order differ in their last digits, and the same files must give the same order.
     return sorted(made, key=lambda hit: (-round(hit.score, 6), hit.path, hit.first)), more
 
 
@@ -228,7 +228,7 @@ def _is_test(path: str) -> bool:
 
 
 def _shown(root: Root, hits: list[Hit]) -> tuple[list[RankedPassage], int]:
-    """The passages as the files have them now, and how many are left out because their file is another one by now."""
+    """The passages as the files have them now, and how many are left out because their file has changed."""
     shown: list[RankedPassage] = []
     changed = 0
     texts: dict[bytes, tuple[str, list[str]]] = {}
@@ -246,7 +246,7 @@ def _shown(root: Root, hits: list[Hit]) -> tuple[list[RankedPassage], int]:
 
 
 def _lines(root: Root, path: bytes) -> tuple[str, list[str]]:
-    """The stamp of a file and its lines; no stamp where it may not be read by now."""
+    """The stamp of a file and its lines; no stamp if it may no longer be read."""
     try:
         file = root.open_file(path)
     except ToolError:

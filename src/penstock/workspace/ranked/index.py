@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 MAX_CACHE_BYTES = 1 << 30
-"""All indexes in one folder together; beyond it those that were used longest ago go."""
+"""All indexes in one folder together; beyond it the least recently used are removed."""
 
-_VERSION = 1  # of the schema and of how words are cut: an index of another one is made anew
-_WAIT_SECONDS = 20.0  # for a process that indexes the same folder
+_VERSION = 1  # of the schema and of how words are split: an index of another version is rebuilt
+_WAIT_SECONDS = 20.0  # waiting for a process that indexes the same folder
 _ROWS = 512  # files that are looked up at once
 # Words of a path weigh twice as much as those of the text: a question that names a module is about it. Of 1, 2 and 4 tried, 2 and 4
-# are alike. What a passage stands in weighs as much as the text.
+# are alike. A passage's scope weighs as much as the text.
 _RANK = "bm25(words, 2.0, 1.0, 1.0)"
 
 # Not WAL: SQLite before 3.51.3 can damage a database when two connections checkpoint at once. Nothing is flushed: after a power cut
-# an index may be damaged, and then it is made anew. What is deleted is overwritten: a file may be ignored for what it says.
+# an index may be damaged, and is then rebuilt. Deleted data is overwritten: a file may be ignored because of what it says.
 _PRAGMAS = (
     "synchronous = OFF",
     "secure_delete = ON",
@@ -51,14 +51,14 @@ PRAGMA user_version = {_VERSION};
 
 
 class DamagedIndexError(Exception):
-    """SQLite could not go on with an index."""
+    """An index that SQLite cannot continue with."""
 
 
 class FileEntry(NamedTuple):
-    """A file as the index has it.
+    """A file as recorded in the index.
 
-    `stamp` says which version of it, `digest` which content, and `kind` what became of it: `text`, `partial` (its beginning only)
-    or `binary` (no passages).
+    `stamp` identifies its version, `digest` its content, and `kind` how it was indexed: `text`, `partial` (its beginning only) or
+    `binary` (no passages).
     """
 
     id: int
@@ -69,7 +69,7 @@ class FileEntry(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """A passage that holds words of a question. `score` is BM25, larger is better."""
+    """A passage that contains words of a question. `score` is BM25, larger is better."""
 
     score: float
     path: bytes
@@ -80,13 +80,13 @@ class Hit(NamedTuple):
 
 @contextmanager
 def opened(folder: str | None, name: str) -> Iterator[Index]:
-    """Open the index `name` in `folder`, in one transaction that is kept only if nothing fails.
+    """Open the index `name` in `folder`, in one transaction that is committed only if nothing fails.
 
-    Where there is no folder, or none that can be written and is private, the index is a temporary one that ends with the call.
+    If there is no folder, or it is not writable and private, the index is a temporary one that ends with the call.
 
     Raises:
-        ToolError: `busy` while another process holds it, `io_error` where SQLite can do nothing at all.
-        DamagedIndexError: It turned out to be damaged, or the disk is full. It is gone.
+        ToolError: `busy` while another process holds it, `io_error` if SQLite can do nothing at all.
+        DamagedIndexError: The index turned out to be damaged, or the disk is full. It has been removed.
     """
     connection = _connected(folder, name)
     try:
@@ -98,7 +98,7 @@ def opened(folder: str | None, name: str) -> Iterator[Index]:
             _remove(folder, name)
         raise DamagedIndexError(str(error)) from error
     finally:
-        connection.close()  # what was not committed is gone
+        connection.close()  # discards what was not committed
 
 
 def _remove(folder: str, name: str) -> None:
@@ -114,7 +114,7 @@ def _connected(folder: str | None, name: str) -> sqlite3.Connection:
             own = OwnFolder(folder)
     if own is not None:
         try:
-            for _ in range(2):  # the second time in place of one that is damaged, or of another version
+            for _ in range(2):  # the second time in place of a damaged one, or one of another version
                 try:
                     return _begun(_file(own, name))
                 except sqlite3.OperationalError as error:
@@ -125,7 +125,7 @@ def _connected(folder: str | None, name: str) -> sqlite3.Connection:
                 own.remove(name)
                 own.remove(f"{name}-journal")
         except (OSError, CallerError):
-            pass  # a full disk, a medium that is read-only: the temporary one may lie elsewhere
+            pass  # a full disk or a read-only medium: the temporary one may be elsewhere
         finally:
             own.close()
     try:
@@ -139,7 +139,7 @@ class _OtherVersionError(Exception):
 
 
 def _file(own: OwnFolder, name: str) -> str:
-    """The path of an index, made private where there was none; others go where there are too many."""
+    """The path of an index, created privately if missing; others are removed if there are too many."""
     with suppress(FileExistsError):
         os.close(own.create(name))  # SQLite gives its journal the same mode
     path = os.path.join(own.path, name)
@@ -164,7 +164,7 @@ def _expect(version: int) -> None:
 
 
 def _begun(path: str) -> sqlite3.Connection:
-    """A connection with a transaction that may write. An index is sound, as far as a glance can tell, or it raises."""
+    """A connection with a write transaction. The index is sound, as far as a quick check can tell, or it raises."""
     connection = sqlite3.connect(path, timeout=_WAIT_SECONDS, isolation_level=None)
     try:
         for pragma in _PRAGMAS:
@@ -206,7 +206,7 @@ class Index:
             after = rows[-1][1]
 
     def add(self, path: bytes, stamp: str, digest: bytes, kind: str, text: str, size_bytes: int) -> None:
-        """Add a file with the passages of `text`, which is empty for one that is binary."""
+        """Add a file with the passages of `text`, which is empty for a binary file."""
         run = self._connection.execute
         file = run(
             "INSERT INTO files (path, stamp, digest, kind, bytes) VALUES (?, ?, ?, ?, ?)",
@@ -227,11 +227,11 @@ class Index:
             self.passages += 1
 
     def restamp(self, entry: FileEntry, stamp: str) -> None:
-        """Say that a file is unchanged although its stamp is another one."""
+        """Record that a file is unchanged although its stamp differs."""
         self._connection.execute("UPDATE files SET stamp = ? WHERE id = ?", (stamp, entry.id))
 
     def drop(self, entry: FileEntry) -> None:
-        """Forget a file and its passages."""
+        """Remove a file and its passages from the index."""
         run = self._connection.execute
         run("DELETE FROM words WHERE rowid IN (SELECT id FROM passages WHERE file = ?)", (entry.id,))
         self.passages -= run("DELETE FROM passages WHERE file = ?", (entry.id,)).rowcount
@@ -239,7 +239,7 @@ class Index:
         run("DELETE FROM files WHERE id = ?", (entry.id,))
 
     def hits(self, words: Sequence[str]) -> Iterator[Hit]:
-        """Yield the passages that hold any of the words, the best first; of equals, in the order of paths and lines."""
+        """Yield the passages that contain any of the words, the best first; equals in the order of paths and lines."""
         rows = self._connection.execute(
             f"SELECT -{_RANK} AS score, f.path, p.first, p.last, f.stamp FROM words "  # noqa: S608 - constants
             "JOIN passages p ON p.id = words.rowid JOIN files f ON f.id = p.file "

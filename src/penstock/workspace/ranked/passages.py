@@ -13,16 +13,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 MAX_PASSAGE_LINES = 16
-"""Lines of a passage at most. Of 12, 16 and 20 tried on `bench/local_questions*.json`, 16 makes three passages as long as three
-windows of 11 lines, which is what plain BM25 is given there."""
+"""The most lines of a passage. Of 12, 16 and 20 tried on `bench/local_questions*.json`, with 16 three passages are as long as three
+windows of 11 lines, which is what plain BM25 gets there.
+"""
 
 MAX_WORDS = 64
-"""Different words of a question that are looked for: a question is a sentence or two, not a document."""
+"""How many different words of a question are searched for: a question is a sentence or two, not a document."""
 
-_MIN_LINES = 5  # before a passage may end early: a blank line below two assignments is no reason
-_NO_BLANK = (
-    6  # columns: how much deeper a line may lie and still be the better place to cut, if a blank line precedes it
-)
+_MIN_LINES = 5  # before a passage may end early: a blank line after two assignments is no reason
+_NO_BLANK = 6  # columns: how much deeper a line may be indented and still be the better place to cut, if a blank line precedes it
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WORD = re.compile(r"\w+")
@@ -31,8 +30,8 @@ _OPENS_SCOPE = re.compile(
     r"(?:[\w<>*&\[\],:.]+\s+){0,6}?(?:def|class|func|fn|function|struct|enum|interface|trait|impl|module|namespace)\b"
 )
 
-# Words of questions that say nothing of what is asked about. The index would rank them near nothing by itself; looking through all
-# that have them takes half a second in a tree of 50 MB.
+# Words of questions that say nothing about the subject. The index itself would rank them near zero; going through all passages that
+# contain them takes half a second in a tree of 50 MB.
 _QUESTION_WORDS = (
     "a an and any are as at be but by can do does for from has have how i if in into is it its many me much my no not of on or so "
     "than that the their then there these they this to was what when where which who why will with would you"
@@ -41,7 +40,7 @@ _STOP = frozenset(_QUESTION_WORDS.split())
 
 
 class Passage(NamedTuple):
-    """Lines `first` to `last`, from 1; `scope` are the lines that open what the first of them stands in, outermost first."""
+    """Lines `first` to `last`, from 1; `scope` are the lines that open the blocks enclosing the first of them, outermost first."""
 
     first: int
     last: int
@@ -49,10 +48,10 @@ class Passage(NamedTuple):
 
 
 def passages(lines: Sequence[str]) -> Iterator[Passage]:
-    """Cut a text where a person would: before the line that stands out most, best below a blank one.
+    """Cut a text where a person would: before the line that stands out most, preferably after a blank one.
 
-    How far a line is indented says in any language how much of a beginning it is, so no grammar is needed: of the lines at which
-    the next passage could begin the outermost wins, and of equals the last, which makes passages long.
+    In any language, indentation shows how much of a beginning a line is, so no grammar is needed: of the lines at which the next
+    passage could begin the outermost wins, and of equals the last, which makes passages long.
 
     Args:
         lines: The lines of a text, without their ends.
@@ -88,8 +87,8 @@ def _next_start(lines: Sequence[str], start: int) -> int:
 
 
 def _scopes(lines: Sequence[str]) -> list[tuple[str, ...]]:
-    """For each line those above it that open what it stands in: less indented, one within the other, and with a name of a kind."""
-    opened: list[tuple[int, tuple[str, ...]]] = []  # how deep a line lies, and the scope of what stands below it
+    """The enclosing scopes of each line: earlier lines, less indented and nested, that open a named block."""
+    opened: list[tuple[int, tuple[str, ...]]] = []  # how deep a line is indented, and the scope of what is below it
     made: list[tuple[str, ...]] = []
     for line in lines:
         stripped = line.strip()
@@ -110,12 +109,12 @@ def _indent(line: str) -> int:
 
 
 def split_names(text: str) -> str:
-    """Return a text with its camel-case names as words: `ThreadPool` as `Thread Pool`. An underscore is no letter to the index."""
+    """Return a text with its camel-case names split: `ThreadPool` as `Thread Pool`. The index itself splits at underscores."""
     return _HUMP.sub(" ", text)
 
 
 def words_of(question: str) -> list[str]:
-    """Return the different words of a question, in lower case, names cut in parts: `max_workers` is `max workers`, one entry."""
+    """Return the distinct words of a question, in lower case, names also split: `max_workers` adds `max workers` as one entry."""
     found: dict[str, None] = {}
     for word in _WORD.findall(question):
         parts = [part.lower() for part in _PART.findall(split_names(word))]
@@ -126,5 +125,5 @@ def words_of(question: str) -> list[str]:
 
 
 def query_of(words: Sequence[str]) -> str:
-    """Return the words as a query of FTS5: any of them, the parts of a name also as a phrase, nothing of them as syntax."""
+    """Return the words as an FTS5 query: any of them, the parts of a name also as a phrase, nothing of them as syntax."""
     return " OR ".join(f'"{word}"' for word in words)

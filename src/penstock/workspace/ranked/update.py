@@ -36,12 +36,12 @@ MAX_INDEX_BYTES = 256 << 20
 MAX_PASSAGES = 400_000
 """Passages of an index: 6 million lines."""
 
-_RACY_NS = 2_000_000_000  # FAT keeps times to 2 seconds: a file may change twice in that and show the same stamp
+_RACY_NS = 2_000_000_000  # FAT keeps times to 2 seconds: a file may change twice in that time and show the same stamp
 _REPORT = 64  # files between two reports of progress
 
 
 class FoundFile(NamedTuple):
-    """A file on the way: `folder` is open, if a walk came through one."""
+    """A file that was found: `folder` is open if a walk found the file."""
 
     relative: bytes
     folder: Folder | None
@@ -70,7 +70,7 @@ class Files:
                 deadline=deadline,
             )
         else:
-            root.open_file(relative).close()  # or it says why not
+            root.open_file(relative).close()  # or it raises the reason
 
     def __iter__(self) -> Iterator[FoundFile]:
         if self.walk is None:
@@ -82,27 +82,27 @@ class Files:
 
     @property
     def prefix(self) -> bytes:
-        """What stands before the part of a path that a glob is about."""
+        """The part of a path before the part that a glob matches."""
         return b"" if self.walk is None or self._relative == b"." else self._relative + b"/"
 
     @property
     def omitted(self) -> Omitted:
-        """What the walk left out so far."""
+        """What the walk has left out so far."""
         return Omitted() if self.walk is None else self.walk.omitted
 
     @property
     def is_complete(self) -> bool:
-        """Whether all files were looked at."""
+        """Whether all files were examined."""
         return self.walk is None or self.walk.complete
 
     def lose(self, code: str) -> None:
-        """Count a file that was there and cannot be read, by the code of its error."""
+        """Count a file that existed and cannot be read, by the code of its error."""
         if self.walk is not None:
             self.walk.denied += code == "denied"
             self.walk.vanished += code != "denied"
 
     def end(self) -> None:
-        """Say that the time was not enough for all of them."""
+        """Record that time ran out before all files were examined."""
         if self.walk is not None:
             self.walk.complete = False
 
@@ -111,7 +111,7 @@ class Files:
 
 
 class Update:
-    """One pass over the files and the index side by side, both in the order of paths: memory does not depend on either."""
+    """One pass over the files and the index in parallel, both in the order of paths: memory does not depend on either."""
 
     def __init__(
         self,
@@ -130,7 +130,7 @@ class Update:
         self._progress = progress
 
     def run(self, files: Files) -> None:
-        """Add, replace and drop until the index is as the files are, or the time or the room is used up."""
+        """Add, replace and drop until the index matches the files, or the time or the room is used up."""
         known = self._index.files()
         entry = next(known, None)
         for looked, found in enumerate(files, 1):
@@ -142,7 +142,7 @@ class Update:
                 entry = next(known, None)
             if self._deadline.passed:
                 files.end()
-                return  # what was not looked at stays: it is shown only if it is what it was
+                return  # unexamined entries stay: they are shown only if their file is unchanged
             try:
                 self._bring(found, held)
             except ToolError as error:
@@ -158,11 +158,12 @@ class Update:
             entry = next(known, None)
 
     def _bring(self, found: FoundFile, held: FileEntry | None) -> None:
-        """One file. Raises `ToolError` where it may not be read."""
+        """Bring one file up to date. Raises `ToolError` if it may not be read."""
         if self._root.is_secret(found.relative):
             raise refusals.secret(found.relative)
         if held is not None and found.folder is not None:
-            # The walk has just listed it; one status says whether it is what it was. A link is opened, as what it leads to counts.
+            # The walk has just listed it; one status call tells whether it is unchanged. A link is opened, because its target
+            # counts.
             try:
                 status = self._root.status_in(found.folder, found.name)
             except OSError as error:
@@ -182,7 +183,7 @@ class Update:
         stamp = stamp_of(file.status)
         now = time.time_ns()
         if max(file.status.st_mtime_ns, file.status.st_ctime_ns) > now - _RACY_NS:
-            stamp = _unsure(stamp)  # it may change again within what its times can tell: the content says it next time
+            stamp = _unsure(stamp)  # its times may miss another change: next time the content decides
         source = FileSource(file)
         data, text = read_text(source)
         digest = blake2b(data, digest_size=16).digest()
@@ -197,7 +198,7 @@ class Update:
         if self._index.bytes + len(data) > MAX_INDEX_BYTES or self._index.passages >= MAX_PASSAGES:
             self.unindexed += 1
             return
-        # Lines stay lines, so that passages are where they were.
+        # Lines stay lines, so that passages keep their positions.
         words = redacted(text or "") if self._is_redacted else text or ""
         self._index.add(file.relative, stamp, digest, kind, words, len(data))
         self._count(kind)
@@ -209,7 +210,7 @@ class Update:
 
 
 def _opened(root: Root, found: FoundFile) -> OpenFile:
-    """The file that a walk found, as `search` opens it. Raises `ToolError`."""
+    """The file that a walk found, opened as `search` does. Raises `ToolError`."""
     if found.folder is None:
         return root.open_file(found.relative)
     try:
@@ -217,12 +218,12 @@ def _opened(root: Root, found: FoundFile) -> OpenFile:
     except OSError as error:
         if error.errno != errno.ELOOP:
             raise refusals.refusal(error, found.relative) from error
-        return root.open_file(found.relative)  # a link; the walk says that it stays inside
+        return root.open_file(found.relative)  # a link; the walk has checked that it stays inside
     return OpenFile(descriptor, os.fstat(descriptor), found.relative)
 
 
 def read_text(source: FileSource) -> tuple[bytes, str | None]:
-    """Return as much of a file as is indexed, and its text; None for a binary file. Raises OSError."""
+    """Return the indexed part of a file, and its text; None for a binary file. Raises OSError."""
     encoding = source.encoding()
     if encoding is None:
         return b"", None
@@ -231,7 +232,7 @@ def read_text(source: FileSource) -> tuple[bytes, str | None]:
 
 
 def stamp_of(status: os.stat_result) -> str:
-    """Return which version of which file that is: it changes with the content, the owner and the rights (`st_ctime_ns`)."""
+    """Return the identity of a file's version: it changes with the content, the owner and the permissions (`st_ctime_ns`)."""
     return f"{status.st_dev}.{status.st_ino}.{status.st_size}.{status.st_mtime_ns}.{status.st_ctime_ns}"
 
 
