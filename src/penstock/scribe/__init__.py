@@ -1,11 +1,11 @@
-"""Documents of programs: the files of an estate become documents, pages and a site, with or without a model.
+"""How are the files of an estate documented? They become documents, pages and a site, with or without a model.
 
     done = document(["cbl"], root="estate", out="docs")          # what the code says
     done = document(["cbl"], out="docs", model=load_model("anthropic:NAME"))
 
-Documents are written as soon as each is done; an interrupt or a kill keeps them, and the next run asks only for what is missing.
-Law: nothing is written but beneath `out`; every file that was found is documented, linked, or named with the reason why not.
-Keeps out: what is asked and verified (`documenting`), and how pages look (`pages`).
+Each document is written as soon as it is done; an interrupt or a kill keeps it, and the next run asks only for what is missing.
+Law: nothing is written outside `out`; every file found is documented, linked, or named with the reason why not.
+Leaves to others: what is asked and verified (`documenting`), and how pages look (`pages`).
 """
 
 from __future__ import annotations
@@ -69,32 +69,32 @@ __all__ = [
 ]
 
 RESULTS = ".penstock"
-"""The folder beneath `out` that keeps answers for the next run."""
+"""The folder below `out` that keeps answers for the next run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Documented:
-    """What came of an estate: its programs and copybooks by the ids of their files, what was not read, and what the run took."""
+    """The result for an estate: its programs and copybooks by the ids of their pages, what was not read, and the run's figures."""
 
     programs: Mapping[str, dict[str, Json]]
     copybooks: Mapping[str, dict[str, Json]]
     members: int
-    """Files beside programs and copybooks that tell of them: jobs, maps, tables;"""
+    """Files other than programs and copybooks that describe them: jobs, maps, tables."""
     left_out: tuple[LeftOut, ...]
-    """files of no kind, by their suffix;"""
+    """Files of no known kind, by suffix."""
     skipped: tuple[Skipped, ...]
     empty: tuple[Skipped, ...]
-    """Files that were taken for COBOL and have none;"""
+    """Files that were taken for COBOL but contain none."""
     run: DocumentingRun
     written: int = 0
 
     @property
     def others(self) -> int:
-        """How many files are of no kind."""
+        """How many files are of no known kind."""
         return sum(one.files for one in self.left_out)
 
     def to_dict(self) -> dict[str, Json]:
-        """Return what `run.json` says: the figures of the run, and what was left out."""
+        """Return the content of `run.json`: the figures of the run, and what was left out."""
         return {
             "penstock_version": __version__,
             **self.run.to_dict(),
@@ -125,36 +125,36 @@ def document(
     step: Callable[[str, int, int], None] | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Documented:
-    """Document the files at and beneath some paths, and write documents, pages and a site.
+    """Document the files at and below some paths, and write documents, pages and a site.
 
     Args:
         paths: Files and folders, relative to `root`.
-        root: Where paths begin, and what nothing leaves that is read.
-        out: The folder that all is written to.
-        model: Who says what the code does not; None for documents of what the code says.
+        root: The folder that paths are relative to; no file outside of it is read.
+        out: The folder that everything is written to.
+        model: The model that adds what the code does not say; None for documents from the code alone.
         jobs: How many chunks are asked about at once.
         max_prompt_tokens: The most tokens of a whole prompt.
         adaptive: Whether chunks are smaller where the code branches more.
-        tokenizer: Whose tokenizer counts prompts; that of the model unless said otherwise.
-        reconcile: Whether the model says in one wording what several chunks of a program said alike.
+        tokenizer: The model or family whose tokenizer counts prompts; the model's own by default.
+        reconcile: Whether the model merges similar statements from several chunks of a program into one wording.
         fresh: Whether the model is asked again about everything.
-        source_format: The reference format, where the columns would say something else.
-        processes: How many processes read and write; None for as many as there are processors and is worth their start.
-        step: Told what is being done, how many are done, and of how many (0: nobody knows).
-        progress: Told how far the chunks are.
+        source_format: The reference format, if detection from the columns would get it wrong.
+        processes: How many processes read and write; None for as many as the processors allow and the work is worth.
+        step: Called with what is being done, how many are done, and of how many (0: unknown).
+        progress: Called with how far the chunks are.
 
     Raises:
-        ToolError: A path is not there.
-        CallerError: `out` cannot be written, or a budget has no room.
+        ToolError: A path does not exist.
+        CallerError: `out` cannot be written, or a budget is too small.
     """
     from penstock.cobol.estate import kind_of
 
     tell = step or _untold
-    output = Output(out)  # before anything is read: a folder that cannot be written is told at once
+    output = Output(out)  # before anything is read, so that an unwritable folder is reported at once
     gathered = [gather(root, paths, kind_of, lambda files: tell("files", files, 0))]
     title = title_of(gathered[0].files, os.fsdecode(root.path))
     return document_gathered(
-        gathered.pop(),  # held by nobody else: the sources are let go as soon as they are read
+        gathered.pop(),  # the only reference, so that sources are freed once they are read
         title,
         output,
         model=model,
@@ -184,22 +184,22 @@ def document_gathered(
     step: Callable[[str, int, int], None] | None = None,
     **asking: Unpack[AskingOptions],
 ) -> Documented:
-    """Document files that were gathered before, as `document` does.
+    """Document files that were already gathered, as `document` does.
 
     Args:
         found: The files, wherever they come from.
         title: What the estate is called.
         output: Where documents go.
-        model: Who says what the code does not; None for documents of what the code says.
+        model: The model that adds what the code does not say; None for documents from the code alone.
         results: Where answers are kept.
-        source_format: The reference format, where the columns would say something else.
-        processes: How many processes read and write; None for as many as there are processors and is worth their start.
-        counted: Told what the run took before that is written down, to add what others took for it.
-        step: Told what is being done, how many are done, and of how many (0: nobody knows).
+        source_format: The reference format, if detection from the columns would get it wrong.
+        processes: How many processes read and write; None for as many as the processors allow and the work is worth.
+        counted: Called with the figures of the run before they are written, so that others' share can be added.
+        step: Called with what is being done, how many are done, and of how many (0: unknown).
         **asking: How the model is asked.
 
     Raises:
-        CallerError: `output` cannot be written, or a budget has no room.
+        CallerError: `output` cannot be written, or a budget is too small.
     """
     from penstock.cobol.estate import COBOL_KINDS
     from penstock.scribe.estate_found import FoundEstate
@@ -209,7 +209,7 @@ def document_gathered(
     sources = [one for one in found.files if one.kind in COBOL_KINDS]
     count = processes_for(sum(len(one.data) for one in sources), processes)
     with spooled(output.path) as spool, Workers(count) as workers:
-        # A model adds words to documents, so with one they are made when it has answered; what programs call is read before.
+        # A model adds words to documents, so with a model they are made after it has answered; what programs call is read first.
         setup = ReadSetup(files=sources, members=members, source_format=source_format, spool=spool.folder)
         if model is not None:
             setup = replace(setup, makes_documents=False)
@@ -217,7 +217,7 @@ def document_gathered(
             estate = FoundEstate(sources, members, read, tell)
         if model is None:
             done = DocumentingRun()
-            del found, sources, setup  # the pages have their lines from the spool
+            del found, sources, setup  # pages take their lines from the spool
         else:
             asked = _Asked(estate, FileReader(setup), output, spool, tell)
             done = run(asked.subjects(), model=model, results=results, finished=asked.finished, **asking)
@@ -230,7 +230,7 @@ def document_gathered(
         else:
             written, unwritten = 0, []
     documented = _documented(others, estate, unwritten, done)
-    if not is_there:  # a mistyped path puts no empty site in the place of one that was made before
+    if not is_there:  # a mistyped path must not replace an earlier site with an empty one
         output.leave()
         return documented
     output.write("run.json", json_lines(documented.to_dict()))
@@ -253,14 +253,14 @@ def _documented(
 
 
 def _untold(_what: str, _done: int, _total: int) -> None:
-    """Do nothing: nobody wants to know how far it is."""
+    """Do nothing: no caller asked for progress."""
 
 
 class _Asked:
-    """The programs of an estate for a model: read again one by one, and put into the spool as soon as their last chunk is done.
+    """The programs of an estate for a model: each is read again, and goes to the spool as soon as its last chunk is done.
 
-    Each document is written when it is made. A run over a large estate takes hours, and whoever looks, or pulls the plug, has what
-    is done by then.
+    Each document is written when it is made: a run over a large estate takes hours, and whoever looks or stops it has what is done
+    so far.
     """
 
     def __init__(
@@ -275,7 +275,7 @@ class _Asked:
         self._of_file: dict[str, list[Listed]] = {}
 
     def subjects(self) -> Iterator[ScannedFile]:
-        """Yield the files with programs, whole, with who calls and runs them."""
+        """Yield the files with programs, complete, with who calls and runs them."""
         by_number: dict[int, list[Listed]] = {}
         for one in self._estate.programs:
             by_number.setdefault(one.file, []).append(one)
@@ -303,7 +303,7 @@ def _write(
     is_situated: bool,
     tell: Callable[[str, int, int], None],
 ) -> tuple[int, list[Skipped]]:
-    """Write what people read, and return how many files changed in other hands than the output's, and what nobody could write."""
+    """Write pages and index; return how many files page processes changed (not `output`), and which pages could not be written."""
     from penstock.scribe import pages
     from penstock.scribe.page_writing import CopyTask, PageSetup, PageTask, PageWriter
     from penstock.scribe.pages.copies import MOST_COPIES, near_copies
@@ -345,13 +345,13 @@ def _write(
 def subjects(
     found: Sequence[GatheredFile], paths: Iterable[str], source_format: Format | None = None
 ) -> list[ScannedFile]:
-    """Return what the files at some paths say, with the copybooks among all that were found."""
+    """Return the scans of the files at some paths, with copybooks looked up among all files found."""
     reader = FileReader(ReadSetup(files=found, members=members_of(found), source_format=source_format))
     wanted = {os.path.normpath(path) for path in paths}
     return [reader.subject(number) for number, one in enumerate(found) if one.path in wanted]
 
 
 def title_of(files: Sequence[GatheredFile], root: str) -> str:
-    """Return what an estate is called: the name of the folder that holds all of its files."""
+    """Return the name of an estate: that of the innermost folder that contains all of its files."""
     folders = [os.path.join(root, os.path.dirname(one.path)) for one in files]
     return os.path.basename(os.path.commonpath(folders or [root])) or "Programs"

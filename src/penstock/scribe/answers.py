@@ -1,8 +1,8 @@
-"""Answers of a model, read: claims and questions out of any text at all.
+"""What does a model's answer claim? Claims and questions are read out of any text at all.
 
-An answer is a JSON object, but models fence it, talk around it, break off in the middle, or send something else: what is whole
-in it is taken. Law: nothing is raised, whatever the text; every claim is small, of the promised types, and holds no character
-that could act where it is shown. Keeps out: whether it is true (`verification`).
+An answer is a JSON object, but models fence it, talk around it, break off in the middle, or send something else; whatever is
+complete in it is taken. Law: nothing is raised, whatever the text; every claim is small, has the promised types, and contains no
+character that could act where it is shown. Leaves to others: whether a claim is true (`verification`).
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 MAX_ANSWER_CHARS = 1 << 20
-"""The longest answer that is read: ten times what the longest reply of today's models holds."""
+"""The longest answer that is read: ten times the longest reply of today's models."""
 MAX_CLAIMS = 1_000
-"""The most claims of one answer; what comes after them is left out."""
+"""The most claims of one answer; the rest is left out."""
 MAX_CLAIM_CHARS = 2_000
-"""The longest text of a claim; three times what a prompt asks for."""
+"""The longest text of a claim: three times what a prompt asks for."""
 MAX_LINES = 400
 """The most lines that one claim may cite: more prove nothing in particular."""
 MAX_NAMES = 100
 """The most names that one claim may list."""
-# Braces that are tried, in the talk around an object and in a list that is broken: decoding from each brace of a long text that is
-# no JSON would take time with the square of its length.
+# How many braces are tried, both in the talk around an object and in a broken list: decoding from each brace of a long text that is
+# not JSON would take quadratic time.
 _STARTS = 50
 _LARGEST_LINE = 10**9
 
 
 class Claim(NamedTuple):
-    """Something that a model said, with the lines and the words of the source that are to prove it.
+    """Something that a model said, with the lines and words of the source that should prove it.
 
-    `of` is the id of what it is about, `field` what of that it tells, `claim` the words. `lines` are 1-based and sorted,
-    `evidence` is to be copied from the first of them, and `names` are the program's names that the words use. None of it is
-    believed yet.
+    `of` is the id of the item it is about, `field` the field of that item, `claim` the words. `lines` are 1-based and sorted,
+    `evidence` should be copied from the first of them, and `names` are the program's names that the words use. None of it is
+    trusted yet.
     """
 
     of: str
@@ -52,17 +52,17 @@ class Claim(NamedTuple):
 
 
 class ParsedAnswer(NamedTuple):
-    """The claims that an answer holds; one that breaks off, or is broken within, is not `is_whole`."""
+    """The claims in an answer; `is_whole` is false if it breaks off or is broken inside."""
 
     claims: tuple[Claim, ...] = ()
     is_whole: bool = False
 
 
 def read_answer(text: str) -> ParsedAnswer:
-    """Return the claims in an answer, each once; none where there is nothing that can be read.
+    """Return the claims in an answer, each once; none if nothing can be read.
 
-    An object that is whole is taken at its word. Only where there is none are single claims rescued, because a reply that hit its
-    limit has lost the last of them and no other.
+    A complete object is taken as it is. Only without one are single claims rescued: a reply that hit its limit has lost only the
+    last of them.
     """
     if len(text) > MAX_ANSWER_CHARS:
         return ParsedAnswer()
@@ -72,12 +72,12 @@ def read_answer(text: str) -> ParsedAnswer:
     return ParsedAnswer(tuple(dict.fromkeys(claim for claim in read if claim is not None)), found is not None)
 
 
-# Not strict: evidence is often copied with its line ends as they are.
+# Not strict: evidence is often copied with raw line ends.
 _DECODER = json.JSONDecoder(parse_int=lambda digits: int(digits) if len(digits) < 10 else -1, strict=False)
 
 
 def _object(text: str) -> list[Json] | None:
-    """Return what is listed in the first object that has a list of claims; None where no object has one."""
+    """Return the list in the first object that has a list of claims; None if there is no such object."""
     for start in _braces(text):
         try:
             value, _ = _DECODER.raw_decode(text, start)
@@ -89,7 +89,7 @@ def _object(text: str) -> list[Json] | None:
 
 
 def _braces(text: str) -> Iterator[int]:
-    """Yield the places where an object may begin, the first of them only."""
+    """Yield the first positions where an object may begin."""
     at = -1
     for _ in range(_STARTS):
         at = text.find("{", at + 1)
@@ -99,9 +99,9 @@ def _braces(text: str) -> Iterator[int]:
 
 
 def _rescued(text: str) -> Iterator[Json]:
-    """Yield the whole objects of a list of claims that breaks off, or has broken ones."""
-    # After a whole object the search goes on behind it, so that objects within it are not taken for claims; after a broken one it
-    # goes on behind its brace, since nobody knows where it ends.
+    """Yield the complete objects of a list of claims that breaks off or contains broken ones."""
+    # After a complete object the search continues behind it, so that objects inside it are not taken for claims; after a broken one
+    # it continues behind its brace, because where it ends is unknown.
     opened = re.search(r'"claims"\s*:\s*\[', text)
     at = opened.end() if opened else -1
     broken = 0
@@ -115,9 +115,9 @@ def _rescued(text: str) -> Iterator[Json]:
 
 
 def claim_of(value: Json) -> Claim | None:
-    """Return the claim that a value is; None for a value without words or lines, or with too many of anything.
+    """Return the claim that a value holds; None if it has no words or lines, or too many of anything.
 
-    A claim is left out as a whole rather than mended: half a list of names could hide the one that is not in the program.
+    A faulty claim is dropped rather than mended: half a list of names could hide the one that is not in the program.
     """
     said = _words(field(value, "claim"))
     lines = _lines(field(value, "lines"))
@@ -133,18 +133,18 @@ def claim_of(value: Json) -> Claim | None:
 
 
 PROGRAM = "program"
-"""The id of the program as a whole, which a claim is about that names nothing else."""
+"""The id of the program as a whole: the subject of a claim that names no other."""
 
 
 def _words(value: Json) -> str:
-    """Return a text that can only be read, on one line."""
+    """Return a text on one line, without characters that act."""
     return " ".join(escape.show(string(value))[0].split())
 
 
 def _lines(value: Json) -> tuple[int, ...]:
-    """Return line numbers, sorted, of a list of them, a single one, or a range as text; nothing where any is something else.
+    """Return sorted line numbers from a list, a single number, or a range as text; none if anything else is among them.
 
-    `True` is an `int` in Python and a float may equal one, so that the type itself is asked for.
+    `True` is an `int` in Python, and a float may equal one, so the exact type is checked.
     """
     if isinstance(value, str):
         found = re.fullmatch(r"\s*(\d{1,9})\s*(?:[-–]\s*(\d{1,9}))?\s*", value, re.ASCII)

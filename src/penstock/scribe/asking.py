@@ -1,9 +1,9 @@
-"""What a chunk comes to: it is asked about, what is answered is verified, and what was not true is asked once more.
+"""What is the outcome of a chunk? It is asked about, the answer is verified, and what was not true is asked for once more.
 
-An answer is kept under the hash of what was shown, its lines counted within the chunk: wherever the chunk stands next time, the
-same answer is held against the source again. Law: a chunk has an outcome, and an outcome that is no answer says why; no claim
-leaves here that was not verified against this source. Keeps out: which chunks there are (`documenting`), and how a request is sent
-(`pool`).
+An answer is kept under the hash of what was shown, with its lines counted within the chunk: wherever the chunk is next time, the
+same answer is verified against the source again. Law: every chunk has an outcome, and an outcome without an answer says why; no
+claim leaves here that was not verified against this source. Leaves to others: which chunks there are (`documenting`), and how a
+request is sent (`pool`).
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from penstock.scribe.verification import ClaimSubject, Shown
     from penstock.text.json_access import Json
 
-_UNREADABLE_TRIES = 2  # an answer that is broken may be bad luck; a second one is a reason
-# Once and no more is a claim asked for again that was not borne out: a model that was told why and sends another wrong one guesses.
+_UNREADABLE_TRIES = 2  # one broken answer may be bad luck; a second one is a reason
+# A rejected claim is asked for only once more: a model that was told why and sends another wrong one is guessing.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A chunk as it is asked about: what is sent for it, and what claims about it are held against.
+    """A chunk as it is asked about: what is sent for it, and what claims about it are verified against.
 
-    `body` is the chunk's text with its line numbers, `notes` what is known of it for certain. `fits` says whether a text may
-    stand where the notes are.
+    `body` is the chunk's text with its line numbers, `notes` what is known about it for certain. `fits` says whether a text fits in
+    place of the notes.
     """
 
     chunk: Chunk
@@ -49,55 +49,55 @@ class Question:
     fits: Callable[[str], bool]
 
     def prompt(self, notes: str | None = None) -> Prompt:
-        """Return what is sent: the instructions, the chunk, and its notes or others in their place."""
+        """Return what is sent: the instructions, the chunk, and its notes or those given in their place."""
         return Prompt(prompts.SYSTEM, f"{self.body}\n{self.notes if notes is None else notes}")
 
     def key(self, model: str) -> str:
-        """Return the key of its answer."""
+        """Return the key of the chunk's answer."""
         return answer_key(self.chunk, model)
 
 
 def answer_key(chunk: Chunk, model: str) -> str:
-    """Return the key of an answer on a chunk: a hash of the text and what it refers to, of who is asked, and how.
+    """Return the key of an answer on a chunk: a hash of the text and what it refers to, the model, and the instructions.
 
-    Notes are no part of it. They are made from the same text, and name lines, which change wherever a program grows above.
+    Notes are not part of it: they are made from the same text, and name lines, which change whenever a program grows above.
     """
     return key_of("answer", str(prompts.VERSION), prompts.SYSTEM, model, chunk.digest)
 
 
 class Answered(NamedTuple):
-    """How a chunk fared: the verdicts on its claims, how many requests that took, and why there are none."""
+    """The outcome of a chunk: the verdicts on its claims, how many requests they took, or why there are none."""
 
     outcome: Literal["answered", "too_large", "failed", "stopped"]
     verdicts: tuple[ClaimVerdict, ...] = ()
     calls: int = 0
     reason: str = ""
     fitting_tokens: int = 0
-    """Of a chunk that is too large: what a prompt may have instead."""
+    """How many tokens a prompt may have instead, if the chunk is too large."""
     was_kept: bool = False
-    """Nobody was asked: the answer was there."""
+    """Whether the answer was kept from before, so that nobody was asked."""
     retried: int = 0
     """How many claims were asked for again."""
     unmended: str = ""
-    """Why nobody answered that: the first answer is all there is."""
+    """Why the second request got no answer, so that the first answer is all there is."""
 
 
 def asked(question: Question, desk: ModelPool, model: str, results: Results | None) -> Answered:
-    """Return the verified answer on a chunk: the one that is kept, else the model's, which is kept from then on.
+    """Return the verified answer on a chunk: the kept one, else the model's, which is then kept.
 
-    A refusal for size is kept, too, with the size that was refused: the next run makes smaller chunks without asking, but a chunk
-    that has become smaller meanwhile is asked about again.
+    A refusal for size is kept too, with the size that was refused: the next run makes smaller chunks without asking, but a chunk
+    that has shrunk in the meantime is asked about again.
 
     Args:
         question: The chunk.
-        desk: The model, as all threads ask it.
-        model: What the model is called, wire included: answers of another are not taken.
-        results: Where answers are kept; None for nowhere.
+        desk: The model, shared by all threads.
+        model: The name of the model, wire included: answers of other models are not taken.
+        results: Where answers are kept; None to keep none.
     """
     key = question.key(model)
     size_tokens = question.chunk.prompt_tokens or 0
     kept = results.get(key) if results is not None else None
-    # What is kept is either a refusal for size or an answer; both are read as foreign text is, field by field.
+    # What is kept is either a refusal for size or an answer; both are read as untrusted input, field by field.
     if type(refused := field(kept, "refused_tokens")) is int:
         if size_tokens >= refused and type(tokens := field(kept, "fitting_tokens")) is int:
             return Answered("too_large", reason=string(field(kept, "reason")), fitting_tokens=tokens, was_kept=True)
@@ -111,7 +111,7 @@ def asked(question: Question, desk: ModelPool, model: str, results: Results | No
     elif results is not None and made.outcome == "too_large":
         too_large = {"refused_tokens": size_tokens, "fitting_tokens": made.fitting_tokens, "reason": made.reason}
         results.put(key, too_large)
-        # Another may have been refused before, and made smaller by that: both make the same smaller chunks.
+        # Another worker may have been refused first, and kept a smaller size: both must make the same smaller chunks.
         if type(tokens := field(results.get(key), "fitting_tokens")) is int:
             return made._replace(fitting_tokens=tokens)
     elif results is not None and made.outcome == "failed":
@@ -120,9 +120,10 @@ def asked(question: Question, desk: ModelPool, model: str, results: Results | No
 
 
 def _broken(made: Answered, question: Question, key: str, results: Results) -> Answered:
-    """Keep what holds in an answer that broke off, or return with a failure what held in the one before it.
+    """Keep what holds in an answer that broke off, or return what held in the previous one with the failure.
 
-    It is no answer, and the chunk stays failed; what it says is told all the same, also by whoever only makes the documents.
+    A broken answer does not count, and the chunk stays failed; but what holds is reported, also to a process that only makes the
+    documents.
     """
     if made.verdicts:
         results.put(key, {**_to_keep(made, question), "is_broken": True})
@@ -132,7 +133,7 @@ def _broken(made: Answered, question: Question, key: str, results: Results) -> A
 
 
 def _asked(question: Question, desk: ModelPool) -> Answered:
-    """Ask the model: until an answer can be read, then once more about the claims that were not borne out."""
+    """Ask the model until an answer can be read, then once more about the claims that were rejected."""
     size_tokens = question.chunk.prompt_tokens or 0
     calls, notes, answer = 0, question.notes, ParsedAnswer()
     for _ in range(_UNREADABLE_TRIES):
@@ -141,7 +142,7 @@ def _asked(question: Question, desk: ModelPool) -> Answered:
         if reply.outcome != "answered":
             return Answered(reply.outcome, calls=calls, reason=reply.reason, fitting_tokens=reply.fitting_tokens)
         read = read_answer(reply.words)
-        # Of two broken answers the longer one is kept: what holds in it is true, though the chunk counts as failed.
+        # Of two broken answers the longer one is kept: what holds in it is true, although the chunk counts as failed.
         if read.claims and (read.is_whole or len(read.claims) > len(answer.claims)):
             answer = read
         if answer.is_whole:
@@ -164,12 +165,12 @@ def _asked(question: Question, desk: ModelPool) -> Answered:
 
 
 def _mended(first: Sequence[ClaimVerdict], second: Iterable[ClaimVerdict]) -> list[ClaimVerdict]:
-    """Return the first answer with what the second one bears out in place of what was wrong, by item and field.
+    """Return the first answer, its rejected claims replaced by what the second one proves, by item and field.
 
-    A question replaces what was wrong about the program as a whole: the model was told to ask where it cannot prove.
+    A question replaces rejected claims about the program as a whole: the model was told to ask where it cannot prove.
     """
     better = [verdict for verdict in second if verdict.outcome != "rejected"]
-    # By item and field and not by position: the second answer may list what it mends in any order, and leave some out.
+    # By item and field, not by position: the second answer may list its corrections in any order, and leave some out.
     cured = {(verdict.claim.of, verdict.claim.field) for verdict in better}
     asks = any(verdict.claim.field == "question" for verdict in better)
     rest = [
@@ -185,17 +186,17 @@ def _mended(first: Sequence[ClaimVerdict], second: Iterable[ClaimVerdict]) -> li
 
 
 def _to_keep(made: Answered, question: Question) -> dict[str, Json]:
-    """Return an answer as it is kept: each citation by itself, its lines as places in the chunk, with what the first of them shows.
+    """Return an answer as it is kept: one entry per citation, with its lines as positions in the chunk, and its evidence.
 
-    Line numbers of the file would be wrong as soon as anything above the chunk changes; places within it change only with its text,
-    and then its key does, too.
+    Line numbers of the file would be wrong as soon as anything above the chunk changes; positions within it change only with its
+    text, and then its key changes too.
     """
     places = {line: place for place, line in enumerate(_lines(question.chunk))}
     ids = {item.id: _relative(item, places) for item in question.held.items.values()}
     code = frozenset(question.held.numbers)
     kept: list[Json] = []
     for verdict in made.verdicts:
-        of = ids.get(verdict.claim.of, f"?{verdict.claim.of}")  # what is no id now must not become one
+        of = ids.get(verdict.claim.of, f"?{verdict.claim.of}")  # what is not an id now must not become one later
         said = {**verdict.claim._asdict(), "of": of, "outcome": verdict.outcome, "reason": verdict.reason}
         proofs = [
             {
@@ -209,10 +210,10 @@ def _to_keep(made: Answered, question: Question) -> dict[str, Json]:
 
 
 def _restored(kept: Json, question: Question) -> list[ClaimVerdict]:
-    """Return the verdicts again: what held is held against the source as it is now, what did not hold does not hold now.
+    """Return kept verdicts: what held is verified again against the present source, what was rejected stays rejected.
 
-    What is kept is not trusted: the folder may be of another version or damaged by hand, and the rest of the program, which
-    names are held against, may have changed.
+    What is kept is not trusted: the folder may come from another version or be damaged by hand, and the rest of the program, which
+    names are checked against, may have changed.
     """
     lines = _lines(question.chunk)
     places = {line: place for place, line in enumerate(lines)}
@@ -223,7 +224,7 @@ def _restored(kept: Json, question: Question) -> list[ClaimVerdict]:
         if claim is None:
             continue
         cited = tuple(lines[place] for place in claim.lines if 0 <= place < len(lines))
-        claim = claim._replace(of=ids.get(claim.of, claim.of), lines=cited or (lines[0],))  # what is not shown now
+        claim = claim._replace(of=ids.get(claim.of, claim.of), lines=cited or (lines[0],))  # lines no longer shown
         if value.get("outcome") == "rejected":
             made.append(ClaimVerdict(claim, "rejected", reason=value.get("reason", "")))
             continue
@@ -234,26 +235,26 @@ def _restored(kept: Json, question: Question) -> list[ClaimVerdict]:
 
 
 def _lines(chunk: Chunk) -> list[int]:
-    """Return the lines that a chunk shows, its own first: a line has the same place in it wherever the chunk stands."""
+    """Return the lines that a chunk shows, its own first: a line has the same position in it wherever the chunk is."""
     return [line for first, last in (*chunk.spans, *chunk.context_spans) for line in range(first, last + 1)]
 
 
 def _relative(item: ClaimSubject, places: Mapping[int, int]) -> str:
-    """Return the id of an item with the place of its line instead of the line; ids that are made of names stay."""
+    """Return the id of an item with its line number replaced by the position in the chunk; ids made of names stay."""
     line = str(item.first_line)
     if item.id[1:].partition(".")[0] != line:
         return item.id
     return f"{item.id[0]}@{places.get(item.first_line)}{item.id[1 + len(line) :]}"
 
 
-# ── what is told ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── what is reported ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
 class Told(NamedTuple):
-    """What the verdicts on a chunk come to for one program.
+    """The result of the verdicts on a chunk for one program.
 
-    `template` has the words under the keys of the program's facts, so that merging puts each to what it is about; `grades` are the
-    claims that held and that did not, by section.
+    `template` has the words under the keys of the program's facts, so that merging attaches each to its fact; `grades` counts the
+    claims that held and those that did not, by section.
     """
 
     template: Template
@@ -261,14 +262,14 @@ class Told(NamedTuple):
 
 
 _OF_THE_MODEL = frozenset({"purpose", "call_semantics", "open_questions"})
-"""The sections that are there only because a model said something: their records come from it, those of the others from code."""
+"""The sections that exist only because a model said something: their records come from the model, those of the others from code."""
 
 
 def told(verdicts: Sequence[ClaimVerdict], held: Shown, chunk: str, program: int) -> Told:
-    """Return what may be said of a program, and what is open.
+    """Return what may be said about a program, and what is open.
 
-    A claim that was not borne out leaves a question in our own words: its text is not repeated, or it would be read as true. How
-    claims about one field of one section fared is the confidence of every word in it.
+    A rejected claim leaves a question in our own words: its text is not repeated, or it would be read as true. The share of claims
+    on one field of one section that held is the confidence of every word in it.
     """
     grades: dict[tuple[str, str], list[int]] = {}
     of_program = [
@@ -292,7 +293,7 @@ def told(verdicts: Sequence[ClaimVerdict], held: Shown, chunk: str, program: int
 
 
 def _record(verdict: ClaimVerdict, item: ClaimSubject, grade: Grade) -> tuple[str, TemplateRecord]:
-    """Return the section and the record that a verdict becomes: words on an item, a question of the model, or one about it."""
+    """Return the section and record for a verdict: words on an item, the model's question, or one about a rejected claim."""
     name, citations = verdict.claim.field, verdict.citations
     if not verdict.holds:
         fields = {

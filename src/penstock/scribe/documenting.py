@@ -1,12 +1,12 @@
-"""Documents from sources: chunks are asked about a few at once, and each file is done as soon as its last chunk is.
+"""How do sources become documents? Several chunks are asked about at once, and a file is done as soon as its last chunk is.
 
     found = subject(data, "cbl/ACCT01.cbl", copybooks=copybooks)
     work = run([found], model=load_model("anthropic:NAME"), results=Folder("out/.penstock"), jobs=4)
 
-Without a model the documents hold what the code says, and a ticket for whoever asks about them. Law: every line of a
-source is in a chunk that was answered, or in one that is listed as failed; equal answers give equal documents, in whatever order
-they come. Keeps out: what is done with one file (`file_work`), how a model is asked (`pool`), which files there are, and where
-documents go (`penstock.scribe`).
+Without a model, documents contain what the code says, and a ticket for whoever asks about the rest. Law: every line of a source is
+in a chunk that was answered, or in one listed as failed; equal answers give equal documents, in whatever order they arrive. Leaves
+to others: what is done with one file (`file_work`), how a model is asked (`pool`), which files there are, and where documents go
+(`penstock.scribe`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from penstock.text.tokens import Mode
 
 MAX_PROMPT_TOKENS = 15_000
-"""The most tokens of a whole prompt, instructions and notes included; SCRIBE_MAX_PROMPT_TOKENS changes it."""
+"""The most tokens of a whole prompt, including instructions and notes; SCRIBE_MAX_PROMPT_TOKENS changes it."""
 JOBS = 4
 """How many chunks are asked about at once."""
 
@@ -45,11 +45,11 @@ __all__ = ["JOBS", "MAX_PROMPT_TOKENS", "DocumentingRun", "ScannedFile", "planne
 
 @dataclass(slots=True, kw_only=True)
 class DocumentingRun:
-    """The outcome of a run, and what it took.
+    """The outcome of a run, and its figures.
 
-    `documents` are those that nobody else was told of. `calls` are requests that went out, `resent` chunks that were asked about
-    although an earlier run knew their file, `reused` those whose answer was there, `failed` those without one. The last four count
-    claims by what became of them (`verification`).
+    `documents` are those that were not passed to `finished`. `calls` counts the requests sent, `resent` the chunks that were asked
+    about although an earlier run knew their file, `reused` those whose answer was kept, `failed` those without an answer. The last
+    four count claims by verdict (`verification`).
     """
 
     documents: list[tuple[ScannedFile, list[dict[str, Json]]]] = field(default_factory=list)
@@ -64,10 +64,10 @@ class DocumentingRun:
     contradicted: int = 0
     was_interrupted: bool = False
     counter: str = ""
-    """Whose tokenizer counted the prompts, and whether exactly."""
+    """The tokenizer that counted the prompts, and whether it was exact."""
 
     def to_dict(self) -> dict[str, Json]:
-        """Return the figures, under the keys that `run.json` has."""
+        """Return the figures, under the keys of `run.json`."""
         names = ("calls", "chunks", "resent", "reused", "failed", "accepted", "relocated", "rejected", "contradicted")
         return {
             **{name: getattr(self, name) for name in names},
@@ -77,7 +77,7 @@ class DocumentingRun:
 
 
 class AskingOptions(TypedDict, total=False):
-    """How `run` asks a model, for those who hand that on; what is left out is its default."""
+    """How `run` asks a model, for callers that pass it on; what is left out has its default."""
 
     jobs: int
     max_prompt_tokens: int
@@ -105,29 +105,29 @@ def run(
     pause: Callable[[float], object] | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> DocumentingRun:
-    """Document every subject; an interrupt keeps what is there.
+    """Document every subject; an interrupt keeps what is done.
 
     Args:
         subjects: The files with programs, scanned.
-        model: Who is asked; None for documents of what the code says.
+        model: The model to ask; None for documents from the code alone.
         results: Where answers are kept for the next run.
         jobs: How many chunks are asked about at once.
-        max_prompt_tokens: The most tokens of a whole prompt; a model with a smaller window has less.
+        max_prompt_tokens: The most tokens of a whole prompt; fewer for a model with a smaller window.
         adaptive: Whether chunks are smaller where the code branches more.
-        tokenizer: Whose tokenizer counts, a model's or a family's; that of the model unless said otherwise.
-        reconcile: Whether the model says in one wording what several chunks of a program said alike.
-        attempts: How often a request is sent that fails for what passes by itself.
-        counting: How tokens are counted; None for the best way that there is here.
-        progress: Told after every chunk how far the work is.
-        finished: Told of each subject and its documents as soon as the last chunk is done.
-        pause: Waits so many seconds; tests wait for nothing.
-        clock: Seconds that only grow.
+        tokenizer: The model or family whose tokenizer counts; the model's own by default.
+        reconcile: Whether the model merges similar statements from several chunks of a program into one wording.
+        attempts: How often a request is sent that fails for a transient reason.
+        counting: How tokens are counted; None for the best way available.
+        progress: Called after every chunk with how far the work is.
+        finished: Called with each subject and its documents as soon as its last chunk is done.
+        pause: Waits for a number of seconds; tests do not wait.
+        clock: A monotonic clock in seconds.
 
     Returns:
-        The figures of the run, with the documents that `finished` did not take.
+        The figures of the run, with the documents if there is no `finished` to take them.
 
     Raises:
-        CallerError: A budget has no room for a line, or `jobs` is less than 1.
+        CallerError: A budget has no room for one line, or `jobs` is less than 1.
     """
     budget = PromptBudget.of(model, max_prompt_tokens, adaptive=adaptive, tokenizer=tokenizer, counting=counting)
     name = f"{model.wire}:{model.name}" if model is not None else ""
@@ -151,8 +151,8 @@ def run(
 
     pool = Pool(work, jobs=jobs, stop=desk.stop, progress=progress, is_failed=_is_failed, clock=clock)
     for task, answered, smaller in pool.run(task for file in files for task in file.tasks):
-        # A chunk that was too large turned into smaller ones, which are open in its place. Only this thread counts, so that a
-        # file is complete exactly once.
+        # A chunk that was too large became smaller ones, which are open in its place. Only this thread counts, so that a file is
+        # completed exactly once.
         task.file.open += len(smaller) - 1
         _count(made, task.file, answered)
         if not task.file.open:
@@ -162,9 +162,9 @@ def run(
 
 
 def _planned(works: Iterable[FileWork], complete: Callable[[FileWork], None]) -> list[FileWork]:
-    """Return the files that have chunks to ask about; those without are complete at once."""
-    # Everything is planned before anything is asked. Chunks of all files then wait in one queue, and no worker stands idle at
-    # the end of a file; the price is that all sources that have chunks stay in memory.
+    """Return the files that have chunks to ask about; those without are completed at once."""
+    # Everything is planned before anything is asked. Chunks of all files then wait in one queue, and no worker is idle at the end
+    # of a file; the price is that all sources with chunks stay in memory.
     files = []
     for file in works:
         if file.tasks:
@@ -175,7 +175,7 @@ def _planned(works: Iterable[FileWork], complete: Callable[[FileWork], None]) ->
 
 
 def counter_name(model: str) -> str:
-    """Return whose tokenizer counts for a model, and whether exactly: `o200k, exact`."""
+    """Return the tokenizer that counts for a model, and whether it is exact: `o200k, exact`."""
     return f"{family(model)}, {'exact' if best_counter(model).mode == 'exact' else 'estimated'}"
 
 
@@ -192,7 +192,7 @@ def _count(made: DocumentingRun, file: FileWork, answered: Answered) -> None:
 
 
 def _is_failed(answered: Answered) -> bool:
-    """Return whether a chunk is left without an answer."""
+    """Return whether a chunk has ended without an answer."""
     return answered.outcome == "failed"
 
 
@@ -204,9 +204,9 @@ def planned(
     adaptive: bool = False,
     tokenizer: str | None = None,
 ) -> tuple[ChunkPlan, Callable[[str], prompts.Prompt]]:
-    """Return the chunks that `run` would ask about, and the function from a chunk's id to its prompt exactly as it would be sent.
+    """Return the chunks that `run` would ask about, and a function from a chunk's id to its prompt exactly as it would be sent.
 
-    Whoever drives workers of their own, or wants to see the price first, gets the same cuts and texts as `run`.
+    A caller that drives its own workers, or wants to see the price first, gets the same cuts and texts as `run`.
     """
     file = FileWork(
         subject, PromptBudget.of(model, max_prompt_tokens, adaptive=adaptive, tokenizer=tokenizer), None, ""
@@ -223,7 +223,7 @@ def planned(
 
 
 class _Reword(NamedTuple):
-    """The model as whoever finds one wording for several statements; an answer that was kept is not asked for again."""
+    """The model as the author of one wording for several statements; an answer that was kept is not asked for again."""
 
     desk: ModelPool
     budget: PromptBudget
@@ -237,7 +237,7 @@ class _Reword(NamedTuple):
         return Overhead().frame_tokens + counted <= self.budget.prompt_tokens
 
     def ask(self, prompt: prompts.Prompt) -> str:
-        """Return the words of the model, empty where there are none: then the statements stay as they are."""
+        """Return the model's words; empty if there are none, in which case the statements stay as they are."""
         key = key_of("wording", self.model, *prompt)
         kept = self.results.get(key) if self.results is not None else None
         if isinstance(kept, str):

@@ -1,8 +1,8 @@
-"""The document of a program: one JSON object, made of its template and of how the work on it went.
+"""What is in the document of a program? One JSON object, made of its template and of how the work on it went.
 
-Everything that is listed has its citations and where it comes from; what a model said has its confidence too. What only a model
-can say, and was not asked, is null and listed under `not_generated`: nothing is made up. Law: equal inputs give equal documents.
-Keeps out: how the template was filled (`filling`), asked for and verified, and pages (`pages`).
+Every listed item has its citations and its origin; what a model said also has its confidence. What only a model can say, and was
+not asked, is null and listed under `not_generated`: nothing is made up. Law: equal inputs give equal documents. Leaves to others:
+how the template was filled (`filling`), asked for and verified, and pages (`pages`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Status = Literal["code only", "complete", "partial", "interrupted"]
 
 
 class Ticket(NamedTuple):
-    """A piece of work on a document, for whoever drives workers of their own: what kind, in which lines, and how it stands."""
+    """A piece of work on a document, for callers that drive their own workers: its kind, its lines, and its state."""
 
     id: str
     type: TicketType
@@ -38,7 +38,7 @@ class Ticket(NamedTuple):
 
 
 class ChunkFailure(NamedTuple):
-    """A chunk that nobody described, the lines of the program that are in it, and why (C-9)."""
+    """A chunk that nobody described, the lines of the program in it, and why (C-9)."""
 
     chunk: str
     lines: tuple[tuple[int, int], ...]
@@ -47,23 +47,23 @@ class ChunkFailure(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """How the work on a program went: what was to be asked, what was answered, and how much of it held."""
+    """How the work on a program went: what had to be asked, what was answered, and how much of it held."""
 
     status: Status = "code only"
     chunks: int = 0
     documented: tuple[tuple[int, int], ...] = ()
-    """The lines of the chunks that were answered,"""
+    """The lines of the chunks that were answered."""
     failed: tuple[ChunkFailure, ...] = ()
     tickets: tuple[Ticket, ...] = ()
     grades: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    """Claims that were accepted and rejected, by section;"""
+    """Accepted and rejected claims, by section."""
     chunk_grades: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    """and by chunk."""
+    """Accepted and rejected claims, by chunk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """What is known of a program from outside of it: its file, who runs it, and what was odd when it was read."""
+    """What is known about a program from outside of it: its file, who runs it, and what was odd when it was read."""
 
     file_name: str
     format: str = "fixed"
@@ -75,7 +75,7 @@ class About:
 
 
 class _Field(NamedTuple):
-    """One field of a listed item: `one` value, one in `parts`, `many`, `text` of a model, or `rows` under the names of `row`."""
+    """One field of an item: `one` value, one in `parts`, a `list`, `many`, a model's `text`, or `rows` under the names in `row`."""
 
     name: str
     shape: Literal["one", "parts", "list", "many", "text", "rows"] = "one"
@@ -106,9 +106,9 @@ def _rows(name: str, *row: str) -> tuple[_Field, ...]:
     return (_Field(name, "rows", row),)
 
 
-# What each list of a document has, in the order of its keys. This is the contract with whoever reads documents by script: a
-# field that the template has and no list names is for merging only, and one that is named here is there, null or empty where
-# nobody knows it.
+# The fields of each list in a document, in the order of their keys. This is the contract with scripts that read documents: a field
+# that the template has and no list names is for merging only, and one that is named here is always present, null or empty if
+# unknown.
 _CHANNEL = (*_one("name", "io_type", "copybook"), *_text("description"))
 _LISTS: dict[str, tuple[_Field, ...]] = {
     "inputs": _CHANNEL,
@@ -160,7 +160,7 @@ _LISTS: dict[str, tuple[_Field, ...]] = {
     "call_semantics": (*_one("caller", "callee"), *_text("purpose")),
     "open_questions": (*_one("question", "reason"), *_many("lines")),
 }
-# The lists that stand together in the middle of a document, in its order.
+# The lists that appear together in the middle of a document, in its order.
 _AS_LISTED = (
     *("paragraphs", "error_handling", "sql_operations", "cics_operations", "dli_operations", "mq_operations"),
     "idms_operations",
@@ -174,9 +174,9 @@ _FLOWS = {
 
 
 class _Words(NamedTuple):
-    """Words that only a model can say: the section and field where they would stand.
+    """Words that only a model can say: the section and field that they would be in.
 
-    `about` is the section whose records they would be about, empty for the program: where that has none, nothing is missing.
+    `about` is the section whose records they describe, empty for the program: if that has no records, nothing is missing.
     """
 
     section: str
@@ -201,18 +201,18 @@ _WORDS = {  # as `not_generated` names them
 def document_of(
     template: Template, facts: Facts, source: SourceLines, about: About, coverage: Coverage | None = None
 ) -> dict[str, Json]:
-    """Return the document of a program: what the code says of it, merged with what a model said.
+    """Return the document of a program: what the code says about it, merged with what a model said.
 
     Args:
-        template: What the code says of it, merged with what a model said.
-        facts: The analysis of the program, for what is no record: sizes, entry points, diagrams.
+        template: What the code says about it, merged with what a model said.
+        facts: The analysis of the program, for what is not in a record: sizes, entry points, diagrams.
         source: The lines that citations are taken from.
         about: What is known from outside of it.
-        coverage: How the work on it went; None where nobody asked a model.
+        coverage: How the work on it went; None if no model was asked.
     """
     done = coverage or Coverage()
     listed = {name: _items(template[name], fields) for name, fields in _LISTS.items()}
-    # A statement may name several tables, and a file several records. The first of each has a key of its own, for who wants one.
+    # A statement may name several tables, and a file several records. The first of each also has its own key, for convenience.
     for item, record in zip(listed["sql_operations"], template["sql_operations"], strict=True):
         tables = record.every("table")
         item |= {"table": tables[0] if tables else None, "tables": tables}
@@ -290,7 +290,7 @@ def _items(records: Iterable[TemplateRecord], fields: Sequence[_Field]) -> list[
 def _item_of_code(
     said: Mapping[str, Plain | list[Plain]], citations: Iterable[Citation], names: list[str], shaped: Sequence[_Field]
 ) -> dict[str, Json]:
-    """Return what the code alone says as an item of a list, as `_item` does: most fields are one value, and taken as they are."""
+    """Return what the code alone says as an item, as `_item` does: most fields are one value, and taken as they are."""
     item: dict[str, Json] = dict(zip(names, map(said.get, names), strict=True))
     for name, shape, row in shaped:
         given = item[name]
@@ -304,20 +304,20 @@ def _item_of_code(
 
 
 def _item(record: TemplateRecord, fields: Sequence[_Field]) -> dict[str, Json]:
-    """Return a record as an item of a list: its fields, its citations, and whether the code knows of it or only a model does."""
+    """Return a record as an item: its fields, its citations, and whether the code or only a model knows of it."""
     item = {name: _shaped(record.every(name), shape, row) for name, shape, row in fields}
     item["citations"] = _citations(record.all_citations())
     values = [(shape, value) for name, shape, _ in fields for value in record.fields.get(name, ())]
     item["origin"] = "code" if any(value.origin == "code" for _, value in values) else "model"
     texts = [value.least for shape, value in values if shape == "text"]
     if texts:
-        # Several texts are as sure as the least of them: a reader does not see where one ends.
+        # Joined texts are only as sure as the least sure: a reader does not see where one ends.
         item["confidence"] = _rounded(min(texts))
     return item
 
 
 def _shaped(several: list[Any], shape: str, row: Sequence[str]) -> Json:
-    """Return what a field says in the shape that an item has it in."""
+    """Return the values of a field in the shape that items have."""
     if shape == "many":
         return [_plain(said) if type(said) is tuple else said for said in several]
     if shape == "rows":
@@ -348,7 +348,7 @@ def _entry(source: SourceLines, name: str, line: int) -> dict[str, Json]:
 
 
 def _unread(source: SourceLines, part: UnknownStatement) -> dict[str, Json]:
-    """Return what was not understood, as an item: a reader has to know what the document leaves out."""
+    """Return a statement that was not understood as an item: a reader must know what the document leaves out."""
     citations = _citations(cite(source, part.line, part.end_line))
     return {"text": part.text, "paragraph": part.paragraph or None, "citations": citations, "origin": "code"}
 
@@ -362,12 +362,12 @@ def _dead(paragraph: dict[str, Json]) -> dict[str, Json]:
 
 
 def _by_a_model(records: Iterable[TemplateRecord], field: str) -> list[TemplateRecord]:
-    """Return the records that may have words in a field: most are of the code, which has none."""
+    """Return the records that may have words in a field: most come from the code, which has none."""
     return [record for record in records if record.said is None or field in record.said]
 
 
 def _not_generated(template: Template) -> list[str]:
-    """Return the names of the words that are missing, of those that there is something to say about."""
+    """Return the names of the words that are missing although there is something to say."""
     return [
         name
         for name, words in _WORDS.items()
@@ -390,8 +390,8 @@ def _coverage(paragraphs: Sequence[dict[str, Json]], done: Coverage) -> dict[str
 
 
 def _confidence(template: Template, done: Coverage) -> dict[str, Json]:
-    """Return the shares of the claims that held: over all, by section with the worst chunk and the mean by claims, and by chunk."""
-    # The mean of a section is taken over claims and not over chunks: a chunk with one claim says less than one with forty.
+    """Return the shares of claims that held: overall, per section (the worst chunk, and the mean by claims), and per chunk."""
+    # The mean of a section is over claims, not over chunks: a chunk with one claim says less than one with forty.
     accepted = sum(good for good, _ in done.grades.values())
     rejected = sum(bad for _, bad in done.grades.values())
     per_section = {}

@@ -1,10 +1,10 @@
-"""An estate as it was read: its programs and copybooks under the ids of their pages, linked, and what is no part of it.
+"""What was found in an estate? Its programs and copybooks under the ids of their pages, linked, and what is not part of it.
 
     found = FoundEstate(gathered, FileReader(setup), workers.each(FileReader, setup, numbers))
 
-Files are read in any process; here what they said is put together in the order of their paths, so that ids and links do not depend
-on who was first. Law: every source is a program's, a copybook's, or named with the reason why not.
-Keeps out: what a file says (`estate_reading`), who is asked about it, and what is written.
+Files are read in any process; their results are put together here in the order of their paths, so that ids and links do not depend
+on which came first. Law: every source is a program's, a copybook's, or named with the reason why not.
+Leaves to others: what a file says (`estate_reading`), who is asked about it, and what is written.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Listed(NamedTuple):
-    """A document of the estate: its file by number, its page's id, the name of its program, and where its listing waits."""
+    """A document of the estate: its file by number, its page's id, the name of its program, and where its listing is spooled."""
 
     file: int
     page: str
@@ -44,13 +44,13 @@ class Listed(NamedTuple):
 
 
 class FoundEstate:
-    """What was found, read and linked.
+    """An estate, read and linked.
 
     Args:
         sources: The files that may hold COBOL.
-        members: The files that are no programs, copybooks among them.
-        read: What each of the sources was found to be, in the same order.
-        tell: Told how many are read, and of how many.
+        members: The files other than programs, including copybooks.
+        read: The result of reading each source, in the same order.
+        tell: Called with how many are read, and of how many.
     """
 
     def __init__(
@@ -65,15 +65,15 @@ class FoundEstate:
         self.programs: list[Listed] = []
         self.copybooks: list[Listed] = []
         self.summaries = Summaries()
-        """The reduced documents of programs, by the ids of their pages, in the order of their files;"""
+        """The reduced documents of programs, by the ids of their pages, in the order of their files."""
         self.layouts = Summaries()
-        """those of copybooks."""
+        """The reduced documents of copybooks."""
         self.sketches: dict[str, array[int]] = {}
-        """The sketches of programs, by the ids of their pages;"""
+        """The sketches of programs, by the ids of their pages."""
         self.pages: dict[tuple[str, int], str] = {}
-        """the paths of pages, by the file and the first line of what they are about."""
+        """The paths of pages, by the file and first line of what they describe."""
         self.documents: dict[Listed, Place] = {}
-        """Where documents wait."""
+        """Where documents are spooled."""
         self._files = [one.path for one in sources]
         self._parts: list[ProgramPart] = []
         self._terms = Terms()
@@ -99,29 +99,29 @@ class FoundEstate:
                 path = copybook_path(page) if is_copybook else program_path(page)
                 self.pages.setdefault((part.path, part.line), path)
                 if sketch:
-                    self.sketches[page] = array("I", sketch)  # a tuple takes nine times as much
+                    self.sketches[page] = array("I", sketch)  # a tuple takes nine times the memory
                 if not is_copybook:
                     located.append(Located(file.path, facts))
                 if document is not None and summary is not None:
                     self.take(listed, document, summary, is_copybook=is_copybook)
-        self.linked = Estate([*members, *declared], located)  # a definition comes before what a program declares
+        self.linked = Estate([*members, *declared], located)  # a definition wins over a declaration in a program
         told = {one.path for one in (*self.empty, *self.lost)} | {sources[one.file].path for one in self.copybooks}
         self.beside = sum(one.path not in told for one in members)
-        """How many files are neither: jobs, maps, tables and the like."""
+        """How many files are neither program nor copybook: jobs, maps, tables and the like."""
 
     def take(self, listed: Listed, document: Place, summary: PackedDocument, *, is_copybook: bool = False) -> None:
-        """Take where a document waits, and what the index says of it; documents come in the order of their files."""
+        """Take the place of a document in the spool, and its summary for the index; documents come in the order of their files."""
         self.documents[listed] = document
         (self.layouts if is_copybook else self.summaries).put(listed.page, summary)
         if not is_copybook:
             self._terms.add(listed.page, summary.namings)
 
     def wait_for(self, listed: Listed, document: Place, summary: PackedDocument) -> None:
-        """Take a document of a program, whenever it is made."""
+        """Take a document of a program in whatever order documents are made."""
         self._waiting[listed] = document, summary
 
     def settle(self) -> None:
-        """Put what came in any order into that of the files: equal answers of a model give equal documents."""
+        """Put what came in any order into the order of the files: equal answers of a model give equal documents."""
         for one in self.programs:
             if one in self._waiting:
                 self.take(one, *self._waiting.pop(one))
@@ -131,7 +131,7 @@ class FoundEstate:
         return EstateGraph(self._parts, self.linked.members)
 
     def terms(self) -> list[dict[str, Json]]:
-        """Return the data dictionary of all documents that were taken."""
+        """Return the data dictionary of all documents taken."""
         return self._terms.listed()
 
     def around(self, listed: Listed) -> Around:
@@ -139,6 +139,6 @@ class FoundEstate:
         return around(listed.program, self._files[listed.file], self.linked)
 
     def paths(self) -> Mapping[Listed, str]:
-        """Return the paths of pages, without suffix."""
+        """Return the paths of pages, without suffixes."""
         pages = {one: program_path(one.page) for one in self.programs if one in self.documents}
         return pages | {one: copybook_path(one.page) for one in self.copybooks}

@@ -1,10 +1,10 @@
-"""What each file of an estate says, in whatever process it is read.
+"""What does each file of an estate say, in whatever process it is read?
 
-A file is read for what its name and head say, and then judged by what is in it: a member of a copybook library may be a program,
-and a file called `.cbl` may be empty. Its documents go to the spool as soon as they are made, all but who calls and runs them;
-what comes back is what the links of the estate are made of. Law: nothing of a file stays once it is read, but copybooks that others
-name; what is said of a file depends on that file and on its copybooks alone.
-Keeps out: what files say of each other (`cobol.estate`), whom a model is asked about (`documenting`).
+A file is read according to its name and head, and then judged by its content: a member of a copybook library may be a program, and
+a file called `.cbl` may be empty. Its documents go to the spool as soon as they are made, complete but for who calls and runs them;
+what comes back is what the links of the estate are made of. Law: nothing of a file is kept once it is read, except copybooks that
+others name; what is said about a file depends on that file and on its copybooks alone.
+Leaves to others: what files say about each other (`cobol.estate`), and what a model is asked (`documenting`).
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ if TYPE_CHECKING:
     from penstock.scribe.pages.summary import PackedDocument
 
 MOST_SHOWN = 1_000
-"""The most letters of a line in a listing: four times what a line of COBOL may have."""
+"""The most characters of a line in a listing: four times what a line of COBOL may have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadSetup:
-    """What reading is made of: the files, among which copybooks are looked up, and the folder of the spool.
+    """What reading needs: the files, among which copybooks are looked up, and the folder of the spool.
 
-    Those of programs are not made where a model is asked: they are made later, with its words.
+    If a model is asked, `makes_documents` is false: programs' documents are made later, with its words.
     """
 
     files: Sequence[GatheredFile]
@@ -54,9 +54,9 @@ class ReadSetup:
 
 
 class PartRead(NamedTuple):
-    """What is kept of a program or copybook: what its links and the graph are made of, its sketch, and where its listing waits.
+    """What is kept of a program or copybook: its part in links and graph, its sketch, and where its listing is spooled.
 
-    The last two are its document, and what the index says of it; None where the document waits for a model.
+    The last two are its document and its summary for the index; None if the document waits for a model.
     """
 
     facts: Facts
@@ -68,13 +68,13 @@ class PartRead(NamedTuple):
 
 
 class FileRead(NamedTuple):
-    """What a file was found to be; `reason` says why it is nothing of ours."""
+    """What kind of file was found; `reason` says why it is neither programs nor a copybook."""
 
     kind: Literal["programs", "copybook", "nothing"]
     parts: tuple[PartRead, ...] = ()
     reason: str = ""
     declares: Member | None = None
-    """The tables that a program declares beside its data, as a DCLGEN does; None where it declares none."""
+    """The tables that a program declares besides its data, as a DCLGEN does; None if it declares none."""
 
 
 class FileReader:
@@ -92,9 +92,9 @@ class FileReader:
         if not says_anything(one):
             return FileRead("nothing", reason=_why_nothing(file, one))
         is_alone = is_layout(one, file.kind)
-        listed = listings(one)  # first: what the lines of citations are taken from, too
-        # No model is asked about a copybook: it means nothing for sure by itself, and what its fields are for is said where a
-        # program uses them. So its document is made here in any case.
+        listed = listings(one)  # first, because citations take their lines from it too
+        # No model is asked about a copybook: by itself it means nothing for sure, and the purpose of its fields is described where
+        # a program uses them. So its document is made here in any case.
         documents = documents_of_code(one) if self._makes_documents or is_alone else None
         found = []
         for at, (part, listing) in enumerate(zip(one.parts, listed, strict=True)):
@@ -108,19 +108,19 @@ class FileReader:
         return FileRead("copybook" if is_alone else "programs", tuple(found), declares=_declared(file, one))
 
     def subject(self, number: int) -> ScannedFile:
-        """Return what a file says, whole."""
+        """Return the complete scan of a file."""
         return subject_of(self._files[number], self._shelf, self._format)
 
 
 def subject_of(found: GatheredFile, shelf: Copybooks, source_format: Format | None) -> ScannedFile:
-    """Return what a file says, with those of the copybooks on a shelf that it names."""
+    """Return the scan of a file, with the copybooks from a shelf that it names."""
     source = scan(found.data, source_format=source_format, copybooks=shelf.beside(found.path))
     books, paths = _books(source, found.path, shelf)
     return subject(source, found.path, copybooks=books, paths=paths)
 
 
 def graph_part(part: Part, path: str) -> ProgramPart:
-    """Return what a program or copybook adds to the graph of its estate, as far as pages tell of it."""
+    """Return what a program or copybook adds to the graph of its estate, as far as pages show it."""
     own = stem(path)
     is_copybook = part.facts.type == "copybook"
     name = key(own) if is_copybook else program_name(part.program.called or own, path)
@@ -131,7 +131,7 @@ def graph_part(part: Part, path: str) -> ProgramPart:
 
 
 def _for_links(facts: Facts) -> Facts:
-    """Return the facts without those that only the program's own document tells: the larger part by far."""
+    """Return the facts without those that only the program's own document uses, which are by far the larger part."""
     return replace(
         facts, items=(), constants=(), messages=(), transforms=(), undeclared=(), paragraphs=(), edges=(), outside=(), rules=(),
         errors=(), verbs=(), notes=(), sql=(), cics=(), dli=(), mq=(), idms=(), unread=(), uses=(), moves=(), parts=(),
@@ -140,7 +140,7 @@ def _for_links(facts: Facts) -> Facts:
 
 
 def members_of(found: Iterable[GatheredFile]) -> list[Member]:
-    """Return the files that are no programs, as the estate knows them."""
+    """Return the files other than programs, as the estate knows them."""
     return [member(one.path, one.kind, one.data) for one in found if one.kind != "cobol"]
 
 
@@ -150,15 +150,15 @@ def shelf(found: Iterable[GatheredFile], members: Iterable[Member]) -> Copybooks
 
 
 def _declared(file: GatheredFile, one: ScannedFile) -> Member | None:
-    """Return the tables that a program declares; a copybook that does is a member by itself."""
+    """Return the tables that a program declares; a copybook that declares some is already a member."""
     declares = any(found.operation == "DECLARE TABLE" for part in one.parts for found in part.facts.sql)
     return member(file.path, "dclgen", one.source.code.encode()) if file.kind == "cobol" and declares else None
 
 
 def _books(source: ScannedSource, path: str, shelf: Copybooks) -> tuple[dict[str, ScannedSource], dict[str, str]]:
-    """Return the copybooks that a source names, and those that they name; and where each stands.
+    """Return the copybooks that a source names, those that they name in turn, and the path of each.
 
-    One is taken once for each name, so that copybooks which copy each other end here.
+    Each name is taken once, so copybooks that copy each other end here.
     """
     find = shelf.beside(path)
     books: dict[str, ScannedSource] = {}
@@ -178,20 +178,20 @@ def _books(source: ScannedSource, path: str, shelf: Copybooks) -> tuple[dict[str
 
 
 def _is_copybook(one: ScannedFile) -> bool:
-    """Return whether there is no program in a file: its data is documented where programs use it."""
+    """Return whether a file contains no program: its data is documented where programs use it."""
     return all(part.program.kind == "copybook" for part in one.parts)
 
 
 def is_layout(one: ScannedFile, kind: Kind) -> bool:
     """Return whether a file is documented as a copybook, about which no model is asked.
 
-    One that holds the header of a division looks like a program: in a library of copybooks it is one where it has no name.
+    A file with a division header looks like a program; in a copybook library it counts as one only if it has a name.
     """
     return _is_copybook(one) or (kind != "cobol" and not any(part.program.name for part in one.parts))
 
 
 def says_anything(one: ScannedFile) -> bool:
-    """Return whether there is a program, or data: any other text has something that looks like a sentence of COBOL."""
+    """Return whether there is a program, or data: any other text may contain something that looks like a COBOL sentence."""
     return not _is_copybook(one) or any(
         part.facts.items or part.facts.constants or part.facts.files or part.program.copies or part.program.paragraphs
         for part in one.parts
@@ -199,7 +199,7 @@ def says_anything(one: ScannedFile) -> bool:
 
 
 def _why_nothing(file: GatheredFile, one: ScannedFile) -> str:
-    """Return why a file that was taken for COBOL has none, from the reason that explains most."""
+    """Return why a file that was taken for COBOL contains none, by the reason that explains most."""
     if file.kind == "dclgen":
         return "it declares tables, which the index lists, and no data"
     head = file.data[:HEAD_BYTES]
@@ -213,7 +213,7 @@ def _why_nothing(file: GatheredFile, one: ScannedFile) -> str:
 
 
 class Around(NamedTuple):
-    """The names of what calls, starts and runs a program: what is known of it only when all is read."""
+    """The names of what calls, starts and runs a program, known only once everything is read."""
 
     called_by: tuple[str, ...] = ()
     transactions: tuple[str, ...] = ()
@@ -221,7 +221,7 @@ class Around(NamedTuple):
 
 
 def around(program: str, path: str, linked: Estate) -> Around:
-    """Return what calls, starts and runs a program of a file, each name once."""
+    """Return what calls, starts and runs a program, each name once."""
     return Around(
         tuple(dict.fromkeys(caller.program for caller in linked.called_by(program, path))),
         tuple(dict.fromkeys(start.name for start in linked.transactions(program))),
@@ -230,7 +230,7 @@ def around(program: str, path: str, linked: Estate) -> Around:
 
 
 def situated(one: ScannedFile, neighbours: Iterable[Around]) -> ScannedFile:
-    """Return a subject with what is around each of its programs, in their order."""
+    """Return a subject with the surroundings of each of its programs, in their order."""
     about = [replace(known, **found._asdict()) for known, found in zip(one.about, neighbours, strict=True)]
     # Claims may name them: "runs in the daily job" is no invention.
     names = {name for known in about for name in (*known.called_by, *known.transactions, *known.jobs)}
@@ -238,13 +238,13 @@ def situated(one: ScannedFile, neighbours: Iterable[Around]) -> ScannedFile:
 
 
 def listings(one: ScannedFile) -> list[list[tuple[int, str]]]:
-    """Return the lines of each program, without those inside of a program that is within it: that one has a page of its own."""
+    """Return the lines of each program, without those inside a nested program, which has its own page."""
     shown = [line if len(line) <= MOST_SHOWN else f"{line[:MOST_SHOWN]}…" for line in one.source.all_shown()]
     listing = list(enumerate(shown, 1))
     if len(one.parts) == 1:  # as in nearly all files
         return [listing[part.program.start_line - 1 : part.program.end_line] for part in one.parts]
-    # Programs come in the order of their first lines, so that an inner one overwrites its part of the outer one. Its first and last
-    # line stay with both: the reader of the outer program sees where the inner one is.
+    # Programs come in the order of their first lines, so an inner one overwrites its part of the outer one. Its first and last line
+    # stay with both: the reader of the outer program sees where the inner one is.
     rows = [{part.program.start_line, part.program.end_line} for part in one.parts]
     within: list[int | None] = [None] * (one.source.lines + 1)
     for number, part in enumerate(one.parts):
