@@ -1,9 +1,9 @@
-"""The work on one file: planned, asked about chunk by chunk, and made into the documents of its programs.
+"""How is the work on one file done? It is planned, asked about chunk by chunk, and made into the documents of its programs.
 
-A file is cut into chunks as a whole, because programs within one file share lines and copybooks; a chunk may belong to several
-programs, and each document takes from it what lies within its own lines. Threads perform chunks, and one thread reads what came of
-them. Law: every chunk ends once, answered, failed or stopped, or is replaced by smaller ones that cover its lines.
-Keeps out: how a question is sent (`pool`), answered (`asking`) and held against the source (`verification`).
+A file is cut into chunks as a whole, because programs in one file share lines and copybooks; a chunk may belong to several
+programs, and each document takes from it what is within its own lines. Threads perform chunks, and one thread reads their outcomes.
+Law: every chunk ends once, answered, failed or stopped, or is replaced by smaller ones that cover its lines.
+Leaves to others: how a question is sent (`pool`), answered (`asking`) and verified against the source (`verification`).
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
     from penstock.text.tokens import Mode
 
-# Of a window that is known, at most one part of so many is for the reply: what is asked needs the larger part.
+# The reply gets at most one part in so many of a known window: the question needs the larger part.
 _REPLY_SHARE = 4
-# How often a chunk may be made smaller: a provider that refuses the last of these too has another reason than size.
+# How often a chunk may be made smaller: a provider that refuses even the last of these has another reason than size.
 _MAX_SPLITS = 4
 _SEAM_TOKENS = 4  # between the body of a prompt and its notes
 _MAX_BYTES_PER_TOKEN = 16  # of a source: blanks to column 80 come to nine
@@ -56,7 +56,7 @@ _MAX_BYTES_PER_TOKEN = 16  # of a source: blanks to column 80 come to nine
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScannedFile:
-    """A file with programs, scanned and understood.
+    """A file with programs, scanned and analysed.
 
     `parts` are its programs, in the order of their lines, and `about` is what is known of each from outside. `copybooks` are those
     that were found, by their names in capitals.
@@ -68,7 +68,7 @@ class ScannedFile:
     about: tuple[About, ...]
     copybooks: Mapping[str, ScannedSource] = field(default_factory=dict, repr=False)
     names: frozenset[str] = frozenset()
-    """What else there is around the programs: jobs, transactions, programs that call them."""
+    """Other names around the programs: jobs, transactions, programs that call them."""
 
 
 def subject(
@@ -80,14 +80,14 @@ def subject(
     source_format: Format | None = None,
     debug_lines: bool = False,
 ) -> ScannedFile:
-    """Return what a file says.
+    """Return the scan of a file.
 
     Args:
-        content: Its bytes, its text, or what a scan made of it.
-        file_name: What documents call it: its path from the root.
+        content: Its bytes, its text, or a finished scan.
+        file_name: Its name in documents: its path from the root.
         copybooks: The sources of copybooks, by their names in capitals.
-        paths: Where they were found, by the same names.
-        source_format: The reference format, where the columns would say something else.
+        paths: The paths of those copybooks, by the same names.
+        source_format: The reference format, if detection from the columns would get it wrong.
         debug_lines: Whether lines with a D in the indicator area are code.
     """
     if not isinstance(content, ScannedSource):
@@ -111,8 +111,8 @@ class PromptBudget(NamedTuple):
     counter: Tokens
     adaptive: bool
 
-    # The window of a model holds the prompt and the reply. A window that nobody knows is not guessed: a refusal tells it, and
-    # chunks that were too large are made smaller then.
+    # A model's window holds the prompt and the reply. An unknown window is not guessed: a refusal reveals it, and chunks that were
+    # too large are then made smaller.
     @classmethod
     def of(
         cls,
@@ -125,8 +125,8 @@ class PromptBudget(NamedTuple):
     ) -> PromptBudget:
         """Return the budget of a model's prompts, counted by its own tokenizer unless another is named.
 
-        A name that says nothing is counted with care, which makes chunks half as large: whoever knows the tokenizer says so.
-        `counting` says in which way; None for the best that there is here.
+        An unknown name is counted conservatively, which makes chunks half as large; callers who know the tokenizer should name it.
+        `counting` is the way of counting; None for the best available.
         """
         window = model.window_tokens if model is not None else None
         reply = REPLY_TOKENS
@@ -140,19 +140,19 @@ class PromptBudget(NamedTuple):
 
 @cache
 def _instruction_tokens(counter: Tokens) -> int:
-    """Return what the fixed instructions of every prompt take, counted once: they are as long as a small program."""
+    """Return the tokens of the fixed instructions of every prompt, counted once: they are as long as a small program."""
     return counter.count(prompts.SYSTEM).high
 
 
 def assignment_key(file_name: str, budget: PromptBudget, model: str) -> str:
-    """Return the key under which results hold which lines of a file were in which chunk, so that the next plan keeps to it."""
+    """Return the key under which results keep which lines of a file were in which chunk, so that the next plan keeps to it."""
     return key_of("assignment", file_name, f"{budget.prompt_tokens} {budget.adaptive}", model)
 
 
 class ChunkTask(NamedTuple):
-    """A chunk to be asked about.
+    """A chunk that has to be asked about.
 
-    `place` is its number and how many there are, which the notes tell the model; `depth` is how often it was made smaller.
+    `place` is its number and the number of all chunks, which the notes tell the model; `depth` is how often it was made smaller.
     """
 
     file: FileWork
@@ -163,7 +163,7 @@ class ChunkTask(NamedTuple):
 
 
 class ChunkDone(NamedTuple):
-    """What came of a chunk, and what its claims were held against; None for one that was never asked about."""
+    """The outcome of a chunk, and what its claims were verified against; None for a chunk that was never asked about."""
 
     chunk: Chunk
     answered: Answered
@@ -171,14 +171,14 @@ class ChunkDone(NamedTuple):
 
 
 class FileWork:
-    """The work on one subject: its chunks, what came of them, and in the end its documents.
+    """The work on one subject: its chunks, their outcomes, and in the end its documents.
 
     Args:
         subject: The file.
         budget: How large its prompts may be.
-        results: Where answers are kept, and the plan of the run before.
-        model: What the model is called, wire included; empty for none.
-        planned: A plan of the same source for the same budget, which is not made again.
+        results: Where answers and the plan of the previous run are kept.
+        model: The name of the model, wire included; empty for none.
+        planned: A plan of the same source for the same budget, which is then not made again.
     """
 
     def __init__(
@@ -198,7 +198,7 @@ class FileWork:
         self._previous: Mapping[str, str] | None = previous if isinstance(previous, dict) else None
         self.was_known = self._previous is not None
         self._lock = threading.Lock()
-        self._smaller: dict[tuple[int, int], ChunkPlan] = {}  # by the id of the plan that was too large, and tokens
+        self._smaller: dict[tuple[int, int], ChunkPlan] = {}  # by the id of the plan that was too large, and the tokens
         self._done: list[ChunkDone] = []
         self._known: Known | None = None
         if planned is not None:
@@ -207,30 +207,31 @@ class FileWork:
 
     @property
     def tasks(self) -> list[ChunkTask]:
-        """Return what is asked about, made anew each time.
+        """Return the chunks to ask about, made anew each time.
 
-        Kept, a file and its tasks would hold each other, and 50 times the bytes of its source stay until circles are looked for.
+        If they were kept, a file and its tasks would refer to each other, and 50 times the bytes of its source would stay in memory
+        until the cycle collector runs.
         """
         return _tasks(self, self.plan, self.plan.chunks) if self._is_asked else []
 
     def task(self, number: int) -> ChunkTask:
-        """Return what is asked about one chunk of the plan, counted from 0."""
+        """Return the task for one chunk of the plan, counted from 0."""
         return ChunkTask(self, self.plan.chunks[number], self.plan, (number + 1, len(self.plan.chunks)))
 
     # ── plans ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     @cached_property
     def plan(self) -> ChunkPlan:
-        """Return the chunks of the file, cut when they are first wanted: nobody who asks no model waits for them."""
+        """Return the chunks of the file, cut on first use: a run without a model never waits for them."""
         made = self._planned(self._budget.prompt_tokens, self._previous)
         if self._results is not None:
             self._results.put(self._key, dict(made.assignment))
         return made
 
     def _planned(self, prompt_tokens: int, previous: Mapping[str, str] | None) -> ChunkPlan:
-        """Return the file in one piece where that fits with its notes; else in several, with room for notes in each prompt.
+        """Return the file in one piece if that fits with its notes; else in several, with room for notes in each prompt.
 
-        The look at the bytes spares counting a large file for nothing.
+        The check of the bytes avoids counting a large file in vain.
         """
         whole = None
         if len(self.subject.source.data) <= prompt_tokens * _MAX_BYTES_PER_TOKEN:
@@ -244,13 +245,13 @@ class FileWork:
             if whole is None:
                 raise
             return whole
-        # A statement that alone fills a prompt is asked about without notes, rather than not at all.
+        # A statement that alone fills a prompt is asked about without notes rather than not at all.
         return several if whole is None or len(several.prompts) == len(several.chunks) else whole
 
     def _has_room_for_notes(self, whole: ChunkPlan) -> bool:
-        """Return whether a file in one piece leaves as much room as there is in each of several, or as all of its notes take.
+        """Return whether a file in one piece leaves as much room as each of several chunks has, or as all of its notes need.
 
-        A model that gets no id has nothing to answer with, and the file would fail in each run because it just fits.
+        A model that is given no ids cannot answer, and the file would fail in each run because it only just fits.
         """
         for chunk in whole.chunks:
             room = self._room_tokens(chunk, whole)
@@ -261,7 +262,7 @@ class FileWork:
         return True
 
     def _room_tokens(self, chunk: Chunk, made: ChunkPlan) -> int:
-        """Return how many tokens a prompt has left for notes."""
+        """Return how many tokens are left for notes in a prompt."""
         return made.budget_tokens - (chunk.prompt_tokens or 0) - _SEAM_TOKENS
 
     def _cut(
@@ -286,10 +287,10 @@ class FileWork:
         )
 
     def _split(self, task: ChunkTask, tokens: int) -> list[ChunkTask]:
-        """Return the lines of a chunk that is too large, in chunks of a smaller budget; none where it was made smaller too often.
+        """Return a too large chunk as chunks of a smaller budget; an empty list if it was made smaller too often.
 
-        All chunks of a plan that are too large for the same reason share one smaller plan: it refines the first, so that each
-        of its chunks lies within one of them, and a chunk takes those that begin in its own lines.
+        All chunks of a plan that are too large for the same budget share one smaller plan: it refines the first, so that each of
+        its chunks is within one of them, and a chunk takes those that begin in its own lines.
         """
         if task.depth >= _MAX_SPLITS:
             return []
@@ -307,14 +308,14 @@ class FileWork:
     # ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def perform(self, task: ChunkTask, desk: ModelPool, model: str) -> tuple[Answered, list[ChunkTask]]:
-        """Ask about a chunk, and return what came of it with the smaller chunks that it turned into; threads call this."""
+        """Ask about a chunk, and return its outcome with the smaller chunks that replace it, if any; called by threads."""
         chunk = task.chunk
         if chunk.id not in task.plan.prompts:
             return self._end(
                 ChunkDone(chunk, Answered("failed", reason="one statement that is larger than a prompt may be"))
             )
         question = self.question(chunk, task.plan, task.place)
-        if not question.held.numbers:  # comments alone: nothing that could be said of them can be proved
+        if not question.held.numbers:  # only comments: nothing said about them could be proved
             return self._end(ChunkDone(chunk, Answered("answered"), question.held))
         answered = asked(question, desk, model, self._results)
         if answered.outcome != "too_large":
@@ -329,13 +330,13 @@ class FileWork:
         return done.answered, []
 
     def known(self) -> Known:
-        """Return what claims may speak of; taken once, because it reads every word of the file."""
+        """Return what claims may refer to; computed once, because it reads every word of the file."""
         if self._known is None:
             self._known = prompts.known(self.subject.parts, self.subject.source.code, self.subject.names)
         return self._known
 
     def question(self, chunk: Chunk, made: ChunkPlan, place: tuple[int, int]) -> Question:
-        """Return what is asked about a chunk: its text, and as many notes on it as have room in the prompt."""
+        """Return the question about a chunk: its text, and as many notes as fit in the prompt."""
         items = prompts.items_of(self.subject.parts, chunk.spans)
         room, counter = self._room_tokens(chunk, made), self._budget.counter
 
@@ -355,8 +356,7 @@ class FileWork:
     def documents(self, reword: Rewording | None = None) -> list[dict[str, Json]]:
         """Return the documents of all programs in the file.
 
-        What came of the chunks is put into the order of their lines first: threads end in any order, and equal answers must give
-        equal documents.
+        Outcomes are first put into the order of their lines: threads end in any order, and equal answers must give equal documents.
         """
         if not self.tasks:
             return documents_of_code(self.subject)
@@ -368,22 +368,22 @@ class FileWork:
         lines = part.program.start_line, part.program.end_line
         of_program = [one for one in done if _touches(one.chunk, lines)]
         accounts = {one.chunk.id: _told(one, number) for one in of_program}
-        # The code's own template comes first: merging keeps its values, and puts a model's words to them.
+        # The code's own template comes first: merging keeps its values, and adds a model's words to them.
         template = merge([part.template, *(account.template for account in accounts.values())])
         if reword is not None and len(of_program) > 1:
             template = reconciled(template, self.known(), reword.ask, reword.fits)
         coverage = self._coverage(lines, of_program, accounts)
         return document_of(template, part.facts, self.subject.source, about, coverage)
 
-    # How much of a program was described. What was stopped counts as failed to whoever reads the document, but the status tells
-    # them apart: an interrupted run goes on when it is started again, and a failed chunk needs somebody to look.
+    # How much of a program was described. Stopped chunks count as failed to readers of the document, but the status tells them
+    # apart: an interrupted run continues when it is started again, and a failed chunk needs attention.
     def _coverage(self, lines: Span, done: Sequence[ChunkDone], accounts: Mapping[str, Told]) -> Coverage:
         by_outcome: dict[str, list[ChunkDone]] = {}
         for one in done:
             by_outcome.setdefault(one.answered.outcome, []).append(one)
         failed = [*by_outcome.get("failed", ()), *by_outcome.get("stopped", ())]
         status: Status = "interrupted" if "stopped" in by_outcome else "partial" if failed else "complete"
-        # Good and bad claims are counted over all chunks, and divided at the end: shares of chunks cannot be added.
+        # Good and bad claims are counted over all chunks and divided at the end: shares of chunks cannot be added.
         grades: dict[str, tuple[int, int]] = {}
         for account in accounts.values():
             for section, (good, bad) in account.grades.items():
@@ -413,8 +413,8 @@ class FileWork:
 def documents_of_code(subject: ScannedFile) -> list[dict[str, Json]]:
     """Return the documents of all programs in a file as its code alone gives them.
 
-    The whole of each program waits under one ticket: into which chunks it is cut depends on the window of whoever is asked, and
-    `penstock chunk` says it.
+    Each whole program waits under one ticket: how it is cut into chunks depends on the window of the model that will be asked, and
+    `penstock chunk` reports it.
     """
     documents = []
     for part, about in zip(subject.parts, subject.about, strict=True):
@@ -441,7 +441,7 @@ def _touches(chunk: Chunk, lines: Span) -> bool:
 
 
 def _within(spans: Sequence[Span], lines: Span) -> tuple[Span, ...]:
-    """Return what of some spans, which are in order and do not overlap, lies between two lines."""
+    """Return the parts of some spans, which are sorted and do not overlap, that are between two lines."""
     begin = bisect_left(spans, lines[0], key=itemgetter(1))
     end = bisect_right(spans, lines[1], key=itemgetter(0))
     return tuple((max(first, lines[0]), min(last, lines[1])) for first, last in spans[begin:end])
@@ -451,11 +451,10 @@ _STATES: Mapping[str, TicketState] = {"answered": "done", "failed": "failed", "s
 
 
 def _tickets(done: Sequence[ChunkDone], lines: Span) -> Iterator[Ticket]:
-    """Yield what was to be done on a program, and what is still: its chunks, their synthesis, and what claims left open.
+    """Yield the work on a program, done and open: its chunks, their synthesis, and what claims left open.
 
-    A program in one chunk needs one ticket; one in several has a continuation for each and a synthesis,
-    which is done when all of them are. A validation stands for claims that were asked for again, a clarification for one that the
-    code contradicts.
+    A program in one chunk needs one ticket; one in several has a continuation for each and a synthesis, which is done when all of
+    them are. A validation is for claims that were asked for again, a clarification for a claim that the code contradicts.
     """
     work: list[tuple[Chunk, TicketState, str | None]] = [
         (one.chunk, _STATES[one.answered.outcome], one.answered.reason or None) for one in done

@@ -1,8 +1,8 @@
-"""What a document says before a model is asked: the facts of a program as a template, every record with its lines.
+"""What does a document say before a model is asked? The facts of a program as a template, every record with its lines.
 
-`SECTIONS` declares what a document has and which fields tell two records apart; claims of a model come under the same keys, so
-that `merge` puts words to facts. Law: every citation is on a line of code, and its evidence is that line. Keeps out: words
-(`prompts`), and what a document looks like (`documents`).
+`SECTIONS` declares the sections of a document and the fields that tell two of its records apart; a model's claims come under the
+same keys, so that `merge` adds words to facts. Law: every citation is on a line of code, and its evidence is that line. Leaves to
+others: words (`prompts`), and what a document looks like (`documents`).
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
     _Operation = Transform | ErrorSite | SqlOperation | CicsOperation | DliOperation | IdmsOperation | MqOperation
 
-# The fields that tell two records apart are those by which chunks and a model's words are merged. A line is among them wherever one
-# statement may be written twice; a name alone where the thing exists once, however often it is met.
+# Chunks and a model's words are merged by the fields that tell two records apart. A line is among them if one statement may be
+# written twice; a name alone is enough for things that exist once, however often they appear.
 SECTIONS: Mapping[str, tuple[str, ...]] = {
     "purpose": (),
     "inputs": ("name", "io_type"),
@@ -70,13 +70,13 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
     "open_questions": ("question",),
 }
 EVIDENCE_CHARS = 200
-"""The most letters of a line that a citation shows: enough to find it by, however long a line of free format is."""
+"""The most characters of a line that a citation shows: enough to find it by, however long a line of free format is."""
 _MAIN = "(main)"
-"""What the code before the first header of a paragraph is called."""
+"""The name of the code before the first paragraph header."""
 
 
 class SourceLines(Protocol):
-    """What a source says of its lines."""
+    """What a source says about its lines."""
 
     @property
     def lines(self) -> int:
@@ -84,16 +84,16 @@ class SourceLines(Protocol):
         ...
 
     def shown(self, line: int, /) -> str:
-        """Return a line as a prompt shows it: columns that are no code blanked."""
+        """Return a line as a prompt shows it: columns that are not code are blank."""
         ...
 
     def is_code(self, line: int, /) -> bool:
-        """Return whether a line is code: not blank, no comment."""
+        """Return whether a line is code: neither blank nor a comment."""
         ...
 
 
 def cite(source: SourceLines, first_line: int, last_line: int | None = None) -> tuple[Citation, ...]:
-    """Return the citation of these lines, from the first to the last of them that is code; none where none is.
+    """Return the citation of some lines, from the first to the last of them that is code; none if no line is.
 
     Comments and blanks at the ends are left out, because a comment proves nothing about what the program does (C-7).
     """
@@ -109,23 +109,23 @@ def cite(source: SourceLines, first_line: int, last_line: int | None = None) -> 
 
 
 def evidence_of(source: SourceLines, line: int) -> str:
-    """Return the text of a line as a citation shows it: blanks folded, no longer than what finds it."""
+    """Return the text of a line as a citation shows it: blanks folded, and cut to `EVIDENCE_CHARS`."""
     return text_of(source, line)[:EVIDENCE_CHARS]
 
 
 def text_of(source: SourceLines, line: int) -> str:
-    """Return a line as it is compared: inert, as a prompt shows it, and blanks folded."""
+    """Return a line as it is compared: inert, as a prompt shows it, with blanks folded."""
     return " ".join(escape.show_text(source.shown(line)).split())
 
 
 def paragraph_name(name: str) -> str:
-    """Return what a paragraph is called in a document; the code before the first of them has a name, too."""
+    """Return the name of a paragraph in a document; the code before the first one has a name too."""
     return name or _MAIN
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Part:
-    """One program of a file: where it stands, and what is known of it; `paths` are where copybooks were found, by name."""
+    """One program of a file: its extent, and what is known of it; `paths` are where copybooks were found, by name."""
 
     program: Program
     facts: Facts
@@ -134,12 +134,12 @@ class Part:
 
     @cached_property
     def template(self) -> Template:
-        """Return what is known, filled in when it is first wanted: it takes more time than all the rest."""
+        """Return what is known, filled in on first use: it takes more time than all the rest."""
         return filled(self.facts, self.source, paths=self.paths)
 
 
 def filled(facts: Facts, source: SourceLines, *, paths: Mapping[str, str] | None = None) -> Template:
-    """Return all that the code says of a program, section by section.
+    """Return everything that the code says about a program, section by section.
 
     Args:
         facts: What the analysis of the program found.
@@ -155,7 +155,7 @@ class _Filling:
 
     def __init__(self, facts: Facts, source: SourceLines, paths: Mapping[str, str]) -> None:
         self._facts, self._paths = facts, paths
-        self._begins = min((one.start_line for one in facts.paragraphs), default=0)  # of the statements
+        self._begins = min((one.start_line for one in facts.paragraphs), default=0)  # where statements begin
         self._cite = cache(partial(cite, source))  # a line may hold thousands of items, and be a megabyte long
 
     def _record(self, fields: Mapping[str, Plain], first: int, last: int | None = None) -> TemplateRecord:
@@ -165,7 +165,7 @@ class _Filling:
         return TemplateRecord.of_code(fields, [proof for line in lines for proof in self._cite(line)])
 
     def _operation(self, found: _Operation, fields: Mapping[str, Plain]) -> TemplateRecord:
-        """Return the record of a statement, with the paragraph that it stands in: none for what is declared among data."""
+        """Return the record of a statement with its paragraph, which is None for what is declared among data."""
         is_declared = not found.paragraph and found.line < self._begins
         place = {"line": found.line, "paragraph": None if is_declared else paragraph_name(found.paragraph)}
         return self._record({**fields, **place}, found.line, found.end_line)
@@ -184,7 +184,7 @@ class _Filling:
 
     def _called_programs(self) -> Iterator[TemplateRecord]:
         found = [(call, name, resolved) for call in self._facts.calls for name, resolved in _reached(call)]
-        # The line of a COPY stands for every call that it brings in, and equal calls are one record: their number tells of all.
+        # The line of a COPY stands for every call that it brings in, and equal calls are one record: `places` counts them all.
         places = Counter(_alike(call, name) for call, name, _ in found)
         for call, name, resolved in found:
             fields = {
@@ -250,7 +250,7 @@ class _Filling:
 
     def _business_rules(self) -> Iterator[TemplateRecord]:
         for rule in self._facts.rules:
-            if not rule.check:  # what it does about errors is error handling
+            if not rule.check:  # a rule that checks for errors is error handling
                 yield self._record(_rule(rule), rule.line, rule.end_line)
 
     def _error_handling(self) -> Iterator[TemplateRecord]:
@@ -334,20 +334,20 @@ class _Filling:
 
 
 def _reached(call: ProgramCall) -> Sequence[tuple[str, str | None]]:
-    """Return the programs that a call may reach, each with what says so; the data item's own name where nothing does."""
-    # Reversed, so that of several statements that give the item one value the first is named.
+    """Return the programs that a call may reach, each with the reason; the data item's own name if nothing gives it a value."""
+    # Reversed, so that of several statements that give the item the same value the first is named.
     by_value = {found.value: found for found in reversed(call.resolved)}
     known = [(name, _from(by_value[name]) if name in by_value else None) for name in call.names]
     return known or [(call.target, None)]
 
 
 def _alike(call: ProgramCall, name: str) -> Plain:
-    """Return what makes a call one with others, as the key of their records does."""
+    """Return what makes calls equal, as the key of their records does."""
     return folded(name), call.call_type, folded(call.parameters)
 
 
 def _from(found: Resolved) -> str:
-    """Return what gives a name its value, as a phrase: the verb, the value, and the line, with the copybook that it is in."""
+    """Return the source of a name's value as a phrase: the verb, the value, and the line, with its copybook if it is in one."""
     place = f"line {found.line}" + (f" ({found.copybook})" if found.copybook else "")
     return f"{found.how} {found.value} at {place}"
 
@@ -369,14 +369,14 @@ def _file(file: ProgramFile) -> dict[str, Plain]:
 
 
 def _rule(rule: BranchRule) -> dict[str, Plain]:
-    """Return the fields of a decision: its conditions, those of its branches included, and what each branch does."""
+    """Return the fields of a decision: its conditions, including those of its branches, and what each branch does."""
     whens = [branch.label for branch in rule.branches if branch.label not in {"THEN", "ELSE"}]
     return {
         "rule_id": rule.rule_id,
         "paragraph": paragraph_name(rule.paragraph),
         "conditions": [rule.condition, *whens],
         "meanings": list(rule.meanings),
-        # One value and no set of them: what a branch does twice stands there twice.
+        # A tuple, not a set: what a branch does twice is listed twice.
         "actions": tuple([f"{branch.label}: {action.text}" for branch in rule.branches for action in branch.actions]),
     }
 

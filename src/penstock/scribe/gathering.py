@@ -1,8 +1,8 @@
-"""The files that are to be documented: those that are named, and those beneath the folders that are.
+"""Which files are documented? Those that are named, and those below the folders that are.
 
-Each is read whole, once, through the root; what cannot be read is named with the reason, and the rest goes on. A file is taken for
-what its name and its first bytes say; one that was named on purpose, or that a COPY names, is taken whatever it is called.
-Keeps out: what the files say (`cobol`), and what is written.
+Each is read completely, once, through the root; what cannot be read is reported with the reason, and the rest continues. Its name
+and first bytes decide what a file is taken for; one that was named explicitly, or that a COPY names, is taken whatever its name.
+Leaves to others: what the files say (`cobol`), and what is written.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from penstock.workspace.root import OpenFile, Root
 
 MAX_BYTES = 32 << 20
-"""The largest file that is read as a source: the largest program known has 4 MB, and what is larger is data."""
+"""The largest file that is read as a source: the largest program known has 4 MB, and anything larger is data."""
 _EXAMPLES = 5
-# Enough to find names by: a COPY in a comment or a literal may make a copybook of a file, which then nobody copies.
-# In capitals, and without anything in front of its first letters: what begins with letters is looked for six times as fast.
+# Good enough to find names: a COPY in a comment or a literal may turn a file into a copybook that nobody then copies.
+# In capitals, and nothing optional before the first letters: a pattern that begins with letters is searched six times as fast.
 _COPY = re.compile(rb"COPY(?<!\wCOPY)\s+[\"']?(?:[\w.$#@~:\\/-]*[\\/])?([\w$#@-]+(?:\.\w+)?)")
 HEAD_BYTES = 8_192
-"""How much of a file tells what it is."""
+"""How many bytes at the beginning of a file decide what it is."""
 
 
 class GatheredFile(NamedTuple):
@@ -54,7 +54,7 @@ class Skipped(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """Files that are of no kind, by their suffix ("" for none): how many there are, and the paths of the first."""
+    """Files of no known kind, by suffix ("" for none): how many there are, and the paths of the first."""
 
     suffix: str
     files: int
@@ -62,7 +62,7 @@ class LeftOut(NamedTuple):
 
 
 class Gathered(NamedTuple):
-    """What was found, in the order of the paths, what could not be read, and which files are of no kind."""
+    """What was found, in the order of the paths, what could not be read, and which files are of no known kind."""
 
     files: tuple[GatheredFile, ...]
     skipped: tuple[Skipped, ...]
@@ -70,7 +70,7 @@ class Gathered(NamedTuple):
 
     @property
     def others(self) -> int:
-        """How many files are of no kind."""
+        """How many files are of no known kind."""
         return sum(one.files for one in self.left_out)
 
 
@@ -80,16 +80,16 @@ def gather(
     kind_of: Callable[[str, bytes], Kind | None],
     progress: Callable[[int], None] | None = None,
 ) -> Gathered:
-    """Return the files at and beneath some paths, each once, in the order of their paths.
+    """Return the files at and below some paths, each once, in the order of their paths.
 
     Args:
-        root: Where paths begin, and what nothing leaves.
+        root: The folder that paths are relative to; no file outside of it is read.
         paths: Files and folders.
-        kind_of: Says what a file is by its name and its first bytes; None for none of ours.
-        progress: Told how many files were looked at.
+        kind_of: Returns what a file is by its name and its first bytes; None for no known kind.
+        progress: Called with how many files were looked at.
 
     Raises:
-        ToolError: A path that was named is not there, or cannot be looked at.
+        ToolError: A path that was named does not exist, or cannot be looked at.
     """
     files: dict[str, GatheredFile] = {}
     skipped: dict[str, Skipped] = {}
@@ -117,8 +117,8 @@ def _take(
     *,
     is_named: bool,
 ) -> None:
-    """Put a file to the others of its fate: read, of no kind, or not to be read."""
-    # One file that cannot be read must not cost a person the documents of ten thousand others.
+    """Add a file to those that were read, are of no known kind, or cannot be read."""
+    # One unreadable file must not cost a user the documents of ten thousand others.
     try:
         found = _read(root, path, kind_of, is_named)
     except (ToolError, OSError) as error:
@@ -131,7 +131,7 @@ def _take(
 
 
 def _copied(fresh: Iterable[GatheredFile], files: Mapping[str, GatheredFile], others: Iterable[str]) -> list[str]:
-    """Return the files of no kind that a COPY of some files names: by name and suffix, or by name where nothing else has it."""
+    """Return the files of no known kind that a COPY in some files names: by name and suffix, or by name if no other file has it."""
     names = {
         name.decode("latin-1").lower()
         for one in fresh
@@ -144,17 +144,17 @@ def _copied(fresh: Iterable[GatheredFile], files: Mapping[str, GatheredFile], ot
 
 
 def _name(path: str) -> str:
-    """Return the name of a file as it is compared."""
+    """Return the name of a file for comparisons."""
     return path.rpartition("/")[2].lower()
 
 
 def _as_copybook(path: str, head: bytes) -> Kind | None:
-    """Return that a file is a copybook, because a COPY names it; None where it is in another language all the same."""
+    """Return that a file is a copybook, because a COPY names it; None if it is evidently in another language."""
     return "copybook" if language_of(path, head) in {None, "cobol", "text"} else None
 
 
 def _left_out(paths: Iterable[str]) -> list[LeftOut]:
-    """Return files of no kind by their suffix, the most frequent first."""
+    """Return files of no known kind by suffix, the most frequent first."""
     by_suffix: dict[str, list[str]] = {}
     for path in paths:
         name = _name(path)
@@ -166,7 +166,7 @@ def _left_out(paths: Iterable[str]) -> list[LeftOut]:
 
 
 def _names(root: Root, paths: Iterable[str], progress: Callable[[int], None] | None) -> Iterator[tuple[str, bool]]:
-    """Yield paths of files from the root, and whether each was named itself."""
+    """Yield paths of files from the root, and whether each was named explicitly."""
     for path in paths:
         relative = root.relative(path)
         try:
@@ -190,10 +190,10 @@ def _names(root: Root, paths: Iterable[str], progress: Callable[[int], None] | N
 
 
 def read_whole(root: Root, path: str) -> bytes:
-    """Return all of a file.
+    """Return the content of a file.
 
     Raises:
-        ToolError: It cannot be opened, or it is too large to be a source.
+        ToolError: The file cannot be opened, or is too large for a source.
     """
     file = root.open_file(root.relative(path))
     try:
@@ -203,13 +203,12 @@ def read_whole(root: Root, path: str) -> bytes:
 
 
 def _read(root: Root, path: str, kind_of: Callable[[str, bytes], Kind | None], is_named: bool) -> GatheredFile | None:
-    """Return a file, None where it is of no kind; one that was named on purpose is COBOL unless it is certainly something else."""
+    """Return a file, or None if it is of no known kind; an explicitly named one is COBOL unless it is clearly something else."""
     file = root.open_file(os.fsencode(path))
     try:
         head = system.read_at(file.descriptor, HEAD_BYTES, 0)
         kind = kind_of(path, head)
-        # A program may be called anything, or nothing, on a host. Whoever names a file says what it is, but a picture stays a
-        # picture.
+        # On a host a program may have any name. Whoever names a file says what it is, but a picture stays a picture.
         if kind is None and is_named:
             language = language_of(path, head)
             if language not in {None, "cobol", "text"}:

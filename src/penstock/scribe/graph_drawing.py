@@ -1,12 +1,12 @@
-"""Draw the flows of an estate as SVG: jobs, transactions, programs, data sets, tables and what else they share.
+"""What do the flows of an estate look like as SVG? Jobs, transactions, programs, data sets, tables and what else they share.
 
-What a program keeps for itself (fields, paragraphs, its own files) is not drawn: what is left is who runs whom, and on
-what. Boxes stand in layers from left to right, each behind what leads to it; circles share a layer. Within a layer the
-order follows the neighbours. An estate that is too large for one picture keeps the boxes with the most arrows, and the
-picture says how many it lacks.
+What a program keeps for itself (fields, paragraphs, its own files) is not drawn: what is left is who runs whom, and on what. Boxes
+are in layers from left to right, each behind what leads to it; the boxes of a cycle share a layer. Within a layer the order follows
+the neighbours. An estate that is too large for one picture keeps the boxes with the most arrows, and the picture says how many are
+missing.
 
-Why Graphviz does not draw it: docs/adr/0028-one-graph-of-an-estate.md. Laws: the same graph gives the same picture; no
-two boxes overlap; everything that is shown is escaped.
+Why Graphviz does not draw it: docs/adr/0028-one-graph-of-an-estate.md. Laws: the same graph gives the same picture; no two boxes
+overlap; everything shown is escaped.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from penstock.cobol.graph import EstateGraph, NodeId, Verb
 
 MAX_BOXES = 600
-"""How many boxes a picture has at most: what a person can still walk through at full size."""
+"""The most boxes of a picture: what a person can still follow at full size."""
 _SHOWN = frozenset(
     {
         "program",
@@ -37,7 +37,7 @@ _SHOWN = frozenset(
         "file",
     }
 )
-# Arrows go with the data, from what runs to what is run, and from a job to its steps.
+# Arrows follow the data, and go from what runs to what is run, and from a job to its steps.
 _FORWARD: frozenset[Verb] = frozenset({"writes", "sends", "calls", "starts", "runs"})
 _BACKWARD: frozenset[Verb] = frozenset({"reads", "receives", "part of"})
 _ACTING = frozenset({"program", "step", "job", "transaction"})
@@ -51,8 +51,8 @@ _COLOURS = {
     "transaction": "#e0e7ff",
 }
 _HEIGHT, _GAP, _STEP, _MARGIN = 24, 10, 72, 10
-"""Lengths in CSS pixels: of a box, between two of a layer, between two layers, and around all."""
-_LETTER = 7.3  # of 12 px monospace: wide enough for every platform's own
+"""Lengths in CSS pixels: the height of a box, the gaps between boxes of a layer and between layers, and the margin."""
+_LETTER = 7.3  # of 12 px monospace: wide enough for the font of every platform
 _SWEEPS = 6
 _BELOW = 28
 
@@ -66,7 +66,7 @@ class _Placed(NamedTuple):
 
 
 Arrows = dict[tuple["NodeId", "NodeId"], bool]
-"""From box to box, and whether it only may be."""
+"""Arrows from box to box, and whether each is only possible."""
 
 
 def svg(graph: EstateGraph) -> Iterator[str]:
@@ -102,7 +102,7 @@ def svg(graph: EstateGraph) -> Iterator[str]:
 
 
 def _arrows(graph: EstateGraph) -> Arrows:
-    """Return the arrows between what is shown; one that is sure by one edge is sure."""
+    """Return the arrows between visible boxes; one certain edge makes an arrow certain."""
     found: Arrows = {}
     for edge in graph.drawn:
         if (
@@ -121,7 +121,7 @@ def _arrows(graph: EstateGraph) -> Arrows:
 
 
 def _kept(arrows: Arrows) -> tuple[Arrows, int]:
-    """Return the arrows between the boxes that a picture has room for, and how many boxes it has none for."""
+    """Return the arrows between the boxes that fit in a picture, and how many boxes do not fit."""
     degree: dict[NodeId, int] = {}
     for ends in arrows:
         for node in ends:
@@ -132,7 +132,7 @@ def _kept(arrows: Arrows) -> tuple[Arrows, int]:
 
 
 def _places(arrows: Arrows) -> dict[NodeId, _Placed]:
-    """Return where each box stands: layer by layer, in each as its neighbours stand."""
+    """Return the position of each box: layer by layer, ordered within a layer by its neighbours."""
     layers = _layers(arrows)
     beside: dict[NodeId, list[NodeId]] = {}
     for one, other in arrows:
@@ -141,7 +141,7 @@ def _places(arrows: Arrows) -> dict[NodeId, _Placed]:
     rank = {node: at / max(1, len(layer)) for layer in layers for at, node in enumerate(layer)}
     for sweep in range(_SWEEPS):
         for layer in layers if sweep % 2 == 0 else reversed(layers):
-            # The mean of the neighbours, wherever they stand; names settle what is equal.
+            # By the mean of the neighbours, in whatever layer they are; names break ties.
             layer.sort(key=lambda node: (sum(rank[one] for one in beside[node]) / len(beside[node]), node))
             rank |= {node: at / max(1, len(layer)) for at, node in enumerate(layer)}
     found: dict[NodeId, _Placed] = {}
@@ -157,10 +157,10 @@ def _places(arrows: Arrows) -> dict[NodeId, _Placed]:
 
 
 def _layers(arrows: Arrows) -> list[list[NodeId]]:
-    """Return the boxes by layers, each behind all that lead to it; what leads in a circle stands in one layer."""
+    """Return the boxes by layers, each behind everything that leads to it; a cycle is in one layer."""
     import networkx as nx  # the extra `graph`, which nothing else of a document needs
 
-    # What a program reads and writes stands behind it: the two would share a layer else.
+    # What a program both reads and writes comes behind it: otherwise the two would share a layer.
     ahead = [ends for ends in arrows if ends[0].kind in _ACTING or ends[::-1] not in arrows]
     whole = nx.DiGraph(ahead)
     whole.add_nodes_from(node for ends in arrows for node in ends)
@@ -172,7 +172,7 @@ def _layers(arrows: Arrows) -> list[list[NodeId]]:
 
 
 def _curve(one: _Placed, other: _Placed) -> str:
-    """Return the path of an arrow: from the right of a box to the left of the next, or around where that lies behind."""
+    """Return the path of an arrow: from the right of a box to the left of the next, or around if that is behind it."""
     x0, y0 = one.x + one.width, one.y + _HEIGHT / 2
     x1, y1 = other.x, other.y + _HEIGHT / 2
     middle = (x0 + x1) / 2 if x1 > x0 else x0 + _STEP / 2

@@ -1,7 +1,7 @@
-"""Write the graph of an estate beside its documents: `graph.json`, `graph.graphml`, `graph.svg`, or two files of CSV.
+"""How is the graph of an estate exported? Next to its documents: `graph.json`, `graph.graphml`, `graph.svg`, or two CSV files.
 
-Keeps out what an export holds (`cobol.graph.export`) and how the picture looks (`graph_drawing`). Law: a format that
-needs what is not installed is refused before anything is read.
+Leaves to others: what an export contains (`cobol.graph.export`) and how the picture looks (`graph_drawing`). Law: a format that
+needs something not installed is refused before anything is read.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NETWORKX = frozenset({"graphml", "svg"})
 
 
 def require(formats: Iterable[str]) -> None:
-    """Refuse formats that need what is not installed.
+    """Refuse formats that need something not installed.
 
     Raises:
         CallerError: networkx is missing.
@@ -51,15 +51,15 @@ def write(
     source_format: Format | None = None,
     step: Callable[[str, int, int], None] | None = None,
 ) -> list[str]:
-    """Write the graph of the files at some paths, and return the names of the files that it went to.
+    """Write the graph of the files at some paths, and return the names of the files written.
 
     Args:
-        root: Where paths begin, and what nothing leaves that is read.
+        root: The folder that paths are relative to; no file outside of it is read.
         paths: Files and folders, relative to `root`.
         formats: Some of json, csv, graphml and svg.
-        out: The folder that all is written to.
-        source_format: The reference format, where the columns would say something else.
-        step: Told what is being done.
+        out: The folder that everything is written to.
+        source_format: The reference format, if detection from the columns would get it wrong.
+        step: Called with what is being done.
 
     Raises:
         CallerError: The folder cannot be written.

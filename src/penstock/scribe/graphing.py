@@ -1,8 +1,8 @@
-"""Read an estate and draw its graph: the files at some paths become parts, and the parts a graph.
+"""How is the graph of an estate drawn? The files at some paths become parts, and the parts a graph.
 
-A file is scanned, drawn and let go, in whatever process: what is kept of it are its parts, and its bytes, from which citations are
-shown. Law: the same files give the same graph, whatever the number of processes; one that nobody could read is named.
-Keeps out what is drawn (`cobol.graph`), and how an impact is printed (`cli.impacts`).
+A file is scanned, drawn and released, in any process: only its parts are kept, and its bytes, from which citations are shown. Law:
+the same files give the same graph, whatever the number of processes; a file that could not be read is named.
+Leaves to others: what is drawn (`cobol.graph`), and how an impact is printed (`cli.impacts`).
 """
 
 from __future__ import annotations
@@ -53,18 +53,18 @@ def draw(
     tells_apart: bool = False,
     step: Callable[[str, int, int], None] | None = None,
 ) -> DrawnEstate:
-    """Return the graph of the files at and beneath some paths.
+    """Return the graph of the files at and below some paths.
 
     Args:
-        root: Where paths begin, and what nothing leaves that is read.
+        root: The folder that paths are relative to; no file outside of it is read.
         paths: Files and folders, relative to `root`.
-        source_format: The reference format, where the columns would say something else.
-        processes: How many processes read; None for as many as there are processors and is worth their start.
-        tells_apart: Whether uses of one field for several things are told apart, which only growth asks.
-        step: Told what is being done, how many are done, and of how many (0: nobody knows).
+        source_format: The reference format, if detection from the columns would get it wrong.
+        processes: How many processes read; None for as many as the processors allow and the work is worth.
+        tells_apart: Whether different uses of one field are told apart, which only growth needs.
+        step: Called with what is being done, how many are done, and of how many (0: unknown).
 
     Raises:
-        ToolError: A path is not there.
+        ToolError: A path does not exist.
     """
     tell = step or (lambda _what, _done, _total: None)
     found = gather(root, paths, kind_of, lambda count: tell("files", count, 0))
@@ -90,7 +90,7 @@ def draw(
 
 
 class _Setup(NamedTuple):
-    """What reading is made of: the files that may hold programs, and where copybooks are looked up."""
+    """What reading needs: the files that may hold programs, and where copybooks are looked up."""
 
     sources: Sequence[GatheredFile]
     shelf: Copybooks
@@ -113,7 +113,7 @@ class _Reader:
 def parts_of(
     file: GatheredFile, shelf: Copybooks, source_format: Format | None = None, *, tells_apart: bool = False
 ) -> Iterator[ProgramPart]:
-    """Yield what the programs of one file add to the graph; nothing for a file without any COBOL."""
+    """Yield what the programs of one file add to the graph; nothing for a file without COBOL."""
     beside = shelf.beside(file.path)
     source = scan(file.data, source_format=source_format, copybooks=beside)
     for program in source:
@@ -127,13 +127,13 @@ def parts_of(
 
 
 def _paths(said: Facts, shelf: Copybooks, path: str) -> dict[str, str]:
-    """Return where the copybooks of a program stand, by their names in capitals."""
+    """Return the paths of a program's copybooks, by their names in capitals."""
     found = {key(use.told): shelf.path(use.name, use.library, path) for use in said.copybooks if use.found}
     return {name: path for name, path in found.items() if path is not None}
 
 
 class CitedText:
-    """The text of cited lines, each file decoded when it is first cited.
+    """The text of cited lines; each file is decoded when it is first cited.
 
     Args:
         estate: The estate.
@@ -144,21 +144,21 @@ class CitedText:
         self._shown: dict[str, Callable[[int], str]] = {}
 
     def text(self, citation: CitedLine) -> str:
-        """Return a cited line without the blanks around it, "" where the file is not here."""
+        """Return a cited line without the blanks around it, "" if its file was not read."""
         show = self._shown.get(citation.path)
         if show is None:
             show = self._shown[citation.path] = self._reader(citation.path)
         return show(citation.line).strip()
 
     def statement(self, citation: CitedLine) -> str:
-        """Return what a person is shown of a citation: its line, and where that says EXEC SQL and no more the one behind it."""
+        """Return the text of a citation: its line, and the next one too if the first has only EXEC SQL or the like."""
         said = self.text(citation)
         return (
             f"{said} {self.text(citation._replace(line=citation.line + 1))}".strip() if _BEGUN.fullmatch(said) else said
         )
 
     def _reader(self, path: str) -> Callable[[int], str]:
-        """Return what shows a line of a file."""
+        """Return the function that shows a line of a file."""
         file = self._estate.files.get(path)
         if file is None:
             return lambda _line: ""

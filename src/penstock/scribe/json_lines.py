@@ -1,6 +1,6 @@
-"""JSON for files: an object with a line for each of its fields, and for each item of a list, so that a change shows as a line.
+"""How is JSON written to files? With a line for each field and for each item of a list, so that a change shows as a line.
 
-Python's own indenting takes four times as long, and half of what it writes is blanks. Law: it is the JSON of the value.
+Python's own indenting takes four times as long, and half of its output is blanks. Law: the output is the JSON of the value.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 
 def json_lines(value: Mapping[str, Json]) -> str:
-    """Return an object as JSON, to be written to a file."""
+    """Return an object as JSON for a file."""
     return "{\n" + ",\n".join(f"{_dumped(name)}: {_lines(one)}" for name, one in value.items()) + "\n}\n"
 
 
 def _lines(value: Json) -> str:
-    """Return a value on one line, a list of objects on a line for each."""
+    """Return a value on one line, or a list of objects with a line for each."""
     if isinstance(value, list) and value and isinstance(value[0], dict):
         return "[\n" + ",\n".join(map(_dumped, value)) + "\n]"
     return _dumped(value)
 
 
-# Made once: `json.dumps` makes an encoder for every item of a list. No document holds itself, and none is looked at for that.
+# Made once: `json.dumps` makes an encoder for every item of a list. Documents have no cycles, so they are not checked for any.
 _dumped = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode

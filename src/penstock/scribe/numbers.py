@@ -1,9 +1,9 @@
-"""Numbers that a claim says, held against the code that it speaks of.
+"""Does the code bear out the numbers in a claim?
 
-A number is held where the lines that the claim is about have it, or where a name in them is declared with it: the limit of
-`IF AGE > MAX-AGE` is in the VALUE of MAX-AGE. One that is not held is the model's own; where the cited lines have another number
-in its place, which the claim leaves out, the claim contradicts the code. Law: a claim that says only numbers of its lines is never
-touched. Keeps out: names and lines (`verification`), and number words.
+A number is borne out if the lines that the claim is about have it, or if a name in them is declared with it: the limit of
+`IF AGE > MAX-AGE` is in the VALUE of MAX-AGE. Any other is the model's own; if the cited lines have another number in its place,
+which the claim leaves out, the claim contradicts the code. Law: a claim that only says numbers of its lines is never touched.
+Leaves to others: names and lines (`verification`). Number words are not read.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ if TYPE_CHECKING:
     from penstock.cobol.facts.values import Facts
 
 _DIGITS = r"\d+(?:[.,]\d+)*"
-# In a sentence: what hangs on a name is a part of it (COMP-3), a level and a line are places and not amounts.
+# In a sentence: digits attached to a name are part of it (COMP-3), and levels and lines are places, not amounts.
 _SAID = re.compile(
     rf"(?i)(?:\b(?:lines?|levels?|columns?|cols?)\s+{_DIGITS}(?:\s*(?:-|–|to|and)\s*{_DIGITS})?|(?<![\w#@$.-])({_DIGITS})(?!\w|-level))"
 )
 _HELD = re.compile(_DIGITS)
 _WORD = re.compile(r"[A-Za-z0-9#@$][\w#@$-]*")
-# A literal that stands for itself: no part of a name, no subscript and no picture.
+# A literal on its own: not part of a name, a subscript or a picture.
 _LITERAL = re.compile(rf"(?<![\w(.:-])({_DIGITS})(?![\w(:)-])")
 _PARENTHESES = re.compile(r"\([^()]*\)")
 _SMALL = frozenset({"0", "1"})
-"""What says how often, whether, or which one: too common in code and sentences to prove or disprove anything."""
+"""Numbers for how often, whether, or which one: too common in code and sentences to prove or disprove anything."""
 
 
 class NumberVerdict(NamedTuple):
-    """What became of the numbers of a claim: those that are the model's own, and whether the cited lines have others instead."""
+    """The result for the numbers of a claim: those that are the model's own, and whether the cited lines have others instead."""
 
     derived: tuple[str, ...] = ()
     is_contradicted: bool = False
 
 
 def declared_numbers(facts: Iterable[Facts]) -> dict[str, frozenset[str]]:
-    """Return the numbers that each name of some programs is declared with, by name in capitals: values, sizes, occurrences."""
+    """Return the numbers that each name in some programs is declared with, by name in capitals: values, sizes, occurrences."""
     found: dict[str, set[str]] = {}
     for one in facts:
         for item in one.items:
@@ -58,11 +58,11 @@ def declared_numbers(facts: Iterable[Facts]) -> dict[str, frozenset[str]]:
 
 
 def judged(claim: str, about: str, cited: str, declared: Mapping[str, frozenset[str]]) -> NumberVerdict:
-    """Return what is to be said of the numbers in a claim.
+    """Return the verdict on the numbers in a claim.
 
     Args:
         claim: Its sentences.
-        about: The code of what it speaks of.
+        about: The code that it is about.
         cited: The code of the lines that it cites.
         declared: The numbers that names are declared with.
     """
@@ -82,19 +82,19 @@ def judged(claim: str, about: str, cited: str, declared: Mapping[str, frozenset[
 
 
 def numbers_in(text: str) -> frozenset[str]:
-    """Return the numbers that sentences say, in one form each."""
+    """Return the numbers that sentences say, each in normal form."""
     return frozenset(_normal(found[1]) for found in _SAID.finditer(text) if found[1])
 
 
 def _numbers(code: str) -> set[str]:
-    """Return every number in a stretch of code, those within names and pictures too."""
+    """Return every number in a piece of code, including those within names and pictures."""
     return {_normal(found) for found in _HELD.findall(code)}
 
 
 def _normal(text: str) -> str:
-    """Return a number in one form: no commas between thousands, no zeros in front or behind its point."""
+    """Return a number in normal form: no commas between thousands, no leading zeros, and none at the end of a fraction."""
     grouped = re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", text)
     plain = text.replace(",", "") if grouped else text.replace(",", ".")
-    if plain.count(".") > 1 or len(plain) > 40:  # a date, a version: itself
+    if plain.count(".") > 1 or len(plain) > 40:  # a date or a version stays as it is
         return text
     return f"{Decimal(plain).normalize():f}"

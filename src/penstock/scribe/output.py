@@ -1,8 +1,8 @@
-"""The folder that documents go to: each is written whole or not at all, and what is there already and says the same is left alone.
+"""Where do documents go? To a folder: each is written completely or not at all, and a file with the same content is left alone.
 
-A file that is left alone keeps its time, so that a second run over an unchanged estate changes nothing that a backup, a web
-server or a `git status` would see. Several runs may write there at once: of each file, what came last stays. Law: nothing
-outside the folder is written, no link within it is followed. Keeps out: what is written.
+A file that is left alone keeps its time, so that a second run over an unchanged estate changes nothing that a backup, a web server
+or `git status` would see. Several runs may write there at once: the last version of each file stays. Law: nothing outside the
+folder is written, and no link in it is followed. Leaves to others: what is written.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
     from penstock.workspace.system import Folder
 
-_TRIES = 10  # of one file, where somebody else writes it at the same time
+_TRIES = 10  # per file, if another process writes it at the same time
 
 
 class Output:
-    """A folder for documents, made where there is none; `written` counts the files that changed.
+    """A folder for documents, made if it does not exist; `written` counts the files that changed.
 
     Raises:
         CallerError: The folder cannot be made.
@@ -42,32 +42,32 @@ class Output:
         self._root = Root(self.path)
 
     def leave(self) -> None:
-        """Take the folder away again, where it was made for this and nothing was written."""
+        """Remove the folder if it was made for this run and nothing was written."""
         if not self._was_there:
-            with suppress(OSError):  # somebody else has put something there by now
+            with suppress(OSError):  # another process has put something there by now
                 os.rmdir(self.path)
 
     def folder(self, name: str) -> str:
-        """Return the path of a folder beneath it."""
+        """Return the path of a folder below this one."""
         return os.path.join(self.path, name)
 
     def write(self, path: str, text: str) -> None:
-        """Give the file at a path beneath the folder its text.
+        """Write a text to the file at a path below the folder.
 
         Raises:
-            CallerError: What the disk says.
+            CallerError: The file cannot be written; the message is the disk's.
         """
         self.write_beside([(path, text)])
 
     def write_beside(self, files: Sequence[tuple[str, str]]) -> None:
-        """Give files directly in one folder their texts, each at its path.
+        """Write texts to files that are all directly in one folder, each at its path.
 
         Raises:
-            CallerError: What the disk says.
+            CallerError: A file cannot be written; the message is the disk's.
         """
         waiting = [(os.fsencode(path), text.encode("utf-8", "backslashreplace")) for path, text in files]
-        # Between the look at what is there and its replacement somebody else may write the same file: then `replace_file`
-        # refuses, and we look again. Two runs that go on like that for ten turns are not two runs.
+        # Between the look at a file and its replacement another process may write it: then `replace_file` refuses, and we look
+        # again. Two runs that do so for ten turns are not two runs.
         tries_left = _TRIES - 1
         while waiting:
             try:
@@ -82,18 +82,18 @@ class Output:
                 tries_left -= 1
 
     def _write(self, relative: bytes, content: bytes, folder: Folder | None) -> None:
-        """Write one file of a folder that is held, where what is there says something else."""
+        """Write one file of a folder that is held open, if its content differs."""
         known = self._known(relative, folder)
         if known != content:
-            # Not flushed: a document that a power cut takes is made again by the next run, which looks at what is there. Two
-            # flushes a file were more than half of a run's time on a disk.
+            # Not flushed: a document lost in a power cut is made again by the next run, which looks at what is there. Two flushes
+            # per file took more than half of a run's time on a disk.
             self._root.replace_file(relative, content, known, flushes=False, folder=folder)
             self.written += 1
 
     def _known(self, relative: bytes, folder: Folder | None) -> bytes | None:
-        """Return what is there; None where nothing is."""
+        """Return the present content of a file; None if there is no file."""
         try:
-            if folder is not None:  # in most runs there is nothing, and to say so in words takes longer than to look
+            if folder is not None:  # mostly there is no file, and making that error's message takes longer than a look
                 try:
                     self._root.status_in(folder, relative.rpartition(b"/")[2])
                 except FileNotFoundError:

@@ -1,7 +1,7 @@
-"""The names of pages: those of programs, told apart by a hash of their paths where two have one name.
+"""What are pages called? By the names of programs, with a hash of the path if two share a name.
 
-Law: the same files have the same ids whenever they are documented; no two ids are one file on any system.
-Keeps out: what a page says, and in which folder it lies.
+Law: the same files have the same ids whenever they are documented; no two ids are the same file name on any system.
+Leaves to others: what a page says, and in which folder it is.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from hashlib import sha256
 
 from penstock.cobol.program import key
 
-# Letters that a file name keeps, on every system; `#`, `@` and `$` are letters of the host. What is longer than sixty of them
-# is cut, so that with its hash and suffix it is a name anywhere.
+# Characters that a file name keeps on every system; `#`, `@` and `$` are letters on the host. Names are cut at sixty characters, so
+# that with hash and suffix they are valid anywhere.
 _UNSAFE = re.compile(r"[^\w#@$-]+", re.ASCII)
 _MOST_LETTERS = 60
 _HASH_LETTERS = 6
@@ -21,12 +21,12 @@ _HASH_LETTERS = 6
 class PageIds:
     """Ids, given in the order of the files.
 
-    Names are told apart without regard to case, because file systems of Windows and macOS do not tell more.
+    Names are told apart regardless of case, because the file systems of Windows and macOS ignore it.
     """
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
-        self._digests: dict[tuple[str, str], str] = {}  # the last of a name and path
+        self._digests: dict[tuple[str, str], str] = {}  # the last one of each name and path
 
     def of(self, program: str, path: str) -> str:
         """Return the id of a program in a file."""
@@ -34,7 +34,7 @@ class PageIds:
         name = (_UNSAFE.sub("_", program.strip("'\"")) or _UNSAFE.sub("_", stem) or "UNNAMED")[:_MOST_LETTERS]
         made, digest = name, self._digests.get((key(name), path), path)
         while key(made) in self._taken:
-            # A hash of the hash, and so on: two programs of one name in one file have the same path.
+            # A hash of the hash, and so on: two programs of the same name in one file have the same path.
             digest = sha256(digest.encode("utf-8", "surrogateescape")).hexdigest()
             made = f"{name}.{digest[:_HASH_LETTERS]}"
         self._digests[key(name), path] = digest

@@ -1,7 +1,7 @@
-"""The files of each program and copybook, in whatever process they are written: its document, its Markdown, its page.
+"""How are the files of each program and copybook written, in whatever process? Its document, its Markdown, its page.
 
-What was read waits in the spool; what was found since, who calls and runs it, comes with the task. Law: each file is written whole
-or not at all. Keeps out: what a page says (`pages`).
+What was read is in the spool; what was found later, who calls and runs the program, comes with the task. Law: each file is written
+completely or not at all. Leaves to others: what a page says (`pages`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageSetup:
-    """What writing is made of: the folders of the spool and of the documents, and what all pages share."""
+    """What writing needs: the folders of the spool and of the documents, and what all pages share."""
 
     spool: str
     out: str
@@ -32,7 +32,7 @@ class PageSetup:
 
 
 class CopyTask(NamedTuple):
-    """A near-copy of a program: its name, the path of its page, where its listing waits, and the share of lines in common."""
+    """A near-copy of a program: its name, the path of its page, where its listing is spooled, and the share of common lines."""
 
     name: str
     path: str
@@ -41,10 +41,10 @@ class CopyTask(NamedTuple):
 
 
 class PageTask(NamedTuple):
-    """A document to be written.
+    """A document to write.
 
-    `document` and `listing` are where those wait, `path` is that of its files, without suffix. `around` is what lies around its
-    program; None where the document has that already.
+    `document` and `listing` are places in the spool, `path` is that of its files, without suffix. `around` is what calls and runs
+    its program; None if the document already has that.
     """
 
     document: Place
@@ -61,7 +61,7 @@ class PageWriter:
         self._spool, self._output, self._frame = Spool(setup.spool), Output(setup.out), setup.frame
 
     def __call__(self, task: PageTask) -> int:
-        """Write what is told of a document, and return how many files changed."""
+        """Write the files of a document, and return how many changed."""
         document = self._spool.take(task.document)
         listing, inner = self._spool.take(task.listing)
         if task.around is not None:

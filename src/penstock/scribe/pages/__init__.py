@@ -1,12 +1,13 @@
-"""Documents as people read them: Markdown, an index of the estate, and a site that opens from disk.
+"""How do people read documents? As Markdown, an index of the estate, and a site that opens from disk.
 
     estate = estate_of("Millwater", programs, layouts, linked)
     for path, text in site(estate, listings): ...
 
-Values in, texts out: what a document says, in the order in which a maintainer asks, with every citation. What is said is decided
-once (`program`, `copybook`, `index`), as blocks that are neither Markdown nor HTML; each form renders all of them. Nothing here
-opens a file of a user. Law: a name or a literal of a program can only be read, wherever it is shown.
-Keeps out: what is known (`documents`), and who writes the files.
+Values in, texts out: what a document says, in the order in which a maintainer asks, with every citation. The content is decided
+once
+(`program`, `copybook`, `index`), as blocks that are neither Markdown nor HTML; each format renders all of them. Nothing here opens
+a user's file. Law: a name or a literal of a program can only be read, wherever it is shown.
+Leaves to others: what is known (`documents`), and who writes the files.
 """
 
 from __future__ import annotations
@@ -51,27 +52,27 @@ def program_markdown(document: Json, page: str = "", names: NameIndex | None = N
     Args:
         document: The program, as `scribe.documents` describes it.
         page: The id of its page within its estate.
-        names: Where the names of others lead; without it they are no links.
+        names: What names link to; without it they are not links.
     """
     told = program.sections(page, document, names or NameIndex({page: document}))
     return markdown.page(name_of(document), told, "../")
 
 
 def copybook_markdown(document: Json, page: str, names: NameIndex) -> str:
-    """Return the document of a copybook as Markdown, with who uses it."""
+    """Return the document of a copybook as Markdown, with its users."""
     return markdown.page(name_of(document), copybook.sections(page, document, names), "../")
 
 
 def estate_markdown(estate: EstateView, names: NameIndex | None = None) -> Iterator[tuple[str, str]]:
-    """Yield the path and the text of an estate's index as Markdown, and of the pages of its data dictionary.
+    """Yield the paths and texts of an estate's index as Markdown, and of the pages of its data dictionary.
 
     Args:
-        estate: The programs and what lies around them.
-        names: Where names lead, where that is known already.
+        estate: The programs and what surrounds them.
+        names: What names link to, if that is already known.
     """
     names = names or NameIndex(estate["programs"], estate["layouts"])
 
-    def sections() -> Iterator[PageSection]:  # one at a time: their cells take ten times what their text does
+    def sections() -> Iterator[PageSection]:  # one at a time: their cells take ten times the memory of their text
         yield from index.overview(estate, names)
         yield from index.shared(estate, names)
         yield from index.around(estate, names)
@@ -93,17 +94,17 @@ def of_document(
     inner: Json = None,
     copies: Sequence[CopyView] = (),
 ) -> Iterator[tuple[str, str]]:
-    """Yield the path and the text of what people read of a program or copybook: its Markdown, its page, its source.
+    """Yield the paths and texts of what people read about a program or copybook: its Markdown, its page, its source.
 
     Args:
         path: The path of its files, without suffix.
-        document: The document, whole.
+        document: The complete document.
         frame: What all pages of the site share.
         listing: The numbered lines of its source.
         inner: What its fields and paragraphs do to each other (`wiring`).
-        copies: Programs that are nearly copies of it, the nearest with its differences.
+        copies: Near-copies of the program, the nearest with its differences.
     """
-    # What is said is decided once, for both: it takes longer than to write either.
+    # The content is decided once for both formats: that takes longer than writing either.
     title, sections = name_of(document), (*sections_of(path, document, frame.names), *of_copies(copies))
     yield f"{path}.md", markdown.page(title, sections, "../")
     yield from page_of(path, title, document["header"], sections, frame, listing, inner)

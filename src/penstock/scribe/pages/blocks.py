@@ -1,11 +1,11 @@
-"""What a page consists of: sections of text, facts, tables and diagrams, before it is known whether they become Markdown or HTML.
+"""What does a page consist of? Sections of text, facts, tables and diagrams, independent of Markdown and HTML.
 
 A section has blocks, a block has cells, and a cell is a tuple of pieces: strings, and values that say what a word is (a span of
-code, a citation, a link). Text in here is as the program or the model has it; whoever renders it makes it inert. The last field of
-each is its mark, by which the script of a page knows it: what is here goes to the page as it stands (`packing`).
+code, a citation, a link). Text in here is as in the program or the model's answer; the renderer makes it inert. The last field of
+each class is its mark, by which the script of a page recognises it: these values go to the page as they are (`packing`).
 
-Law: a renderer knows every kind of block and piece, so that what is said in one form is said in the other. Keeps out: what is said
-(`program`, `index`), and every letter of markup.
+Law: a renderer knows every kind of block and piece, so that one format says what the other says. Leaves to others: the content
+(`program`, `index`), and all markup.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class CodeSpan(NamedTuple):
 class CitedLines(NamedTuple):
     """A citation of lines of the source, 1-based and inclusive.
 
-    `path` is the page of another document whose lines are meant, without suffix, and empty for the document's own.
+    `path` is the page of the other document whose lines are cited, without suffix, and empty for the document's own.
     """
 
     first_line: int
@@ -39,7 +39,7 @@ class CitedLines(NamedTuple):
 class DocumentLink(NamedTuple):
     """The name of a program, a copybook or a page of the estate, as a link to it.
 
-    `path` is without suffix, because the page is HTML and Markdown; `anchor` is the row that is meant, if any.
+    `path` has no suffix, because the page is HTML and Markdown; `anchor` is the row to link to, if any.
     """
 
     name: str
@@ -58,7 +58,7 @@ class ParagraphLink(NamedTuple):
 
 
 class ModelWords(NamedTuple):
-    """Words of a model, with the share of its claims that the code bore out (0 to 1); None where none was counted."""
+    """Words of a model, with the share of its claims that the code bore out (0 to 1); None if none was counted."""
 
     text: str
     confidence: float | None
@@ -66,7 +66,7 @@ class ModelWords(NamedTuple):
 
 
 class Tag(NamedTuple):
-    """A short mark such as `dead` or `not here`, and whether that is good, doubtful or bad."""
+    """A short mark such as `dead` or `not here`, and whether it is good, doubtful or bad."""
 
     text: str
     tone: Literal["plain", "good", "doubt", "bad"] = "plain"
@@ -76,11 +76,11 @@ class Tag(NamedTuple):
 Piece: TypeAlias = str | CodeSpan | CitedLines | DocumentLink | ParagraphLink | ModelWords | Tag
 Cell: TypeAlias = tuple[Piece, ...]
 BELOW = "\n"
-"""The piece between two that stand below each other; where a cell is one line, a dot."""
+"""The piece between two that are shown one below the other; in a one-line cell, a dot."""
 
 
 class TextBlock(NamedTuple):
-    """A paragraph of text; an aside is set smaller and paler."""
+    """A paragraph of text; an aside is smaller and paler."""
 
     cell: Cell
     is_aside: bool = False
@@ -88,17 +88,17 @@ class TextBlock(NamedTuple):
 
 
 class FactBlock(NamedTuple):
-    """Facts that are told in a word or two: names, and the cell of each."""
+    """Facts of a word or two: names, and the cell of each."""
 
     rows: tuple[tuple[str, Cell], ...]
     mark: Literal["facts"] = "facts"
 
 
 class TableColumn(NamedTuple):
-    """A column of a table: its title, what its cells are made of, and what is in the cell of each row.
+    """A column of a table: its title, the kind of its cells, and the content of the cell of each row.
 
-    The cells of one column are of one kind nearly always, so that the column says it once, and a cell is the plain value: of
-    a hundred thousand cells none is wrapped, and each form shows a column in one go.
+    The cells of one column are nearly always of one kind, so the column says it once, and a cell is the plain value: none of a
+    hundred thousand cells is wrapped, and each format renders a column in one go.
     """
 
     title: str
@@ -107,19 +107,20 @@ class TableColumn(NamedTuple):
 
 
 CellKind: TypeAlias = Literal["pieces", "code", "codes", "plain", "lines"]
-"""What the cells of a column are made of.
+"""The kind of a column's cells.
 
-`pieces` are cells as they stand elsewhere. `code` is words of the source and `plain` words of ours, None or empty where there are
-none; `codes` is a list of words of the source. `lines` is a list of citations of the document's own source, each a line or a pair
-of the first and the last; words of ours may stand behind them.
+`pieces` are cells as elsewhere. `code` is words of the source and `plain` words of ours, None or empty if there are none; `codes`
+is a list of words of the source. `lines` is a list of citations of the document's own source, each a line or a pair of the first
+and the last; words of ours may follow them.
 """
 
 
 class TableBlock(NamedTuple):
-    """Columns with as many cells in each as there are rows; `numbers` are those that are set to the right.
+    """Columns with one cell for each row; `numbers` are the columns that are aligned right.
 
-    `anchors` are what a link to each row says, empty for a row that nothing leads to; `depths` how far its first cell is indented,
-    as levels of data are shown. Both are empty where no row has any.
+    `anchors` are the link targets of the rows, empty for a row that nothing links to; `depths` says how far each row's first cell
+    is
+    indented, to show levels of data. Both are empty if no row has any.
     """
 
     columns: tuple[TableColumn, ...]
@@ -130,10 +131,10 @@ class TableBlock(NamedTuple):
 
 
 class GraphNode(NamedTuple):
-    """A box of a diagram, and where it leads.
+    """A box of a diagram, and where it links to.
 
-    `page` is the id of the program whose page it opens, empty for none; else `line` is where its paragraph begins on this page,
-    0 for nowhere. `kind` decides the colour and the shape, and `group` is the section that it is in.
+    `page` is the id of the program whose page it opens, empty for none; otherwise `line` is where its paragraph begins on this
+    page, 0 for no link. `kind` decides the colour and the shape, and `group` is its section.
     """
 
     id: str
@@ -155,17 +156,17 @@ class GraphEdge(NamedTuple):
 
 
 class Graph(NamedTuple):
-    """Boxes and arrows. No two boxes have one id, and every arrow joins boxes that are there."""
+    """Boxes and arrows. No two boxes have the same id, and every arrow joins existing boxes."""
 
     nodes: tuple[GraphNode, ...]
     edges: tuple[GraphEdge, ...]
 
 
 class GraphBlock(NamedTuple):
-    """A graph as a diagram, with the line beneath that says what its arrows are.
+    """A graph as a diagram, with a caption below that says what its arrows are.
 
-    All of it is here: a page draws what is around a box, and Markdown folds what is too large to be read (`graphs.folded`).
-    `around` is the path of the page, without suffix, whose place in the estate's graph the reader can go on to; empty for none.
+    The whole graph is here: a page draws what is around a box, and Markdown folds what is too large to read (`graphs.folded`).
+    `around` is the path of the page, without suffix, from which the reader can continue in the estate's graph; empty for none.
     """
 
     graph: Graph
@@ -185,7 +186,7 @@ class PageSection(NamedTuple):
 
     @property
     def slug(self) -> str:
-        """The anchor of the heading: its words in small letters, with hyphens."""
+        """The anchor of the heading: its words in lower case, joined by hyphens."""
         return _slug(self.title)
 
 
@@ -195,7 +196,7 @@ def _slug(title: str) -> str:
 
 
 def joined(pieces: Iterable[Piece], by: str = ", ") -> Cell:
-    """Return pieces one after the other, with `by` between each two."""
+    """Return pieces one after the other, with `by` between them."""
     found = list(pieces)
     if len(found) < 2:  # as most cells have
         return tuple(found)
@@ -205,5 +206,5 @@ def joined(pieces: Iterable[Piece], by: str = ", ") -> Cell:
 
 
 def count(number: int, one: str, many: str = "") -> str:
-    """Return a number with its noun: `1 program`, `3 programs`; `many` is the plural where it takes more than an s."""
+    """Return a number with its noun: `1 program`, `3 programs`; `many` is the plural if it is not just an added s."""
     return f"{number} {one if number == 1 else many or one + 's'}"

@@ -1,9 +1,9 @@
-"""Tables from the items of a document: what a cell of each kind of value looks like, and which columns are worth showing.
+"""How do the items of a document become tables? This says how each kind of value is shown, and which columns are worth showing.
 
-A column is a function from an item to its cell, or says of what kind all its cells are (`KindColumn`). Most columns show one
-field, and the functions that make those (`code`, `plain`, `codes`, `words`) let a table be written as a list of titles and fields,
-which is what `operations` does. Law: an item that has citations has them in its row, by the column `LINES`.
-Keeps out: which tables there are, and how one looks.
+A column is a function from an item to its cell, or names the kind of all its cells (`KindColumn`). Most columns show one field, and
+the functions that make those (`code`, `plain`, `codes`, `words`) let a table be written as a list of titles and fields, as
+`operations` does. Law: an item that has citations has them in its row, in the column `LINES`.
+Leaves to others: which tables there are, and how one looks.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     Column: TypeAlias = "Callable[[Json], Cell] | KindColumn"
 
 MAX_LINES = 24
-"""The line numbers that a cell lists of an item's reads or writes; the JSON has all."""
+"""The most line numbers in a cell of an item's reads or writes; the JSON has all."""
 DEEDS = ("create", "read", "update", "delete")
 """What a program can do with a resource, in the order of the letters of CRUD."""
 
 
 class KindColumn(NamedTuple):
-    """A column whose cells are all of one kind, and what of an item is in its cell."""
+    """A column whose cells are all of one kind, and the function from an item to its cell."""
 
     kind: CellKind
     of: Callable[[Json], Json]
@@ -43,21 +43,21 @@ def table(
     depth: Callable[[Json], int] | None = None,
     anchor: Callable[[Json], str] | None = None,
 ) -> list[Block]:
-    """Return a table of the items under those columns that at least one of them fills; nothing where there are no items.
+    """Return a table of the items with those columns that at least one item fills; nothing if there are no items.
 
     Args:
         items: One row each, in this order.
-        columns: The title of each column, and what its cells are. Each function is called once for every item, in the order of
-            the items, so that it may remember what came before.
-        numbers: The titles of the columns that are set to the right.
-        keeps_empty: Whether columns that no item fills stay: they say that nobody does it.
-        depth: How far the first cell of an item is indented, in steps; None for no item at all.
-        anchor: What a link to the row of an item says, empty for a row that nothing leads to; None for no row at all.
+        columns: The title of each column, and its cells. Each function is called once for every item, in the order of the items,
+            so that it may remember earlier ones.
+        numbers: The titles of the columns that are aligned right.
+        keeps_empty: Whether columns that no item fills stay: they show that nobody does it.
+        depth: How many steps the first cell of an item is indented; None to indent no item.
+        anchor: The link target of an item's row, empty for a row that nothing links to; None for none at all.
     """
     if not items:
         return []
     made = [_column(title, column, items) for title, column in columns.items()]
-    # Most programs have no REDEFINES and no words of a model: a column without content takes its width from the others.
+    # Most programs have no REDEFINES and no words of a model: an empty column would take width from the others.
     kept = tuple([column for column in made if keeps_empty or any(column.cells)])
     return [
         TableBlock(
@@ -76,7 +76,7 @@ def _column(title: str, column: Column, items: Iterable[Json]) -> TableColumn:
 
 
 def once(anchor: Callable[[Json], str]) -> Callable[[Json], str]:
-    """Return the same anchors, but empty for an item whose anchor an earlier one has: an id stands once in a page."""
+    """Return the same anchors, but empty for an item whose anchor an earlier one has: ids are unique in a page."""
     taken: set[str] = set()
 
     def of(item: Json) -> str:
@@ -93,27 +93,27 @@ def once(anchor: Callable[[Json], str]) -> Callable[[Json], str]:
 
 
 def code_cell(value: Json) -> Cell:
-    """Return a value as words of the source; an empty cell for none."""
+    """Return a value as words of the source; an empty cell if there is none."""
     return () if value is None or value == "" else (CodeSpan(str(value)),)
 
 
 def plain_cell(value: Json) -> Cell:
-    """Return a value as words of ours; an empty cell for none."""
+    """Return a value as words of ours; an empty cell if there is none."""
     return () if value is None or value == "" else (str(value),)
 
 
 def codes_cell(values: Iterable[Json]) -> Cell:
-    """Return several words of the source, with commas."""
+    """Return several words of the source, separated by commas."""
     return joined(CodeSpan(str(value)) for value in values)
 
 
 def percent_cell(share: float | None) -> Cell:
-    """Return the share of a model's claims that the code bore out; an empty cell where no model was asked."""
+    """Return the share of a model's claims that the code bore out; an empty cell if no model was asked."""
     return () if share is None else (f"{share:.0%} of what was claimed held",)
 
 
 def not_found(document: Json) -> Cell:
-    """Return the names of the copybooks that are missing, each as a mark."""
+    """Return the names of the missing copybooks, each as a mark."""
     return joined((Tag(name, "doubt") for name in document["copybooks_not_found"]), " ")
 
 
@@ -122,13 +122,13 @@ def lines(item: Json, path: str = "") -> Cell:
 
     Args:
         item: An item of a document with `citations`.
-        path: The page whose lines are cited, without suffix; empty for the page that the cell stands on.
+        path: The page whose lines are cited, without suffix; empty for the page with the cell.
     """
     return joined([CitedLines(at["first_line"], at["last_line"], path) for at in item["citations"]])
 
 
 def spans(extents: Iterable[Json]) -> Iterator[Piece]:
-    """Yield extents of lines as citations: pairs of first and last line, or single lines."""
+    """Yield ranges of lines as citations: pairs of first and last line, or single lines."""
     for extent in extents:
         first, last = (extent[0], extent[-1]) if isinstance(extent, list) else (extent, extent)
         yield CitedLines(first, last)
@@ -158,27 +158,27 @@ def plain(field: str) -> Column:
 
 
 def lower(field: str) -> Column:
-    """Return the column that shows a keyword of COBOL in small letters, as prose has it."""
+    """Return the column that shows a COBOL keyword in lower case, as in prose."""
     return KindColumn("plain", lambda item: (item[field] or "").lower())
 
 
 def codes(field: str) -> Column:
-    """Return the column that shows a field's list as words of the source, with commas."""
+    """Return the column that shows a field's list as words of the source, separated by commas."""
     return KindColumn("codes", itemgetter(field))
 
 
 def listed(field: str) -> Column:
-    """Return the column that shows a field's list as words of ours, with commas."""
+    """Return the column that shows a field's list as words of ours, separated by commas."""
     return KindColumn("plain", lambda item: ", ".join(map(str, item[field])))
 
 
 def words(*fields: str) -> Column:
-    """Return the column that shows what a model said of an item in those fields; empty where it was not asked."""
+    """Return the column that shows what a model said about an item in those fields; empty if it was not asked."""
     return lambda item: words_cell(item, *fields)
 
 
 def words_cell(item: Json, *fields: str) -> Cell:
-    """Return what a model said of an item in those fields, each with the share of its claims that held."""
+    """Return what a model said about an item in those fields, each with the share of its claims that held."""
     return joined((ModelWords(item[field], item.get("confidence")) for field in fields if item.get(field)), " ")
 
 
@@ -200,4 +200,4 @@ def _cited(item: Json) -> Json:
 
 
 LINES = KindColumn("lines", _cited)
-"""The column that shows the citations of an item, on the page of its own source."""
+"""The column that shows the citations of an item, linked to the page's own source."""

@@ -1,6 +1,6 @@
-"""What a page says of the programs that are nearly copies of its own: which they are, and where it differs from the nearest.
+"""Which programs are nearly copies of a page's own, and where does it differ from the nearest?
 
-Law: every difference that was found is a row, up to a number that is told. Keeps out: how copies are found (`copies`).
+Law: every difference found is a row, up to a stated number. Leaves to others: how copies are found (`copies`).
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from penstock.scribe.pages.copies import Hunk
 
 _MOST_LINES = 12
-"""Of one side of a difference that a row shows; the citation leads to all."""
+"""The most lines that a row shows of one side of a difference; the citation leads to all."""
 
 
 class CopyView(NamedTuple):
-    """A program that is nearly a copy: its name, the path of its page, the share of lines in common, and where they differ.
+    """A near-copy of a program: its name, the path of its page, the share of common lines, and the differences.
 
-    The last is None where nobody looked: it is looked for with the nearest alone.
+    The last is None if differences were not computed: they are computed for the nearest only.
     """
 
     name: str
@@ -43,7 +43,7 @@ class CopyView(NamedTuple):
 
 
 def of_copies(copies: Sequence[CopyView]) -> Iterator[PageSection]:
-    """Yield the section of a program's near-copies; nothing where it has none."""
+    """Yield the section of a program's near-copies; nothing if it has none."""
     if not copies:
         return
     links = joined(

@@ -1,9 +1,9 @@
-"""Programs that are nearly copies of each other, and where they differ.
+"""Which programs are nearly copies of each other, and where do they differ?
 
-Of each program a sketch is kept: the smallest hashes of its lines, three by three, without comments, blanks and its own name
-(bottom-k sketches: Cohen and Kaplan 2007). The share of hashes that two sketches have in common is about the share of lines that
-the programs have. Law: a program is its own copy in all but name; equal programs give equal sketches in any run.
-Keeps out: how lines are read.
+A sketch of each program is kept: the smallest hashes of its lines in groups of three, without comments, blanks and its own name
+(bottom-k sketches: Cohen and Kaplan 2007). The share of hashes that two sketches have in common is about the share of common lines.
+Law: a program that differs from another only in its name is its copy; equal programs give equal sketches in any run.
+Leaves to others: how lines are read.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
     Listing: TypeAlias = Sequence[tuple[int, str]]
 
 SKETCH = 64
-"""The hashes of a sketch: a share is right within some 6 points in 2 of 3 cases, which tells a copy from a stranger."""
+"""The most hashes of a sketch: a share is right within some 6 points in 2 of 3 cases, which tells a copy from a stranger."""
 LEAST_LINES = 30
-"""Shorter programs look alike without being copies."""
+"""The fewest lines of a program that is compared: shorter ones look alike without being copies."""
 ALIKE = 0.6
 """The share of common lines from which two programs are called near-copies."""
 MOST_COPIES = 8
-"""Of a program that its page lists; an estate may hold hundreds of one origin."""
+"""The most near-copies that a program's page lists; an estate may hold hundreds of one origin."""
 MOST_HUNKS = 200
 _NEIGHBOURS = 24
 _ONE_OF = 4
-"""Of so many hashes one is looked up. By its value, so that it is looked up in every sketch that has it."""
+"""One in so many hashes is looked up. Chosen by its value, so that it is looked up in every sketch that has it."""
 _UNCOUNTED = frozenset({"", "*", "/"})
-"""How a line begins that is blank or a comment."""
+"""The first characters of a line that is blank or a comment."""
 _IN_NAME = re.compile(r"[\w-]")
 
 
 def sketch_of(program: str, listing: Listing) -> tuple[int, ...]:
-    """Return the sketch of a program; empty where it is too short to say anything."""
+    """Return the sketch of a program; empty if it is too short to be compared."""
     lines = _told(program, listing)[1]
     if len(lines) < LEAST_LINES:
         return ()
@@ -49,9 +49,9 @@ def sketch_of(program: str, listing: Listing) -> tuple[int, ...]:
 
 
 def _told(program: str, listing: Listing) -> tuple[list[int], list[str]]:
-    """Return the numbers of the lines that count, and those: no comments, blanks folded, the program's own name taken out."""
+    """Return the numbers and texts of the lines that count: no comments, blanks folded, the program's own name replaced."""
     name = program.upper()
-    # All lines in capitals at once: no letter's capitals are an end of line, and no line holds one.
+    # All lines are put in capitals at once: no letter's capital is an end of line, and no line contains one.
     capitals = "\n".join([line for _, line in listing]).upper().split("\n")
     folded = list(map(" ".join, map(str.split, capitals)))
     counts = [line[:1] not in _UNCOUNTED for line in folded]
@@ -61,7 +61,7 @@ def _told(program: str, listing: Listing) -> tuple[list[int], list[str]]:
 
 
 def _without(name: str, line: str) -> str:
-    """Return a line with a star for a name wherever that stands alone; an expression for each name takes longer to make."""
+    """Return a line with a star for each standalone occurrence of a name; compiling a pattern per name takes longer."""
     parts: list[str] = []
     done, at = 0, line.find(name)
     while at >= 0:
@@ -73,7 +73,7 @@ def _without(name: str, line: str) -> str:
 
 
 class NearCopy(NamedTuple):
-    """A program that is nearly a copy of another: its page, and about which share of the lines they have in common."""
+    """A near-copy of a program: its page, and about which share of the lines they have in common."""
 
     page: str
     share: float
@@ -82,10 +82,10 @@ class NearCopy(NamedTuple):
 def near_copies(sketches: Mapping[str, Sequence[int]]) -> dict[str, list[NearCopy]]:
     """Return the near-copies of each program that has some, the nearest first, by the ids of their pages.
 
-    Of a program that has more than `MOST_COPIES` there is one more, so that whoever lists them can say that there are more.
+    A program with more than `MOST_COPIES` keeps one more, so that a list can say that there are more.
     """
-    # Programs that share a hash are looked at, each with those just before it: of hundreds of one origin each finds some, and time
-    # and memory stay in proportion.
+    # Programs that share a hash are compared, each only with those just before it: each of hundreds of one origin finds some, and
+    # time and memory stay linear.
     holders: dict[int, list[str]] = {}
     found: dict[str, list[NearCopy]] = {}
     for page, sketch in sketches.items():
@@ -104,13 +104,13 @@ def near_copies(sketches: Mapping[str, Sequence[int]]) -> dict[str, list[NearCop
 
 
 def _add(nearest: list[NearCopy], copy: NearCopy) -> None:
-    """Put a copy in its place among the nearest; the farthest goes where there are enough."""
+    """Insert a copy in its place among the nearest; the farthest is dropped if there are too many."""
     insort(nearest, copy, key=lambda one: (-one.share, one.page))
     del nearest[MOST_COPIES + 1 :]
 
 
 def _share(one: frozenset[int], other: Sequence[int]) -> float:
-    """Return the share of common hashes among the smallest of both; 0 where it cannot come to `ALIKE`."""
+    """Return the share of common hashes among the smallest of both; 0 if it cannot reach `ALIKE`."""
     common = one.intersection(other)
     if len(common) < ALIKE * max(len(one), len(other)):
         return 0.0
@@ -126,10 +126,10 @@ class Hunk(NamedTuple):
 
 
 def differences(program: str, here: Listing, other: str, there: Listing) -> list[Hunk]:
-    """Return where two programs differ, in the order of the first; comments, blanks and their own names make no difference."""
+    """Return where two programs differ, in the order of the first; comments, blanks and their own names are ignored."""
     (ours, a), (theirs, b) = _told(program, here), _told(other, there)
     shown, beyond = dict(here), dict(there)
-    # What is alike at both ends needs no looking for: most copies differ in few places.
+    # What is equal at both ends need not be compared: most copies differ in few places.
     first = next((at for at, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
     last = next(
         (at for at, (x, y) in enumerate(zip(reversed(a[first:]), reversed(b[first:]), strict=False)) if x != y),

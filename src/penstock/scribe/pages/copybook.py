@@ -1,9 +1,9 @@
-"""What the page of a copybook says: who uses it, its layout, and whatever else its code says.
+"""What does the page of a copybook say? Who uses it, its layout, and whatever else its code says.
 
-A copybook is a document of the same shape as a program's, so that the sections about code are the same. Who opens it asks other
-things first: where it is copied to, and what lies at which offset. No model is asked about a copybook, so nothing here
-waits for one. Law: as on the page of a program, every item that has citations has them.
-Keeps out: how each item is told (`source`).
+A copybook's document has the same shape as a program's, so the sections about code are the same. Readers of this page ask other
+things first: where it is copied to, and what is at which offset. No model is asked about a copybook, so nothing here waits for one.
+Law: as on the page of a program, every item that has citations has them.
+Leaves to others: how each item is shown (`source`).
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 
 def sections(page: str, document: Json, names: NameIndex) -> Iterator[PageSection]:
-    """Yield all sections that have something to say: who uses it and the layout first.
+    """Yield all sections that have content: users and the layout first.
 
     Args:
         page: The id of the copybook's page.
         document: The copybook, as `scribe.documents` describes it.
-        names: Where names lead, and who copies a file.
+        names: What names link to, and who copies a file.
     """
     yield PageSection("At a glance", (_glance(document), *program.notes(document)))
     yield PageSection("Used by", tuple(_users(names.users(document["header"]["file_name"]))))
     here = GraphNode(f"copybook {page}", name_of(document))
-    # The sections of its code in their own order, but for two that come first and have other names here.
+    # The sections of its code in their usual order, except two that come first and have other names here.
     told = {section.title: section for section in source.of_code(here, document, names)}
     for title, ours in (("Data dictionary", "Layout"), ("Copybooks", "What it copies")):
         if section := told.pop(title, None):

@@ -1,8 +1,8 @@
-"""An estate as its pages see it: plain values, the documents of its programs and what lies around them.
+"""What do the pages of an estate see? Plain values: the documents of its programs, and what surrounds them.
 
-All of it is JSON, as `inventory` and the scribe give it, and as `index.json` has it: the names of the views' fields are a contract.
-`NameIndex` says where a name leads, and the functions at the end name pages and the places in them, so that whoever makes a link
-and whoever makes its target cannot differ. Keeps out: how it was found (`penstock.cobol.estate`), and how it looks.
+All of it is JSON, as `inventory` and the scribe make it, and as `index.json` has it: the field names of the views are a contract.
+`NameIndex` says where a name links to, and the functions at the end name pages and the places in them, so that links and their
+targets cannot differ. Leaves to others: how it was found (`penstock.cobol.estate`), and how it looks.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class DdView(TypedDict):
 
 
 class StepView(TypedDict):
-    """A step of a job: the programs that it runs, also those that DB2 or IMS runs for it, or a procedure."""
+    """A step of a job: the programs that it runs, including those that DB2 or IMS runs for it, or a procedure."""
 
     name: str
     programs: Sequence[str]
@@ -39,7 +39,7 @@ class StepView(TypedDict):
 
 
 class JobView(TypedDict):
-    """A job or a procedure. `runs` are all programs that it comes to, through procedures, too."""
+    """A job or a procedure. `runs` are all programs that it reaches, including those reached through procedures."""
 
     name: str
     kind: Literal["job", "procedure"]
@@ -69,9 +69,9 @@ class MapsetView(TypedDict):
 
 
 class CopybookView(TypedDict):
-    """A copybook; `path` is None where it was not found, `system` where it comes with CICS, DB2 or the like.
+    """A copybook; `path` is None if it was not found, `system` is true if it comes with CICS, DB2 or the like.
 
-    `id` names the files of its document, None where it has none: it is missing, or made of a map, or a program itself.
+    `id` names the files of its document; None if it has none: it is missing, or made of a map, or is a program itself.
     """
 
     name: str
@@ -82,10 +82,10 @@ class CopybookView(TypedDict):
 
 
 class DbTableView(TypedDict):
-    """A table of a database; `path` is where it is defined, None where nothing here does.
+    """A table of a database; `path` is where it is defined, None if nothing here defines it.
 
-    `defined_as` is the name of a definition that may be its own, where one of the two names a schema and the other none; None
-    where both are the same.
+    `defined_as` is the name of a definition that may be this table's, if only one of the two names has a schema; None if both are
+    the same.
     """
 
     name: str
@@ -105,8 +105,8 @@ class TransactionView(TypedDict):
 
 
 class MissingView(TypedDict):
-    """What is named and not here: a program, copybook, procedure or transaction, and who names it; or the steps of a job that are
-    too many to be followed.
+    """A name that is missing here: a program, copybook, procedure or transaction, and who names it; or the steps of a job that are
+    too many to follow.
     """
 
     name: str
@@ -115,10 +115,10 @@ class MissingView(TypedDict):
 
 
 class EstateView(TypedDict):
-    """A tree of programs with what belongs to them. `programs` are documents or their summaries, each under the id that its files
-    are named by; so are `layouts`, those of copybooks. `terms` are the data dictionary.
+    """A tree of programs with what belongs to them. `programs` are documents or their summaries, each under the id in its file
+    names; so are `layouts`, those of copybooks. `terms` are the data dictionary.
 
-    Whoever uses something is named by the id of a program's page, or, where there is none, by what it is called.
+    A user of something is named by the id of its program's page or, if there is none, by its own name.
     """
 
     name: str
@@ -136,7 +136,7 @@ class EstateView(TypedDict):
 
 
 class CopyUser(NamedTuple):
-    """A program or copybook that copies a file: the link to it, what kind of program it is, and its COPY as its document has it."""
+    """A program or copybook that copies a file: the link to it, the type of program, and its COPY as in its document."""
 
     document: DocumentLink
     type: str
@@ -144,20 +144,20 @@ class CopyUser(NamedTuple):
 
 
 class NameIndex:
-    """Who is meant by a name: a program with a page, or somebody outside.
+    """What a name means: a program with a page, or one outside the estate.
 
-    Programs are known by their names, in any case of letters, and by their other entries (ENTRY); of two programs of one name that
-    in the file of whoever names it is meant, else the first, and a program's own name wins against another's entry. Copybooks are
-    known by their files, because several may have one name and each program has taken one of them; so is who copies them.
+    Programs are known by their names, regardless of case, and by their other entries (ENTRY). Of two programs with the same name,
+    the one in the file that uses the name is meant, else the first; a program's own name wins over another's entry. Copybooks are
+    known by their files, because several may have the same name and each program has taken one of them; so are their users.
     """
 
     def __init__(self, programs: Mapping[str, Json], layouts: Mapping[str, Json] | None = None) -> None:
         self._names: dict[str, str] = {}
         self._pages: dict[str, str] = {}
         self._inner: dict[tuple[str, str], str] = {}
-        """The pages of programs that are not the first of their name, by the file and the name."""
+        """The pages of programs that are not the first with their name, by the file and the name."""
         self._places: dict[str, list[tuple[str, ProgramPlace]]] = {}
-        """The pages of all programs of each name that some contained program has, with where they stand."""
+        """The pages of all programs with the name of some contained program, with where they are."""
         self._files: dict[str, str] = {}
         self._items: dict[str, frozenset[int]] = {}
         self._paragraphs: dict[str, dict[str, int]] = {}
@@ -178,17 +178,17 @@ class NameIndex:
             place = _place(document["header"])
             if place.name in self._places:
                 self._places[place.name].append((page, place))
-        # Only when all programs have their own names: an ENTRY may be called like a program of another file.
+        # Only after all programs have their own names: an ENTRY may have the name of a program in another file.
         for name, page in entries:
             self._pages.setdefault(name.strip("'\"").upper(), page)
         for page, document in (layouts or {}).items():
             path = document["header"]["file_name"]
             self._files.setdefault(path, copybook_path(page))
             self._items.setdefault(path, frozenset(filter(None, map(line_of_item, document["data_items"]))))
-            # Reversed: of several paragraphs of one name the first stays.
+            # Reversed: of several paragraphs with the same name the first stays.
             starts = {item["paragraph_name"].upper(): item["start_line"] for item in reversed(document["paragraphs"])}
             self._paragraphs.setdefault(path, starts)
-            # A copybook's document lists what it comes to by way of others, too; those say so themselves.
+            # A copybook's document also lists what it copies through others; those are listed in their own documents.
             direct = [used for used in document["copybooks_used"] if not used["copybook"]]
             self._use(DocumentLink(name_of(document), copybook_path(page)), "copybook", direct)
 
@@ -206,32 +206,32 @@ class NameIndex:
         return self._inner.get((file, name.upper())) or self._pages.get(name.upper())
 
     def called_page(self, name: str, caller: Json) -> str | None:
-        """Return the page of what a program means by a name; a contained program is known in few places.
+        """Return the page of what a program means by a name; a contained program is visible in few places.
 
         Args:
             name: The name that is called.
             caller: The header of the program that calls.
         """
         places = self._places.get(name.upper())
-        if places is None:  # a method that nothing here has is inherited, or of the language: its class has a page
+        if places is None:  # a method not found here is inherited, or the language's: its class has a page
             return self._page(name, caller["file_name"]) or self._pages.get(name.upper().partition(METHOD)[0])
         found = meant([place for _, place in places], _place(caller))
         return places[found[0]][0] if found else None
 
     def piece(self, name: str, file: str = "") -> Piece:
-        """Return the name of a program, as a link where it has a page; `file` is the one that names it."""
+        """Return the name of a program, as a link if it has a page; `file` is the one that names it."""
         page = self._page(name, file)
         return CodeSpan(name) if page is None else DocumentLink(name, program_path(page))
 
     def piece_of(self, page: str) -> Piece:
-        """Return the name of a program by the id of its page, as a link; what is no id is a name, and stays one."""
+        """Return the name of a program by the id of its page, as a link; what is not an id is a name, and stays one."""
         return DocumentLink(self._names[page], program_path(page)) if page in self._names else CodeSpan(page)
 
     def file(self, path: str | None, shown: str, line: int | None = None) -> Piece:
-        """Return what is shown of a file, as a link where it has a page.
+        """Return the text for a file, as a link if it has a page.
 
         Args:
-            path: The file; None where it was not found.
+            path: The file; None if it was not found.
             shown: The words of the link.
             line: A line of the file, 1-based: if a data item begins there, the link leads to its row.
         """
@@ -242,7 +242,7 @@ class NameIndex:
         return DocumentLink(shown, page, item_anchor(line) if line is not None and is_item else "")
 
     def paragraph(self, paths: Iterable[str | None], name: str) -> Piece:
-        """Return the name of a paragraph, as a link where one of those copybooks has it; the first of them that does is meant."""
+        """Return the name of a paragraph, as a link if one of those copybooks has it; the first that does is meant."""
         for path in paths:
             line = self._paragraphs.get(path or "", {}).get(name.upper())
             if path and line is not None:
@@ -250,7 +250,7 @@ class NameIndex:
         return CodeSpan(name)
 
     def users(self, path: str) -> Sequence[CopyUser]:
-        """Return who copies a file: programs, also by way of another copybook, then copybooks themselves."""
+        """Return who copies a file: programs, including those that copy it through another copybook, then copybooks."""
         return self._users.get(path, ())
 
     def own(self, page: str) -> GraphNode:
@@ -258,13 +258,13 @@ class NameIndex:
         return GraphNode(f"program {page}", self._names[page], "program", page=page)
 
     def program(self, name: str, file: str = "") -> GraphNode:
-        """Return the box of whatever program has that name, here or outside; `file` is the one that names it."""
+        """Return the box of the program with that name, here or outside; `file` is the one that names it."""
         page = self._page(name, file)
         return GraphNode(f"outside {name.upper()}", name, "outside") if page is None else self.own(page)
 
     def called(self, call: Json, caller: Json) -> GraphNode:
-        """Return the box of what a call of a program reaches: a program, or a transaction for START and RETURN TRANSID; `caller` is
-        its header.
+        """Return the box of the target of a program's call: a program, or a transaction for START and RETURN TRANSID; `caller` is
+        the program's header.
         """
         name = call["program_name"]
         if call["call_type"] in TO_TRANSACTION:
@@ -273,12 +273,12 @@ class NameIndex:
         return GraphNode(f"outside {name.upper()}", name, "outside") if page is None else self.own(page)
 
     def entrance(self, kind: str, name: str) -> GraphNode:
-        """Return the box of a job or a transaction; `kind` is which, and keeps a job apart from a transaction of its name."""
+        """Return the box of a job or a transaction; `kind` says which, and tells apart two of the same name."""
         return GraphNode(f"{kind} {name.upper()}", name, "job" if kind == "job" else "transaction")
 
 
 def _place(header: Json) -> ProgramPlace:
-    """Return where the program of a header stands."""
+    """Return where the program of a header is."""
     around = tuple(name.upper() for name in header.get("within") or ())
     return ProgramPlace(
         header["file_name"], (header["program_id"] or "").upper(), around, bool(header.get("is_common"))
@@ -286,13 +286,13 @@ def _place(header: Json) -> ProgramPlace:
 
 
 def name_of(document: Json) -> str:
-    """Return what a program is called, or else the name of its file: copybooks have no other name."""
+    """Return the name of a program, or else the name of its file: copybooks have no other name."""
     header = document["header"]
     return str(header["program_id"] or stem(header["file_name"]))
 
 
 def program_path(page: str) -> str:
-    """Return the path of a program's page, without suffix: HTML, Markdown and JSON stand beside each other."""
+    """Return the path of a program's page, without suffix: HTML, Markdown and JSON are next to each other."""
     return f"programs/{page}"
 
 
@@ -302,7 +302,7 @@ def copybook_path(page: str) -> str:
 
 
 def line_of_item(item: Json) -> int | None:
-    """Return the line of a data item in its own file; None for one that was copied, whose line is that of the COPY."""
+    """Return the line of a data item in its own file; None for a copied one, whose line is that of the COPY."""
     return None if item["copybook"] or not item["citations"] else item["citations"][0]["first_line"]
 
 
