@@ -1,8 +1,8 @@
 """Who carries a request to a provider? `execute`, `aexecute` and `Carrier`, with the caller's own send function (R-1 to R-7).
 
-One generator (`course`) decides what is sent and when, without sending anything; `execution` drives it with functions
-that return or that are awaited; `carrier` lends it a memory over many requests. Leaves to others: how a request is made
-smaller (`context.recovery`), and retries of rate limits and faults.
+One generator (`course`) decides what to send and when, without sending anything itself; `execution` drives it with
+synchronous or asynchronous functions; `carrier` adds a memory that spans requests. Leaves to others: how a request is
+made smaller (`context.recovery`), and retries of rate limits and faults.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Who remembers what a provider refused? A carrier: `execute` for a program that lives longer than one request (R-5).
+"""Who remembers what a provider refused? A carrier: `execute` for a program that outlives a single request (R-5).
 
-It remembers per provider, endpoint and model what refusals and usage have shown (`memory`), and for each conversation
-what was cut from it, so that the next request of the same conversation is cut in the same places, byte for byte, and a
-prompt cache holds. Laws: the same history is not refused twice; threads and tasks may share one; what it learned lives
-in the store where there is one. Leaves to others: sending (the caller's function), and how a request is made smaller
-(`course`).
+A carrier remembers what refusals and usage have shown for each provider, endpoint and model (`memory`). It also
+remembers what it cut from each conversation, so that the next request of the same conversation is cut in the same
+places, byte for byte, and the prompt cache stays valid. Laws: the same history is not refused twice; threads and tasks
+may share one carrier; with a store, what a carrier learned is kept there. Leaves to others: sending (the caller's
+function), and how a request is made smaller (`course`).
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ if TYPE_CHECKING:
     from penstock.text.tokens import TokenCounter
     from penstock.wires import Transcript
 
-# The one that was cut longest ago is forgotten: it only costs a recovery more.
+# The conversation that was cut longest ago is forgotten; forgetting one only costs another recovery.
 MAX_CONVERSATIONS = 64
 """How many conversations a carrier remembers the cuts of."""
 
-# Seven tenths of what three tenths save, for a third of what they cost of the window (ADR 34).
+# A share of 0.1 saves seven tenths of what 0.3 saves, for a third of the window that 0.3 takes (ADR 34).
 HEADROOM_SHARE = 0.1
-"""How much of the window is left free by a cut, so that the next requests need none and a prompt cache holds for them."""
+"""The share of the window that a cut leaves free, so that the next requests need no cut and the prompt cache stays valid."""
 
 
 class _Conversation(NamedTuple):
-    """A conversation as it is shown."""
+    """A conversation as it is currently shown."""
 
     digest: str
-    """Of all its messages as they came: their caller may change the objects."""
+    """The digest of all messages as they arrived; the caller may change the objects later."""
     transcript: Transcript
 
     def begins(self, digests: Sequence[str]) -> bool:
-        """Whether a history, given the digests of its beginnings, goes on with it."""
+        """Return whether a history, given the digests of its prefixes, continues this conversation."""
         length = len(self.transcript.entries)
         return 0 < length <= len(digests) and digests[length - 1] == self.digest
 
@@ -93,7 +93,7 @@ class Carrier:
         dialect: Dialect | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        # A wire that is not known is an error now, not at the first request.
+        # Report an unknown wire now, not at the first request.
         wire_named(wire)
         self._settings = CarrySettings(
             wire=wire,
@@ -107,8 +107,7 @@ class Carrier:
         )
         self._clock = clock
         self._knowledge = Knowledge(wire, endpoint, store, clock)
-        # Held only to look something up or put it down: never while a request is under way, so that requests of many
-        # threads go at once.
+        # Held only for look-ups and updates, never during a request, so that requests of many threads run concurrently.
         self._lock = threading.Lock()
         self._conversations: list[_Conversation] = []
         self._refused = RefusedRequests(wire, LIFETIME_SECONDS)
@@ -124,9 +123,9 @@ class Carrier:
         """Send a request as `penstock.execute` does, using what was learned from earlier ones.
 
         Args:
-            send: takes a body and returns what the provider answered; raises what it refused with.
+            send: takes a body and returns the provider's answer; raises the provider's refusal.
             request: a body of the carrier's wire; it is not changed.
-            summarise: takes a prompt and returns a model's summary; None where none can be had.
+            summarise: takes a prompt and returns a model's summary; None if no summary is available.
             session_id: the session's name in a handoff.
 
         Returns:
@@ -164,7 +163,7 @@ class Carrier:
     # ── what is remembered ───────────────────────────────────────────────────────────────────────────────────────
 
     def _course(self, request: Json, session_id: str, *, can_summarise: bool) -> Course:
-        """Return the course of a request, with the window, the observations and the cuts that are known by now."""
+        """Return the course of a request, with the window, observations and cuts that are known so far."""
         memory = self._knowledge.of(model_of(request))
         settings = replace(
             self._settings,
@@ -180,12 +179,12 @@ class Carrier:
         return course
 
     def _said_of(self, request: Json) -> Overflow | None:
-        """Return what the provider said of a request, or of one that it begins with, when it refused that; else None."""
+        """Return what the provider said when it refused this request or a prefix of it; None if it refused neither."""
         with self._lock:
             return self._refused.said_of(request, self._clock())
 
     def _learn(self, course: Course) -> None:
-        """Remember what the refusals and the answer of a course have shown."""
+        """Remember what a course's refusals and its answer have shown."""
         self._knowledge.update(model_of(course.request), lambda known: reduce(Memory.refused, course.learnable, known))
         self._learn_answer(course)
         with self._lock:
@@ -195,7 +194,7 @@ class Carrier:
             self._remember(course.result.transcript)
 
     def _learn_answer(self, course: Course) -> None:
-        """Remember what an answer reported, which a stream does at its end."""
+        """Remember the input that an answer reported; a stream reports it at its end."""
         if course.answered is not None:
             counts, reported_tokens = course.answered
             self._knowledge.update(model_of(course.request), lambda known: known.answered(counts, reported_tokens))
@@ -203,7 +202,7 @@ class Carrier:
     # ── conversations ────────────────────────────────────────────────────────────────────────────────────────────
 
     def _recalled(self, request: Json) -> Transcript | None:
-        """Return the transcript of the longest known conversation that a request goes on with; None where it is a new one."""
+        """Return the transcript of the longest known conversation that a request continues; None for a new conversation."""
         with self._lock:
             known = list(self._conversations)
         if not known:
@@ -213,17 +212,17 @@ class Carrier:
         earlier = [one.transcript for one in known if one.begins(digests)]
         if not earlier:
             return None
-        # A conversation may be known at several lengths, as when a caller went back and asked something else: the
-        # longest that this one goes on with has its newest cuts.
+        # A conversation may be known at several lengths, for example if a caller went back and asked something else. The
+        # longest one that this request continues has the newest cuts.
         longest = max(earlier, key=lambda transcript: len(transcript.entries))
-        # What is sent are the messages of this request, marks of caches and all; what was counted before is not counted again.
+        # The messages sent are those of this request, cache markers included; counts made earlier are reused.
         for before, entry in zip(longest.entries, loaded.entries, strict=False):
             if before.raw == entry.raw:
                 entry.counts[:] = before.counts
         return replace(loaded, edits=longest.edits)
 
     def _remember(self, transcript: Transcript) -> None:
-        """Keep what was cut from a conversation, where anything was."""
+        """Keep what was cut from a conversation, if anything was."""
         digests = _digests_of(transcript) if transcript.edits else []
         if not digests:
             return
@@ -233,7 +232,7 @@ class Carrier:
 
 
 def _digests_of(transcript: Transcript) -> list[str]:
-    """Return the digests of all beginnings of a history; none of what JSON cannot hold: it could not be told from another."""
+    """Return the digests of all prefixes of a history; none if JSON cannot represent it, as digests could not identify it then."""
     try:
         return chain_of([entry.raw for entry in transcript.entries])
     except (TypeError, ValueError, RecursionError):

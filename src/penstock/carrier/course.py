@@ -1,12 +1,12 @@
-"""What happens to one request? It is sent, made smaller, sent again, until it is answered or proved irreducible (R-1).
+"""What happens to one request? It is sent, made smaller and sent again until it is answered or proved irreducible (R-1).
 
-A generator that yields what to send (or what to ask a model for a summary) and is sent what came of it: `execute` and
-`aexecute` drive the same one, so that there is one place where calls are counted. What certainly does not fit is made
-smaller before it is sent, which is no refusal and decides no severity.
+A generator yields what to send (or what to ask a model to summarise) and receives the outcome. `execute` and `aexecute`
+drive the same generator, so calls are counted in one place. A request that certainly does not fit is made smaller before
+it is sent; that is not a refusal and decides no severity.
 
-Laws: at most `max_calls` calls of a provider, summaries included; each request is smaller in the provider's count than
-the one before, and the last is the floor; an error that is no overflow passes through untouched. Leaves to others:
-which smaller request (`context.recovery`), the caller's function, and retries of rate limits and faults.
+Laws: a provider is called at most `max_calls` times, summaries included; each request is smaller in the provider's count
+than the one before, and the last is the floor; an error that is not an overflow passes through untouched. Leaves to
+others: choosing the smaller request (`context.recovery`), the caller's function, and retries of rate limits and faults.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 
 
 class _Doubtful(NamedTuple):
-    """An answer that came, though a smaller request may bring a better one: it is kept until that one has come."""
+    """A received answer that a smaller request may improve on; it is kept until a better one arrives."""
 
     response: Any
     request: Json
@@ -78,16 +78,16 @@ class _Doubtful(NamedTuple):
 
 
 class _AnsweredNothing(Refusal):
-    """An answer without a word to a large request, which may or may not have been too large."""
+    """An empty answer to a large request, which may or may not have been too large."""
 
 
 class Course:
-    """One request on its way.
+    """The course of one request.
 
     Args:
-        request: the body as the caller has it; it is not changed.
-        settings: what it is carried with.
-        transcript: its history where the caller keeps one with edits of its own; read from the body where nothing is given.
+        request: the caller's body; it is not changed.
+        settings: the settings that the request is carried with.
+        transcript: the request's history, if the caller keeps one with its own edits; read from the body if omitted.
     """
 
     def __init__(self, request: Json, settings: CarrySettings, transcript: Transcript | None = None) -> None:
@@ -98,35 +98,35 @@ class Course:
         self.result = RecoveryResult(success=False, transcript=self.original.transcript)
         self.attempts: list[Attempt] = []
         self.answered: tuple[KindCounts, int] | None = None
-        """Our counts of the request that was answered, and the input that the provider reported for it."""
+        """Our counts of the answered request, and the input that the provider reported for it."""
         self.on_late_answer: Callable[[], None] | None = None
-        """Is called once a stream has ended and `answered` is known."""
+        """Called once a stream has ended and `answered` is known."""
         self.learnable: list[Attempt] = []
-        """Those of the attempts that show how the provider counts: an answer without a word may have had other reasons."""
+        """The attempts that show how the provider counts; an empty answer is left out, as it may have had other reasons."""
         self.refused: list[tuple[Json, Overflow]] = []
-        """The requests that were sent and refused, each with what was said of it."""
+        """The requests that were sent and refused, each with what the provider said."""
         self.refused_before: Callable[[Json], Overflow | None] = lambda _: None
-        """Returns what was said of a request that was refused before this course, which is not sent again; else None."""
+        """Returns what was said of a request refused before this course, which is then not sent again; else None."""
         self._calls = 0
         self._doubtful: _Doubtful | None = None
         self.raised: Exception | None = None
-        """What the caller's function raised and no smaller request cures."""
+        """The error that the caller's function raised and that no smaller request cures."""
         self._cuts_silently = self._is_mended_told = self._is_valid = False
         self._is_whole = is_whole(request, settings.wire)
         self._pending = self.original, self.budget.reserve_tokens
 
     def run(self) -> Generator[Send | SummaryRequest, SendOutcome]:
-        """Carry the request; yields what to send or to ask, is sent what came of it; its end is in `result` and `raised`."""
-        # `sized` is always the transcript that `request` shows, with its counts: a refusal is a measurement of that
-        # very request (R-2), never of the original.
+        """Carry the request: yield each step and receive its outcome. The end result is in `result` and `raised`."""
+        # `sized` is always the transcript shown by `request`, with its counts: a refusal measures that very request
+        # (R-2), never the original.
         sized, reserve = (yield from self._trimmed()), self.budget.reserve_tokens
         request = self._body(sized.transcript, reserve)
         while True:
             overflow, refusal = yield from self._sent(request, sized, reserve)
             if overflow is None:
                 return
-            # The first refusal alone says how far the caller's request was off; later ones are about our own (O-1). A
-            # catastrophic one writes the handoff before anything else is tried (O-6).
+            # Only the first refusal says how far off the caller's request was; later ones are about our own requests
+            # (O-1). After a catastrophic one the handoff is written before anything else is tried (O-6).
             if not self.attempts:
                 self.result.overflow_severity = classify_overflow(overflow)
                 if self.result.overflow_severity == "catastrophic":
@@ -149,7 +149,7 @@ class Course:
     # ── what to send ─────────────────────────────────────────────────────────────────────────────────────────────
 
     def _trimmed(self) -> Generator[Send | SummaryRequest, SendOutcome, Sized]:
-        """Return the request as it is first sent: smaller where there is no doubt that it would not fit."""
+        """Return the request as it is first sent: made smaller only if it certainly would not fit."""
         cure: recovery.Cure | None = recovery.trim(
             self._situation(),
             can_summarise=self.settings.can_summarise,
@@ -164,7 +164,7 @@ class Course:
         return smaller
 
     def _cure(self) -> Generator[Send | SummaryRequest, SendOutcome, SendSmaller | Irreducible]:
-        """Return what the newest refusal leads to; a model is asked for a summary on the way where that could spare something."""
+        """Return the cure for the newest refusal, asking a model for a summary on the way if that could spare anything."""
         situation = self._situation()
         if situation.calls_left < 1:
             return recovery.give_up(situation)
@@ -177,15 +177,15 @@ class Course:
         return cure
 
     def _summarised(self, asked: SummaryWanted) -> Generator[Send | SummaryRequest, SendOutcome, recovery.Cure | None]:
-        """Return the cure once the caller's model was asked for a summary, which is a call."""
+        """Return the cure after asking the caller's model for a summary, which counts as a call."""
         self._calls += 1
         reply = yield SummaryRequest(asked.prompt)
         return recovery.with_summary(self._situation(), asked, reply.value if isinstance(reply.value, str) else None)
 
     def _situation(self) -> Situation:
-        """Return what recovery decides on."""
+        """Return the situation that recovery decides on."""
         attempts = tuple(self.attempts)
-        # The reply that the refused request asked for: recovery lowers it step by step, never back to the caller's.
+        # The reply that the refused request asked for: recovery lowers it step by step and never restores the caller's.
         reserve = attempts[-1].reserve_tokens if attempts else self.budget.reserve_tokens
         return Situation(
             sized=attempts[-1].sized if attempts else self.original,
@@ -199,17 +199,17 @@ class Course:
         )
 
     def _call_syntax(self) -> Dialect:
-        """Return the syntax in which stubs name a way back that there is (R-7)."""
+        """Return the syntax in which stubs name a way back that actually exists (R-7)."""
         store = self.settings.store
         return call_syntax(self.request, self.settings.wire, getattr(store, "url", None))
 
     def _note(self, strategy: str, sized: Sized) -> None:
-        """Remember in the result how the next request was made smaller, and by how much against the caller's."""
+        """Record in the result how the next request was made smaller, and by how much compared to the caller's request."""
         self.result.strategy = strategy
         self.result.tokens_reduced = self.original.counts.total - sized.counts.total
 
     def _cut(self, sized: Sized, cure: SendSmaller) -> Sized:
-        """Return the transcript with a plan applied; what it takes from view is kept where that can be done."""
+        """Return the transcript with a plan applied, keeping what the plan takes from view if the store allows it."""
         if not cure.plan.steps:
             return sized
         self.result.plans.append(cure.plan)
@@ -217,14 +217,14 @@ class Course:
             return sized.showing(apply(sized.transcript, cure.plan, keep_all=self._keep_all))
         except Exception as error:  # noqa: BLE001 - a foreign store
             self._warn(not_stored(str(error)))
-            # Without a store the request still has to shrink; notes then name no handle, and a warning says why.
+            # Without a store the request still has to shrink: notes then name no handle, and a warning says why.
             return sized.showing(apply(sized.transcript, cure.plan))
 
     def _body(self, transcript: Transcript, reserve_tokens: int, *, names_reply: bool = False) -> Json:
-        """Return the body that shows a transcript: valid, asking for at most so much of reply where it asks, or has to."""
+        """Return a valid body that shows a transcript; its reply length is set if the body names one or has to."""
         if self.settings.is_forwarded and not transcript.edits and not names_reply:
             return self.request
-        # Whatever is forgotten of a conversation that is valid, it stays so (law of `wires.history`): it is checked once.
+        # Forgetting keeps a valid conversation valid (law of `wires.history`), so validity is checked once.
         is_same = transcript.entries is self.original.transcript.entries
         mended: tuple[str, ...] = ()
         if is_same and self._is_valid:
@@ -238,8 +238,8 @@ class Course:
         wire = self.settings.wire
         if messages_of(request, wire) == [] and (mended or violations([], wire, continues=continues(request, wire))):
             raise CallerError(no_messages(mended))
-        # A body that named no reply gets none, since the provider's default is the caller's choice, unless lowering the
-        # reply is the very cure.
+        # A body that named no reply length gets none, because the provider's default is the caller's choice, unless
+        # lowering the reply is the cure itself.
         asks = isinstance(request, dict) and (names_reply or reply_tokens(request) is not None)
         return with_reply_tokens(request, reserve_tokens, self.settings.wire) if asks and reserve_tokens else request
 
@@ -248,7 +248,7 @@ class Course:
     def _sent(
         self, request: Json, sized: Sized, reserve_tokens: int
     ) -> Generator[Send | SummaryRequest, SendOutcome, tuple[Overflow | None, BaseException | None]]:
-        """Return the overflow that the provider answered with; None with the response in the result."""
+        """Send a request; return the overflow and the refusal, or None for the overflow if the result holds the end."""
         self.result.request, self.result.transcript = request, sized.transcript
         if (known := self.refused_before(request)) is not None:
             return known, Refusal(REFUSED_BEFORE)
@@ -257,8 +257,8 @@ class Course:
         reply = yield Send(request)
         rules = self.settings.rules
         error: Exception | None = reply.error
-        # Three ways to be refused: an event before the first content, an exception, and an answer that is an error in
-        # an answer's place.
+        # A refusal takes one of three forms: an event before the first content, an exception, or an error returned in
+        # place of an answer.
         if isinstance(error, StreamRefused):
             overflow = error.overflow
         elif error is not None:
@@ -271,7 +271,7 @@ class Course:
             self.refused.append((request, overflow))
             return overflow, error
         if error is not None:
-            # An answer that is doubtful is more than an error about something else.
+            # A doubtful answer is worth more than an error about something else.
             if not self._takes_doubtful_answer():
                 self._end_with(error, reply)
             return None, None
@@ -289,7 +289,7 @@ class Course:
         return None, None
 
     def _end_with(self, error: Exception, reply: SendOutcome) -> None:
-        """End with an error that a smaller request does not cure: raised as it was raised, told where it came as an answer."""
+        """End with an error that a smaller request does not cure: re-raised if it was raised, reported if it was returned."""
         if reply.error is not None:
             self.raised = reply.error
             return
@@ -297,13 +297,13 @@ class Course:
         self.result.message = no_answer(str(error))
 
     def _warn_of_unknown(self, body: Json) -> None:
-        """Warn of an answer that cannot be looked at: whether it was refused, cut or empty is not known then."""
+        """Warn of an answer of unknown shape: nobody can tell whether it was refused, cut or empty."""
         is_answer = isinstance(body, dict) and wire_named(self.settings.wire).answers.is_answer(body)
         if not is_answer and reported_input(body) is None:
             self._warn(unknown_answer(self.settings.wire))
 
     def answer_ended(self, body: Json, broke_off: bool) -> None:
-        """Look at the answer of a stream that has ended, behind the course: what is wrong with it can only be told."""
+        """Check the answer of a stream that has ended, after the course is over: a fault can only be reported then."""
         if self._judged(body) is None:
             if broke_off:
                 self._warn(BROKE_OFF)
@@ -313,7 +313,7 @@ class Course:
             self.on_late_answer()
 
     def _judged(self, body: Json) -> AnswerFault | None:
-        """Return what is wrong with an answer, which the result warns of; learn from its usage where nothing is (O-3, R-6)."""
+        """Return an answer's fault and warn of it; learn from the usage if it is that of the request as sent (O-3, R-6)."""
         sized, reserve_tokens = self._pending
         fault = fault_of(
             body,
@@ -327,7 +327,7 @@ class Course:
             answered=self.settings.known,
         )
         if fault is not None and fault.kind == "dropped" and not self._is_whole:
-            fault = None  # as it was asked to
+            fault = None  # the request asked for that
         if fault is not None:
             self._cuts_silently = self._cuts_silently or fault.kind == "dropped"
             self._warn(fault.message)
@@ -336,14 +336,14 @@ class Course:
         return fault
 
     def _window_tokens(self) -> int:
-        """Return the window as it is known by now."""
+        """Return the window as it is known so far."""
         limits = [limit for attempt in self.attempts if (limit := attempt.limit_tokens)]
         return min([self.settings.window_tokens, *limits])
 
     def _takes_doubtful_answer(self) -> bool:
-        """Take the answer that came with a fault, since none that is better can be had; return whether there was one.
+        """Take the faulty answer, since no better one is available; return whether there was one.
 
-        The warnings say what is wrong with it.
+        The warnings describe its fault.
         """
         result, kept = self.result, self._doubtful
         if kept is None:
@@ -361,7 +361,7 @@ class Course:
         self._put(encode(self.result.handoff), "handoff")
 
     def _fail(self, cure: Irreducible, refusal: BaseException | None) -> None:
-        """End without an answer: the proof with the provider's own words, a handoff, and what the next prompt works with."""
+        """End without an answer: with the proof and the provider's own words, a handoff, and a base for the next prompt."""
         result = self.result
         whole = "".join(f"{as_json(entry.raw)}\n" for entry in self.original.transcript.visible())
         handle = self._put(whole, "conversation")
@@ -384,7 +384,7 @@ class Course:
     # ── the store ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _store(self) -> Store:
-        """Return the store; the user's own is opened at the first need."""
+        """Return the store; the user's own store is opened when it is first needed."""
         if self.settings.store is None:
             from penstock.guard.output import default_store
 
@@ -392,11 +392,11 @@ class Course:
         return self.settings.store
 
     def _keep_all(self, texts: Sequence[tuple[str, str]]) -> list[str]:
-        """Keep what a plan takes from view, and return the handles."""
+        """Store what a plan takes from view, and return the handles."""
         return put_texts(self._store(), texts)
 
     def _put(self, content: str, name: str) -> str | None:
-        """Return the handle of a text that was kept; None, with a warning, where it could not be."""
+        """Store a text and return its handle; None, with a warning, if it could not be stored."""
         try:
             return put_text(self._store(), content, name)
         except Exception as error:  # noqa: BLE001 - a foreign store
@@ -404,6 +404,6 @@ class Course:
             return None
 
     def _warn(self, sentence: str) -> None:
-        """Add a warning to the result, once."""
+        """Add a warning to the result unless it is there already."""
         if sentence not in self.result.warnings:
             self.result.warnings.append(sentence)

@@ -1,6 +1,6 @@
 """How is a course driven? With the caller's own function, called by `execute` and awaited by `aexecute`.
 
-Both drive the same `Course`; they differ in what they await. Leaves to others: everything but the driving.
+Both drive the same `Course` and differ only in what they await. Leaves to others: everything but the driving.
 """
 
 from __future__ import annotations
@@ -130,18 +130,18 @@ async def aexecute(
 
 
 def drive(course: Course, send: Callable[[Json], Any], summarise: Callable[[str], str] | None) -> RecoveryResult:
-    """Carry a request to its end with functions that return.
+    """Carry a request to its end with synchronous functions.
 
     Args:
-        course: the request on its way.
+        course: the course of the request.
         send: the caller's function.
-        summarise: asks a model; None where none can be asked.
+        summarise: asks a model for a summary; None if no model can be asked.
 
     Raises:
-        Exception: what `send` raised, where the course says that it is no overflow.
+        Exception: what `send` raised, if the course says that it is not an overflow.
     """
     steps = course.run()
-    # None at once where nothing is left to send: the request and all that is smaller were refused before.
+    # None at once if nothing is left to send: the request and everything smaller were refused before.
     step = next(steps, None)
     while step is not None:
         try:
@@ -154,11 +154,11 @@ def drive(course: Course, send: Callable[[Json], Any], summarise: Callable[[str]
                     reply = SendOutcome(value, body=plain(value))
             else:
                 reply = SendOutcome(summarise(step.prompt) if summarise else None)
-        # What we raise ourselves is for the caller. All else is what a provider or its SDK said: each SDK has its own classes,
-        # and a proxy's answer may be of none of them, so the course reads the words and not the class.
+        # Our own errors are for the caller. Everything else is what a provider or its SDK said: each SDK has its own classes,
+        # and a proxy's answer may match none of them, so the course reads the words, not the class.
         except CallerError:
             raise
-        except Exception as error:  # noqa: BLE001 - a foreign function: what is no overflow is raised again below
+        except Exception as error:  # noqa: BLE001 - a foreign function: what is not an overflow is raised again below
             reply = SendOutcome(error=error, told=told_by(error))
         try:
             step = steps.send(reply)
@@ -171,8 +171,8 @@ def _ended(course: Course) -> RecoveryResult:
     """Return the result of a course that has ended.
 
     Raises:
-        Exception: the very one that the caller's function raised. Not raised by the course: out of a generator a `StopIteration`
-            would come as a `RuntimeError`.
+        Exception: the exception that the caller's function raised. The course does not raise it itself, because a `StopIteration`
+            would leave a generator as a `RuntimeError`.
     """
     if course.raised is not None:
         raise course.raised
@@ -180,11 +180,11 @@ def _ended(course: Course) -> RecoveryResult:
 
 
 def _not_awaitable(value: Any) -> Any:
-    """Return what `send` returned. Raises `CallerError` where nothing was sent yet, because it is still to be awaited."""
+    """Return what `send` returned. Raises `CallerError` for an awaitable, because nothing has been sent yet."""
     if not inspect.isawaitable(value):
         return value
     if inspect.iscoroutine(value):
-        value.close()  # Python would warn at some other place that it was never awaited
+        value.close()  # otherwise Python would warn elsewhere that it was never awaited
     raise CallerError("`send` returned something to await: use `aexecute`, which awaits it")
 
 
@@ -193,7 +193,7 @@ async def adrive(
     send: Callable[[Json], Any],
     summarise: Callable[[str], str | Awaitable[str]] | None,
 ) -> RecoveryResult:
-    """Carry a request to its end with functions that may have to be awaited; otherwise as `drive`."""
+    """Carry a request to its end with functions that may be asynchronous; otherwise like `drive`."""
     steps = course.run()
     step = next(steps, None)  # as in `drive`
     while step is not None:
@@ -219,10 +219,10 @@ async def adrive(
 
 
 def _watch(course: Course) -> StreamWatch:
-    """Return what looks at the first events of a stream of this course."""
+    """Return the watch that checks the first events of a stream of this course."""
     return StreamWatch(course.settings.wire, course.settings.rules, course.answer_ended)
 
 
 async def _awaited(value: Any) -> Any:
-    """Return a value, awaited where it can be."""
+    """Return a value, awaited if it is awaitable."""
     return await value if inspect.isawaitable(value) else value

@@ -1,8 +1,8 @@
-"""What is known of the providers behind one address, by model: learned here, kept in the store, read again by others (R-5).
+"""What is known of the providers behind one address, by model? Learned here, kept in the store, read again by others (R-5).
 
-A `Memory` is a value; this is where the current one of each model is found and replaced. Laws: threads and tasks may share one;
-what others learn meanwhile is not lost; a store that fails costs a refusal more and nothing else. Leaves to others: what is learned
-(`memory`), and what follows from it (`course`).
+A `Memory` is a value; this module finds and replaces the current one of each model. Laws: threads and tasks may share one
+`Knowledge`; what others learn meanwhile is not lost; a failing store costs one more refusal and nothing else. Leaves to others:
+what is learned (`memory`), and what follows from it (`course`).
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from penstock.store import Store
 
 
-# Names of models come from clients.
+# Model names come from clients.
 MAX_MODELS = 4_096
-"""How many models are known at once; the one read longest ago is forgotten, but for what the store has of it."""
+"""How many models are known at once; the one read longest ago is forgotten, except for what the store holds of it."""
 
 
 class _Held(NamedTuple):
@@ -34,10 +34,10 @@ class Knowledge:
 
     Args:
         wire: the API's name.
-        endpoint: what tells this provider from others that serve a model of the same name.
+        endpoint: distinguishes this provider from others that serve a model of the same name.
         store: where it is kept; None keeps it in memory.
         clock: seconds since 1970.
-        fresh_seconds: after how long the store is asked again, for what others have learned; None asks it once.
+        fresh_seconds: how long until the store is asked again for what others have learned; None asks it once.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Knowledge:
     ) -> None:
         self._wire, self._endpoint, self._store = wire, endpoint, store
         self._clock, self._fresh_seconds = clock, fresh_seconds
-        # Held only to look something up or put it down: never while a request is under way.
+        # Held only for look-ups and updates, never during a request.
         self._lock = threading.Lock()
         self._held: dict[str, _Held] = {}
 
@@ -61,22 +61,22 @@ class Knowledge:
             return self._is_fresh(self._held.get(model), self._clock())
 
     def of(self, model: str) -> Memory:
-        """Return what is known of a model's provider; nothing once that is older than its lifetime."""
+        """Return what is known of a model's provider; nothing once that has expired."""
         now = self._clock()
         with self._lock:
             held = self._held.get(model)
         if held is None or not self._is_fresh(held, now):
-            found = self._read(model)  # a store may take its time: what others ask for meanwhile is there
+            found = self._read(model)  # outside the lock: a store may be slow, and others can go on meanwhile
             with self._lock:
-                held = self._newer(self._held.pop(model, None), found, now)  # out and in: it counts among the newest
+                held = self._newer(self._held.pop(model, None), found, now)  # reinserted: it becomes the newest
                 self._held[model] = held
                 if len(self._held) > MAX_MODELS:
                     del self._held[next(iter(self._held))]
         return held.memory if now - held.learned_at < LIFETIME_SECONDS else Memory()
 
     def update(self, model: str, learn: Callable[[Memory], Memory]) -> None:
-        """Put what was learned of a model's provider in place of what was known; what others learn meanwhile is not lost."""
-        self.of(model)  # read from the store, where nothing was asked of it yet
+        """Replace what is known of a model's provider with what was learned; what others learn meanwhile is not lost."""
+        self.of(model)  # reads the store if it has not been asked yet
         with self._lock:
             now = self._clock()
             held = self._held.get(model) or _Held(Memory(), now, now)
@@ -90,15 +90,15 @@ class Knowledge:
         return held is not None and (self._fresh_seconds is None or now - held.read_at < self._fresh_seconds)
 
     def _read(self, model: str) -> tuple[str, float] | None:
-        """Return what the store has of a model's provider, and since when."""
+        """Return what the store holds of a model's provider, and since when."""
         try:
             return self._store.learned(self._name(model)) if self._store else None
-        # A store that cannot be read, whosever it is, only costs a refusal more.
+        # A store that cannot be read, whoever wrote it, costs only one more refusal.
         except Exception:  # noqa: BLE001 - a foreign store
             return None
 
     def _newer(self, held: _Held | None, found: tuple[str, float] | None, now: float) -> _Held:
-        """Return what is held, or what the store has where that is newer."""
+        """Return what is held, or what the store holds if that is newer."""
         if found is None or (held is not None and held.learned_at >= found[1]):
             return held._replace(read_at=now) if held is not None else _Held(Memory(), now, now)
         return _Held(memory_of(found[0]), found[1], now)
@@ -113,5 +113,5 @@ class Knowledge:
             return
 
     def _name(self, model: str) -> str:
-        """Return the name in the store: wire, endpoint and model, because each may count in its own way."""
+        """Return the name in the store: wire, endpoint and model, because each combination may count in its own way."""
         return f"provider {self._wire} {self._endpoint} {model}"

@@ -1,9 +1,9 @@
-"""What has a provider shown of itself? Its limit, and how it counts, for as long as that is worth believing (R-5).
+"""What has a provider revealed? Its limit and how it counts, for as long as that is worth believing (R-5).
 
-A value for one provider, endpoint and model. What refusals state and what answers report are kept as observations in
-our own counts by kind (`context.provider_counts`), so that the next request is sized before it is sent. Law: a window
-is only ever lowered by what was learned; what is implausible, or older than its lifetime, is not believed. Leaves to
-others: clocks and stores (`Carrier`).
+A memory is a value for one provider, endpoint and model. The numbers in refusals and answers are kept as observations in
+our own counts by kind (`context.provider_counts`), so that the next request is sized before it is sent. Law: learning
+only ever lowers a window; what is implausible or older than its lifetime is not believed. Leaves to others: clocks and
+stores (`Carrier`).
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ from penstock.overflow.learned import SMALLEST_TOKENS
 if TYPE_CHECKING:
     from penstock.context.recovery import Attempt
 
-# Long enough for a session, short enough for a regional cap that was temporary.
+# Long enough for a session, short enough for a temporary regional cap.
 LIFETIME_SECONDS = 24 * 3_600.0
-"""How long what was learned is believed after it was last confirmed."""
+"""How long a lesson is believed after it was last confirmed."""
 _MAX_OBSERVATIONS = 4
-"""How many numbers are kept: what is decided looks at the newest two, the likelihood at all of them."""
-# Of our count of a request that was refused without a number: the next has to be smaller than that one.
+"""How many numbers are kept: decisions look at the newest two, the likelihood at all of them."""
+# The share of our count of a request refused without a number: the next request has to be smaller than that one.
 _SAFETY = 0.95
 _NUMBERS = ("limit_tokens", "refused_tokens")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """What is known of one provider's way to count."""
+    """What is known of how one provider counts."""
 
     limit_tokens: int | None = None
     """The smallest window that a refusal stated, in the provider's tokens."""
     refused_tokens: int | None = None
-    """The smallest request that was refused without a number, in our tokens; nothing as large is sent again."""
+    """The smallest request that was refused without a number, in our tokens; nothing that large is sent again."""
     taken_tokens: int = 0
-    """The most input that an answer has reported, in the provider's tokens."""
+    """The largest input that an answer has reported, in the provider's tokens."""
     observations: tuple[Observation, ...] = ()
     """The newest numbers, oldest first."""
 
     def window(self, believed_tokens: int) -> int:
-        """Return the window to plan with: the believed one, or what was learned where that is smaller."""
+        """Return the window to plan with: the believed window, or the learned one if that is smaller."""
         known = [believed_tokens]
         if self.limit_tokens is not None:
             known.append(self.limit_tokens)
@@ -51,8 +51,9 @@ class Memory:
             refused = int(self.refused_tokens * _SAFETY)
             if not self.observations:
                 known.append(refused)
-            # Answers say how it counts, and a refusal without a number what it does not take: of a provider that never names its
-            # limit (OpenAI's streams) that is all there will ever be. What it has taken it takes again. A stated limit says more.
+            # Answers show how the provider counts, and a refusal without a number shows what it does not take. For a provider
+            # that never names its limit (OpenAI's streams), nothing more will ever be known. What it took once, it takes again.
+            # A stated limit says more.
             elif self.limit_tokens is None:
                 seen = self.observations[-1]
                 share = seen.stated_tokens / max(1, seen.counts.total)
@@ -60,39 +61,39 @@ class Memory:
         return min(known)
 
     def never_refused(self, believed_tokens: int) -> int:
-        """Return the size below which nothing is known to have been refused, in our tokens or the provider's, whichever is less."""
+        """Return the size below which no request is known to have been refused, in our tokens or the provider's, if smaller."""
         return min(self.window(believed_tokens), self.refused_tokens or believed_tokens)
 
     def refused(self, attempt: Attempt) -> Memory:
-        """Return what is known after a refusal."""
+        """Return the memory after a refusal."""
         limit = attempt.limit_tokens
-        # Of a conversation that the provider keeps, its size says nothing of what stood in the request, and only its limit counts.
+        # If the provider keeps the conversation, the size says nothing about the request itself; only the limit counts.
         seen = attempt.observation() if attempt.is_whole else None
         if limit is None and not attempt.is_whole:
             return self
-        # An observation without a limit cannot size the next request: only that this size was too much is kept.
+        # An observation without a limit cannot size the next request; only the size that was too large is kept.
         if limit is None:
             total = attempt.sized.counts.total
             return replace(self, refused_tokens=min(total, self.refused_tokens or total))
         smallest = min(limit, self.limit_tokens or limit)
-        # Only numbers are kept: a bound ("more than the limit") says little beside the limit itself.
+        # Only stated numbers are kept: a bound ("more than the limit") adds little to the limit itself.
         observations = self._with(seen) if seen is not None and seen.is_stated else self.observations
         return replace(self, limit_tokens=smallest, observations=observations)
 
     def answered(self, counts: KindCounts, reported_tokens: int) -> Memory:
-        """Return what is known after an answer that reported its input."""
+        """Return the memory after an answer that reported its input."""
         return replace(self.took(reported_tokens), observations=self._with(stated(counts, reported_tokens)))
 
     def took(self, reported_tokens: int) -> Memory:
-        """Return what is known after an answer that reported its input, without how our own count compares with it."""
+        """Return the memory after an answer that reported its input, ignoring how our own count compares with it."""
         return replace(self, taken_tokens=max(self.taken_tokens, reported_tokens))
 
     def _with(self, seen: Observation) -> tuple[Observation, ...]:
-        """Return the observations with one more, the oldest dropped where there would be too many."""
+        """Return the observations with one more, dropping the oldest if there are too many."""
         return (*self.observations[-(_MAX_OBSERVATIONS - 1) :], seen)
 
     def to_json(self) -> str:
-        """Return the memory as JSON, for a store; `memory_of` gives an equal one but for rounding."""
+        """Return the memory as JSON, for a store; `memory_of` restores it up to rounding."""
         rows = [
             {"tokens": seen.counts.tokens, "messages": seen.counts.messages, "stated": round(seen.stated_tokens)}
             for seen in self.observations
@@ -102,10 +103,10 @@ class Memory:
 
 
 def memory_of(text: str) -> Memory:
-    """Return what `to_json` wrote; nothing where the text is of another version, or no such text at all."""
+    """Return the memory that `to_json` wrote; an empty one if the text is of another version or not such a text."""
     try:
         value = json.loads(text)
-        # Counts are stored by place, so they mean nothing where the kinds are others: another version wrote them.
+        # Counts are stored by position, so they mean nothing if the kinds differ: another version wrote them.
         if tuple(value["kinds"]) != CONTENT_KINDS:
             return Memory()
         rows = tuple(

@@ -1,7 +1,7 @@
-"""Which events are in the lines or the bytes of a stream? For callers whose function hands on what came, unread (R-4).
+"""Which events are in the lines or bytes of a stream? For callers whose function passes on what arrived, unread (R-4).
 
-HTTP libraries give lines with or without their ends, or blocks that end anywhere. Law: however a stream is cut, the same
-events come out. Leaves to others: what an event means (`streams`).
+HTTP libraries yield lines with or without their line ends, or blocks that end anywhere. Law: however a stream is split,
+the same events come out. Leaves to others: what an event means (`streams`).
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _MAX_TRIED_CHARS = 65_536
 
 
 class NoEvents(Exception):
-    """What came is no stream of events: words of a caller's own, say."""
+    """The input is not a stream of events; it may be a caller's own words, for example."""
 
 
 class RawEvents:
-    """Lines, text or bytes as they come, as the JSON of the events that they hold.
+    """A reader that turns incoming lines, text or bytes into the JSON of the events in them.
 
     Args:
-        wire: the wire whose events they are; one with binary frames has those in its bytes.
+        wire: the wire of the events; for a wire with binary frames, bytes hold those.
     """
 
     def __init__(self, wire: str) -> None:
@@ -38,25 +38,25 @@ class RawEvents:
         self._frames = frames() if frames is not None else None
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._rest = ""
-        """What came behind the last whole line, but for the parts behind it."""
+        """What arrived after the last whole line, without the fragments in `_parts`."""
         self._parts: list[str] = []
         self._is_sse: bool | None = None
         self._has_ends = False
-        """Whether any line came with its end, so that a block without one may be a part of a line."""
+        """Whether any line arrived with its line end, so that a block without one may be part of a line."""
         self._name, self._data = "", list[str]()
         self._body, self._chars = list[str](), 0
 
     @property
     def is_body(self) -> bool:
-        """Whether what comes is no stream but one body of JSON."""
+        """Whether the input is a single JSON body, not a stream."""
         return self._is_sse is False
 
     def feed(self, block: str | bytes | bytearray) -> Iterator[Json]:
-        """Take what came next; yield the events that it completes.
+        """Take the next block; yield the events that it completes.
 
         Raises:
-            NoEvents: for words that are no events.
-            Unreadable: for bytes that are no frames.
+            NoEvents: for words that are not events.
+            Unreadable: for bytes that are not frames.
         """
         if self._frames is not None and not isinstance(block, str):
             for event in self._frames.feed(bytes(block)):
@@ -64,15 +64,15 @@ class RawEvents:
             return
         text = block if isinstance(block, str) else self._decoder.decode(bytes(block))
         if not block and not self._has_ends:
-            # The empty line between events, of an iterator that gives lines without their ends.
+            # The empty line between events, from an iterator that yields lines without their ends.
             line, self._rest = self._rest, ""
             yield from self._line(line)
             yield from self._line("")
             return
-        if self._is_sse is None:  # the mark of UTF-8 is no part of what it stands before
+        if self._is_sse is None:  # a UTF-8 byte order mark is not part of the text after it
             text = text.removeprefix("\ufeff")
         if self._is_sse and self._has_ends and "\n" not in text and not text.rstrip().endswith(("}", "]")):
-            # Of a long line, which would take the square of its length if it were put together with each part.
+            # A fragment of a long line: joining the line at every fragment would take quadratic time.
             self._parts.append(text)
             return
         self._has_ends = self._has_ends or "\n" in text
@@ -103,7 +103,7 @@ class RawEvents:
                 yield event
 
     def _is_told(self, line: str) -> bool:
-        """Whether it is known by now what comes; a first block may end within the name of a field."""
+        """Return whether the kind of input is known yet; a first block may end within a field name."""
         start = line.lstrip(" \t")
         if not start or any(field.startswith(start) and field != start for field in _FIELDS):
             return False
@@ -113,7 +113,7 @@ class RawEvents:
         return True
 
     def _json(self, lines: list[str]) -> Iterator[Json]:
-        """Yield the one body that is no stream, once it is whole; a large one only at its end, since each try reads all of it."""
+        """Yield the single body that is not a stream, once complete; a large one only at the end, as each try parses it all."""
         self._body += lines
         self._rest = ""
         self._chars += sum(map(len, lines))
@@ -124,14 +124,14 @@ class RawEvents:
                 yield event
 
     def _is_whole(self, line: str) -> bool:
-        """Whether a line without its end is whole: an object that is closed, or any field where no line comes with its end."""
+        """Return whether a line without its end is complete: a closed object, or any field if no line arrives with its end."""
         if line.startswith("data:"):
             value = line[5:].strip()
             return value == _END or (value.endswith(("}", "]")) and parsed(value)[0])
         return bool(line) and not self._has_ends and line.startswith(_FIELDS)
 
     def _line(self, line: str) -> Iterator[Json]:
-        """Yield the event that a line completes: its data as soon as it is JSON, since the empty line behind it may be left out."""
+        """Yield the event that a line completes, as soon as its data is JSON, since the empty line after it may be missing."""
         name, _, value = line.partition(":")
         if name == "event":
             self._name = value.strip()
@@ -145,7 +145,7 @@ class RawEvents:
         if not is_json:
             event = "\n".join(self._data)
         name, self._name, self._data = self._name, "", []
-        # A server that names its event an error need not say so again in its data.
+        # A server that names its event an error need not repeat that in the data.
         is_named = name == "error" and not (isinstance(event, dict) and event.get("error"))
         if is_named or isinstance(event, dict):
             yield {"error": event} if is_named else event
@@ -154,7 +154,7 @@ class RawEvents:
 
 
 def errors_in(text: str) -> str:
-    """Return the JSON of the first error event in a text of server-sent events; empty where there is none."""
+    """Return the JSON of the first error event in a text of server-sent events; empty if there is none."""
     raw = RawEvents("openai-chat")
     try:
         found = [*raw.feed(text), *raw.finish()]

@@ -1,8 +1,8 @@
-"""Which requests did a provider refuse? Remembered, so that none of them is sent again as it was (R-5).
+"""Which requests did a provider refuse? They are remembered so that none of them is sent again unchanged (R-5).
 
-A refusal may state no number, and what usage shows of a provider says nothing of its window: what is certain is that this
-very request was too large, and any that begins with all of its messages and has everything else alike. Law: what was refused
-is not sent again by who remembers it. Leaves to others: clocks and locks (`Carrier`), and what is sent instead (`course`).
+A refusal may state no number, and a provider's usage says nothing about its window. What is certain is that this very request was
+too large, and so is any request that begins with all of its messages and is otherwise identical. Law: whoever remembers a refused
+request does not send it again. Leaves to others: clocks and locks (`Carrier`), and what is sent instead (`course`).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from penstock.wires import messages_of, wire_named
 if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
-# Each is some hundred bytes: a digest, and what the provider said.
+# Each takes some hundred bytes: a digest, and what the provider said.
 MAX_REFUSED = 1_024
-"""How many refused requests are remembered, the newest."""
+"""How many of the newest refused requests are remembered."""
 
 
 class _Said(NamedTuple):
@@ -28,7 +28,7 @@ class _Said(NamedTuple):
 
 
 class RefusedRequests:
-    """Requests that a provider refused for their size, by digests of what they held.
+    """Requests that a provider refused for their size, identified by digests of their content.
 
     Args:
         wire: the wire on which the requests are written.
@@ -40,17 +40,17 @@ class RefusedRequests:
         self._said: dict[bytes, _Said] = {}
 
     def add(self, request: Json, overflow: Overflow, now_seconds: float, plan: str = "") -> None:
-        """Remember that a request was refused, with which words, and under whose limits."""
+        """Remember a refused request, what the provider said of it, and under which limits."""
         for whole in self._digests(request, plan)[-1:]:
-            self._said.pop(whole, None)  # so that it counts among the newest
+            self._said.pop(whole, None)  # so that it becomes the newest
             self._said[whole] = _Said(overflow, now_seconds)
         while len(self._said) > MAX_REFUSED:
             del self._said[next(iter(self._said))]
 
     def said_of(self, request: Json, now_seconds: float, plan: str = "") -> Overflow | None:
-        """Return what was said of a request, or of one that it begins with, under these limits; None where nothing was refused.
+        """Return what was said of a request or of a prefix of it under these limits; None if none of them was refused.
 
-        Of a longer one the sizes that were stated are not true, only the limit.
+        For a request longer than the refused one, the stated sizes do not hold, only the limit does.
         """
         if not self._said:
             return None
@@ -65,9 +65,9 @@ class RefusedRequests:
         return found
 
     def _digests(self, request: Json, plan: str) -> list[bytes]:
-        """Return digests of a request's first message, of its first two, … with everything else that it holds; the last is of all.
+        """Return digests of a request's first message, its first two, …, each with all other fields; the last covers everything.
 
-        None of what JSON cannot hold: it could not be told from another.
+        There are none if JSON cannot represent the request, because digests could not identify it.
         """
         messages = messages_of(request, self._wire)
         key = wire_named(self._wire).body.messages_key
@@ -84,5 +84,5 @@ class RefusedRequests:
 
 
 def _written(value: Json) -> bytes:
-    """Return a value as JSON, keys in their order; bytes, which one wire carries, as their representation."""
+    """Return a value as JSON, with keys in their given order; bytes, which one wire carries, as their representation."""
     return json.dumps(value, default=repr).encode()

@@ -1,7 +1,7 @@
 """What came back? A body, an SDK's object, or a refusal in the shape of either (R-4).
 
-Callers send with whatever they have: a function that returns JSON, an SDK that returns objects. Law: a refusal is found
-whatever it looks like; everything else is handed on untouched, down to the very object. Leaves to others: streams
+Callers send with whatever they have: a function that returns JSON, or an SDK that returns objects. Law: a refusal is
+found in whatever form it comes; everything else is returned untouched, as the same object. Leaves to others: streams
 (`streams`), and what is done about a refusal (`course`).
 """
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def plain(value: Any) -> Json:
     """Return an answer as JSON, as far as it can be read; else None.
 
-    Read are bodies, bytes, SDK objects, dataclasses, HTTP responses, and statuses beside bodies.
+    Readable are bodies, bytes, SDK objects, dataclasses, HTTP responses, and a status paired with a body.
     """
     if (answer := http_answer(value)) is not None:
         return plain(answer.body)
@@ -43,23 +43,23 @@ def plain(value: Any) -> Json:
         return _read(value if isinstance(value, str) else bytes(value).decode("utf-8-sig", "replace"))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value)
-    # pydantic and the SDKs on it have `model_dump`, older ones `to_dict`; `json` is a response's body for httpx and
-    # requests, and text for pydantic 1.
+    # pydantic and SDKs based on it have `model_dump`, older ones `to_dict`; `json` is a response's body in httpx and
+    # requests, and text in pydantic 1.
     for name in ("model_dump", "to_dict", "json", "dict"):
         convert = getattr(value, name, None)
         if callable(convert):
-            with contextlib.suppress(Exception):  # a foreign object that cannot be read says nothing
+            with contextlib.suppress(Exception):  # an unreadable foreign object says nothing
                 read = convert()
                 return plain(read) if isinstance(read, Mapping | str | bytes) else None
     return None
 
 
-# A function of AWS that hands on what another one said encodes it anew.
+# An AWS function that passes on another function's text encodes it again.
 _MAX_ENCODINGS = 3
 
 
 def _read(text: str) -> Json:
-    """Return what a text holds as JSON, encoded more than once or as an event of an error; else the text."""
+    """Return the JSON in a text that was encoded more than once or is an error event; else the text."""
     held: Json = text
     for _ in range(_MAX_ENCODINGS):
         is_json, read = parsed(held) if isinstance(held, str) else (False, None)
@@ -72,10 +72,10 @@ def _read(text: str) -> Json:
 
 
 def refusal_in(value: Any, rules: Sequence[RefusalRule] = ()) -> tuple[Overflow | None, Exception | None]:
-    """Return what an answer that is an error says of the request's size, and the error; None twice for an answer.
+    """Return what an error returned as an answer says of the request's size, and the error; two Nones for a real answer.
 
-    Some gateways send a provider's error with HTTP 200, some SDKs hand it on as an object like any other, and a caller's own
-    function may return whatever came.
+    Some gateways send a provider's error with HTTP 200, some SDKs return it as an ordinary object, and a caller's own function may
+    return whatever arrived.
     """
     answer, body = http_answer(value), _unwrapped(plain(value))
     status = answer.status if answer is not None and answer.status >= 400 else _page_status(body)
@@ -83,7 +83,7 @@ def refusal_in(value: Any, rules: Sequence[RefusalRule] = ()) -> tuple[Overflow 
         return overflow_in(body, status, rules=rules), Refusal(f"HTTP {status}: {_written(body)}")
     if is_error(body):
         return overflow_in(body, rules=rules), Refusal(as_json(body))
-    # Gateways write errors in forms of their own: one that names an overflow where no wire has an answer is a refusal.
+    # Gateways have their own error formats: a body that names an overflow and is no wire's answer is a refusal.
     if _may_be_error(body) and (overflow := overflow_in(body, rules=rules)) is not None:
         return overflow, Refusal(_written(body))
     if isinstance(body, str) and _is_error_text(body, rules):
@@ -96,7 +96,7 @@ def refusal_in(value: Any, rules: Sequence[RefusalRule] = ()) -> tuple[Overflow 
 
 
 def _written(body: Json) -> str:
-    """Return a body for the message of an error."""
+    """Return a body as the message of an error."""
     return body if isinstance(body, str) else as_json(body)
 
 
@@ -104,7 +104,7 @@ def _written(body: Json) -> str:
 _ERROR_PAGE = re.compile(
     r"\A\s*<(?:!doctype html|html)\b.{0,2000}?<title>[^<]{0,100}?\b([45]\d\d)\b", re.IGNORECASE | re.DOTALL
 )
-# What a program writes before the words of an error: "Error: …", "openai.BadRequestError: …", "HTTP 429 …".
+# What a program writes before an error's message: "Error: …", "openai.BadRequestError: …", "HTTP 429 …".
 _MARK = re.compile(r"\s*(?:[\w.]*(?:error|exception)\b[^\n]{0,40}?[:(]|http/?[\d.]* ?[45]\d\d\b)", re.IGNORECASE)
 _MAX_ERROR_CHARS = 500
 
@@ -116,7 +116,7 @@ def _page_status(body: Json) -> int | None:
 
 
 def _is_error_text(text: str, rules: Sequence[RefusalRule]) -> bool:
-    """Return whether a text in an answer's place is an error for certain: a caller may return the model's words alone."""
+    """Return whether a text in place of an answer is certainly an error; a caller may return just the model's words."""
     if len(text) > _MAX_ERROR_CHARS:
         return False
     told = diagnose(text, rules=rules)
@@ -127,10 +127,9 @@ def _is_error_text(text: str, rules: Sequence[RefusalRule]) -> bool:
 
 
 def _is_bare(value: Any, body: Json) -> bool:
-    """Return whether an SDK's answer holds nothing of an answer.
+    """Return whether an SDK's answer is empty except for HTTP metadata.
 
-    google-genai and boto3 keep only what they know of a body: of an error in the place of an answer nothing is left but the HTTP
-    response beside it.
+    google-genai and boto3 keep only the fields that they know: of an error in place of an answer, only the HTTP response remains.
     """
     if isinstance(body, dict) and body.keys() == {"ResponseMetadata"}:
         return True
@@ -140,7 +139,7 @@ def _is_bare(value: Any, body: Json) -> bool:
 
 
 def _unwrapped(body: Json) -> Json:
-    """Return the object in which a provider tells of an error, out of what it puts around it; anything else as it is."""
+    """Return a provider's error object without its wrapping; anything else unchanged."""
     if isinstance(body, list) and body:  # Google's stream without `alt=sse`
         return body[0] if isinstance(body[0], Mapping) and "error" in body[0] else body
     choices = body.get("choices") if isinstance(body, Mapping) else None
@@ -154,19 +153,19 @@ _ERROR_FIELDS = ("detail", "message", "Message", "errors", "error_msg", "base_re
 
 
 def _may_be_error(body: Json) -> bool:
-    """Return whether a body has a field in which gateways tell of errors, and an answer of no wire."""
+    """Return whether a body has a field in which gateways report errors and is not an answer of any wire."""
     if not isinstance(body, dict) or any(wire_named(wire).answers.is_answer(body) for wire in WIRES):
         return False
-    # An answer of Ollama's own has a `message` too, an object with the model's words.
+    # Ollama's native answer has a `message` too: an object with the model's words.
     return any(body.get(name) and not (name == "message" and isinstance(body[name], dict)) for name in _ERROR_FIELDS)
 
 
 def is_error(body: Json) -> bool:
-    """Return whether a body, or an event of a stream, is an error in the place of an answer."""
+    """Return whether a body or a stream event is an error in place of an answer."""
     body = _unwrapped(body)
     if not isinstance(body, Mapping):
         return False
     is_failed = type_of(body) in {"error", "response.failed"} or body.get("object") == "error"
-    # AWS names the kind of an error beside its message, and in a stream makes it the only key of the event.
+    # AWS names the kind of an error next to its message; in a stream, the kind is the only key of the event.
     is_aws = isinstance(body.get("__type"), str) or (len(body) == 1 and str(next(iter(body))).endswith("Exception"))
     return bool(body.get("error")) or is_failed or is_aws

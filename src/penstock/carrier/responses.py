@@ -1,8 +1,8 @@
-"""Was an HTTP response read, and what did it say? Responses and errors of HTTP libraries, as a caller hands them on (R-4).
+"""Was an HTTP response read, and what did it say? Responses and errors of HTTP libraries, as a caller passes them on (R-4).
 
-A response that was read is an answer or a refusal like any other. One that was not can be read once: who looks at it here
-takes it from the caller, so that it is refused with the way that works. The body of an error is read where it still can
-be, and given back. Leaves to others: what a body says (`replies`), and events of a stream (`streams`).
+A response that was read is an answer or a refusal like any other. An unread response can be read only once, and reading it
+here would take it from the caller; so it is rejected with an error that names the way that works. The body of an error is
+read while it still can be, and given back. Leaves to others: what a body says (`replies`), and stream events (`streams`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _HELD_BACK = "Penstock could not read the body of this error: read it before you
 
 
 class HttpAnswer(NamedTuple):
-    """What an HTTP library, a gateway or a function handed on: a status and a body."""
+    """A status and a body, as returned by an HTTP library, a gateway or a function."""
 
     status: int
     body: Any
@@ -39,7 +39,7 @@ def http_answer(value: Any) -> HttpAnswer | None:
     """Return the status and the body of a value that holds both; None for anything else.
 
     Args:
-        value: a response that was read, an object or a mapping with a status beside a body, or a pair of the two in either order.
+        value: a response that was read, an object or a mapping with a status and a body, or a pair of the two in either order.
     """
     if isinstance(value, tuple) and 2 <= len(value) <= 3:
         first, second = value[:2]
@@ -60,10 +60,10 @@ def is_response(value: Any) -> bool:
 
 
 def is_unread(value: Any) -> bool:
-    """Return whether a value is a response whose body is still on its way."""
+    """Return whether a value is a response whose body has not been read yet."""
     if not is_response(value):
         return False
-    # requests marks a body that is still on its way so; asking for `content` would read it.
+    # requests marks an unread body this way; accessing `content` would read it.
     return _attribute(value, "_content") is False or not _is_body(_attribute(value, "content"))
 
 
@@ -71,30 +71,30 @@ def checked(value: Any) -> Any:
     """Return what `send` returned.
 
     Raises:
-        CallerError: for a response that was not read, also where a mapping holds it, as the SDK of AWS does.
+        CallerError: for an unread response, also inside a mapping, as the AWS SDK returns it.
     """
     for held in value.values() if isinstance(value, Mapping) else [value]:
         if is_unread(held):
             with contextlib.suppress(Exception):
-                held.close()  # nobody else will: the caller has handed it on
+                held.close()  # nobody else will: the caller has passed it on
             raise CallerError(_NOT_READ)
     return value
 
 
 def told_by(error: Exception) -> Exception:
-    """Return what tells what an error says: the error itself, or its status and body where that had to be read.
+    """Return an error that can be diagnosed: the error itself, or its status and body if those had to be read.
 
     Args:
-        error: what `send` raised. The body of urllib's is there again afterwards.
+        error: what `send` raised. The body of urllib's error is put back afterwards.
     """
     fp = _attribute(error, "fp")
     if isinstance(fp, io.IOBase) and _is_status(code := _attribute(error, "code")):
         content = b""
-        with contextlib.suppress(Exception):  # a connection that broke meanwhile: there is no more to read
+        with contextlib.suppress(Exception):  # if the connection broke meanwhile, there is nothing more to read
             content = fp.read()
-        with contextlib.suppress(Exception):  # all is read: its connection is not kept until nobody holds the error
+        with contextlib.suppress(Exception):  # everything is read: free the connection before the error is released
             error.close()  # type: ignore[attr-defined]  # urllib's error is a response too
-        # Both names lead to the body: `read` looks for it under the one, a handler of the caller's may under the other.
+        # Both names lead to the body: `read` uses one of them, and the caller's handler may use the other.
         error.fp = error.file = io.BytesIO(content)  # type: ignore[attr-defined]
         return Refused(code, content.decode("utf-8", "replace"))
     response = _attribute(error, "response")
@@ -119,7 +119,7 @@ async def atold_by(error: Exception) -> Exception:
 
 
 def _note_if_unread(error: Exception, response: Any) -> None:
-    """Say in an error that nothing of its body was seen: what it refuses is not known then."""
+    """Add a note to an error whose body was not seen: what it refuses is unknown then."""
     if is_unread(response) and _HELD_BACK not in getattr(error, "__notes__", ()):
         error.add_note(_HELD_BACK)
 
@@ -133,7 +133,7 @@ def _is_body(value: Any) -> bool:
 
 
 def _attribute(value: Any, name: str) -> Any:
-    """Return an attribute, None where there is none or reading it raises: httpx raises where a body was not read."""
+    """Return an attribute; None if it is missing or reading it raises, as httpx does for an unread body."""
     try:
         return getattr(value, name, None)
     except Exception:  # noqa: BLE001 - a foreign object

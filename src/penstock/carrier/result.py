@@ -1,4 +1,4 @@
-"""How did it go? The value that `execute` and carriers return, and what it tells the user (O-6, O-7)."""
+"""How did it go? The value that `execute` and carriers return, and what it says to the user (O-6, O-7)."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ TOOL_OUTPUT_MESSAGE = """\
 A tool returned more data than the model can process.
 Session context cleared. Try a more specific query.
 Tip: Use count_files() before list_files() on large directories."""
-"""What the user is told of such an end."""
+"""The message to the user for such an end."""
 REFUSED_BEFORE = "The provider refused this very request before; it was not sent again."
-"""What stands in the place of the provider's words where a carrier did not ask again."""
+"""Stands in for the provider's words when a carrier did not ask again."""
 _SHOWN_REPAIRS = 5
 
 
@@ -74,21 +74,21 @@ class RecoveryResult:
 
 
 def refused_with(proof: str, provider_words: str) -> str:
-    """Return why nothing can be sent, and what the provider itself said."""
+    """Return the message that nothing can be sent, with the proof and the provider's own words."""
     return f"{proof}\nThe provider said: {escape.clip(provider_words, 500)}"
 
 
 def no_answer(reason: str) -> str:
-    """Return that an error came where an answer should be."""
+    """Return the message that an error came in place of an answer."""
     return f"The provider did not answer: {escape.clip(reason, 500)}"
 
 
 BROKE_OFF = "The stream ended before the answer said why it stops: what came may be a part of it."
-"""The warning of a stream whose connection closed as if it were whole."""
+"""The warning for a stream whose connection closed normally before the answer was complete."""
 
 
 def unknown_answer(wire: str) -> str:
-    """Return the warning that what came has the shape of no answer."""
+    """Return the warning that the response does not have the shape of an answer."""
     return (
         f"What came back is no answer of {wire} that Penstock can read: "
         "whether it is an error, was cut or is empty cannot be told."
@@ -96,13 +96,13 @@ def unknown_answer(wire: str) -> str:
 
 
 def was_mended(actions: Sequence[str]) -> str:
-    """Return the warning that a request was sent other than it came, though nothing was too large."""
+    """Return the warning that a request was repaired before it was sent, although nothing was too large."""
     more = f" and {len(actions) - _SHOWN_REPAIRS} more" if len(actions) > _SHOWN_REPAIRS else ""
     return f"The request was not valid and was mended: {'; '.join(actions[:_SHOWN_REPAIRS])}{more}."
 
 
 def no_messages(actions: Sequence[str]) -> str:
-    """Return that there is nothing to send."""
+    """Return the message that there is nothing to send."""
     why = f": nothing of them was valid ({'; '.join(actions[:_SHOWN_REPAIRS])})" if actions else ""
     return f"the request has no messages{why}"
 

@@ -1,4 +1,4 @@
-"""What goes to and fro between a course and who drives it: the settings, what to send or to ask, and what came of it."""
+"""What passes between a course and its driver? The settings, what to send or to ask, and the outcome."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ class SummaryRequest(NamedTuple):
 
 
 class SendOutcome(NamedTuple):
-    """What came of a step: a value, or the error that the caller's function raised."""
+    """The outcome of a step: a value, or the error that the caller's function raised."""
 
     value: Any = None
     error: Exception | None = None
     body: Json = None
-    """The answer as JSON, where it is known: of a stream that goes on it comes when it has ended."""
+    """The answer as JSON, if known; for a stream that is still running it comes at the end."""
     is_stream: bool = False
     told: object = None
-    """What tells what the error says: the error itself, or its body where that had to be read."""
+    """What to diagnose in place of the error: the error itself, or its body if that had to be read."""
 
 
 @dataclass(kw_only=True)
 class CarrySettings:
-    """What a request is carried with; `execute` says what each is.
+    """The settings that a request is carried with; `execute` describes each.
 
     Raises:
         CallerError: for calls or a window below 1.
@@ -62,13 +62,13 @@ class CarrySettings:
     can_summarise: bool = False
     """Whether a step may be a `SummaryRequest`."""
     known: tuple[Observation, ...] = ()
-    """What this provider said of requests before, as a carrier remembers it, oldest first."""
+    """What this provider said of earlier requests, as a carrier remembers it, oldest first."""
     taken_tokens: int = 0
-    """The most input that it has reported before."""
+    """The largest input that the provider has reported before."""
     headroom_share: float = 0.0
-    """How much of the room is left free where a request is cut before it is sent, so that the next ones need no cut."""
+    """The share of the room left free when a request is cut before sending, so that the next requests need no cut."""
     is_forwarded: bool = False
-    """Whether the request is somebody else's, to be sent as it came unless it has to shrink: what is not valid is not mended."""
+    """Whether the request is somebody else's and is sent as it came, unrepaired, unless it has to shrink."""
 
     def __post_init__(self) -> None:
         if type(self.max_calls) is not int or self.max_calls < 1:

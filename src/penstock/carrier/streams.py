@@ -1,9 +1,9 @@
-"""How is a stream handed on that may be refused? Its first events are looked at before the caller has it (R-4).
+"""How is a stream passed on that may be refused? Its first events are examined before the caller gets it (R-4).
 
-SDKs return a stream before the provider has said anything. It is read here up to its first content, so that a refusal
-can still be cured; behind that the caller gets the stream, and a refusal in it is named. Law: every event comes to the
-caller once, in its order, and the caller's object is the SDK's own wherever that is possible. Leaves to others: what an
-event says (`stream_watch`), and what is done about a refusal (`course`).
+SDKs return a stream before the provider has said anything. A stream is read here up to its first content, so that a
+refusal can still be cured; after that the caller gets the stream, and a refusal in it is raised as a named error. Law:
+the caller gets every event once and in order, and the SDK's own object whenever possible. Leaves to others: what an event
+says (`stream_watch`), and what is done about a refusal (`course`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def is_stream(value: Any) -> bool:
-    """Return whether a value is a stream, or a context manager that makes the request only when it is entered."""
+    """Return whether a value is a stream, or a context manager that sends the request only when it is entered."""
     if isinstance(value, str | bytes | bytearray | list | tuple | set) or is_response(value):
         return False
     if isinstance(value, Mapping):
@@ -32,33 +32,33 @@ def is_stream(value: Any) -> bool:
         return True
     is_iterable = hasattr(value, "__iter__") or hasattr(value, "__aiter__")
     if is_iterable and callable(getattr(value, "model_dump", None)):
-        # pydantic's objects iterate over their fields.
+        # pydantic objects iterate over their fields.
         return False
     return is_iterable or hasattr(value, "__enter__") or hasattr(value, "__aenter__")
 
 
 class BegunStream(NamedTuple):
-    """A stream that has begun to say something, or has ended."""
+    """A stream that has produced its first content, or has ended."""
 
     stream: Any
-    """What the caller gets: the same object where that is possible, its first events included."""
+    """What the caller gets: the same object if possible, first events included."""
     body: Json = None
-    """The whole answer, where the stream has ended; an empty object where nothing came, None while there is more to come."""
+    """The whole answer if the stream has ended; an empty object if nothing came, None while more is to come."""
 
 
 def begin_stream(value: Any, watch: StreamWatch) -> BegunStream:
-    """Return a stream once its first content has come.
+    """Return a stream once its first content has arrived.
 
     Raises:
         StreamRefused: for an error event before the first content; the stream is closed.
-        Exception: what the stream raises before it; the stream is closed.
+        Exception: what the stream raises before its first content; the stream is closed.
     """
     if isinstance(value, Mapping):
         held = {key: begin_stream(inner, watch) for key, inner in value.items() if is_stream(inner)}
         body = next((begun.body for begun in held.values()), None)
         return BegunStream({**value, **{key: begun.stream for key, begun in held.items()}}, body)
-    # Anthropic's `messages.stream(…)` sends when it is entered: entered here, its refusal is seen while something can
-    # still be done.
+    # Anthropic's `messages.stream(…)` sends when it is entered: it is entered here, so that its refusal is seen while it
+    # can still be cured.
     if not hasattr(value, "__iter__") and hasattr(value, "__enter__"):
         entered = value.__enter__()
         try:
@@ -118,14 +118,14 @@ async def begin_async_stream(value: Any, watch: StreamWatch) -> BegunStream:
 
 
 def _rest(value: Any, events: Any) -> Any:
-    """Return the events that are still to come: from where the SDKs of OpenAI and Anthropic keep them, else as they were begun."""
+    """Return the remaining events: from the attribute where the SDKs of OpenAI and Anthropic keep them, else the given iterator."""
     return getattr(value, "_iterator", events)
 
 
 def _with_events(value: Any, events: Any, wrapped: Callable[[Any, Any], Any]) -> Any:
-    """Return a stream that gives these events.
+    """Return a stream that yields these events.
 
-    The SDKs of OpenAI and Anthropic keep theirs in `_iterator`: with these put there, the caller has the very object that its own
+    The SDKs of OpenAI and Anthropic keep their events in `_iterator`. Replacing that leaves the caller the very object that its
     code expects, with all its methods. Anything else is wrapped.
     """
     if not hasattr(value, "_iterator"):
@@ -135,11 +135,11 @@ def _with_events(value: Any, events: Any, wrapped: Callable[[Any, Any], Any]) ->
 
 
 def _watched(head: list[Any], rest: Iterator[Any], watch: StreamWatch | None) -> Generator[Any, None, None]:
-    """Yield the events that were looked at, then the others, each looked at; nobody watches a stream that has ended."""
+    """Yield the events already examined, then examine and yield the rest; an ended stream has no watch."""
     yield from head
     if watch is None:
         return
-    # What the consumer throws at a `yield` is its own error, and not the stream's: only `next` stands within `try`.
+    # What the consumer throws at a `yield` is its own error, not the stream's: only `next` is within the `try`.
     while True:
         try:
             event = next(rest)
@@ -148,7 +148,7 @@ def _watched(head: list[Any], rest: Iterator[Any], watch: StreamWatch | None) ->
             break
         except StreamRefused:
             raise
-        except Exception as error:  # noqa: BLE001 - a foreign stream: what is no refusal is raised as it is
+        except Exception as error:  # noqa: BLE001 - a foreign stream: what is not a refusal is raised unchanged
             raise _or_itself(watch.named(error), error)  # noqa: B904 - its cause is set there
         yield event
     watch.end()
@@ -157,7 +157,7 @@ def _watched(head: list[Any], rest: Iterator[Any], watch: StreamWatch | None) ->
 async def _awatched(
     head: list[Any], rest: AsyncIterator[Any] | None, watch: StreamWatch | None
 ) -> AsyncGenerator[Any, None]:
-    """Yield what `_watched` yields, of an asynchronous stream."""
+    """Yield what `_watched` yields, for an asynchronous stream."""
     for event in head:
         yield event
     if watch is None or rest is None:
@@ -177,14 +177,14 @@ async def _awatched(
 
 
 def _or_itself(named: Exception, error: Exception) -> Exception:
-    """Return what is raised for an error of a stream, with that error as its cause where it is another."""
+    """Return the error to raise for a stream's error, with that error as its cause if the two differ."""
     if named is not error:
         named.__cause__ = error
     return named
 
 
 def _close(stream: Any) -> None:
-    """Close a stream that was refused, so that its connection is given back; one that cannot be closed is let go."""
+    """Close a refused stream, so that its connection is released; a failure to close is ignored."""
     close = getattr(stream, "close", None)
     if callable(close):
         with contextlib.suppress(Exception):
@@ -192,7 +192,7 @@ def _close(stream: Any) -> None:
 
 
 async def _aclose(stream: Any) -> None:
-    """Close an asynchronous stream, by whichever name it has for that."""
+    """Close an asynchronous stream, by whichever name its close method has."""
     close = getattr(stream, "aclose", None) or getattr(stream, "close", None)
     if callable(close):
         with contextlib.suppress(Exception):
@@ -202,7 +202,7 @@ async def _aclose(stream: Any) -> None:
 
 
 class Replay:
-    """A stream whose first events were looked at and come again; everything else about it is the stream's own."""
+    """A stream whose examined first events are replayed; everything else behaves as the stream itself."""
 
     def __init__(self, stream: Any, events: Iterator[Any]) -> None:
         self._stream, self._events = stream, events
@@ -224,7 +224,7 @@ class Replay:
 
 
 class AsyncReplay:
-    """An asynchronous stream whose first events were looked at and come again; all else about it is its own."""
+    """An asynchronous stream whose examined first events are replayed; everything else behaves as the stream itself."""
 
     def __init__(self, stream: Any, events: AsyncIterator[Any]) -> None:
         self._stream, self._events = stream, events
@@ -246,7 +246,7 @@ class AsyncReplay:
 
 
 class _Entered:
-    """A context manager that was entered, since its request goes out then; entering it again gives its stream."""
+    """A context manager that was already entered, since that sends its request; entering it again returns its stream."""
 
     def __init__(self, manager: Any, stream: Any) -> None:
         self._manager, self._stream = manager, stream

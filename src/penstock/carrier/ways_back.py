@@ -1,8 +1,8 @@
-"""How does a model read what was taken from view? Two tools for its requests, and the answers to their calls (R-7).
+"""How does a model read what was taken from view? With two tools in its requests, and the answers to their calls (R-7).
 
-A stub names the call that shows the whole. That is true only where the model has that tool; `ways_back` gives it, on
-any wire, and `call_syntax` makes the stubs of a request without it name a command instead. Law: what a stub names can
-be done by whoever reads it. Leaves to others: where artifacts lie (`store`), and how a page is made (`tools`).
+A stub names the call that shows the whole content. That works only if the model has the tool: `ways_back` provides it on
+any wire, and for a request without it `call_syntax` makes stubs name a command instead. Law: whoever reads a stub can do
+what it names. Leaves to others: where artifacts are kept (`store`), and how a page is made (`tools`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 PREFIX = "ctx_"
-"""What stands before the names of the two tools where nobody says."""
+"""The default prefix of the two tools' names."""
 _OFFERED = ("page", "find")
 # As for every other tool (G-1).
 MAX_RESULT_CHARS = 28_000
@@ -41,7 +41,7 @@ class WaysBack:
         wire: the API's name, one of `penstock.transcript.WIRES`.
         store: where the texts are kept; the user's default store if omitted.
         prefix: what precedes `page` and `find` in the tool names.
-        max_result_chars: how much one answer may take.
+        max_result_chars: the most characters of one answer.
 
     Example:
         >>> from penstock import ways_back
@@ -110,11 +110,11 @@ class WaysBack:
         return [part for part in parts if isinstance(part, ToolCall)]
 
     def _results(self, calls: Sequence[ToolCall]) -> list[Json]:
-        """Return the messages with the results of some calls; a mistake of the model is a result that says so."""
+        """Return the messages with the results of some calls; a mistake of the model becomes a result that says so."""
         rows = []
         for call in calls:
             arguments = call.values
-            # `call.values` is empty for what is no object too; to page without its arguments would answer another question.
+            # `call.values` is also empty for arguments that are not an object; paging without them would answer another question.
             is_json, written = parsed_finite(call.arguments or "{}")
             if not is_json or not isinstance(written, dict | None):
                 rows.append((call, "The arguments are no JSON object: send them again, whole.", True))
@@ -136,9 +136,9 @@ def ways_back(wire: str, store: Store | None = None, *, prefix: str = PREFIX) ->
 
 
 def offered_prefix(names: Collection[str]) -> str | None:
-    """Return what stands before the names of the two tools where both are among some tools' names; None where they are not.
+    """Return the prefix of the two tools if their names are among a request's tools; else None.
 
-    A host puts its own prefix before them, as in `mcp__penstock__ctx_page`. A page alone is somebody else's: `create_page`.
+    A host puts its own prefix first, as in `mcp__penstock__ctx_page`. A `page` alone belongs to somebody else: `create_page`.
     """
     page, find = _OFFERED
     heads = [name.removesuffix(page) for name in names if name == page or name.endswith(f"_{page}")]
@@ -146,13 +146,13 @@ def offered_prefix(names: Collection[str]) -> str | None:
 
 
 def call_syntax(request: Json, wire: str, store_url: str | None = None) -> Dialect:
-    """Return the syntax in which stubs of a request name the way back: the request's own tools, else the command line.
+    """Return the syntax in which a request's stubs name the way back: the request's own tools, else the command line.
 
     Args:
         request: the body, whose tools decide.
         wire: the name of its wire.
-        store_url: where the texts are kept, None for the user's own store; a command names another one. A URL that may hold a
-            password is never named: whoever has it knows it.
+        store_url: where the texts are kept, None for the user's own store; a command names any other store. A URL that may hold a
+            password is never named: whoever has the store knows it.
     """
     spoken = wire_named(wire)
     names = spoken.codec.tool_names(spoken.body.tools_of(request))
