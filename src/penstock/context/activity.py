@@ -1,9 +1,9 @@
 """What was done? The calls of a transcript as actions on files: read, changed, searched, run, and how each ended.
 
-Tools are foreign. What a call is about is read from its name, its arguments and its result, as the tools of the known
-agents write them; what is not recognised is `other`, never a guess. Laws: any transcript is answered, in linear time;
-what was forgotten since is still counted, because the originals are read. Leaves to others: what should be forgotten
-(`compaction`), and disks.
+The tools are foreign. What a call is about is read from its name, its arguments and its result, in the ways that the
+known agents write them; anything unrecognised is `other`, never a guess. Laws: any transcript is accepted, in linear
+time; content forgotten since is still counted, because the originals are read. Leaves to others: what should be
+forgotten (`compaction`), and disk access.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ if TYPE_CHECKING:
     from penstock.wires import Transcript
 
 Kind = Literal["read", "write", "create", "delete", "search", "run", "other"]
-"""What a call does to its target, as one word."""
+"""What a call does to its target, in one word."""
 
-# Of an error, and of one item of a summary.
+# The most characters of an error, and of one item of a summary.
 _HEAD_CHARS = 200
-# A result of at most this many characters may be an error and nothing else; a longer one that begins with "Error:" is a
+# A result of at most this many characters may be an error and nothing else; a longer one that starts with "Error:" is a
 # log.
 _SHORT_CHARS = 1000
-# A traceback ends at the end of a result; it is looked for in this many of its last characters.
+# A traceback stands at the end of a result and is looked for in this many of its last characters.
 _TRACE_CHARS = 20_000
-# Tools say what they show and how it ended at the beginning or the end of a result: only there patterns are tried, so
+# Tools say what they show and how it ended at the beginning or the end of a result. Patterns are tried only there, so
 # that a result of megabytes costs no more than a short one.
 _LOOK_CHARS = 400
-# The lines that Claude Code and pi show of a file where no range was asked for.
+# How many lines Claude Code and pi show of a file if no range was asked for.
 _FULL_PAGE = 2000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """What one call did to one target: a call that names several files is several actions with one result."""
+    """What one call did to one target: a call that names several files becomes several actions with one result."""
 
     index: int
     """The index of the call's entry."""
@@ -53,30 +53,30 @@ class Action:
     name: str
     kind: Kind
     path: str | None
-    """The file as the call names it, `.` and `..` resolved by name; None where it names none."""
+    """The file as the call names it, with `.` and `..` resolved lexically; None if the call names none."""
     first_line: int | None
-    """Lines of a read are 1-based and inclusive. From 1 to None is the whole file; None and None is a part that is not
-    known.
+    """The first line of a read; lines are 1-based and inclusive. From 1 to None is the whole file; None and None is an
+    unknown part.
     """
     last_line: int | None
-    """The last line of a read, inclusive; None is the end of the file."""
+    """The last line of a read, inclusive; None for the end of the file."""
     command: str | None
     """What was run, or what was searched for; None for other kinds."""
     result_index: int | None
     """The index of the entry that holds the result; None while there is none."""
     result_chars: int
-    """The length of the result as it came."""
+    """The original length of the result."""
     failed: bool
     exit_code: int | None
-    """The exit code that the result states; None where it states none."""
+    """The exit code that the result states; None if it states none."""
     error_head: str
     """The line of a failed result that says what failed, clipped; empty otherwise."""
     asked: str = ""
-    """The arguments as they were written, clipped, of a call that names neither a file nor a command; empty otherwise."""
+    """The arguments as written, clipped, if the call names neither a file nor a command; else empty."""
 
     @property
     def changes(self) -> bool:
-        """Whether the file is another one afterwards."""
+        """Whether the call changed the file."""
         return self.kind in {"write", "create", "delete"} and not self.failed
 
     @property
@@ -86,7 +86,7 @@ class Action:
 
 
 def actions(transcript: Transcript) -> tuple[Action, ...]:
-    """Return every call of a transcript as actions, in order, read from what was said originally."""
+    """Return every call of a transcript as actions, in order, read from the original entries."""
     asked: list[tuple[int, ToolCall]] = []
     answered: dict[int, tuple[int, ToolResult, Json]] = {}
     waiting: dict[str, list[int]] = {}
@@ -96,7 +96,7 @@ def actions(transcript: Transcript) -> tuple[Action, ...]:
                 waiting.setdefault(part.id, []).append(len(asked))
                 asked.append((entry.index, part))
             elif isinstance(part, ToolResult) and (places := waiting.get(part.call_id)):
-                # The newest open call of that id: local servers number the calls of every turn anew.
+                # The newest open call with that id: local servers restart the numbering of calls in every turn.
                 answered[places.pop()] = (entry.index, part, entry.raw)
     made: list[Action] = []
     for place, (index, call) in enumerate(asked):
@@ -136,7 +136,7 @@ def same_target(one: Action, other: Action) -> bool:
 
 
 def covers(newer: Action, older: Action) -> bool:
-    """Whether a newer read shows all lines that the older one did; what is not known is not shown."""
+    """Whether a newer read shows all lines that the older one did; an unknown part counts as not shown."""
     if not newer.kind == older.kind == "read" or newer.failed or newer.result_index is None:
         return False
     if not same_target(newer, older) or newer.first_line is None:
@@ -155,9 +155,9 @@ _STEPS = (1 << 30, 100, 50, 25, 12, 6, 3, 2, 1, 0)  # how many items a row shows
 
 
 def summary(done: Sequence[Action], *, max_chars: int) -> str:
-    """Return what the actions were, as rows of data: changed, read, run, failed, searched.
+    """Return the actions as rows of data: changed, read, run, failed, searched.
 
-    A row that has no room for all its items shows the newest and says how many there were before.
+    A row without room for all its items shows the newest and says how many came before.
 
     Args:
         done: the actions, in order.
@@ -172,7 +172,7 @@ def summary(done: Sequence[Action], *, max_chars: int) -> str:
 
 
 def _row(items: list[str], most: int) -> str:
-    """Return the newest items of a row, and how many are left out; with none of them, their number."""
+    """Return the newest items of a row and how many are left out; if none is shown, only their number."""
     if len(items) <= most:
         return "; ".join(items)
     left_out = f"… {len(items) - most} earlier"
@@ -180,7 +180,7 @@ def _row(items: list[str], most: int) -> str:
 
 
 def _rows(done: Sequence[Action]) -> list[tuple[str, list[str]]]:
-    """Return the rows with their titles and items, what changed the world first."""
+    """Return the rows with their titles and items, those that changed something first."""
     ok = [action for action in done if not action.failed]
     commands = [f"{_inert(a.command)} → {_ending(a)}" for a in done if a.kind == "run" and a.command]
     failures = [f"{a.name} {a.path or ''}".strip() + f": {a.error_head}" for a in done if a.failed and a.kind != "run"]
@@ -198,7 +198,7 @@ def _rows(done: Sequence[Action]) -> list[tuple[str, list[str]]]:
 
 
 def _searches(action: Action) -> bool:
-    """Whether an action says what was searched for or where; `search_flights` with arguments of its own is a call."""
+    """Whether an action says what was searched for or where; `search_flights` with its own arguments is just a call."""
     return action.kind == "search" and not action.asked
 
 
@@ -219,7 +219,7 @@ def _ending(action: Action) -> str:
 
 
 def _counted(items: Iterable[str]) -> list[str]:
-    """Return each item once, where it came last, with how often it came."""
+    """Return each item once, at its last position, with its number of occurrences."""
     counts: Counter[str] = Counter()
     order: dict[str, None] = {}
     for item in items:
@@ -230,7 +230,7 @@ def _counted(items: Iterable[str]) -> list[str]:
 
 
 def _reads(done: Iterable[Action]) -> list[str]:
-    """Return the files that were read, with the lines where those are known, merged."""
+    """Return the files that were read, with their merged lines if known."""
     spans: dict[str, list[tuple[int, float]]] = {}
     for action in done:
         if action.kind == "read" and action.path is not None:
@@ -258,7 +258,7 @@ def _merged(spans: list[tuple[int, float]]) -> str:
 
 
 class _Target(NamedTuple):
-    """What a call says that it is about, before its result was looked at."""
+    """What a call says it is about, before its result is examined."""
 
     kind: Kind
     path: str | None = None
@@ -277,9 +277,9 @@ _VERBS: dict[str, Kind] = {
     **dict.fromkeys(("search", "grep", "find", "glob", "list", "ls", "rg", "tree", "count", "outline"), "search"),
     **dict.fromkeys(("read", "view", "cat", "open", "show", "goto", "scroll", "get", "head", "tail"), "read"),
 }
-# A name may hold several verbs: `search_replace` writes, so writing is asked for first.
+# A name may hold several verbs: `search_replace` writes, so writing is checked first.
 _RANK: tuple[Kind, ...] = ("write", "delete", "create", "run", "search", "read")
-# The `command` argument of `str_replace_based_edit_tool` and its kin: one tool with several acts.
+# The `command` argument of `str_replace_based_edit_tool` and its kin: one tool with several operations.
 _EDITOR: dict[str, Kind] = {
     "view": "read",
     "create": "create",
@@ -312,8 +312,8 @@ _PATCHES: dict[str, Kind] = {"Add": "create", "Update": "write", "Delete": "dele
 
 @lru_cache(maxsize=256)
 def _named(name: str) -> tuple[Kind, bool, bool]:
-    """Return what a tool is for by its name, whether the name is the verb alone, and whether it is a `view`."""
-    # The last part of the name: `mcp__server__read_file` and `functions.shell` have a server or a namespace before it.
+    """Return what a tool is for by its name, whether the name is only the verb, and whether it is a `view`."""
+    # The last part of the name: `mcp__server__read_file` and `functions.shell` start with a server or a namespace.
     own = re.split(r"__|[./:]", name.strip("_./:"))[-1]
     words = [word.lower() for word in re.split(r"[_\-\s]+", _CAMEL.sub("_", own)) if word]
     found = {_VERBS[word] for word in words if word in _VERBS}
@@ -322,12 +322,12 @@ def _named(name: str) -> tuple[Kind, bool, bool]:
 
 @lru_cache(maxsize=256)
 def _meaning(name: str) -> str:
-    """Return the common name of an argument; its own where none is known."""
+    """Return the common name of an argument; the given name if there is none."""
     return _MEANINGS.get(name.replace("_", "").replace("-", "").lower(), name)
 
 
 def _targets(call: ToolCall) -> list[_Target]:
-    """Return what a call says that it is about: one target for each file, or one without a path."""
+    """Return what a call says it is about: one target for each file, or one without a path."""
     kind, is_bare, is_view = _named(call.name)
     values: dict[str, Json] = {}
     for name, value in call.values.items():
@@ -337,7 +337,7 @@ def _targets(call: ToolCall) -> list[_Target]:
     paths = [path] if (path := string(values.get("path"))) else _listed(values.get("paths"))
     if not paths and (patched := _patched([command, *values.values()])):
         return patched
-    # An argument that names the act outranks the tool's name; only then does a tool that runs commands run one.
+    # An argument that names the operation outranks the tool's name; only then does a tool that runs commands run one.
     if paths and (done := _EDITOR.get(command or "") or _OPERATIONS.get(string(values.get("type")))):
         kind = done
     elif kind == "run":
@@ -349,24 +349,24 @@ def _targets(call: ToolCall) -> list[_Target]:
         first, last = _lines(values, skips=is_view)
         return [_Target(kind, _path(path), first, last) for path in paths] or [_Target(kind)]
     if not paths and not is_bare:
-        return [_Target("other")]  # `edit` changes the file that is open; `update_plan` changes none
+        return [_Target("other")]  # `edit` changes the open file; `update_plan` changes none
     return [_Target(kind, _path(path)) for path in paths] or [_Target(kind)]
 
 
 def _listed(given: Json) -> list[str]:
-    """Return the paths in an argument that takes several: texts, or objects with a `path`."""
+    """Return the paths in an argument that takes several: strings, or objects with a `path`."""
     items = given if isinstance(given, list) else [given]
     named = [item if isinstance(item, str) else string(field(item, "path")) for item in items]
     return [path for path in named if path]
 
 
 def _path(path: str) -> str | None:
-    """Return a path with `.` and `..` resolved by name, from a path or a `file://` URI."""
+    """Return a path with `.` and `..` resolved lexically, from a path or a `file://` URI."""
     return posixpath.normpath(path.removeprefix("file://")) if path else None
 
 
 def _command(given: Json) -> str | None:
-    """Return a command as one text; of an argument list that only starts a shell, what the shell is given."""
+    """Return a command as one text; for an argument list that only starts a shell, what the shell is given."""
     if isinstance(given, str):
         return given
     if not isinstance(given, list) or not all(isinstance(word, str) for word in given):
@@ -383,7 +383,7 @@ def _patched(texts: Iterable[Json]) -> list[_Target]:
 
 
 def _number(value: Json) -> int | None:
-    """Return a whole number from a number or its digits; None for anything else, and for what can be no line."""
+    """Return a whole number from a number or its digits; None for anything else, and for what cannot be a line number."""
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 10:
         return int(value)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -400,7 +400,7 @@ def _lines(values: dict[str, Json], *, skips: bool) -> tuple[int | None, int | N
     first, last = _number(span[0]), _number(span[1])
     if first is not None or last is not None:
         return max(1, first or 1), last if last is not None and last > 0 else None
-    # `view` skips `offset` lines; elsewhere the offset is a line, counted from 1: Claude Code, Codex, pi, Cursor.
+    # `view` skips `offset` lines; elsewhere the offset is a line number, counted from 1: Claude Code, Codex, pi, Cursor.
     start = max(1, (_number(values.get("offset")) or 0) + skips)
     limit = _number(values.get("limit"))
     return start, start + limit - 1 if limit is not None and limit > 0 else None
@@ -409,15 +409,14 @@ def _lines(values: dict[str, Json], *, skips: bool) -> tuple[int | None, int | N
 # ── commands ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _WORD = r"(?:'[^'\n]*'|\"[^\"\n$`\\]*\"|[\w./,:=@%+-]+)"
-# Only words without expansion, globs, pipes or redirection: what the shell would make of anything else is not known
-# here.
+# Only words without expansion, globs, pipes or redirection: what the shell would make of anything else is unknown here.
 _PLAIN = re.compile(rf"(?:cd +({_WORD}) *&& *)?((?:cat|head|tail|sed|nl)(?: +{_WORD})+) *")
 _SPLIT = re.compile(_WORD)
 _SED = re.compile(r"(\d{1,9})(?:,(\d{1,9}|\$))?p")
 
 
 def _ran(command: str | None) -> list[_Target]:
-    """Return what a command does: one that only shows a file is a read of it; everything else is run."""
+    """Return what a command does: one that only shows a file is a read of it; everything else is a run."""
     plain = _PLAIN.fullmatch(command) if command and len(command) < 1000 else None
     if plain:
         folder = (plain[1] or "").strip("'\"")
@@ -431,7 +430,7 @@ def _ran(command: str | None) -> list[_Target]:
 
 
 def _shown_by(program: str, words: Sequence[str]) -> tuple[int | None, int | None, list[str]] | None:
-    """Return the lines and the files that a program shows; None where that cannot be said."""
+    """Return the lines and the files that a program shows; None if that cannot be determined."""
     flags = [word for word in words if word.startswith("-")]
     plain = [word for word in words if not word.startswith("-")]
     match program:
@@ -450,7 +449,7 @@ def _shown_by(program: str, words: Sequence[str]) -> tuple[int | None, int | Non
 def _end_of_file(
     program: str, flags: Sequence[str], plain: list[str]
 ) -> tuple[int | None, int | None, list[str]] | None:
-    """Return what `head` or `tail` shows: the first lines are known, the last are a part whose numbers nobody says."""
+    """Return what `head` or `tail` shows: the first lines are known; the last are a part whose numbers are unknown."""
     count = "10"
     if flags == ["-n"] and plain:
         count, plain = plain[0], plain[1:]
@@ -476,10 +475,10 @@ _CREATED = re.compile(r"(?i)\bcreated\b")
 
 
 def _seen(target: _Target, text: str) -> _Target:
-    """Return the target, corrected by what a result that did not fail says of itself."""
+    """Return the target, corrected by what a successful result says about itself."""
     head, tail = text[:_LOOK_CHARS], text[-_LOOK_CHARS:]
     opened = (_OPENED.search(head) or _OPENED.search(tail)) if "[File: " in head or "[File: " in tail else None
-    # The result names the file in full, where the call had a part of its path or none.
+    # The result names the full path, while the call had part of it or none.
     if opened:
         target = target._replace(path=_path(opened[1]))
     if target.kind == "write" and _CREATED.search(head[:60]):
@@ -491,7 +490,7 @@ def _seen(target: _Target, text: str) -> _Target:
 
 
 def _shown(target: _Target, head: str, tail: str, total: int | None) -> tuple[int | None, int | None]:
-    """Return the lines that a result says it shows; those that were asked for where it says nothing."""
+    """Return the lines that a result says it shows; the lines asked for if it says nothing."""
     first, last = target.first_line, target.last_line
     top, bottom = head.partition("\n")[0], tail.rstrip().rpartition("\n")[2]
     if stand_ins.is_truncated(top) or notices.shows_no_lines(top):
@@ -506,8 +505,8 @@ def _shown(target: _Target, head: str, tail: str, total: int | None) -> tuple[in
     if first is None:
         return first, last
     if (gutter := _GUTTER.match(head)) and abs(shift := int(gutter[1]) - first) == 1:
-        # A gutter that begins one line off: this tool counts its offset from the other number, 0 or 1. Farther off, the
-        # number is text of the file.
+        # A gutter that starts one line off: this tool's offset is based on the other number, 0 or 1. A number farther off
+        # is text of the file.
         return first + shift, last + shift if last is not None else None
     if last is None and gutter and re.search(rf"^ *0*{_FULL_PAGE + first - 1}\D", tail, re.MULTILINE):
         return first, _FULL_PAGE + first - 1
@@ -521,7 +520,7 @@ _EXIT = re.compile(
     r"[\"'>]{0,2}\s{0,2}[:=]?\s{0,2}[\"']?(-?\d{1,6})\b"
 )
 _ERROR = re.compile(r"\s{0,4}(?:<[\w-]{1,30}>)?\[?(?i:error|fatal|exception)\b[^\n]{0,40}?:")
-# SWE-agent, above the file as it would have been: long, and a failure all the same. Codex: nothing else tells it on its wire.
+# SWE-agent shows this above the file as it would have been: long, but still a failure. Codex gives no other sign on its wire.
 _REFUSED = (
     "Your proposed edit has introduced",
     "apply_patch verification failed",
@@ -531,7 +530,7 @@ _REFUSED = (
     "aborted by user after",
     "aborted before dispatch",
 )
-# What agents answer in place of a command that never began: there is no such tool, or a person did not allow it.
+# What agents answer in place of a command that never started: there is no such tool, or a person did not allow it.
 _NOT_BEGUN = re.compile(
     r"(?i)(?:<\w{1,30}>|error:|\s){0,4}(?:there is no tool\b|no such tool\b|unknown tool\b|unsupported call\b|"
     r"tool [^\s]{1,80} (?:was |is )?(?:not (?:found|available)|unknown)|[\w-]{1,64} is not allowed in this session|"
@@ -557,7 +556,7 @@ class _Ended(NamedTuple):
 
 
 def _ended(call: ToolCall, result: ToolResult, raw: Json) -> _Ended:
-    """Return how a call ended. What a file says of errors is not how the read of it ended."""
+    """Return how a call ended. Errors that a file's text mentions do not count as the end of reading it."""
     kind, text, code = _named(call.name)[0], result.text, None
     if kind == "run" or text.startswith("Exit code: "):  # Codex runs its patches, too
         text, code = _exit(text, raw)
@@ -565,7 +564,7 @@ def _ended(call: ToolCall, result: ToolResult, raw: Json) -> _Ended:
     is_raised = kind in {"run", "other"} and _TRACEBACK in text[-_TRACE_CHARS:] and _RAISED.match(last) is not None
     is_told = (kind == "run" or len(text) < _SHORT_CHARS) and _ERROR.match(text) is not None
     is_told = is_told or text[:_LOOK_CHARS].lstrip().startswith(_REFUSED)
-    # The wire's own flag first; then a stated exit code, which outranks words; words only where no code was stated.
+    # The wire's own flag comes first, then a stated exit code, which outranks words; words count only without a code.
     if not (result.is_error or (is_raised or is_told if code is None else code)):
         return _Ended(exit_code=code)
     lines = (line.strip() for line in text[:_TRACE_CHARS].splitlines())
@@ -575,7 +574,7 @@ def _ended(call: ToolCall, result: ToolResult, raw: Json) -> _Ended:
 
 
 def _exit(text: str, raw: Json) -> tuple[str, int | None]:
-    """Return the output of a command and the exit code that stands before it, behind it or around it."""
+    """Return the output of a command and the exit code stated before, after or around it."""
     if type_of(raw) == "shell_call_output":
         codes = [field(run, "outcome", "exit_code") for run in objects(raw.get("output"))]
         stated = [code for code in codes if isinstance(code, int)]
@@ -591,9 +590,9 @@ def _exit(text: str, raw: Json) -> tuple[str, int | None]:
 
 
 def _code(text: str) -> int | None:
-    """Return the last exit code that a text states; None where it states none."""
+    """Return the last exit code that a text states; None if it states none."""
     if "code" not in (lower := text.lower()) and "status" not in lower:
-        # Most output, `return` of a program too: the pattern costs ten times as much as these two searches.
+        # Most output, including a program's `return`: the pattern costs ten times as much as these two searches.
         return None
     found = _EXIT.findall(text)
     return int(found[-1]) if found else None

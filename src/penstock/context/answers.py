@@ -1,8 +1,9 @@
 """What is wrong with an answer that came as a success, and what does an error say of a request's size?
 
-Two questions that every door asks of what a provider sent back (`execute`, carriers, adapters, the agent), answered in one place
-so that all of them find the same: `fault_of` an answer, `overflow_in` an error. Law: an answer that says something is never thrown
-away for a doubt; what cures it is a smaller request, or nothing. Pure. Keeps out: what is done about it.
+Every entry point (`execute`, carriers, adapters, the agent) asks these two questions about what a provider sent back. They are
+answered here, so that all of them come to the same result: `fault_of` an answer, `overflow_in` an error. Law: an answer that says
+something is never discarded because of a doubt; the cure is a smaller request, or nothing. Pure. Leaves to others: what is done
+about it.
 """
 
 from __future__ import annotations
@@ -28,16 +29,16 @@ if TYPE_CHECKING:
     from penstock.overflow import RefusalRule
     from penstock.text.json_access import Json
 
-# A window may be believed four times too large (R-1), and the low end of an estimate is more than half of what is sent: below this
-# share of the window, an empty answer has nothing to do with size.
+# A window may be believed to be four times too large (R-1), and the low end of an estimate is more than half of what is sent: below
+# this share of the window, an empty answer has nothing to do with size.
 EMPTY_SHARE = 8
-"""An empty answer is taken for a refusal where the request was at least the window divided by this."""
+"""An empty answer counts as a refusal if the request was at least the window divided by this."""
 # A provider may count a quarter of what we do (R-1), and the low end of an estimate is about three quarters of it.
 CUT_FACTOR = 3
-"""Reported input below the low end of our count divided by this was cut; above it, it may be counted otherwise."""
-# Servers stop a few tokens before the length that was asked for, and before their window's end.
+"""A reported input below the low end of our count divided by this was cut; one above it may be counted differently."""
+# Servers stop a few tokens before the length asked for, and before the end of their window.
 _CAP_SHARE = 0.95
-# "… on tokens per min (TPM): Limit 30000, Requested 40000": what one request may take of a minute, and what this one would.
+# "… on tokens per min (TPM): Limit 30000, Requested 40000": what one request may take of a minute, and what this one would take.
 _MINUTE = re.compile(r"limit:? ?(\d[\d,]{0,14})\b.{0,60}?requested:? ?(\d[\d,]{0,14})\b")
 
 
@@ -45,14 +46,14 @@ _MINUTE = re.compile(r"limit:? ?(\d[\d,]{0,14})\b.{0,60}?requested:? ?(\d[\d,]{0
 
 
 def overflow_in(error: object, http_status: int | None = None, *, rules: Sequence[RefusalRule] = ()) -> Overflow | None:
-    """Return what an error says of a request's size; None where a smaller request would not cure it (R-6).
+    """Return what an error says of a request's size; None if a smaller request would not cure it (R-6).
 
-    Beside overflows of the context these are a request above the tokens of a whole minute, which no waiting cures, and a body of
-    too many bytes, also where nothing is said of it but HTTP 413.
+    Besides overflows of the context, this covers a request above the tokens of a whole minute, which no waiting cures, and a body
+    of too many bytes, even if HTTP 413 is all that was said.
 
     Args:
         error: an exception, a response body, an event of a stream, or a text.
-        http_status: the status, where the caller knows it.
+        http_status: the status, if the caller knows it.
         rules: a caller's own rules for refusals.
     """
     told = diagnose(error, http_status, rules=rules)
@@ -60,20 +61,20 @@ def overflow_in(error: object, http_status: int | None = None, *, rules: Sequenc
         return told.overflow
     if told.kind == "rate_limit_single_request":
         return _above_the_minute(error) or Overflow(kind="context_input")
-    # Bytes are no tokens, and images take many of the one and few of the other: without a number, what can shrink is halved.
+    # Bytes are not tokens, and images take many bytes and few tokens: without a number, what can shrink is halved.
     unit = {"shrink_input": "tokens", "shrink_payload": "bytes"}.get(told.recovery)
     return None if unit is None else Overflow(kind="context_input", unit=unit)
 
 
 def _above_the_minute(error: object) -> Overflow | None:
-    """Return the minute's tokens as a limit of this request; None where the refusal does not state both numbers."""
+    """Return the tokens per minute as a limit of this request; None if the refusal does not state both numbers."""
     for evidence in layers(error):
         for text in evidence.texts:
             if (found := _MINUTE.search(text)) is None:
                 continue
             limit, asked = (int(number.replace(",", "")) for number in found.groups())
             if limit >= SMALLEST_TOKENS and asked > limit:
-                # The reply that is asked for counts towards the minute, so that lowering it is a cure as well.
+                # The requested reply counts towards the minute, so lowering it is also a cure.
                 return Overflow(kind="context_total", limit=limit, total=asked, excess=asked - limit, bound="approx")
     return None
 
@@ -83,15 +84,15 @@ def _above_the_minute(error: object) -> Overflow | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerFault:
-    """What is wrong with an answer that came as a success."""
+    """The fault of an answer that came as a success."""
 
     kind: Literal["accepted", "dropped", "empty", "window", "length"]
-    """`accepted`: more than the window was taken; `dropped`: the beginning of the request was cut without a word; `empty`: nothing
-    is said; `window`: the reply ended where the window did; `length`: it ended at the length that was asked for."""
+    """`accepted`: more than the window was taken; `dropped`: the beginning of the request was cut silently; `empty`: the answer
+    says nothing; `window`: the reply ended because the window was full; `length`: it ended at the length asked for."""
     message: str
-    """What happened, for the caller or the person."""
+    """What happened, for the caller or the user."""
     overflow: Overflow | None = None
-    """What a smaller request is sized from, where one would cure it; None where it can only be told, or the reply gone on with."""
+    """What a smaller request is sized from, if one would cure the fault; None if it can only be reported or the reply continued."""
 
 
 def fault_of(
@@ -106,20 +107,20 @@ def fault_of(
     counts: KindCounts | None = None,
     answered: Sequence[Observation] = (),
 ) -> AnswerFault | None:
-    """Return what is wrong with an answer; None for one that is as it should be, and for what is no answer of the wire (O-3, R-6).
+    """Return what is wrong with an answer; None if nothing is, or if the body is not an answer of the wire (O-3, R-6).
 
     Args:
         body: the answer's body.
         wire: the API's name.
         estimated_tokens: the low end of the caller's own count of the request.
         window_tokens: the window that was planned with.
-        taken_tokens: the most input that the provider has reported before, 0 where it has reported none: whoever took that much has
-            no window of less, and counts otherwise. Required, so that no door forgets it.
-        asked_tokens: the length of reply that the request asked for; None where it named none.
-        cuts_silently: whether the provider is known to cut at that window without a word: one that is full was cut again then,
+        taken_tokens: the largest input that the provider has reported before, 0 if none: a provider that took that much has no
+            smaller window, and counts differently. Required, so that no caller forgets it.
+        asked_tokens: the length of reply that the request asked for; None if it named none.
+        cuts_silently: whether the provider is known to cut at that window silently; a full window then means that it cut again,
             though our own count is too coarse to tell.
         counts: the caller's own count of the request by kind of content.
-        answered: what earlier answers reported, with such counts, oldest first: a number that stands still while requests grow is
+        answered: what earlier answers reported, with such counts, oldest first: a number that stays the same while requests grow is
             all that the provider keeps of them.
     """
     layout = wire_named(wire).answers
@@ -134,8 +135,8 @@ def fault_of(
         if given < estimated_tokens:
             what = f"{given} tokens of input where at least {estimated_tokens} were sent"
         message = f"The provider reports {what}: it seems to have dropped the beginning without a word."
-        # Some providers count a quarter of what we do, some report only what they had not cached. An answer that says something
-        # is given up only for a cut that neither explains; the rest is told.
+        # Some providers count a quarter of what we do, others report only what was not cached. An answer that says something is
+        # given up only for a cut that neither explains; otherwise the cut is only reported.
         is_cut = is_full or given >= window_tokens * BRIM or given * CUT_FACTOR < estimated_tokens
         is_window = given >= max(SMALLEST_TOKENS, taken_tokens * BRIM)
         cure = Overflow(kind="context_input", limit=given) if is_cut and is_window else None
@@ -153,10 +154,10 @@ def fault_of(
 
 
 def taken_by(body: Json, wire: str, fault: AnswerFault | None) -> int | None:
-    """Return the input that an answer reports, where it is that of the request as sent; None where it says nothing of that.
+    """Return the input that an answer reports if it is the size of the request as sent; else None.
 
-    What a provider reports of a request that it cut, or of more than its window, would make every later one too large; what it
-    reports where it ran tools of its own in between, results and all, would make every later one too small.
+    The input reported for a request that was cut, or that exceeds the window, would make every later request too large; the input
+    of an answer for which the provider ran its own tools includes their results and would make every later request too small.
     """
     if (fault is not None and fault.kind in {"accepted", "dropped"}) or _ran_tools(body, wire):
         return None
@@ -164,7 +165,7 @@ def taken_by(body: Json, wire: str, fault: AnswerFault | None) -> int | None:
 
 
 def _ran_tools(body: Json, wire: str) -> bool:
-    """Whether a provider ran tools of its own for an answer: it holds their results."""
+    """Whether a provider ran its own tools for an answer, that is, whether the answer holds their results."""
     is_answer = isinstance(body, dict) and wire_named(wire).answers.is_answer(body)
     return is_answer and any(entry.results for entry in load(answer_messages(body, wire), wire).entries)
 
@@ -172,11 +173,11 @@ def _ran_tools(body: Json, wire: str) -> bool:
 def _unfinished(
     body: dict[str, Json], wire: str, estimated_tokens: int, window_tokens: int, asked_tokens: int | None
 ) -> AnswerFault | None:
-    """Return what is wrong with how an answer ended."""
+    """Return what is wrong with the end of an answer."""
     reason = wire_named(wire).answers.stop_reason(body)
     stop = STOPS.get(reason.lower())
     given, written = reported_input(body) or 0, output_tokens(body, wire) or 0
-    # A reply may stop short of what was asked for at a cap of the model's own; at the window it did so only if that is full.
+    # A reply may stop short of the length asked for at the model's own cap; it stopped at the window only if that is full.
     is_short = stop == "output_stopped" and 0 < written < (asked_tokens or 0) * _CAP_SHARE
     if stop == "context_total" or (is_short and given + written >= window_tokens * _CAP_SHARE):
         limit = given + written if given and given + written >= SMALLEST_TOKENS else None
@@ -203,7 +204,7 @@ def _unfinished(
 
 
 def _says_something(body: Json, wire: str) -> bool:
-    """Whether an answer has words, calls, or anything that only its own wire understands; thoughts alone say nothing."""
+    """Whether an answer has words, calls, or anything that only its own wire understands; thoughts alone do not count."""
     for entry in load(answer_messages(body, wire), wire).entries:
         for part in entry.parts:
             if isinstance(part, ToolCall | Media | Opaque):

@@ -1,7 +1,7 @@
 """What does a request take? Its tokens item by item: instructions, tools, each message and result, media, the reply's reserve.
 
-Every decision about a request is made on this bill, and every error that says a request cannot shrink prints it.
-Law: the items add up to the total. Keeps out: what should be forgotten, and what a provider will count.
+Every decision about a request is based on this bill, and every error that says a request cannot shrink prints it.
+Law: the items add up to the total. Leaves to others: what should be forgotten, and what a provider will count.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from penstock.text.tokens import TokenCounter
     from penstock.wires import Entry, Transcript
 
-# A line for each of a thousand small messages says nothing; those below a twentieth of the whole are added up by kind.
+# A line for each of a thousand small messages says nothing; items below a twentieth of the whole are added up by kind.
 LARGE_SHARE = 0.05
-"""The share of the whole from which on an item of a bill is named on its own."""
+"""The share of the whole above which an item of a bill gets a line of its own."""
 _FRAME = Count(tokens=MESSAGE_TOKENS, low=MESSAGE_TOKENS, high=MESSAGE_TOKENS, method="frame")
 
 
@@ -34,15 +34,15 @@ class BillItem:
     name: str
     """The tool of a result, or the kind of a medium; else empty."""
     index: int | None
-    """The message's place in the list; None for what stands beside the list."""
+    """The message's position in the list; None for what is outside the list."""
     count: Count
-    """Tokens that a line of a bill takes, with bounds. The frame of a message is in the item of its words, or in that
-    of its first result."""
+    """The tokens of one line of a bill, with bounds. The frame of a message counts towards its words, or towards its
+    first result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """What a request takes item by item, and what is kept for the reply. `str` of it is the bill for a person, largest
+    """The tokens of a request item by item, and the reserve for the reply. `str` gives the bill for a person, largest
     first.
     """
 
@@ -51,12 +51,12 @@ class Bill:
 
     @property
     def input(self) -> Count:
-        """What the request takes, all items added up: what a provider reports as input."""
+        """The sum of all items: what a provider reports as input."""
         return total(item.count for item in self.items)
 
     @property
     def tokens(self) -> int:
-        """The request at most, plus the reserve: what has to fit into a window."""
+        """The upper bound of the request plus the reserve: what has to fit into a window."""
         return self.input.high + self.reserve_tokens
 
     def lines(self, share: float = LARGE_SHARE) -> list[tuple[str, int]]:
@@ -88,13 +88,12 @@ def bill(
 
     Args:
         request: the body as it would be sent, or its list of messages.
-        wire: the name of the provider's API; None takes it from the body.
-        counter: counts tokens; None counts for the model that the body names, exactly where that can be had, else
-            estimated.
-        reserve_tokens: what is kept for the reply; None is what the body asks for.
+        wire: the name of the provider's API; None infers it from the body.
+        counter: counts tokens; None counts for the model that the body names, exactly if possible, else by estimate.
+        reserve_tokens: what is kept for the reply; None takes what the body asks for.
 
     Raises:
-        CallerError: for what is no request, or a body that does not show its wire.
+        CallerError: for something that is not a request, or a body that does not reveal its wire.
     """
     wire = wire or wire_of(request)
     counter = counter or counter_for(request)
@@ -106,8 +105,8 @@ def counter_for(request: Json, model: str | None = None) -> TokenCounter:
     """Return the counter that decides about a body.
 
     Args:
-        request: the body; the model that it names is looked for where its wire has it.
-        model: another model to count for; None is the body's, and where that has none either, the o200k vocabulary.
+        request: the body; its model is looked up where its wire has it.
+        model: another model to count for; None takes the body's model and, if there is none, the o200k vocabulary.
     """
     return best_counter(model or model_of(request) or "o200k")
 
@@ -116,7 +115,7 @@ def bill_of(transcript: Transcript | Sized, counter: TokenCounter | None = None,
     """Return the bill of what a transcript shows.
 
     Args:
-        transcript: a transcript, which is counted, or a sized one, whose counts are taken as they are.
+        transcript: a transcript, which is counted, or a sized one, whose counts are used.
         counter: counts a transcript that is not sized; None estimates.
         reserve_tokens: what is kept for the reply.
     """
@@ -130,7 +129,7 @@ def bill_of(transcript: Transcript | Sized, counter: TokenCounter | None = None,
         own = [_FRAME]
         for part, count in zip(entry.parts, message.parts, strict=True):
             if isinstance(part, ToolResult):
-                # The frame of a message that holds nothing but results belongs to the first of them: the items have to
+                # The frame of a message that holds only results is counted towards the first of them: the items have to
                 # add up to the total.
                 framed, own = (total([count, *own]), []) if entry.role == "tool" else (count, own)
                 kind = "pinned" if entry.pinned else "result"
@@ -145,7 +144,7 @@ def bill_of(transcript: Transcript | Sized, counter: TokenCounter | None = None,
 
 
 def _kind(entry: Entry, task: Entry | None, newest: Entry | None) -> str:
-    """Return what a bill calls a message; a pin outranks its role, and the newest words the task where both are one."""
+    """Return the bill's name for a message; a pin outranks the role, and "newest user message" outranks "task"."""
     if entry.pinned:
         return "pinned"
     if entry.is_note:
@@ -154,12 +153,12 @@ def _kind(entry: Entry, task: Entry | None, newest: Entry | None) -> str:
         return "newest user message"
     if task is not None and entry.index == task.index:
         return "task"
-    # What else stands in a message of results was said by the user, as far as a model can tell.
+    # Anything else in a message of results was said by the user, as far as a model can tell.
     return "user" if entry.role == "tool" else entry.role
 
 
 def _named(item: BillItem) -> str:
-    """Return an item in words: its kind, of which tool or medium, in which message."""
+    """Return an item in words: its kind, its tool or medium, and its message."""
     name = f" of {escape.clip(item.name, 64)}" if item.name and item.kind == "result" else ""
     name = name or (f" ({escape.clip(item.name, 64)})" if item.name and item.kind == "media" else "")
     return f"{item.kind}{name}" + ("" if item.index is None else f", message {item.index}")

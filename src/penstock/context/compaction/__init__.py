@@ -1,11 +1,11 @@
 """What may be forgotten? `plan` says what, `apply` does it, and both without a model (S-4, O-4).
 
-A plan is made when a transcript has outgrown its budget, and then goes well below it, because every edit makes the
-provider read the text behind it anew: rarely, and a lot at a time. Each strategy is applied to what the ones before it
-left, measured, and taken only where it shrinks.
+A plan is made when a transcript has outgrown its budget. It then goes well below the budget, because every edit makes the
+provider read the text after it anew: edits should be rare and large. Each strategy works on what the ones before it left,
+is measured, and is used only if it shrinks the transcript.
 
-Laws: a plan meets its limit or says that it cannot; it is deterministic; planned again, nothing is left to do. Leaves
-to others: when to plan (`session`), where the whole is kept (`apply`'s caller), and what a provider said (`recovery`).
+Laws: a plan meets its limit or says that it cannot; it is deterministic; planning again finds nothing left to do. Leaves
+to others: when to plan (`session`), where originals are kept (`apply`'s caller), and what a provider said (`recovery`).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ __all__ = [
 ]
 
 LOW_WATER = 0.5
-"""The share of its limit that a plan goes down to, so that the next one is far away."""
+"""The share of its limit that a plan goes down to, so that the next plan is far away."""
 
 
 def plan(
@@ -72,26 +72,26 @@ def plan(
     dialect: Dialect | None = None,
     kept: frozenset[tuple[int, str]] = frozenset(),
 ) -> Plan:
-    """Return how to bring a transcript within a budget: no steps where it fits, else steps down to `low_water` of it.
+    """Return how to bring a transcript within a budget: no steps if it fits, else steps down to `low_water` of the budget.
 
-    The strategies are gone through in order, each aiming at the goal, until half of the way from the limit to it is
-    free; then only as far as it takes to repay the rewrite of the cached prompt before the next plan is due. While the
-    end is above the limit they are tried again as long as anything shrinks.
+    The strategies run in order, each aiming at the goal, until half of the way from the limit to the goal is free; after
+    that only as far as repaying the rewrite of the cached prompt before the next plan requires. While the result is above
+    the limit, they run again as long as anything shrinks.
 
     Args:
         transcript: what a request shows; unchanged.
         budget: the window and the reply's reserve, or that many tokens of input; its counter decides, None estimates.
         strategies: what may go, in this order.
         low_water: the share of the limit to go down to, 0 to 1; at 1 nothing goes that does not have to.
-        calls_left: how many calls of the model are still expected: early text is edited only where they repay it. None
-            is as many as there were, and at least `CALLS_LEFT`.
-        repaid: whether a plan that is low enough goes on until its rewrite is repaid; else memory comes before price.
-        dialect: how the calls are written that bring the whole back; None is Python's.
-        kept: results that stay as they are, each as (index of its entry, id of its call), beside pins, the task and the
-            newest words of the user.
+        calls_left: how many model calls are still expected: early text is edited only if they repay it. None means as
+            many as there were, and at least `CALLS_LEFT`.
+        repaid: whether a plan that is low enough continues until its rewrite is repaid; else memory comes before price.
+        dialect: the syntax of the calls that bring the originals back; None is Python's.
+        kept: results that stay as they are, each as (index of its entry, id of its call), in addition to pins, the task
+            and the user's newest words.
 
     Returns:
-        The plan; its `outcome` is `cannot` where what remains is above the limit, and `irreducible` is then its bill.
+        The plan; its `outcome` is `cannot` if what remains is above the limit, and `irreducible` is then its bill.
     """
     budget = Budget(budget) if isinstance(budget, int) else budget
     counter = budget.counter or ESTIMATOR
@@ -110,14 +110,14 @@ def plan(
     goal = int(limit * low_water)
     prices = prices_of(transcript, counter, sized.high, limit, calls_left) if repaid and goal < limit else None
     descent = _Descent(sized, view, limit, goal, prices)
-    # Each round shrinks the transcript by at least a token or is the last, so this ends. A second round may
-    # find work: what a later strategy left can be something for an earlier one.
+    # Each round shrinks the transcript by at least one token or is the last, so this terminates. A second round may find
+    # work, because an earlier strategy may be able to use what a later one left.
     while descent.size > limit and descent.shrinks(strategies):
         pass
     current, size = descent.current, descent.size
     irreducible = bill_of(current, counter) if size > limit else None
-    # A result that was first cut and then went with its span is one step, the last: `lasting` drops the first, and what
-    # is left takes its size from the transcript before any step.
+    # A result that was first cut and then removed with its span is one step, the last: `lasting` drops the first, and the
+    # remaining step takes its size from the transcript before any step.
     steps = _resized(transcript, lasting(descent.steps), counter) if descent.steps else []
     return Plan(
         steps=tuple(steps),
@@ -133,30 +133,30 @@ def plan(
 
 
 class _Descent:
-    """A transcript on its way down: what the strategies so far left of it, and how far the next one is to go.
+    """A transcript that is being shrunk: what the strategies so far left of it, and how far the next one has to go.
 
     Args:
         sized: The transcript before any step.
-        view: What strategies look at; the transcript and the sizes in it are set anew for each.
-        limit: What it has to come down to, in tokens.
+        view: What strategies look at; its transcript and sizes are updated for each strategy.
+        limit: What the transcript has to come down to, in tokens.
         goal: What each strategy aims at.
-        prices: What the rewrite costs, where it has to be repaid; None where memory comes before price.
+        prices: What the rewrite costs, if it has to be repaid; None if memory comes before price.
     """
 
     def __init__(self, sized: Sized, view: View, limit: int, goal: int, prices: Prices | None) -> None:
         self.current = sized.transcript
         """What is left."""
         self.size = sized.high
-        """What that takes."""
+        """The tokens of what is left, at most."""
         self.steps: list[PlanStep] = []
         self._sized, self._view, self._limit, self._prices = sized, view, limit, prices
         self._target = goal
-        # Two marks: each strategy aims at the goal, but half of the way there is enough to spare the next strategy,
-        # whose loss is worse.
+        # Two marks: each strategy aims at the goal, but half of the way there is enough to skip the next strategy, which
+        # loses more.
         self._enough = (limit + goal) // 2
 
     def shrinks(self, strategies: Sequence[Strategy]) -> bool:
-        """Go through the strategies until it is enough; return whether one of them shrank anything."""
+        """Run the strategies until enough is freed; return whether one of them shrank anything."""
         before = self.size
         for strategy in strategies:
             self._take(strategy)
@@ -165,7 +165,7 @@ class _Descent:
         return self.size < before
 
     def _take(self, strategy: Strategy) -> None:
-        """Apply what a strategy proposes, where it shrinks."""
+        """Apply what a strategy proposes, if it shrinks the transcript."""
         self._view = replace(
             self._view,
             transcript=self.current,
@@ -181,7 +181,7 @@ class _Descent:
             self.steps += proposed
 
     def _goes_on(self) -> bool:
-        """Return whether enough is not enough: the next plan would be due before this one is repaid. Then only that far."""
+        """Return whether to continue because the next plan would be due before this one is repaid; lower the target to that."""
         if self._prices is None:
             return False
         untouched, staying = _stays(self._sized, self.steps)
@@ -190,7 +190,7 @@ class _Descent:
 
 
 def _resized(transcript: Transcript, steps: Sequence[PlanStep], counter: TokenCounter) -> list[PlanStep]:
-    """Return the steps with the sizes of what they take from this transcript, not of what an earlier step made of it."""
+    """Return the steps with sizes taken from this transcript, not from what an earlier step made of it."""
     touched = {step.first for step in steps if step.call_id is not None}
     results: dict[tuple[int, str | None], int] = {}
     sizes = [0] * (len(transcript.entries) + 1)
@@ -208,16 +208,16 @@ def _resized(transcript: Transcript, steps: Sequence[PlanStep], counter: TokenCo
 
 
 def _size_after(smaller: Transcript, steps: Sequence[PlanStep], size: int, counter: TokenCounter) -> int:
-    """Return what a transcript takes after some steps, which took `size` before them."""
-    # A stub stands where its result stood and was counted when it was written: it is added and subtracted. A note is
-    # measured, not believed: it needs messages beside it, and its own figures are estimates of the whole.
+    """Return the size of a transcript after some steps, given its `size` before them."""
+    # A stub takes the place of its result and was counted when it was written, so it is added and subtracted. A note is
+    # measured instead: it needs messages next to it, and its own figures are estimates of the whole.
     if all(step.call_id is not None for step in steps):
         return size - sum(step.before_tokens - step.after_tokens for step in steps)
     return size_of(smaller, counter)
 
 
 def _stays(sized: Sized, steps: Sequence[PlanStep]) -> tuple[int, int]:
-    """Return the tokens before the first edit, which a provider's cache still knows, and those behind it that have to stay."""
+    """Return the tokens before the first edit, which are still in the provider's cache, and those after it that have to stay."""
     first = min(step.first for step in steps)
     shown, protected = sized.transcript.visible(), sized.transcript.protected()
     before = high_of([entry for entry in shown if entry.last_index < first], sized.counter)

@@ -1,10 +1,10 @@
-"""What did a text name that nobody can make up? Numbers of orders, customers and flights, dates, addresses of mail.
+"""Which names did a text mention that nobody can make up? Order, customer and flight numbers, dates, mail addresses.
 
-A model that no longer sees what was said can write code again, or read a file again, but not guess an identifier: its next
-call has to name the very one. So what takes the place of a conversation, or of what a foreign tool returned, names them.
-Laws: what is given is inert and never longer than asked, and never longer than `MAX_NAMES_CHARS`; no more than
-`_LOOK_CHARS` are read for it, so that a result of a hundred megabytes costs what one of a page does. Leaves to others:
-which texts (`spans`, `views`).
+A model that no longer sees what was said can write code again or read a file again, but it cannot guess an identifier, and
+its next call has to name exactly that one. So the text that replaces a conversation, or a foreign tool's result, names them.
+Laws: the names are inert, never longer than asked, and never longer than `MAX_NAMES_CHARS`; at most `_LOOK_CHARS` are read
+for them, so that a result of a hundred megabytes costs as much as one of a page. Leaves to others: which texts (`spans`,
+`views`).
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MAX_NAMES_CHARS = 2_000
-"""The most characters of names in one stand-in: without a bound, a table of numbers would be repeated in its own stub."""
+"""The most characters of names in one replacement text: otherwise a table of numbers would be repeated in its own stub."""
 _LOOK_CHARS = 20_000
-"""How much of what was said is looked at, the newest: ten times what may be named."""
-# With a digit, and a letter or a hyphen, or five digits: no counts, no times, no decimals. Longer ones are digests. Every
-# repeat is bounded: base64 has a place to begin at each of its slashes, and would be read to its end from each of them.
+"""How many of the newest characters are searched: ten times what may be named."""
+# With a digit and a letter or a hyphen, or with five digits: no counts, times or decimals. Longer ones are digests. Every
+# repeat is bounded: in base64 a match can start at each slash, and would read to the end from each of them.
 _NAME = re.compile(
     r"(?<![\w.])[@#]?(?=\w)(?=[\w.@/#+-]{0,39}\d)(?=[\w.@/#+-]{0,39}[A-Za-z-]|\d{5})"
     r"\w[\w.@/#+-]{2,38}\w(?!\w|\.\w)",
@@ -29,15 +29,15 @@ _NAME = re.compile(
 
 
 def names_in(texts: Sequence[str], max_chars: int) -> str:
-    """Return the identifiers in some texts, each once, the newest where there is no room for all.
+    """Return the identifiers in some texts, each once; the newest if there is no room for all.
 
     Args:
         texts: what was said, oldest first.
-        max_chars: the most characters; above `MAX_NAMES_CHARS` it is that many.
+        max_chars: the most characters; capped at `MAX_NAMES_CHARS`.
     """
     left_chars, look_chars = min(max_chars, MAX_NAMES_CHARS) + len(_BETWEEN), _LOOK_CHARS
     kept: dict[str, None] = {}
-    # Backwards, so that the newest mention of a name decides its place, and reading ends where the room or the look does.
+    # Backwards, so that the newest mention of a name decides its position, and reading stops when the room or the limit is used up.
     for text in reversed(texts):
         for name in reversed(_NAME.findall(_end(text, look_chars))):
             if name in kept:
@@ -57,7 +57,7 @@ _SPACE = re.compile(r"\s")
 
 
 def _end(text: str, max_chars: int) -> str:
-    """Return the end of a text from a space on: half of a name would be a name that nobody has."""
+    """Return the end of a text, starting after a space: half of a name would be a name that does not exist."""
     if len(text) <= max_chars:
         return text
     cut = text[-max_chars:]
@@ -66,5 +66,5 @@ def _end(text: str, max_chars: int) -> str:
 
 
 def _joined(newest_first: dict[str, None]) -> str:
-    """Return names in the order in which they came."""
+    """Return names in their original order."""
     return _BETWEEN.join(reversed(newest_first))

@@ -1,8 +1,7 @@
-"""What is to be forgotten, before it is? A plan as a value: its steps, what they free, what they cost, and why no more.
+"""What will be forgotten? A plan as a value: its steps, what they free, what they cost, and why no more.
 
-`apply` does what the plan says, and keeps what is no longer shown where the caller can (`keep`). Law: applied, a plan
-meets its limit or says that it cannot; it never makes a request larger. Leaves to others: which steps are chosen
-(`strategies`).
+`apply` does what the plan says and, if the caller can (`keep`), keeps what is no longer shown. Law: an applied plan meets
+its limit or says that it cannot; it never makes a request larger. Leaves to others: which steps are chosen (`strategies`).
 """
 
 from __future__ import annotations
@@ -24,50 +23,50 @@ if TYPE_CHECKING:
     from penstock.wires import Transcript
 
 Outcome = Literal["fits", "shrunk", "cannot"]
-"""`fits`: nothing to do; `shrunk`: it fits once the plan is applied; `cannot`: it does not even then."""
+"""`fits`: nothing to do; `shrunk`: it fits once the plan is applied; `cannot`: it does not fit even then."""
 
-# A stub is planned, and counted, before its content is kept and has a handle. No text of ours or of a tool holds a NUL
-# once it is inert, so that nothing else can be taken for the placeholder.
+# A stub is planned and counted before its content is stored and has a handle. Inert text, ours or a tool's, never holds a
+# NUL, so nothing else can be mistaken for the placeholder.
 HANDLE = "\x00" * 22
-"""What stands in a planned text where the handle will be."""
+"""The placeholder for the handle in a planned text."""
 SAMPLE_HANDLE = "qX7Zk2Wp9TrJ4mGs8LnB3v"
-"""What the placeholder is counted as: as costly as any handle of that length."""
+"""What the placeholder is counted as: as expensive as any handle of that length."""
 
 
 def with_handle(text: str, handle: str) -> str:
-    """Return a planned text with a handle in its place."""
-    # A command line quotes the placeholder, which no handle needs.
+    """Return a planned text with its placeholder replaced by a handle."""
+    # A command line quotes the placeholder; a handle needs no quotes.
     return text.replace(f"'{HANDLE}'", HANDLE).replace(HANDLE, handle)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlanStep:
-    """One thing that is no longer shown as it was: the result of a call, or the entries from `first` to `last` as a note."""
+    """One thing that is no longer shown in full: the result of a call, or the entries from `first` to `last` as a note."""
 
     strategy: str
     """The strategy that proposed it, for a printed plan and for statistics."""
     what: str
     """What goes, in a few words: a tool's name, or which messages."""
     first: int
-    """The index of the first entry that it takes from."""
+    """The index of the first entry that the step takes from."""
     last: int
-    """The index of the last entry that it takes from, inclusive; for a result the same as `first`."""
+    """The index of the last entry that the step takes from, inclusive; for a result the same as `first`."""
     call_id: str | None
     """The call whose result goes; None for a span."""
     text: str
-    """The text in place of a step's entries where the whole is kept nowhere."""
+    """The text in place of the step's entries if the original is kept nowhere."""
     kept_text: str
-    """The text in place of a step's entries, with the way to the whole, `HANDLE` being where the handle goes."""
+    """The text in place of the step's entries, with the way to the original; `HANDLE` marks the place of the handle."""
     before_tokens: int
-    """Tokens of what is there now, at most."""
+    """The tokens of the original, at most."""
     after_tokens: int
-    """Tokens of the text in place of a step's entries, at most, a handle included."""
+    """The tokens of the text in its place, at most, a handle included."""
 
     def edit(self, handle: str | None) -> Cleared | Collapsed:
         """Return the step as an edit of the transcript.
 
         Args:
-            handle: where the whole is kept; None where it is not.
+            handle: where the original is kept; None if it is not.
         """
         text = self.text if handle is None else with_handle(self.kept_text, handle)
         if self.call_id is not None:
@@ -79,7 +78,7 @@ class PlanStep:
 class Plan:
     """What to do with a transcript so that it takes at most `limit_tokens`; sizes are upper bounds.
 
-    It is true where it has steps. `str` of it is the plan for a person: what goes, what it frees, what it costs.
+    A plan is truthy if it has steps. `str` gives the plan for a person: what goes, what that frees, what it costs.
     """
 
     steps: tuple[PlanStep, ...]
@@ -88,13 +87,13 @@ class Plan:
     limit_tokens: int
     outcome: Outcome
     entries: int
-    """How many entries the transcript has that it was made for: a plan is applied to that one alone."""
+    """The number of entries of the transcript that the plan was made for; a plan applies to that transcript only."""
     edits: int
-    """How many edits that transcript had."""
+    """The number of edits of that transcript."""
     rewritten_tokens: int = 0
-    """Text behind the first edit, which a provider has to read anew instead of from its cache."""
+    """The tokens after the first edit, which a provider has to read anew instead of from its cache."""
     irreducible: Bill | None = None
-    """The bill of what remains, where the outcome is `cannot`; else None."""
+    """The bill of what remains, if the outcome is `cannot`; else None."""
 
     @property
     def freed_tokens(self) -> int:
@@ -103,12 +102,12 @@ class Plan:
 
     @property
     def repaid_after_calls(self) -> int:
-        """After how many further calls the rewriting is paid for by what is no longer sent, under prompt caching; 0 for
+        """The number of further calls after which the shorter prompt has paid for the rewrite under prompt caching; 0 for
         an empty plan.
         """
         if not self.freed_tokens:
             return 0
-        # Once: what is behind the first edit is written to the cache at 125 instead of read at 10. Each call: what went
+        # Once: what follows the first edit is written to the cache at 125 instead of read at 10. Each call: what went
         # would have been read at 10. Their ratio, rounded up.
         return -(-(CACHE_WRITE - CACHE_READ) * self.rewritten_tokens // (CACHE_READ * self.freed_tokens))
 
@@ -116,7 +115,7 @@ class Plan:
         return bool(self.steps)
 
     def __str__(self) -> str:
-        """The plan for a person: what goes, what it frees, what it costs."""
+        """The plan for a person: what goes, what that frees, what it costs."""
         head = f"{self.before_tokens} tokens of at most {self.limit_tokens}: "
         if self.outcome == "fits" and not self.steps:
             return head + "nothing to do"
@@ -139,8 +138,8 @@ class Plan:
         return "\n".join(lines)
 
 
-# Hundredths of the price of an input token, as Anthropic charges for its cache of five minutes: reading a tenth,
-# writing a quarter more.
+# Hundredths of the price of an input token, as Anthropic charges for its five-minute cache: a read costs a tenth, a write
+# a quarter more.
 CACHE_READ, CACHE_WRITE = 10, 125
 
 
@@ -156,10 +155,10 @@ def apply(
     Args:
         transcript: the one that the plan was made for; unchanged.
         plan: what to do.
-        keep: stores what is no longer shown, given (content, name), and returns its handle, which goes into what stands
-            in its place. None leaves the originals in `transcript.entries` alone.
-        keep_all: the same for all at once, pairs of (content, name) in the order of the steps: a store needs one
-            transaction for them. It comes before `keep`.
+        keep: stores what is no longer shown, given (content, name), and returns its handle, which goes into the
+            replacement text. None leaves the originals in `transcript.entries` only.
+        keep_all: does the same for all at once, given pairs of (content, name) in the order of the steps, so that a store
+            needs only one transaction. It takes precedence over `keep`.
 
     Raises:
         CallerError: for a plan of another transcript, or of this one before it grew or was edited.
@@ -177,15 +176,15 @@ def apply(
 
 
 def lasting(steps: Sequence[PlanStep]) -> tuple[PlanStep, ...]:
-    """Return the steps without those whose outcome a later step takes away again, or that find nothing left to take.
+    """Return the steps without those whose effect a later step removes, or that find nothing left to take.
 
-    What they took goes with the later one, under one handle.
+    What they took goes with the later step, under one handle.
     """
     kept: list[PlanStep] = []
     spans: set[int] = set()
     results: set[tuple[int, str]] = set()
-    # Backwards, the later step is met first. Linear in the entries that spans cover: each adds its entries to a set
-    # once.
+    # Going backwards meets the later step first. Linear in the entries that spans cover: each span adds its entries to a
+    # set once.
     for step in reversed(steps):
         if step.first in spans:
             continue
@@ -196,27 +195,26 @@ def lasting(steps: Sequence[PlanStep]) -> tuple[PlanStep, ...]:
         else:
             results.add((step.first, step.call_id))
         kept.append(step)
-    # A result that an earlier span took is not there to be cleared: counted twice, a request would seem smaller than it is.
+    # A result that an earlier span took can no longer be cleared; counting it twice would make the request seem too small.
     return tuple(step for step in reversed(kept) if step.call_id is None or step.first not in spans)
 
 
 def with_steps(
     transcript: Transcript, steps: Sequence[PlanStep], handle_of: Callable[[PlanStep], str | None]
 ) -> Transcript:
-    """Return the transcript with these steps taken, all at once, in their order; none of them touches what another one
-    takes.
+    """Return the transcript with all these steps applied at once, in order; no step touches what another one takes.
 
     Args:
         transcript: the one that the steps were made for; unchanged.
         steps: as `lasting` leaves them.
-        handle_of: gives the handle of what a step takes from view; None where it is not kept.
+        handle_of: gives the handle of what a step takes from view; None if it is not kept.
 
     Raises:
-        CallerError: for a step that takes what has to stay, or no whole turns.
+        CallerError: for a step that takes what has to stay, or that does not take whole turns.
     """
     edits = tuple(step.edit(handle_of(step)) for step in steps)
-    # Called for what they refuse; the edits are then added in one go, because each was made for the transcript before
-    # any of them.
+    # Called for the errors that they raise; the edits are then added together, because each was made for the transcript
+    # before any of them.
     transcript.replace_results(edit for edit in edits if isinstance(edit, Cleared))
     for edit in edits:
         if isinstance(edit, Collapsed):
@@ -225,8 +223,8 @@ def with_steps(
 
 
 def whole(transcript: Transcript, step: PlanStep) -> str:
-    """Return what a step takes from view: a result as it came, as its text or as JSON where it is more; a span as a
-    line of JSON each.
+    """Return what a step takes from view: an original result, as text or, if it is more than text, as JSON; a span as
+    one line of JSON for each message.
     """
     if step.call_id is None:
         shown = transcript.visible()
@@ -234,7 +232,7 @@ def whole(transcript: Transcript, step: PlanStep) -> str:
             bisect_left(shown, place, key=lambda entry: entry.index) for place in (step.first, step.last + 1)
         )
         return "".join(f"{as_json(entry.raw)}\n" for entry in shown[first:last])
-    # From the original entry, not from what is shown: an earlier cut must not be all that is kept of a result.
+    # From the original entry, not from what is shown: otherwise an earlier cut would be all that is kept of a result.
     entry = transcript.entries[step.first]
     parts = [part for part in entry.results if part.call_id == step.call_id]
     if all(isinstance(inner, Text) for part in parts for inner in part.parts):

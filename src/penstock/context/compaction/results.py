@@ -1,6 +1,6 @@
-"""Strategies that make results smaller: needless ones, old ones, floods, and lines that are shown twice (S-4, O-4).
+"""Which results can be made smaller? Superseded ones, old ones, floods, and lines that are shown twice (S-4, O-4).
 
-Results are what fills a window, and the calls beside them say what they were. Leaves to others: whole turns (`spans`).
+Results are what fills a window, and the calls next to them say what they were. Leaves to others: whole turns (`spans`).
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ if TYPE_CHECKING:
     from penstock.context.activity import Action
     from penstock.context.compaction.views import ShownResult, View
 
-# On recorded sessions a batch that kept 5 left 98 % of the text visible that was needed later.
+# On recorded sessions a batch that kept 5 left visible 98 % of the text that was needed later.
 KEEP_RESULTS = 5
-"""How many of the newest results an ordinary batch leaves as they are."""
-# What is newer is needed more, so an older start is taken as long as it costs no more than this much of the best.
+"""How many of the newest results an ordinary batch leaves unchanged."""
+# Newer results are needed more, so an older start is chosen if it costs no more than this multiple of the best.
 _TASTE = 1.05
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stale:
-    """Results that a later one makes needless: the same call again, a newer view of all of the same lines (S-4).
+    """Strategy: clear results that a later one supersedes, by the same call again or a newer view of the same lines (S-4).
 
-    A file that was changed since is no reason: one edited line leaves the others as they were (docs/replay.md).
+    A later change to a file does not supersede a read: one edited line leaves the others as they were (docs/replay.md).
     """
 
     name: str = "stale"
 
     def steps(self, view: View) -> Sequence[PlanStep]:
-        """Return stubs for results that a newer one makes needless."""
+        """Return stubs for results that a newer one supersedes."""
         newest: dict[tuple[str | None, ...], list[Action]] = {}
         for done in reversed(view.actions):
             row = newest.setdefault(_topic(done), [])
@@ -62,31 +62,31 @@ _LOOK_AT = 20
 
 
 def _topic(action: Action) -> tuple[str | None, ...]:
-    """Return what has to be the same for a later call to make an earlier one needless."""
+    """Return what has to be equal for a later call to supersede an earlier one."""
     if action.kind == "read":
         return ("read", action.path)
     return (action.kind, action.name, action.command, action.path)
 
 
 def _covers(newer: Action, older: Action) -> bool:
-    """Whether a newer result says all that the older one did, or what is true instead of it."""
+    """Whether a newer result says everything that the older one did, or what is true instead."""
     if newer.result_index is None:
         return False
-    # A command that ran again says what is true now. A read has to show the same lines, or more.
+    # A command that ran again says what is true now. A read has to show the same lines or more.
     again = older.kind in {"run", "search"} and older.command is not None
     return again or activity.covers(newer, older)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Clear:
-    """Old results in one batch: all but the newest `keep`, oldest first, until the goal is met.
+    """Strategy: clear old results in one batch, all but the newest `keep`, oldest first, until the goal is met.
 
-    Where the batch begins is weighed against the prompt cache: text before it stays cached, all after it is read anew.
+    The start of the batch is weighed against the prompt cache: text before it stays cached, all after it is read anew.
     """
 
     keep: int = KEEP_RESULTS
     active: bool = False
-    """Whether the newest views of modified files, what no model has seen yet, and what answers cite go too."""
+    """Whether the newest views of modified files, results that no model has seen, and cited results go too."""
     name: str = "clear"
 
     def steps(self, view: View) -> Sequence[PlanStep]:
@@ -109,8 +109,8 @@ class Clear:
 def _batch(view: View, spans: Sequence[tuple[int, int]]) -> tuple[int, int]:
     """Return which of the results `(start, freed)` to clear, as a half-open range.
 
-    It is a run that meets the goal, begun as early as costs hardly more than the best. The cost of a run: what follows
-    its start is written to the cache again, and every call left reads what remains.
+    The range meets the goal and starts as early as possible without costing much more than the best one. A range costs what
+    follows its start, which is written to the cache again, and what remains, which every further call reads.
 
     Args:
         view: sizes and calls left.
@@ -118,8 +118,8 @@ def _batch(view: View, spans: Sequence[tuple[int, int]]) -> tuple[int, int]:
     """
     freed = [0, *accumulate(tokens for _, tokens in spans)]
     runs: list[tuple[float, int, int]] = []
-    # Two pointers over prefix sums: for each start the shortest run that frees the goal, O(n) in all. From where it is
-    # too late to free even what has to go, there is none.
+    # Two pointers over prefix sums: for each start the shortest range that frees the goal, O(n) in all. Once it is too
+    # late to free even what has to go, no range is left.
     last = 0
     for first, (start, _) in enumerate(spans):
         while last < len(spans) and freed[last] - freed[first] < view.goal_tokens:
@@ -132,16 +132,16 @@ def _batch(view: View, spans: Sequence[tuple[int, int]]) -> tuple[int, int]:
     if not runs:
         return 0, len(spans)
     best = min(cost for cost, _, _ in runs)
-    # A run whose cost is below zero, where sizes of a provider and ours disagree, is still one of them.
+    # A range may cost less than zero if the provider's sizes and ours disagree; it is still a candidate.
     most = max(best, best * _TASTE)
     return next((first, last) for cost, first, last in runs if cost <= most)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Offload:
-    """Results that flood the window, cut to their two ends until the limit is met, the largest first.
+    """Strategy: cut results that flood the window to their two ends until the limit is met, the largest first.
 
-    Each keeps `max_tokens`; those that came together and that no model has seen keep less where that frees too little,
+    Each keeps `max_tokens`. If that frees too little, results that arrived together and that no model has seen keep less,
     all alike, down to `min_tokens`.
     """
 
@@ -152,14 +152,14 @@ class Offload:
     name: str = "offload"
 
     def steps(self, view: View) -> Sequence[PlanStep]:
-        """Return cuts to the two ends, of as many results as the limit asks for."""
+        """Return cuts to the two ends, for as many results as the limit requires."""
         share = (view.size_tokens - view.over_tokens) // _SHARE_OF_ROOM
         most = room = max(self.min_tokens, min(self.max_tokens, share))
         can = [result for result in view.results if self.active or not view.is_active(result)]
         old = [result for result in can if result.age_turns]
         new = [result for result in can if not result.age_turns]
-        # Parallel calls flood together, and no model has seen any of them: halving the room for all is fairer than
-        # hiding one wholly.
+        # Parallel calls flood together, and no model has seen their results: halving the room for all is fairer than
+        # hiding one entirely.
         while room > self.min_tokens and _freed(old, most) + _freed(new, room) < view.over_tokens:
             room = max(self.min_tokens, room // 2)
         made: list[PlanStep] = []
@@ -184,10 +184,9 @@ class Offload:
         """
         allowance = Allowance.tokens(room, view.counter)
         name = "tool" if result.action is None else result.action.name
-        # The result as it came, not what an earlier cut has left of it: the ends of ends would hide that there ever was
-        # more.
+        # The original result, not what an earlier cut left of it: the ends of ends would hide how much there ever was.
         text = view.as_it_came(result)
-        # Of an image or a document there are no ends to show. No text takes more tokens than bytes: what does is not in it.
+        # An image or a document has no ends to show. No text takes more tokens than bytes, so a result that does is not text.
         if len(text.encode("utf-8", "surrogatepass")) < result.tokens:
             return view.short_stub(self.name, result, stand_ins.CLEARED)
         said = [
@@ -198,19 +197,19 @@ class Offload:
 
 
 def _freed(results: Sequence[ShownResult], room: int) -> int:
-    """Return what cutting these results to so much room frees, without writing any notice."""
+    """Return what cutting these results to that room frees, without writing any notice."""
     return sum(result.tokens - room for result in results if result.tokens > 2 * room)
 
 
 _SHARE_OF_ROOM = 8
-"""The part of the whole that one cut result may take, an eighth: there will be others."""
+"""A cut result may take at most the whole divided by this, an eighth: there will be others."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class NewLines:
-    """A second read of a file, cut to the lines that an earlier result, still shown, does not have.
+    """Strategy: cut a second read of a file to the lines that an earlier result, still shown, does not have.
 
-    Runs of at least `min_lines` are left out, each with the lines that it stands for.
+    Runs of at least `min_lines` lines are left out, each replaced by a reference to the lines that it repeats.
     """
 
     min_lines: int = 8
@@ -243,12 +242,12 @@ class NewLines:
 
 
 class _Seen:
-    """The lines that the results for one file show, so that each is looked at once, however often the file was read."""
+    """The lines that the results of one file show, each looked at once, however often the file was read."""
 
     def __init__(self, min_lines: int) -> None:
         self._least = min_lines
-        # Every window of `min_lines` lines, by its text, with where it stands: a run is found by one look-up and then
-        # extended line by line. A window seen twice keeps its newest place.
+        # Every window of `min_lines` lines, by its text, with its position: a run is found by one look-up and then
+        # extended line by line. A window seen twice keeps its newest position.
         self._places: dict[tuple[str, ...], tuple[Sequence[str], int]] = {}
 
     def add(self, lines: Sequence[str]) -> None:
@@ -257,8 +256,8 @@ class _Seen:
             self._places[tuple(lines[at : at + self._least])] = lines, at
 
     def runs_of(self, lines: Sequence[str]) -> list[tuple[int, int]]:
-        """Return the runs, as half-open ranges of places, that stand in the same order in a remembered result; blank
-        lines alone are no run.
+        """Return the runs, as half-open ranges of positions, that a remembered result shows in the same order; blank lines
+        alone are not a run.
         """
         runs: list[tuple[int, int]] = []
         at = 0
@@ -278,7 +277,7 @@ class _Seen:
 
 
 def _without(lines: Sequence[str], runs: Iterable[tuple[int, int]]) -> str:
-    """Return the lines without those runs; a line of ours says where each was."""
+    """Return the lines without those runs; a line of ours marks each place."""
     made: list[str] = []
     last = 0
     for first, end in runs:
@@ -288,5 +287,5 @@ def _without(lines: Sequence[str], runs: Iterable[tuple[int, int]]) -> str:
 
 
 def _harmless(lines: Sequence[str]) -> list[str]:
-    """Return foreign lines as they may stand between ours: no control character, no line that could be taken for a notice."""
+    """Return foreign lines made safe to stand between ours: no control characters, and nothing that looks like a notice."""
     return stand_ins.disarm(escape.show_text("\n".join(lines))).split("\n") if lines else []
