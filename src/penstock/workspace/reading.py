@@ -40,7 +40,7 @@ __all__ = ["DEFAULT_VIEW_LINES", "OutlinePage", "PageRoom", "Reader"]
 
 # deepagents shows 100 too; crush 200 (2,000 until 2026-05); most others 2,000.
 DEFAULT_VIEW_LINES = 100
-"""How many lines `view` shows where nobody says (V-1)."""
+"""How many lines `view` shows by default (V-1)."""
 WHOLE_FILE_BYTES = 16_384  # as in Zed
 """A read without a range shows the whole of a file up to this size, and the outline of a larger one (B-1)."""
 
@@ -51,7 +51,7 @@ class Reader:
     Args:
         root: The root that opens everything.
         view_lines: How many lines `view` shows by default.
-        caps_line_ranges: Whether a range of lines ends after 256 KiB although no `room` bounds it.
+        caps_line_ranges: Whether a range of lines ends after 256 KiB even if no `room` bounds it.
     """
 
     def __init__(self, root: Root, *, view_lines: int = DEFAULT_VIEW_LINES, caps_line_ranges: bool = True) -> None:
@@ -78,18 +78,17 @@ class Reader:
             file_path: The file, relative to the root or beneath it.
             offset: Lines to skip.
             limit: Lines to show, from 1 on; None for `view_lines`.
-            version: The token of another page; the file must still be that one (B-8).
+            version: The token of another page; the file must still be that version (B-8).
             room: What the page may take once it is rendered; None for one hard cap.
             deadline: Until when lines are counted; None for 10 seconds from now.
 
         Returns:
-            The page, with its lines, the total (or "at least") and the calls for the pages before and behind it. An
-            `offset` at or past the end gives no lines and the call for the last page.
+            The page, with its lines, the total (or "at least") and the calls for the previous and next page. An `offset` at or past
+            the end gives no lines and the call for the last page.
 
         Raises:
-            ToolError: There is no such file, it is binary, secret or cannot be read; it is no longer the one of
-                `version` (`stale`); or line `offset + 1` of a huge file was not reached in time: the same call goes on
-                from there.
+            ToolError: There is no such file, it is binary, secret or unreadable; it is no longer the one of `version` (`stale`); or
+                line `offset + 1` of a huge file was not reached in time: the same call continues from there.
         """
         _check(offset=offset)
         _check(1, limit=limit)
@@ -128,14 +127,14 @@ class Reader:
             end_line: The last line, inclusive; None for the end of the file.
             start_byte: Where the page begins; snapped back to the start of its line unless a page ended there.
             max_bytes: How many bytes it may hold, rounded to whole lines; None for 64 KiB, at most 256 KiB.
-            version: The token of the page before; the file must still be that one.
+            version: The token of the previous page; the file must still be that version.
             encoding: None for text, `base64` for the exact bytes of any file.
             room: What the page may take once it is rendered; None for one hard cap.
             deadline: Until when lines are counted; None for 10 seconds from now.
 
         Raises:
-            ToolError: The file cannot be read as text, an argument cannot be, the file is no longer the one of
-                `version` (`stale`), or a line was not reached in time.
+            ToolError: The file cannot be read as text, an argument is invalid, the file is no longer the one of `version`
+                (`stale`), or a line was not reached in time.
         """
         _check(start_line=start_line, end_line=end_line, start_byte=start_byte, max_bytes=max_bytes)
         if encoding not in {None, "base64"}:
@@ -147,7 +146,7 @@ class Reader:
         from penstock.workspace.byte_pages import (
             byte_page,
             exact_page,
-        )  # as below: a view needs neither, and starts without
+        )  # as below: a view needs neither, and starts without them
         from penstock.workspace.line_ranges import line_range
 
         deadline = deadline or Deadline(READ_SECONDS)
@@ -192,7 +191,7 @@ class Reader:
         room: PageRoom | None = None,
         deadline: Deadline | None = None,
     ) -> OutlinePage | Window:
-        """Return a page of a file's landmarks, or the file itself where that is hardly longer (B-11).
+        """Return a page of a file's landmarks, or the file itself if that is hardly longer (B-11).
 
         Args:
             path: The file, relative to the root or beneath it.
@@ -202,7 +201,7 @@ class Reader:
             deadline: Until when the file is scanned; None for 10 seconds from now.
 
         Raises:
-            ToolError: The file cannot be read as text, or an argument cannot be.
+            ToolError: The file cannot be read as text, or an argument is invalid.
         """
         _check(offset=offset)
         _check(1, limit=limit)
@@ -220,10 +219,10 @@ class Reader:
         with self._records.of(text, deadline, self._counts) as records:
 
             def content(max_bytes: int | None, why: str) -> Window:
-                # Nobody asked for so many bytes: a cap below them is not told as one that was passed.
+                # Nobody asked for that many bytes, so a lower cap is not reported as exceeded.
                 size = None if max_bytes is None else min(max_bytes, bounds.cap)
                 page = byte_page(text, self._counts, 0, size, bounds, [*said, why], None, records)
-                # A short beginning is a look; who reads on wants pages of the usual size (B-13).
+                # A short beginning is a preview; a reader who continues wants pages of the usual size (B-13).
                 return page if page.next is None else page._replace(next=page.next.but(max_bytes=None))
 
             if records is not None:
@@ -233,7 +232,7 @@ class Reader:
     def _read_whole(
         self, text: TextFile, bounds: PageBounds, deadline: Deadline, said: list[str]
     ) -> Window | OutlinePage:
-        """Return the whole of a file that is small enough and fits, else its outline."""
+        """Return a whole file if it is small enough and fits, else its outline."""
         from penstock.workspace.byte_pages import byte_page
 
         source = text.source

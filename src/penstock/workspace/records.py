@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 _HEAD_BYTES = 64
 _KEPT_INDEXES = 8
-_NAME_BYTES = 72  # of a record in an outline: its key, or the beginning of what it holds
-_ROW_BYTES = 90  # a row of it, about: a name and its numbers
+_NAME_BYTES = 72  # of a record in an outline: its key, or the beginning of its content
+_ROW_BYTES = 90  # roughly one row of an outline: a name and its numbers
 
 
 class Records(NamedTuple):
@@ -47,24 +47,25 @@ class Records(NamedTuple):
     deadline: Deadline
 
     def known(self, count: int) -> int:
-        """Return how many records are known after looking for `count` of them."""
+        """Return how many records are known after searching for `count` of them."""
         return known_records(self.places, self.text.source, count, self.deadline)
 
     def around(self, start_byte: int, wanted: int, cap_bytes: int, *, keep_start: bool) -> tuple[int, int] | None:
-        """Return the bytes of the whole records around a window, at most `cap_bytes`; None where not one fits.
+        """Return the bytes of the whole records around a window, at most `cap_bytes`; None if not one fits.
 
         Args:
             start_byte: Where the window begins; with `keep_start` the records begin there too.
-            wanted: How long it is.
-            cap_bytes: The most that comes.
+            wanted: How long the window is.
+            cap_bytes: How many bytes are returned at most.
             keep_start: Whether another page ended at `start_byte`.
         """
         places, size = self.places, self.text.source.size_bytes
-        # A page costs its window (B-9): records are looked for where others were found just before, not from the start.
+        # A page costs its window (B-9): the search for records continues from recently found ones, not from the start.
         if places.scanned_bytes < start_byte - window.HARD_MAX_BYTES:
             return None
         places.advance(self.text.source, lambda: places.scanned_bytes > start_byte + cap_bytes or self.deadline.passed)
-        # Not one record ended so far, or the line did before the file: then it is no JSON on one line, and pages go by bytes.
+        # Either no record has ended so far, or the line ends before the file: then it is not JSON on one line, and pages go by
+        # bytes.
         if not places.ends or (places.line_end is not None and places.line_end < size):
             return None
         begin = start_byte if keep_start else places.start_of(places.record_at(start_byte))
@@ -76,20 +77,20 @@ class Records(NamedTuple):
         return None if end is None or start_byte >= end else (begin, end)
 
     def shortened(self, extent: Extent) -> Extent:
-        """Return what of an extent ends between records, all of it where no record ends in it."""
+        """Return the part of an extent that ends between records; all of it if no record ends in it."""
         end = self.places.end_within(extent.start_byte, extent.end_byte)
         return extent if end is None else window.shorten(extent, self.text.encoding, end)
 
 
 class RecordIndexes:
-    """Where records end in the texts read last, by a key that no other content ever has. Several threads may use it."""
+    """Where records end in the most recently read texts, by a key unique to each content. Several threads may use it."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[Hashable, tuple[RecordIndex, threading.Lock]] = OrderedDict()
         self._lock = threading.Lock()
 
     def of(self, key: Hashable) -> tuple[RecordIndex, threading.Lock]:
-        """Return the index of a text with its lock, a new one where none is kept."""
+        """Return the index of a text with its lock; a new one if none is kept."""
         with self._lock:
             kept = self._kept.setdefault(key, (RecordIndex(), threading.Lock()))
             self._kept.move_to_end(key)
@@ -99,13 +100,13 @@ class RecordIndexes:
 
 
 def known_records(places: RecordIndex, source: ByteSource, count: int, deadline: Deadline) -> int:
-    """Return how many records are known after looking for `count` of them, and for a second more to know the total.
+    """Return how many records are known after searching for `count` of them, and for one more second to learn the total.
 
     Args:
-        places: Where they end; the caller holds its lock.
+        places: Where records end; the caller holds its lock.
         source: The text.
         count: How many are wanted.
-        deadline: When looking stops.
+        deadline: When the search stops.
     """
     further: Deadline | None = None
 
@@ -113,7 +114,7 @@ def known_records(places: RecordIndex, source: ByteSource, count: int, deadline:
         nonlocal further
         if places.total < count:
             return deadline.passed
-        # The same stretch as for lines of a large file: a total is worth a second, not a wait.
+        # The same stretch as for lines of a large file: a total is worth a second, but no long wait.
         further = further or Deadline(CARRY_ON_SECONDS)
         return further.passed or deadline.passed
 
@@ -122,20 +123,20 @@ def known_records(places: RecordIndex, source: ByteSource, count: int, deadline:
 
 
 class RecordFiles:
-    """The records of the files read last. Several threads may use it."""
+    """The records of the most recently read files. Several threads may use it."""
 
     def __init__(self) -> None:
         self._indexes = RecordIndexes()
 
     @contextmanager
     def of(self, text: TextFile, deadline: Deadline, counts: LineCounts | None = None) -> Iterator[Records | None]:
-        """Give the records of a file for the block; None where it cannot be JSON on one line, or has but one record.
+        """Give the records of a file for the block; None if it cannot be JSON on one line, or has only one record.
 
         Args:
             text: The file.
-            deadline: Until when records are looked for.
-            counts: What is known of its lines: who asks for pages of records, not of bytes, has to know that there is
-                one. None looks at no more than the window (B-9): a line that has not ended yet is the only one so far.
+            deadline: Until when records are searched for.
+            counts: What is known of its lines: whoever asks for pages of records, not of bytes, must know that there is only one
+                line. None scans no more than the window (B-9): a line that has not ended yet is the only one so far.
         """
         source, encoding, _ = text
         head = _head_of(source)
@@ -157,12 +158,12 @@ class RecordFiles:
             yield records if counts is None or records.known(2) > 1 else None
 
     def had(self, text: TextFile, size_bytes: int, deadline: Deadline, counts: LineCounts) -> bool:
-        """Return whether a file that has grown could be viewed by record when it had so many bytes: it was one line then.
+        """Return whether a file that has grown could be viewed by record when it had that many bytes: it was one line then.
 
         Args:
             text: The file, which has more lines now.
             size_bytes: Its size then.
-            deadline: Until when its first line is looked for.
+            deadline: Until when its first line is searched.
             counts: What is known of its lines.
         """
         source, encoding, _ = text
@@ -176,12 +177,12 @@ class RecordFiles:
 
 
 def _head_of(source: FileSource) -> str:
-    """Return how a text begins, without a byte order mark; the codec that leaves it out would be loaded for this alone."""
+    """Return the beginning of a text, without a byte order mark; the codec that drops it would be loaded for this alone."""
     return source.head[:_HEAD_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
 
 
 def view_records(records: Records, asked: ViewAsked, room: PageRoom, said: list[str]) -> Window:
-    """Return the records that a view was asked for, in the place of lines: as they stand, fewer where the room ends.
+    """Return the records that a view was asked for, in place of lines: verbatim, fewer if the room ends.
 
     Args:
         records: The file's.
@@ -197,8 +198,8 @@ def view_records(records: Records, asked: ViewAsked, room: PageRoom, said: list[
     start = places.start_of(offset)
     stop = places.start_of(offset + asked.lines) if offset + asked.lines < total else source.size_bytes
     cap = min(window.HARD_MAX_BYTES, room.cap_bytes)
-    # Three ends, the nearest of which counts: the records that were asked for, the hard cap in bytes, and what the page takes
-    # once it is rendered. Only then is it shortened to whole records, if one of them fits at all.
+    # The nearest of three ends counts: the requested records, the hard cap in bytes, and what the page takes once it is rendered.
+    # Only then is it shortened to whole records, if one of them fits at all.
     within = window.cut_bytes(
         source,
         encoding,
@@ -214,7 +215,7 @@ def view_records(records: Records, asked: ViewAsked, room: PageRoom, said: list[
         bound = "budget" if extent.end_byte < within.end_byte else "hard cap"
         extent = records.shortened(extent)
     token = texts.token(source, extent.end_byte)
-    # Behind a part of a record no number of records can name the place.
+    # No record number can name a position within a record.
     is_whole = extent.end_byte == stop or places.end_within(start, extent.end_byte) == extent.end_byte
     last_shown = places.record_at(extent.end_byte - 1)
     following = previous = None
@@ -246,7 +247,7 @@ def view_records(records: Records, asked: ViewAsked, room: PageRoom, said: list[
 
 
 def _past_the_end(records: Records, asked: ViewAsked, total: int, said: list[str]) -> Window:
-    """Return the empty page of a view that skips all `total` records; the call before it leads to the last ones."""
+    """Return the empty page of a view that skips all `total` records; its previous call leads to the last ones."""
     text, places, _ = records
     end = text.source.size_bytes
     return page_of(
@@ -264,7 +265,7 @@ def _past_the_end(records: Records, asked: ViewAsked, total: int, said: list[str
 
 
 def outline_records(records: Records, offset: int, limit: int, room: PageRoom) -> OutlinePage | None:
-    """Return the records of a file as its landmarks, each with its key or its beginning; None where that is hardly shorter.
+    """Return the records of a file as its landmarks, each with its key or its beginning; None if that is hardly shorter.
 
     Args:
         records: The file's.
@@ -311,5 +312,5 @@ def outline_records(records: Records, offset: int, limit: int, room: PageRoom) -
 
 
 def _numbers(first: int, last: int, places: RecordIndex) -> str:
-    """Return the notice that says which records a page shows, of how many."""
+    """Return the notice that says which records a page shows, and of how many."""
     return notices.records(first, last, places.total, is_exact=places.is_complete)

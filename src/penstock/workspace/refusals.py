@@ -39,7 +39,7 @@ def outside(path: str) -> ToolError:
 
 
 def secret(relative: bytes) -> ToolError:
-    """Return the refusal of a file whose name says that it holds credentials."""
+    """Return the refusal of a file whose name suggests that it holds credentials."""
     return ToolError(
         "secret",
         f"{shown(relative)} is refused: by its name it holds credentials. Who started this may allow it: "
@@ -49,7 +49,7 @@ def secret(relative: bytes) -> ToolError:
 
 
 def irregular(status: os.stat_result, relative: bytes) -> ToolError:
-    """Return the refusal of what is no regular file, with its kind."""
+    """Return the refusal of anything but a regular file, with its kind."""
     if stat.S_ISDIR(status.st_mode):
         return ToolError("is_directory", f"{shown(relative)} is a folder, not a file.", listing(relative))
     kind = _KINDS.get(stat.S_IFMT(status.st_mode), "special file")
@@ -57,13 +57,13 @@ def irregular(status: os.stat_result, relative: bytes) -> ToolError:
 
 
 def not_a_folder(relative: bytes, *, is_readable: bool) -> ToolError:
-    """Return the refusal of a file where a folder is needed, with a page of it where it can be read."""
+    """Return the refusal of a file where a folder is needed, with the call that shows the file if it can be read."""
     way = Call("view", {"file_path": escape.show_name(relative)}) if is_readable else listing()
     return ToolError("not_directory", f"{shown(relative)} is a file, not a folder.", way)
 
 
 def listing(folder: bytes = b".") -> Call:
-    """Return the call that lists a folder, the root where none is named: what to do about a path that cannot be opened."""
+    """Return the call that lists a folder, by default the root: what to do about a path that cannot be opened."""
     return Call("list_files", {} if folder == b"." else {"path": escape.show_name(folder)})
 
 
@@ -81,25 +81,25 @@ _REFUSALS = {
     errno.EAGAIN: ("path_changing", "The path {} is changing while it is opened. Try again."),
     errno.ENXIO: ("not_regular_file", "not_regular_file: {} was not opened."),
 }
-# Where another path is the answer, and a listing has it. What is denied or changing is as it was named.
+# For these another path is the answer, and a listing has it. A denied or changing path was named correctly.
 _ELSEWHERE = frozenset({"not_found", "outside_root", "link_loop", "path_too_long", "not_regular_file"})
 
 
 def refusal(error: OSError, relative: bytes) -> ToolError:
-    """Return the `ToolError` for what the operating system said of a path."""
+    """Return the `ToolError` for the operating system's error about a path."""
     code, sentence = _REFUSALS.get(error.errno or 0, ("io_error", f"{{}} cannot be read: {error.strerror}."))
     return ToolError(code, sentence.format(shown(relative)), *([listing()] if code in _ELSEWHERE else []))
 
 
 def made_meanwhile(relative: bytes) -> ToolError:
-    """Return the refusal of a new file where somebody else has made one."""
+    """Return the refusal to create a file that somebody else has created meanwhile."""
     return ToolError(
         "stale", f"{shown(relative)} was made by someone else meanwhile: nothing was changed. Read it first."
     )
 
 
 def unwritten(error: OSError, relative: bytes) -> ToolError:
-    """Return the `ToolError` for what the operating system said of a file that was to be written."""
+    """Return the `ToolError` for the operating system's error about a file that was to be written."""
     said = refusal(error, relative)
     if error.errno not in _REFUSALS:
         said = ToolError("io_error", f"{shown(relative)} cannot be written: {error.strerror}. It is as it was.")
@@ -107,6 +107,6 @@ def unwritten(error: OSError, relative: bytes) -> ToolError:
 
 
 def with_notes(said: ToolError, error: BaseException) -> ToolError:
-    """Return a refusal with what was noted of the error that led to it, such as a file that is left."""
+    """Return a refusal with the notes of the error that led to it, such as a file that is left behind."""
     notes = " ".join(getattr(error, "__notes__", ()))
     return ToolError(said.code, f"{said.message} {notes}") if notes else said

@@ -21,13 +21,13 @@ from penstock.workspace import system
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# linux/fs.h and macOS's stdio.h: the same two wishes under different numbers.
+# linux/fs.h and macOS's stdio.h: the same two flags with different numbers.
 _NO_REPLACE, _EXCHANGE = (4, 2) if sys.platform == "darwin" else (1, 2)
 _FUNCTION = "renameatx_np" if sys.platform == "darwin" else "renameat2"
 _NUMBERS = {"x86_64": 316, "aarch64": 276, "riscv64": 276}
-"""Of `renameat2`, by machine."""
-# What is said where a system, a file system or the filter of a container lacks the call. EPERM may also be meant: what is tried
-# instead then says it once more.
+"""The system call number of `renameat2`, by machine."""
+# The errors if a system, a file system or a container's filter lacks the call. EPERM may also be genuine: the fallback then fails
+# with it again.
 _LACKING = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM}
 
 
@@ -36,14 +36,14 @@ def exchange(folder: system.Folder, beside: str, name: bytes) -> bool:
 
     Args:
         folder: The open folder.
-        beside: A file of ours, which `name` will lead to.
-        name: Any file, which `beside` will lead to.
+        beside: A file of ours, which gets `name`.
+        name: Any file, which gets the name `beside`.
 
     Returns:
-        True when they have swapped; False where this system or this file system cannot, and nothing has happened.
+        True if they have swapped; False if this system or this file system cannot, and nothing has happened.
 
     Raises:
-        OSError: One of them is not there, or the folder cannot be written.
+        OSError: One of them is missing, or the folder cannot be written.
     """
     if sys.platform == "win32":
         return _replaced_with_backup(folder, beside, name)
@@ -51,26 +51,26 @@ def exchange(folder: system.Folder, beside: str, name: bytes) -> bool:
 
 
 def take_name(folder: system.Folder, beside: str, name: bytes) -> None:
-    """Give a file of ours a name of the same folder that is free.
+    """Give a file of ours a free name in the same folder.
 
     Raises:
-        FileExistsError: Something stands there, and is left alone.
-        OSError: What else the system says.
+        FileExistsError: The name is taken, and its file is left alone.
+        OSError: Any other failure.
     """
     old, at = system.entry_path(folder, beside)
     new, _ = system.entry_path(folder, name)
-    if sys.platform == "win32":  # where `rename` takes only names that are free
+    if sys.platform == "win32":  # where `rename` takes only free names
         os.rename(old, new)
         return
     if _renamed(folder, beside, name, _NO_REPLACE):
         return
-    # Any POSIX file system but the simplest knows a second name, which is never given over a first.
+    # Every POSIX file system but the simplest supports hard links, which never replace an existing name.
     os.link(old, new, src_dir_fd=at, dst_dir_fd=at, follow_symlinks=False)
     os.unlink(old, dir_fd=at)
 
 
 def _renamed(folder: system.Folder, old: str, new: bytes, flags: int) -> bool:
-    """Rename with a wish; False where it cannot be had. Raises OSError."""
+    """Rename with flags; False if they are not supported. Raises OSError."""
     function = _function()
     if function is None or not isinstance(folder, int):
         return False
@@ -84,12 +84,12 @@ def _renamed(folder: system.Folder, old: str, new: bytes, flags: int) -> bool:
 
 @cache
 def _function() -> Callable[..., int] | None:
-    """Return the system's call; None where it has none."""
+    """Return the system's call; None if it has none."""
     try:
         library = ctypes.CDLL(None, use_errno=True)
         if hasattr(library, _FUNCTION):
             return library[_FUNCTION]
-        # Some C libraries have no function for the call that their kernel has.
+        # Some C libraries have no function for a call that their kernel has.
         import platform
 
         number = _NUMBERS[platform.machine()]
@@ -102,7 +102,7 @@ def _function() -> Callable[..., int] | None:
 
 
 def _replaced_with_backup(folder: system.Folder, beside: str, name: bytes) -> bool:
-    """Do on Windows what comes nearest: the file is replaced, and what it was is moved to where ours has been."""
+    """Do the closest thing on Windows: the file is replaced, and its old content moves to where ours was."""
     ours, _ = system.entry_path(folder, beside)
     there, _ = system.entry_path(folder, name)
     backup = f"{os.fsdecode(ours)}~"

@@ -33,15 +33,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LOCK_SECONDS = 30.0
-"""How long an edit waits for others of Penstock in the same folder; each takes milliseconds."""
+"""How long an edit waits for other Penstock processes in the same folder; each takes milliseconds."""
 _SWAPS = 20
-"""How often files of others swap places in one edit, before the last is left beside the file: each takes a save of theirs."""
+"""How often files saved by others may be swapped back in one edit, before the last is left next to the file: each takes one save of
+theirs.
+"""
 _NAME_BYTES = 200
-"""What a name beside a file repeats of the file's own: 255 bytes are the most that a name has."""
+"""How much of a file's own name its temporary name repeats: a name has at most 255 bytes."""
 
 
 def replace(folder: system.Folder, name: bytes | str, content: bytes, mode: int) -> None:
-    """Write `content` to a file beside `name` and rename it over whatever stands there. For files that no other party has.
+    """Write `content` to a temporary file and rename it over whatever is at `name`. For files that no other party writes.
 
     Args:
         folder: The open folder.
@@ -50,7 +52,7 @@ def replace(folder: system.Folder, name: bytes | str, content: bytes, mode: int)
         mode: The new file's permissions.
 
     Raises:
-        OSError: It could not be written; nothing is left beside it.
+        OSError: It could not be written; nothing is left next to it.
     """
     with _beside(folder, os.fsencode(name), content, mode) as (beside, _):
         _rename_over(folder, beside, os.fsencode(name))
@@ -58,18 +60,18 @@ def replace(folder: system.Folder, name: bytes | str, content: bytes, mode: int)
 
 
 def create(folder: system.Folder, name: bytes, content: bytes, mode: int = 0o666, *, flushes: bool = True) -> None:
-    """Make a new file, with those of the permissions that the process gives; what stands there already is left alone.
+    """Create a file, with the permissions that the process's umask leaves; an existing file is left alone.
 
     Args:
         folder: The open folder.
         name: The file's name in it.
         content: All of its content.
-        mode: Its permissions, before the process takes some away.
+        mode: Its permissions, before the umask.
         flushes: Whether it survives a power cut.
 
     Raises:
-        FileExistsError: Something stands there.
-        OSError: It could not be written; nothing is left beside it.
+        FileExistsError: The name is taken.
+        OSError: It could not be written; nothing is left next to it.
     """
     with _beside(folder, name, content, mode, flushes=flushes) as (beside, _):
         renames.take_name(folder, beside, name)
@@ -80,7 +82,7 @@ def create(folder: system.Folder, name: bytes, content: bytes, mode: int = 0o666
 def replace_known(
     folder: system.Folder, name: bytes, content: bytes, known: bytes, relative: bytes, *, flushes: bool = True
 ) -> tuple[str, ...]:
-    """Give a file new content if it holds, to the byte, what that was made from; owner, mode and attributes stay.
+    """Replace a file's content if it still holds, to the byte, what the new content was made from; owner, mode and attributes stay.
 
     Args:
         folder: The open folder.
@@ -91,19 +93,19 @@ def replace_known(
         flushes: Whether it survives a power cut.
 
     Returns:
-        What of the old file the new one could not be given, in words.
+        Which metadata of the old file could not be copied to the new one, in words.
 
     Raises:
         ToolError: `stale`: somebody else has changed the file, or is writing it. It is as they left it.
         OSError: It could not be written; it is as it was.
     """
     path, at = system.entry_path(folder, name)
-    if not os.access(path, os.W_OK, dir_fd=at):  # renaming over it would not ask
+    if not os.access(path, os.W_OK, dir_fd=at):  # renaming over it would not check this
         raise _unwritable(folder, name, relative)
     try:
         lost = _swapped(folder, name, content, known, relative, flushes=flushes)
     except OSError as error:
-        # A file that is a mount of its own, as containers get single files, takes no other name: only what is in it can change.
+        # A file that is itself a mount, as single files in containers are, cannot be replaced by name: only its content can change.
         if error.errno != errno.EBUSY:
             raise
         _write_into(folder, name, content, known, relative)
@@ -114,12 +116,12 @@ def replace_known(
 
 
 def _unwritable(folder: system.Folder, name: bytes, relative: bytes) -> Exception:
-    """Return why a file cannot be written, which asking for access does not say: gone meanwhile, on a medium to read, or kept."""
+    """Return why a file cannot be written, which an access check does not say: gone, on a read-only medium, or protected."""
     path, at = system.entry_path(folder, name)
     try:
         os.lstat(path, dir_fd=at)
         is_medium = sys.platform != "win32" and bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
-    except FileNotFoundError:  # by whoever is about to give the name to a new one
+    except FileNotFoundError:  # removed by somebody who is about to give the name to a new file
         return _stale(relative)
     number = errno.EROFS if is_medium else errno.EACCES
     return OSError(number, os.strerror(number))
@@ -128,14 +130,14 @@ def _unwritable(folder: system.Folder, name: bytes, relative: bytes) -> Exceptio
 def _swapped(
     folder: system.Folder, name: bytes, content: bytes, known: bytes, relative: bytes, *, flushes: bool
 ) -> tuple[str, ...]:
-    """Give a file new content by a swap of names, and return what of the old file the new one could not be given."""
+    """Replace a file's content by swapping names, and return which metadata of the old file could not be copied."""
     with _beside(folder, name, content, 0o600, is_like=True, flushes=flushes) as (beside, lost):
-        # Most changes are seen without displacing anything.
+        # Most changes are detected without displacing anything.
         if (found := _displaced(folder, name, known)) != "same":
             raise _stale(relative, found)
         ours = _inode(folder, beside)
         if not renames.exchange(folder, beside, name):
-            # There is no swap here: the look above is the last, and what comes between it and this is lost.
+            # Swapping is not supported here: the check above is the last one, and a change between it and this is lost.
             _rename_over(folder, beside, name)
         else:
             try:
@@ -148,7 +150,7 @@ def _swapped(
 
 
 class NotTakenBack(ToolError):
-    """What is said where names were swapped and the folder let nothing more be done: a right was taken, a disk gave way.
+    """The error if names were swapped and the folder then allowed nothing more: a right was revoked, a disk failed.
 
     Attributes:
         is_there: whether the file is the new one.
@@ -165,10 +167,10 @@ class NotTakenBack(ToolError):
 
 
 def _write_into(folder: system.Folder, name: bytes, content: bytes, known: bytes, relative: bytes) -> None:
-    """Write new content over a file's own, which comes back where there is no room for it.
+    """Overwrite a file in place; its old content is restored if there is no room.
 
     Raises:
-        ToolError: `stale`: it is not what it was known to be.
+        ToolError: `stale`: the file is not what it was known to be.
         OSError: It could not be written.
     """
     path, at = system.entry_path(folder, name)
@@ -197,10 +199,10 @@ def remove_known(folder: system.Folder, name: bytes, known: bytes, relative: byt
     """Remove a file if it holds, to the byte, what it is known to hold.
 
     Raises:
-        ToolError: `stale`: it is another by now, or somebody is writing it. It is as they left it.
+        ToolError: `stale`: the file has changed, or somebody is writing it. It is as they left it.
         OSError: It could not be removed.
     """
-    # Moved away first, for the same reason as above: what is at a name that nobody else knows cannot be changed unseen.
+    # Moved away first, for the same reason as above: a file at a name that nobody else knows cannot be changed unseen.
     beside = _name_beside(name)
     old, at = system.entry_path(folder, name)
     new, _ = system.entry_path(folder, beside)
@@ -209,7 +211,7 @@ def remove_known(folder: system.Folder, name: bytes, known: bytes, relative: byt
         kept = ""
         try:
             renames.take_name(folder, beside, name)
-        except FileExistsError:  # somebody has made a new one meanwhile
+        except FileExistsError:  # somebody has created a new one meanwhile
             kept = beside
         except OSError as error:
             said = f"{shown(relative)}: {error.strerror}. It is kept beside its name, as {shown(os.fsencode(beside))}."
@@ -220,10 +222,10 @@ def remove_known(folder: system.Folder, name: bytes, known: bytes, relative: byt
 
 @contextmanager
 def alone_in(folder: system.Folder) -> Iterator[None]:
-    """Hold a folder against all other processes and threads of Penstock that write in it; it waits for them.
+    """Hold a folder against all other Penstock processes and threads that write in it, waiting for them first.
 
-    The lock is that of the open folder itself: it needs no file, and ends with the process. Where folders cannot be locked (on
-    Windows, on some network file systems) a file in the folder for temporary ones stands for it.
+    The lock is that of the open folder itself: it needs no file, and ends with the process. If folders cannot be locked (on
+    Windows, on some network file systems), a file in the temporary folder is locked instead.
 
     Raises:
         ToolError: `busy`: others hold it for longer than `LOCK_SECONDS`.
@@ -249,11 +251,11 @@ def alone_in(folder: system.Folder) -> Iterator[None]:
 
 
 def _lock_of(folder: system.Folder) -> tuple[int, bool]:
-    """Return what is locked for a folder, open, and whether it was opened here."""
+    """Return an open descriptor to lock for a folder, and whether it was opened here."""
     if isinstance(folder, int):
         status = os.fstat(folder)
         with suppress(OSError):  # a file system without such locks
-            locks.acquire(folder)  # which takes it where it can be had: to ask again changes nothing
+            locks.acquire(folder)  # takes the lock if it is free; locking again changes nothing
             return folder, False
     else:
         status = os.stat(folder)
@@ -276,12 +278,12 @@ def _displaced(folder: system.Folder, name: bytes | str, content: bytes, *, is_r
         folder: The open folder.
         name: The file.
         content: What it is thought to hold.
-        is_removed: Whether it is removed where it is the same, while nobody can begin to write it.
+        is_removed: Whether it is removed if it is the same, while nobody can begin to write it.
     """
     path, at = system.entry_path(folder, name)
     try:
         descriptor = os.open(path, system.READ | system.NOFOLLOW, dir_fd=at)
-    except OSError:  # gone, a link, a special file, one that may not be read: nothing that was read before
+    except OSError:  # gone, a link, a special file, or unreadable: not what was read before
         return "changed"
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -294,13 +296,13 @@ def _displaced(folder: system.Folder, name: bytes | str, content: bytes, *, is_r
             os.unlink(path, dir_fd=at)
     finally:
         os.close(descriptor)
-    if is_removed and sys.platform == "win32":  # which removes nothing that is open
+    if is_removed and sys.platform == "win32":  # Windows removes no open file
         os.unlink(path)
     return "same"
 
 
 def _holds(descriptor: int, content: bytes) -> bool:
-    """Return whether an open file holds this content and no more."""
+    """Return whether an open file holds exactly this content."""
     at = 0
     while part := system.read_at(descriptor, 1 << 20, at):
         if content[at : at + len(part)] != part:
@@ -310,11 +312,11 @@ def _holds(descriptor: int, content: bytes) -> bool:
 
 
 def _put_back(folder: system.Folder, beside: str, name: bytes, ours: bytes) -> str:
-    """Give a file of somebody else its name back, and remove ours; return the name of what had to be kept beside it.
+    """Give somebody else's file its name back, and remove ours; return the name of what had to be kept next to it.
 
-    While ours had the name, somebody may have saved once more: over ours, or into it. Theirs goes back then, as it is the newest,
-    and what it displaces is what we were about to put back, an older version of theirs. That is kept, because it might be all
-    that is left of what they wrote.
+    While ours had the name, somebody may have saved once more: over ours, or into it. Their file is then put back, as it is the
+    newest, and it displaces the one that we were about to put back, an older version of theirs. That one is kept, because it might
+    be all that is left of what they wrote.
     """
     expected, is_ours = _inode(folder, name), True
     for _ in range(_SWAPS):
@@ -324,14 +326,14 @@ def _put_back(folder: system.Folder, beside: str, name: bytes, ours: bytes) -> s
         except FileNotFoundError:  # somebody has removed ours, or moved it away
             try:
                 renames.take_name(folder, beside, name)
-            except FileExistsError:  # and has made a new one since
+            except FileExistsError:  # and has created a new one since
                 return beside
             return ""
         found = _inode(folder, beside)
         if found == expected and not is_ours:
             return beside
         if found == expected and _displaced(folder, beside, ours) == "same":
-            return ""  # ours goes with the refusal, as whatever was written beside a file
+            return ""  # ours is removed with the refusal, like any temporary file
         expected, is_ours = placed, False
     return beside
 
@@ -341,7 +343,7 @@ def _put_back(folder: system.Folder, beside: str, name: bytes, ours: bytes) -> s
 
 @contextmanager
 def _opened(folder: system.Folder, name: bytes) -> Iterator[int]:
-    """Open a file for reading. Raises OSError, for a link too."""
+    """Open a file for reading. Raises OSError, also for a link."""
     path, at = system.entry_path(folder, name)
     descriptor = os.open(path, system.READ | system.NOFOLLOW, dir_fd=at)
     try:
@@ -354,21 +356,21 @@ def _opened(folder: system.Folder, name: bytes) -> Iterator[int]:
 def _beside(
     folder: system.Folder, name: bytes, content: bytes, mode: int, *, is_like: bool = False, flushes: bool = True
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Write a file beside another, flushed; it is removed where it is still ours when an error comes.
+    """Write a flushed temporary file next to another; on an error it is removed if it is still ours.
 
-    Written, flushed, renamed, folder flushed, in this order. Renamed before the flush, a power cut leaves the new name with no
-    content; without the second flush it may bring back the old one after the caller was told.
+    Written, flushed, renamed, folder flushed, in this order. If it were renamed before the flush, a power cut could leave the new
+    name without content; without the second flush it could bring the old one back after success was reported.
 
     Args:
         folder: The open folder.
-        name: The file that it will stand for.
+        name: The file that it will replace.
         content: All of its content.
-        mode: Its permissions, where it gets none of the other.
+        mode: Its permissions, unless it gets those of the other file.
         is_like: Whether it gets the owner, the permissions and the attributes of that file.
         flushes: Whether it is flushed: what can be made again need not be.
 
     Yields:
-        Its name, and what of the old file it could not be given.
+        Its name, and which metadata of the old file could not be copied to it.
     """
     beside = _name_beside(name)
     path, at = system.entry_path(folder, beside)
@@ -381,14 +383,14 @@ def _beside(
             while rest:
                 rest = rest[os.write(descriptor, rest) :]
             lost: tuple[str, ...] = ()
-            if is_like:  # closed again before the names change: Windows renames nothing over what is open
+            if is_like:  # closed again before the names change: Windows renames nothing over an open file
                 with _opened(folder, name) as old:
                     lost = attributes.give(descriptor, old)
             if flushes:
                 system.flush(descriptor)
             if sys.platform != "win32":
-                # Held until the end, or its number would be given to what somebody saves over it, and that be taken for ours.
-                # `O_PATH` is no open file to whoever asks for a lease.
+                # Held until the end: otherwise its inode number could be given to what somebody saves over it, which would then be
+                # taken for ours. An `O_PATH` descriptor does not count as open when a lease is requested.
                 held = os.open(path, (system.PATH or os.O_RDONLY) | system.NOFOLLOW | system.PRIVATE, dir_fd=at)
         finally:
             os.close(descriptor)
@@ -396,7 +398,7 @@ def _beside(
     except NotTakenBack:
         raise
     except BaseException as error:
-        # After a swap the name leads to what somebody else wrote: that is never removed here.
+        # After a swap the name leads to what somebody else wrote, which is never removed here.
         try:
             if os.path.samestat(os.lstat(path, dir_fd=at), ours):
                 os.unlink(path, dir_fd=at)
@@ -411,20 +413,20 @@ def _beside(
 
 
 def _name_beside(name: bytes) -> str:
-    """Return a free name that says whose it is: a kill between two steps may leave it."""
+    """Return a free name that shows its origin: a kill between two steps may leave the file."""
     own = os.fsdecode(name[:_NAME_BYTES])
     return f".{own}.penstock-{os.urandom(8).hex()}"
 
 
 def _rename_over(folder: system.Folder, beside: str, name: bytes) -> None:
-    """Rename a file over what stands at a name. Raises OSError."""
+    """Rename a file over whatever is at a name. Raises OSError."""
     old, at = system.entry_path(folder, beside)
     new, _ = system.entry_path(folder, name)
     os.replace(old, new, src_dir_fd=at, dst_dir_fd=at)
 
 
 def _inode(folder: system.Folder, name: bytes | str) -> tuple[int, int] | None:
-    """Return what tells the file at a name from any other; None for nothing."""
+    """Return what distinguishes the file at a name from any other; None if there is none."""
     path, at = system.entry_path(folder, name)
     try:
         status = os.lstat(path, dir_fd=at)
@@ -434,7 +436,7 @@ def _inode(folder: system.Folder, name: bytes | str) -> tuple[int, int] | None:
 
 
 def _stale(relative: bytes, found: Found = "changed", kept: str = "", *, is_ours: bool = False) -> ToolError:
-    """Return the refusal of a file that somebody else writes, too; `is_ours` where they wrote into what this edit had put there."""
+    """Return the refusal of a file that somebody else writes too; `is_ours` if they wrote into what this edit had put there."""
     if is_ours:
         said = (
             f"{shown(relative)} was saved by others in the moment of this edit, and what the edit had put there was written into: "

@@ -45,10 +45,10 @@ class OpenFile(NamedTuple):
     status: os.stat_result
     """The status of the file when it was opened."""
     relative: bytes
-    """The path by which it was asked for, relative to the root."""
+    """The path by which it was requested, relative to the root."""
 
     def close(self) -> None:
-        """Give the descriptor back."""
+        """Close the descriptor."""
         os.close(self.descriptor)
 
 
@@ -58,10 +58,9 @@ class Root:
     Args:
         path: The folder; links in it are followed once, here.
         allow_mounts: Whether a path may cross into another file system.
-        allow_secrets: Whether files whose names say that they hold credentials may be read.
-        confinement: `openat2`; `walk`, in which no link is followed; `paths`, in which none is either, but whoever
-            swaps folders while they are read can have names of others listed, never content read; or `auto`, the first
-            of these that the system has.
+        allow_secrets: Whether files may be read whose names suggest that they hold credentials.
+        confinement: `openat2`; `walk`, which follows no link; `paths`, which follows none either, but whoever swaps folders while
+            they are read can have names of others listed, never content read; or `auto`, the first of these that the system has.
 
     Raises:
         CallerError: There is no such folder, it cannot be read, or `confinement` is none of these.
@@ -82,10 +81,10 @@ class Root:
         try:
             self.path = os.path.realpath(given)
             if self.confinement == "paths":
-                os.scandir(self.path).close()  # or it is no folder, or one that cannot be read
+                os.scandir(self.path).close()  # or it is not a folder, or cannot be read
                 self.descriptor, status = -1, os.stat(self.path)
             else:
-                # Opened once: whatever is renamed above it later, this is the folder that was meant.
+                # Opened once: whatever is renamed above it later, this remains the intended folder.
                 self.descriptor = os.open(given, system.FOLDER | system.PATH)
                 status = os.fstat(self.descriptor)
         except (OSError, ValueError) as error:
@@ -99,7 +98,7 @@ class Root:
         self._resolve = system.BENEATH | system.NO_MAGIC_LINKS | (0 if allow_mounts else system.NO_MOUNTS)
 
     def close(self) -> None:
-        """Give the descriptor back; nothing can be opened after that. A root that nobody holds does it by itself."""
+        """Close the descriptor; nothing can be opened after that. A root that nobody references closes itself."""
         descriptor, self.descriptor = self.descriptor, -1
         if descriptor != -1:
             os.close(descriptor)
@@ -117,23 +116,23 @@ class Root:
             b'share'
 
         Args:
-            path: Relative to the root, or absolute and beneath it; the escaped forms that listings show are taken too.
-                `..` is resolved by name, so it needs no folder to be there.
+            path: Relative to the root, or absolute and beneath it; the escaped forms that listings show are accepted too. `..` is
+                resolved by name, so the folder need not exist.
 
         Raises:
-            ToolError: The path is empty, too long, holds a NUL or half of a UTF-16 pair, or leads out of the root.
+            ToolError: The path is empty, too long, holds a NUL or a lone UTF-16 surrogate, or leads out of the root.
         """
         literal, bases = encoded(path), (self.path, self._given)
-        # A name of bytes that are no text is shown as `\xNN` in listings, and has to open by that.
+        # A name whose bytes are not text is shown as `\xNN` in listings, and must open by that form.
         if "\\" in path:
             unescaped = beneath(escape.parse_name(path), bases, path)
             if unescaped != (plain := beneath(literal, bases, path)):
-                # The shown form wins, because every listing prints it; a name that is written so is the rare twin.
+                # The shown form wins, because every listing prints it; a name that really contains it is the rare case.
                 return unescaped if b"\0" not in unescaped and self._exists(unescaped) else plain
         return beneath(literal, bases, path)
 
     def tied(self, glob: str, path: str) -> str:
-        """Return a glob that is absolute and lies in a folder as one that is tied to the folder; any other as it is.
+        """Return an absolute glob within a folder as one anchored to the folder; any other unchanged.
 
             >>> Root("/usr").tied("/usr/share/*.txt", "share")
             '*.txt'
@@ -154,15 +153,15 @@ class Root:
         return glob
 
     def is_secret(self, relative: bytes) -> bool:
-        """Return whether the name says that the content is a credential, and nobody allowed those."""
+        """Return whether the name suggests that the content is a credential, and those are not allowed."""
         return not self.allow_secrets and has_secret_name(relative, self._above)
 
     def resolved(self, descriptor: int) -> bytes | None:
-        """Return where an open file really lies, relative to the root; None where the kernel does not say."""
+        """Return where an open file really lies, relative to the root; None if the kernel does not say."""
         try:
-            base = os.readlink(b"/proc/self/fd/%d" % self.descriptor)  # asked anew: the root may have been renamed
+            base = os.readlink(b"/proc/self/fd/%d" % self.descriptor)  # read again: the root may have been renamed
             real = os.readlink(b"/proc/self/fd/%d" % descriptor)
-            # What has lost its name since, as when somebody saves by a rename, is told by the kernel as `NAME (deleted)`.
+            # For a file that has lost its name since, as when somebody saves by renaming, the kernel reports `NAME (deleted)`.
             if not os.fstat(descriptor).st_nlink:
                 real = real.removesuffix(b" (deleted)")
         except OSError:
@@ -173,9 +172,9 @@ class Root:
     # ── opens ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def look(self, relative: bytes) -> os.stat_result:
-        """Return the status of what is there, without opening it.
+        """Return the status of what is at a path, without opening it.
 
-        Links inside the root are followed by `openat2`, by nothing else. Raises OSError.
+        Links inside the root are followed by `openat2` only. Raises OSError.
         """
         if system.PATH and self.confinement != "paths":
             handle = self._handle(relative)
@@ -192,11 +191,10 @@ class Root:
     def open_file(self, relative: bytes) -> OpenFile:
         """Return the regular file at `relative`, open for reading.
 
-        It never blocks: what is no regular file is not opened.
+        It never blocks: only a regular file is opened.
 
         Raises:
-            ToolError: There is none, it is a folder or a special file, it leads out of the root, it is a secret, or it
-                may not be read.
+            ToolError: The file is missing, is a folder or a special file, leads out of the root, is a secret, or may not be read.
         """
         if self.is_secret(relative):
             raise secret(relative)
@@ -215,13 +213,13 @@ class Root:
             raise refusal(error, relative) from error
 
     def _open_by_handle(self, relative: bytes) -> OpenFile:
-        """Open the file that an `O_PATH` handle holds: the handle is the look, and nobody can put another file under it."""
+        """Open the file that an `O_PATH` handle holds: the handle is the check, and nobody can put another file under it."""
         handle = self._handle(relative)
         try:
             status = os.fstat(handle)
             if not stat.S_ISREG(status.st_mode):
                 raise irregular(status, relative)
-            # A link `notes.txt` to `.env` has an innocent name: the name of where it leads counts too.
+            # A link `notes.txt` to `.env` has an innocent name: the name of its target counts too.
             real = self.resolved(handle)
             if real is not None and real != relative and self.is_secret(real):
                 raise secret(relative)
@@ -252,7 +250,7 @@ class Root:
             raise refusal(error, relative) from error
 
     def _need_folder(self, status: os.stat_result, relative: bytes) -> None:
-        """Raise `ToolError` for what is no folder."""
+        """Raise `ToolError` unless it is a folder."""
         if not stat.S_ISDIR(status.st_mode):
             is_readable = stat.S_ISREG(status.st_mode) and not self.is_secret(relative)
             raise not_a_folder(relative, is_readable=is_readable)
@@ -266,25 +264,25 @@ class Root:
         flushes: bool = True,
         folder: system.Folder | None = None,
     ) -> tuple[str, ...]:
-        """Give the file at `relative` new content, for good: after a crash at any instant it holds the old or the new.
+        """Durably replace the content of the file at `relative`: after a crash at any instant it holds the old or the new.
 
-        No link is followed on the way, and what stands there by now and is not `known` is left alone, whoever
-        wrote it (`replacing`). Hold `alone_with` from reading to here, so that others of Penstock wait.
+        No link is followed on the way, and a file that is no longer `known` is left alone, whoever wrote it (`replacing`). Hold
+        `alone_with` from reading to here, so that other Penstock processes wait.
 
         Args:
             relative: The path, as `relative` returns it.
             content: All of the new content.
-            known: All of the content that `content` was made from; the file keeps its mode, its owner and its
-                attributes. None makes a new file, and the folders above it.
-            flushes: Whether that holds for a power cut, too, and not only for the end of this process.
-            folder: The folder of the file, as `alone_with` gave it; None where it is to be opened anew.
+            known: All of the content that `content` was made from; the file keeps its mode, its owner and its attributes. None
+                creates a new file, and the folders above it.
+            flushes: Whether it also survives a power cut, and not only the end of this process.
+            folder: The folder of the file, as `alone_with` gave it; None to open it again.
 
         Returns:
-            What of the old file the new one could not be given, in words; empty where it has all.
+            Which metadata of the old file could not be copied to the new one, in words; empty if none is lost.
 
         Raises:
-            ToolError: It is a secret, has changed (`stale`), or cannot be written; all is then as it was, but for
-                folders that were made.
+            ToolError: It is a secret, has changed (`stale`), or cannot be written; everything is then as it was, except for folders
+                that were created.
         """
         from penstock.workspace import replacing  # here and below: most who open beneath a root only read
 
@@ -310,10 +308,10 @@ class Root:
             raise unwritten(error, relative) from error
 
     def remove_file(self, relative: bytes, known: bytes) -> None:
-        """Remove the file at `relative` if it holds, to the byte, what it is known to. Hold `alone_with` around it.
+        """Remove the file at `relative` if it holds, to the byte, the known content. Hold `alone_with` around it.
 
         Raises:
-            ToolError: It is another by now (`stale`), or cannot be removed; it is as it was.
+            ToolError: It has changed (`stale`), or cannot be removed; it is as it was.
         """
         from penstock.workspace import replacing
 
@@ -325,31 +323,31 @@ class Root:
 
     @contextmanager
     def alone_with(self, relative: bytes) -> Iterator[system.Folder | None]:
-        """Hold a file against other processes and threads of Penstock, from reading it to writing it.
+        """Hold a file against other Penstock processes and threads, from reading it to writing it.
 
-        It is the folder that is held, with all files directly in it. Where that is still to be made nothing is: of two who make a
-        file, one is refused.
+        The folder is held, with all files directly in it. If it does not exist yet, nothing is held: of two who create a file, one
+        is refused.
 
         Yields:
-            The folder, open; None where there is none.
+            The folder, open; None if there is none.
 
         Raises:
-            ToolError: `busy`: others do not end.
+            ToolError: `busy`: others hold it too long.
         """
         from penstock.workspace import replacing
 
         with ExitStack() as held:
             folder = None
-            with suppress(OSError):  # what is wrong with the path is said by whoever reads or writes there
+            with suppress(OSError):  # whoever reads or writes there reports what is wrong with the path
                 folder = held.enter_context(self._folder_of(relative, make=False))
                 held.enter_context(replacing.alone_in(folder))
             yield folder
 
     @contextmanager
     def _folder_of(self, relative: bytes, *, make: bool) -> Iterator[system.Folder]:
-        """Open the folder of a file that is to be written, made where there is none and `make` says so. Raises OSError."""
-        # Down by descriptors and never by `openat2`, which would follow links inside the root: what is written through a
-        # link is not what was read at the path.
+        """Open the folder of a file that is to be written, creating it if it is missing and `make` is set. Raises OSError."""
+        # By descriptors and never by `openat2`, which would follow links inside the root: what is written through a link is not
+        # what was read at the path.
         folder = self.open_folder(b".")
         try:
             for part in relative.split(b"/")[:-1]:
@@ -361,7 +359,7 @@ class Root:
             system.close_folder(folder)
 
     def _subfolder(self, folder: system.Folder, name: bytes, *, make: bool) -> system.Folder:
-        """Return a folder in an open folder, made where there is none and `make` says so. Raises OSError."""
+        """Return a folder in an open folder, creating it if it is missing and `make` is set. Raises OSError."""
         try:
             return self.open_subfolder(folder, name)
         except FileNotFoundError:
@@ -377,7 +375,7 @@ class Root:
         return self.open_subfolder(folder, name)
 
     def _expect_no_link(self, folder: system.Folder, name: bytes) -> None:
-        """Raise OSError where a link stands in an open folder, which says more than that it is no folder, or is there already."""
+        """Raise OSError for a link in an open folder, which explains more than "not a folder" or "already exists"."""
         if system.is_link(self.status_in(folder, name)):
             raise OSError(errno.EXDEV, "a link or a mount")
 
@@ -395,10 +393,9 @@ class Root:
         return descriptor
 
     def open_entry(self, folder: system.Folder, name: bytes | str) -> int:
-        """Return a descriptor of a file directly in an open folder, for a walk whose listing said that it is regular.
-        Raises OSError.
+        """Return a descriptor of a file directly in an open folder, for a walk that listed it as regular. Raises OSError.
 
-        The listing was the look; should someone put a FIFO there since, the open does not block and is undone.
+        The listing was the check; if someone has put a FIFO there since, the open does not block and is undone.
         """
         if isinstance(folder, str):
             status = self.status_in(folder, name)
@@ -416,22 +413,22 @@ class Root:
         """Return the status of an entry of an open folder, of a link itself. Raises OSError."""
         if isinstance(folder, str):
             return os.lstat(os.path.join(folder, os.fsdecode(name)))
-        return os.stat(name, dir_fd=folder, follow_symlinks=False)  # a count asks this of every file
+        return os.stat(name, dir_fd=folder, follow_symlinks=False)  # a count calls this for every file
 
     def _looked(self, folder: system.Folder, name: bytes | str) -> os.stat_result:
-        """Return the status of an entry that is no link and lies on no other mount. Raises OSError for those."""
+        """Return the status of an entry that is not a link or on another mount. Raises OSError for those."""
         status = self.status_in(folder, name)
         if system.is_link(status) or (status.st_dev != self.device and not self.allow_mounts):
             raise OSError(errno.EXDEV, "a link or a mount")
         return status
 
     def _open_seen(self, folder: system.Folder, name: bytes | str, status: os.stat_result) -> int:
-        """Open the regular file that was looked at, and no other that stands there since. Raises OSError."""
+        """Open the regular file that was checked, and no other that has taken its place since. Raises OSError."""
         path, at = system.entry_path(folder, name)
         descriptor = os.open(path, system.READ | system.NOFOLLOW, dir_fd=at)
         again = os.fstat(descriptor)
         is_same = stat.S_ISREG(again.st_mode) and os.path.samestat(again, status)
-        if is_same and isinstance(folder, str):  # the folders above are only a path: it has to lead to this file still
+        if is_same and isinstance(folder, str):  # the folders above are only a path: it must still lead to this file
             try:
                 system.expect_real(os.fsdecode(path))
                 is_same = os.path.samestat(os.lstat(path), again)
@@ -443,7 +440,7 @@ class Root:
         raise OSError(errno.EAGAIN, "the path is changing")
 
     def _exists(self, relative: bytes) -> bool:
-        """Return whether something is there that can be reached."""
+        """Return whether something reachable is there."""
         try:
             self.look(relative)
         except OSError:
@@ -451,15 +448,15 @@ class Root:
         return True
 
     def _handle(self, relative: bytes) -> int:
-        """Return an `O_PATH` handle of what is there. Raises OSError."""
+        """Return an `O_PATH` handle of what is at a path. Raises OSError."""
         if self.confinement == "walk":
             return self._walk(relative)
-        # A long path is taken in pieces, each beneath the folder that the one before ended in, and each by the same
-        # rules: what is beneath a folder beneath the root is beneath the root.
+        # A long path is resolved in pieces, each beneath the folder where the previous one ended, and each by the same rules: what
+        # is beneath a folder beneath the root is beneath the root.
         folder, rest = self.descriptor, relative
         try:
-            while len(rest) > _PATH_MAX:  # deeper than the kernel takes in one call
-                cut = rest[:_PATH_MAX].rfind(b"/")  # -1 where a name is that long, which the kernel refuses
+            while len(rest) > _PATH_MAX:  # deeper than the kernel accepts in one call
+                cut = rest[:_PATH_MAX].rfind(b"/")  # -1 if a name is that long, which the kernel refuses
                 inner = system.openat2(folder, rest[:cut], system.LOOK | system.FOLDER_ONLY, self._resolve)
                 if folder != self.descriptor:
                     os.close(folder)
@@ -470,7 +467,7 @@ class Root:
                 os.close(folder)
 
     def _walk(self, relative: bytes) -> int:
-        """Return an `O_PATH` handle of what is there, no link followed: one open for each part of the path. Raises OSError."""
+        """Return an `O_PATH` handle of what is at a path, following no link: one open for each part of it. Raises OSError."""
         folder, name = self._parent(relative)
         assert isinstance(folder, int)  # noqa: S101 - a walk has descriptors
         try:
@@ -485,7 +482,7 @@ class Root:
         return handle
 
     def _parent(self, relative: bytes) -> tuple[system.Folder, bytes]:
-        """Return the folder of what is asked for, open, and its name there; no link is followed on the way. Raises OSError."""
+        """Return the open folder that contains a path, and the name in it; no link is followed on the way. Raises OSError."""
         *above, name = relative.split(b"/")
         if self.confinement == "paths":
             return self._real(b"/".join(above) or b"."), name
@@ -494,7 +491,7 @@ class Root:
             try:
                 inner = os.open(part, system.FOLDER | system.PATH | system.NOFOLLOW, dir_fd=folder)
             except OSError:
-                # Each system says so in its own way.
+                # Each system reports it differently.
                 if system.is_link(os.stat(part, dir_fd=folder, follow_symlinks=False)):
                     raise OSError(errno.EXDEV, "a link or a mount") from None
                 raise
@@ -507,7 +504,7 @@ class Root:
         return folder, name
 
     def _real(self, relative: bytes) -> str:
-        """Return the absolute path of what is asked for, if no part of it is a link. Raises OSError otherwise."""
+        """Return the absolute path, if no part of it is a link. Raises OSError otherwise."""
         path = (
             os.path.join(os.fsdecode(self.path), *os.fsdecode(relative).split("/")) if relative != b"." else self.path
         )
@@ -517,12 +514,12 @@ class Root:
     def _reopen(self, handle: int, status: os.stat_result, relative: bytes, flags: int) -> int:
         """Open for reading what an `O_PATH` handle holds. Raises OSError.
 
-        Through /proc/self/fd, which leads to that very file wherever it was moved since. Where /proc is not mounted the
-        path is resolved once more, and what is found has to have the device and inode of the handle.
+        Through /proc/self/fd, which leads to that very file wherever it has been moved. If /proc is not mounted, the path is
+        resolved once more, and the result must have the device and inode of the handle.
         """
         try:
             return os.open(b"/proc/self/fd/%d" % handle, flags)
-        except FileNotFoundError:  # no /proc: resolve once more and take it only if it is the same file
+        except FileNotFoundError:  # no /proc: resolve once more and accept only the same file
             if self.confinement == "walk":
                 folder, name = self._parent(relative)
                 assert isinstance(folder, int)  # noqa: S101 - a walk has descriptors

@@ -35,16 +35,16 @@ if TYPE_CHECKING:
 MAX_SCAN_BYTES = 256 << 20
 """How much of one file is searched; a larger one is searched in part, and named."""
 MAX_LINE_CHARS = 400  # rg users choose 150 to 500 with --max-columns
-"""How much of a line stands in a result, around the match."""
+"""How much of a line a result shows, around the match."""
 MAX_FILES = 100  # as many names as a page of a listing holds
 """How many files have their own count in a result."""
 
 _BLOCK = 1 << 20
 _MAX_LINE = 8 << 20  # a longer line is searched in pieces that overlap
-_OVERLAP = 1 << 16  # so a match that is wider than this may be missed in such a line
-_BINARY = 8192  # a NUL in here makes a file binary, as in git; rg looks at as much as it has read
+_OVERLAP = 1 << 16  # so a match wider than this may be missed in such a line
+_BINARY = 8192  # a NUL within these bytes makes a file binary, as in git; rg checks as much as it has read
 _LEAD = 100  # characters before the match in a clipped line
-_CONTEXT_BYTES = 1 << 16  # context lines are looked for so near
+_CONTEXT_BYTES = 1 << 16  # how far from a match context lines are searched for
 _REPORT = 64  # files between two reports of progress
 
 _ENCODINGS = (  # in this order: the BOM of UTF-32-LE begins with that of UTF-16-LE
@@ -68,7 +68,7 @@ class SearchMatch(NamedTuple):
     clipped: bool
     """Whether `text` is less than the line."""
     before: tuple[str, ...]
-    """The lines before it, as many as were asked for and lie within 64 KiB."""
+    """The lines before it, as many as were requested and lie within 64 KiB."""
     after: tuple[str, ...]
     start_byte: int
     """Where the line begins in the file."""
@@ -88,30 +88,30 @@ class Search(NamedTuple):
     files: tuple[FileCount, ...]
     """The first files with matches, at most `MAX_FILES`, in order of paths."""
     total: int
-    """Matching lines, in all that was searched."""
+    """Matching lines, in everything that was searched."""
     offset: int
     limit: int
     next_offset: int | None
-    """The offset of the next page, None when this is the last."""
+    """The offset of the next page; None on the last."""
     scanned_bytes: int
     total_bytes: int | None
-    """Bytes of all files that were to be searched; None where the deadline passed before all were seen."""
+    """Bytes of all files that were to be searched; None if the deadline passed before all were seen."""
     searched_files: int
     complete: bool
     """Whether everything was searched: `total` is exact then, else "at least"."""
     omitted: Omitted
     binary: int
-    """Files passed over because they hold a NUL."""
+    """Files skipped because they contain a NUL."""
     secret: int
-    """Files passed over because of their names."""
+    """Files skipped because of their names."""
     partial_files: tuple[str, ...]
     """Files searched only in part: too large, or lines too long."""
     more_files: int
     """Files with matches beyond `files`."""
     engine_ended: bool = False
-    """Whether the child that runs patterns where RE2 is missing (`re_child`) was ended in the middle of a file."""
+    """Whether the child that runs patterns if RE2 is missing (`re_child`) was killed in the middle of a file."""
     wider: Wider | None = None
-    """Where the glob takes no file at all, the nearest wider form that does; its `pattern` is the glob."""
+    """If the glob selects no file at all, the nearest wider form that does; its `pattern` is the glob."""
 
 
 def search(
@@ -139,16 +139,16 @@ def search(
         literal: Whether `pattern` is text.
         glob: Which files of the folder are searched.
         ignore_case: Whether case does not matter.
-        context_lines: How many lines before and behind each match are shown.
+        context_lines: How many lines before and after each match are shown.
         offset: Matches to skip.
         limit: Matches of the page.
-        include_hidden: Whether names that begin with a dot are taken.
-        include_ignored: Whether ignore rules are left aside.
+        include_hidden: Whether names that begin with a dot are included.
+        include_ignored: Whether files that ignore rules exclude are included.
         deadline: When it stops, with `complete` False.
-        progress: Told how many files have been searched.
+        progress: Called with the number of files searched.
 
     Raises:
-        ToolError: The path or the pattern cannot be, or the child that runs it was ended before anything was found.
+        ToolError: The path or the pattern is invalid, or the child that runs the pattern was killed before anything was found.
     """
     finder = line_finder(pattern, literal=literal, ignore_case=ignore_case, deadline=deadline)
     state = _State(finder, offset, limit, context_lines, deadline)
@@ -202,7 +202,7 @@ def _open_files(root: Root, walk: Walk, state: _State, deadline: Deadline) -> It
                 if root.is_secret(inside):
                     raise refusals.secret(inside)
                 descriptor = _opened(root, folder, name, inside)
-            # One file that cannot be read is no reason to give up the others: it is counted.
+            # One unreadable file is no reason to give up on the others: it is counted.
             except ToolError as error:
                 state.secret += error.code == "secret"
                 walk.denied += error.code == "denied"
@@ -221,7 +221,7 @@ def _opened(root: Root, folder: system.Folder, name: str, relative: bytes) -> in
     except OSError as error:
         if error.errno != errno.ELOOP:
             raise refusals.refusal(error, relative) from error
-    return root.open_file(relative).descriptor  # a link; the walk says that it stays inside
+    return root.open_file(relative).descriptor  # a link; the walk has checked that it stays inside
 
 
 class _Piece(NamedTuple):
@@ -262,8 +262,7 @@ class _State:
         """Return what was found; `walked` says whether all files were seen."""
         complete = self.complete and walked
         end = self._offset + len(self._matches)
-        # Where the search was not complete a full page may well have a next one; an empty page has none, or paging
-        # would not end.
+        # If the search was not complete, a full page may have a next one; an empty page has none, or paging would not end.
         more = bool(self._matches) and (self._total > end or (not complete and len(self._matches) == self._limit))
         return Search(
             matches=tuple(self._matches),
@@ -285,7 +284,7 @@ class _State:
         )
 
     def search_file(self, descriptor: int, relative: bytes) -> None:
-        """Search an open file. Raises `ToolError` when the engine was ended in it and there is nothing to show."""
+        """Search an open file. Raises `ToolError` if the engine was killed in it and there is nothing to show."""
         try:
             self._search_file(descriptor, relative)
         except ToolError as error:
@@ -313,7 +312,7 @@ class _State:
             # A line that was found in an earlier piece counts once.
             if not (piece.begun and found_in_line):
                 found_in_line = self._piece(piece, file, lines)
-            # Numbers of lines are needed while the page is not full: after that they are not counted.
+            # Line numbers are needed only while the page is not full.
             if len(self._matches) < self._limit and not file.ended:
                 lines += piece.data.count(b"\n")
         self._scanned += file.scanned
@@ -339,13 +338,12 @@ class _State:
             lines: Line ends before the piece.
 
         Returns:
-            Whether the last line, which may go on in the next piece, is among those that match.
+            Whether the last line, which may continue in the next piece, is among the matches.
         """
         data, find = piece.data, self._find
-        # Behind the last line end there is no line. The end of a piece that goes on is no place where a line ends
-        # either.
+        # After the last line end there is no line. Nor does a line end where a piece ends in mid-line.
         end = len(data) - 1 if piece.goes_on or data.endswith(b"\n") else len(data)
-        # The first byte of a piece that continues a line is only there so that `\b` and its kin see what stands before.
+        # The first byte of a piece that continues a line is only there so that `\b` and the like see the preceding character.
         position, counted, stop = int(piece.begun), 0, -1
         while position <= end and (span := find(data, position, end)) is not None:
             stop = data.find(b"\n", span[1])
@@ -357,7 +355,7 @@ class _State:
                 counted = start
                 self._matches.append(file.match(piece, lines + 1, (start, stop), span, self._context_lines))
             self._total += 1
-            # The clock is asked between pieces and at every 64th match: a block in which each line matches takes long.
+            # The clock is checked between pieces and at every 64th match: a block in which each line matches takes long.
             if self._total & 0x3F == 0 and self._deadline.passed:
                 self.complete = False
                 break
@@ -366,11 +364,11 @@ class _State:
 
 
 class _File:
-    """A file that is being searched, as pieces of UTF-8 whose place in the file is known."""
+    """A file that is being searched, as pieces of UTF-8 whose positions in the file are known."""
 
     def __init__(self, descriptor: int, relative: bytes, bom_bytes: int, encoding: str) -> None:
         self.scanned = 0
-        self.ended = False  # the piece given last is the last one
+        self.ended = False  # the last piece has been yielded
         self.cut = False  # not read to its end
         self.wide = False  # a line was searched in pieces
         self._descriptor = descriptor
@@ -386,7 +384,7 @@ class _File:
         fresh = data[self._begin :]
         self.scanned = len(data)
         while True:
-            # One byte tells whether something is left: a file of exactly this size was searched to its end.
+            # One byte shows whether something is left: a file of exactly this size was searched to its end.
             if self.scanned >= MAX_SCAN_BYTES or deadline.passed:
                 self.cut = bool(system.read_at(self._descriptor, 1, self.scanned))
             following = b"" if self.cut else os.read(self._descriptor, _BLOCK)
@@ -394,8 +392,7 @@ class _File:
             if decoder is not None:
                 fresh = decoder.decode(fresh, last).encode()
             block = held + fresh if held else fresh
-            # Three cases, in this order: the end of a long line, whole lines, and a line that has grown too long to be
-            # held.
+            # Three cases, in this order: the end of a long line, whole lines, and a line that has grown too long to hold.
             if begun and (line_end := block.find(b"\n") + 1):
                 yield _Piece(block[:line_end], start, begun=True)
                 start += self.width(block[:line_end])
@@ -414,7 +411,7 @@ class _File:
                     self.wide, self._line_start = True, start
                 yield _Piece(block, start, begun, goes_on=True)
                 kept = len(block) - _OVERLAP
-                # The next piece begins with a character, not within one.
+                # The next piece begins at a character boundary.
                 while block[kept] & 0xC0 == 0x80 and kept < len(block) - _OVERLAP + 3:
                     kept += 1
                 start += self.width(block[:kept])
@@ -424,13 +421,13 @@ class _File:
             fresh = following
 
     def width(self, data: bytes) -> int:
-        """Return how many bytes of the file this piece of UTF-8 was."""
+        """Return how many bytes of the file this piece of UTF-8 took."""
         return len(data.decode("utf-8", "replace").encode(self._encoding)) if self._encoding else len(data)
 
     def match(
         self, piece: _Piece, line: int, bounds: tuple[int, int], span: tuple[int, int], context_lines: int
     ) -> SearchMatch:
-        """Return the line between `bounds` as a match, with its context and its place in the file."""
+        """Return the line between `bounds` as a match, with its context and its position in the file."""
         start, stop = bounds
         begun = piece.begun and start == 0
         at = self._line_start if begun else piece.start_byte + self.width(piece.data[:start])
@@ -448,7 +445,7 @@ class _File:
         """Return the lines before the byte `at`, read again: they may lie in an earlier piece."""
         low = max(self._begin, at - _CONTEXT_BYTES)
         lines = self._lines(system.read_at(self._descriptor, at - low, low))
-        return tuple(_line(text) for text in lines[:-1][-count:])  # the last one is what follows the line end: nothing
+        return tuple(_line(text) for text in lines[:-1][-count:])  # the last one is the empty text after the line end
 
     def _after(self, at: int, count: int) -> tuple[str, ...]:
         """Return the lines from the byte `at` on, read again."""
@@ -469,8 +466,8 @@ def _line(text: str) -> str:
 
 
 def _around(data: bytes, bounds: tuple[int, int], match: int) -> tuple[str, bool]:
-    """Return the line between `bounds`, inert, and whether it was clipped; if it is too wide, as much around the match
-    as may be shown.
+    """Return the line between `bounds`, inert, and whether it was clipped; if it is too wide, as much around the match as may be
+    shown.
     """
     start, stop = bounds
     if stop > start and data[stop - 1] == 0x0D:
@@ -478,8 +475,7 @@ def _around(data: bytes, bounds: tuple[int, int], match: int) -> tuple[str, bool
     match = min(match, stop)
     reach = 4 * MAX_LINE_CHARS  # bytes
     low, high = max(start, match - reach), min(stop, match + reach)
-    # Back to where a character begins at either edge, three steps at most: what has more continuation bytes is no
-    # UTF-8.
+    # Move back to a character boundary at either edge, three steps at most: more continuation bytes are not UTF-8.
     while low > max(start, match - reach - 3) and data[low] & 0xC0 == 0x80:
         low -= 1
     while high < stop and data[high] & 0xC0 == 0x80 and high > match + reach - 3:

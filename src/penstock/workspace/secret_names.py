@@ -11,7 +11,7 @@ from functools import cache
 
 _DATA = r"(?:ya?ml|json5?|toml|ini|cfg|conf|properties|xml|csv|env|sh|tfvars|db)"
 _FILES = (
-    # Environments of programs; Cloudflare's and Azure's own; files of secrets for `act`.
+    # Environments of programs; Cloudflare's and Azure's own; secret files for `act`.
     r"\.env[^/]*",
     r"[^/]+\.env",
     r"\.dev\.vars[^/]*",
@@ -23,14 +23,14 @@ _FILES = (
     r"(?:ssh_host_[a-z0-9]+|deploy|signing|private)[_-]key",
     r"id_(?:rsa|dsa|ecdsa|ed25519)\.txt",
     r"wallet\.dat|secring\.gpg|krb5cc_[^/]+|\.xauthority",
-    # What is called so.
+    # Files named as secrets.
     rf"(?:\.?secrets?|\.?credentials?|passwords?|[^/]*[._-]secrets?|[^/]*[._-]credentials?)(?:\.{_DATA})?",
     r"(?:secrets|credentials?|passwords?)\.txt",
     rf"(?:secrets?|credentials?)[._-](?:prod|production|staging|stage|dev|development|local|test)[^/]*\.{_DATA}",
     r"client_secret[^/]*\.json|(?:[^/]*[._-])?service[._-]?account[^/]*\.json|[^/]*firebase-adminsdk[^/]*\.json",
     r"(?:gcp|gcloud|google)[._-]?(?:key|cred)[^/]*\.json|application_default_credentials\.json",
     r"\.?vault[._-]?pass(?:word)?(?:\.txt)?|\.vault-token|\.?htpasswd|\.master_key",
-    # Terraform writes what it made, passwords too, into its state.
+    # Terraform writes what it created, including passwords, into its state.
     r"[^/]*\.tfstate|terraform\.tfvars|[^/]*\.auto\.tfvars|\.terraformrc|terraform\.rc|credentials\.tfrc\.json",
     # Where programs keep logins in the home folder.
     r"[._]netrc|\.pgpass|pgpass\.conf|\.my\.cnf|\.mylogin\.cnf|\.pypirc|\.npmrc|\.git-credentials|\.dockercfg|\.dockerconfigjson",
@@ -54,28 +54,30 @@ _PLACES = (
     r"\.(?:composer|config/composer|codex|gemini|local/share/opencode|qwen)/(?:auth|oauth_creds)\.json",
     r"etc/g?shadow-?",
 )
-# A copy holds what the file does.
+# A copy holds what the original does.
 _COPY = r"(?:[._-](?:bak|backup|old|orig|save|sav|copy|tmp)\d{0,4}|\.sw[a-p]|[._-]\d[\d_-]{0,18}|~|#)*"
 _IS_EXAMPLE = r"(?![^/]*(?:example|sample|template|\.dist|schema|\.tmpl|\.tpl|\.pub\Z))"
 
-# One of these stands in each name that `_FILES` has, in small letters. Looking for them all in a text (in bytes it takes eight
-# times as long) costs half of what the pattern does, which is asked of every file of a walk; and a process that meets no such
-# name never compiles it, which takes longer than reading a page.
+# Each name in `_FILES` contains one of these, in lower case. Searching a text for all of them (in bytes it takes eight times as
+# long) costs half as much as the pattern, which would be tried on every file of a walk; and a process that meets no such name never
+# compiles it, which takes longer than reading a page.
 _HINT_WORDS = """
 env vars settings key .pem .p8 .p12 .pfx .jks .jceks .bcfks .ppk .kdb .ovpn id_ _rsa _dsa _ecdsa _ed25519 wallet secring krb5
 xauth secret cred pass service firebase vault tfstate terraform netrc cnf pypirc npmrc cfg dockerconf boto rclone msmtprc mailrc
 wgetrc curlrc kaggle ngrok kubeconf logins cookies history
 """
 _HINTS = tuple(_HINT_WORDS.split())
-# How most files of a tree end: no name that `_FILES` has ends so, but for some that begin as these do.
+# How most files of a tree end: no name in `_FILES` ends so, except for some that begin with `_OPEN_ENDED`.
 _ENDINGS = "py pyc pyi js mjs ts tsx jsx c h cc cpp hpp cs java go rs rb php md rst html css svg png cbl cpy"
 _ORDINARY = tuple(b"." + ending for ending in _ENDINGS.encode().split())
 _OPEN_ENDED = (b".", b"#", b"k", b"K")
-"""`.env…`, `.dev.vars…`, `krb5cc_…`, and each of them as an editor's copy."""
+"""`.env…`, `.dev.vars…`, `krb5cc_…`, and editors' copies of them."""
 
 
 def above_of(root: bytes) -> bytes:
-    """Return what stands before the paths of a root where that makes places of them, as of `config` in `~/.kube`; else nothing."""
+    """Return the path of a root that must precede its relative paths for `_PLACES` to match, as for `config` in `~/.kube`; else
+    nothing.
+    """
     above = root.rstrip(b"/") + b"/"
     return above if b"/." in above or above.lower().endswith(b"/etc/") else b""
 
@@ -85,7 +87,7 @@ def has_secret_name(relative: bytes, above: bytes = b"") -> bool:
 
     Args:
         relative: The path.
-        above: What `above_of` says of the root.
+        above: What `above_of` returned for the root.
     """
     name = relative[relative.rfind(b"/") + 1 :]
     lowered = ""
@@ -96,7 +98,7 @@ def has_secret_name(relative: bytes, above: bytes = b"") -> bool:
                 if _name().match(name):
                     return True
                 break
-    # A place needs a folder that is hidden, as every place but `etc/shadow` is.
+    # A place needs a hidden folder, as every place but `etc/shadow` has.
     if not (above or relative.startswith(b".") or b"/." in relative or "shadow" in lowered):
         return False
     return _place().search(above + relative) is not None
@@ -104,11 +106,11 @@ def has_secret_name(relative: bytes, above: bytes = b"") -> bool:
 
 @cache
 def _name() -> re.Pattern[bytes]:
-    """Return the pattern of the last name of a path."""
+    """Return the pattern for the last name of a path."""
     return re.compile(rf"#?{_IS_EXAMPLE}(?:{'|'.join(_FILES)}){_COPY}\Z".encode(), re.DOTALL | re.IGNORECASE)
 
 
 @cache
 def _place() -> re.Pattern[bytes]:
-    """Return the pattern of the places."""
+    """Return the pattern for the places."""
     return re.compile(rf"(?:^|/)(?:{'|'.join(_PLACES)}){_COPY}\Z".encode(), re.DOTALL | re.IGNORECASE)

@@ -22,7 +22,7 @@ _SHRANK = "the file shrank during the read"
 
 
 def _unsized(read_bytes: int) -> str:
-    """Return the notice about a file of which no size was known."""
+    """Return the notice about a file whose size was unknown."""
     return f"the file system states no size: {read_bytes} bytes were read"
 
 
@@ -30,16 +30,16 @@ class FileSource:
     """A `ByteSource` over an open regular file.
 
     Args:
-        file: The file; who opened it closes it.
+        file: The file; whoever opened it closes it.
     """
 
     def __init__(self, file: OpenFile) -> None:
         self.file = file
         self.status = file.status
         self.size_bytes = file.status.st_size
-        """Its size when it was opened: what is added later is another page's."""
+        """The file's size when it was opened: what is added later belongs to another page."""
         self.shrank = False
-        """Whether a read found less than that."""
+        """Whether a read found fewer bytes than that."""
         self._held: bytes | None = None
         if not self.size_bytes:
             held = read_at(file.descriptor, window.HARD_MAX_BYTES, 0)
@@ -47,7 +47,7 @@ class FileSource:
                 self._held, self.size_bytes = held, len(held)
 
     def read(self, start_byte: int, count_bytes: int) -> bytes:
-        """Return up to `count_bytes` from `start_byte` on; fewer at the end. Raises OSError for a fault of the disk."""
+        """Return up to `count_bytes` from `start_byte` on; fewer at the end. Raises OSError for a disk error."""
         wanted = min(count_bytes, self.size_bytes - start_byte)
         if wanted <= 0:
             return b""
@@ -67,25 +67,24 @@ class FileSource:
     def next_data(self, start_byte: int) -> int:
         """Return the first byte from `start_byte` on that is not in a hole of a sparse file."""
         data = getattr(os, "SEEK_DATA", None)
-        if data is None:  # the system tells nothing of holes
+        if data is None:  # the system does not report holes
             return start_byte
         try:
             return os.lseek(self.file.descriptor, start_byte, data)
         except OSError as error:
-            # ENXIO: from there on there is nothing but a hole (lseek(2)). Other faults mean that the file system knows
-            # no holes.
+            # ENXIO: from there on there is only a hole (lseek(2)). Other errors mean that the file system knows no holes.
             return self.size_bytes if error.errno == errno.ENXIO else start_byte
 
     def notices(self) -> tuple[str, ...]:
-        """Return what there is to say about the file itself."""
+        """Return the notices about the file itself."""
         said = (_SHRANK,) if self.shrank else ()
         return said if self._held is None else (*said, _unsized(len(self._held)))
 
     @functools.cached_property
     def head(self) -> bytes:
-        """The first 8 KiB, which say what the file is."""
+        """The first 8 KiB, which identify the kind of file."""
         return self.read(0, window.BINARY_PROBE_BYTES)
 
     def encoding(self) -> window.Encoding | None:
-        """Return what the first bytes say; None for binary."""
+        """Return the encoding that the first bytes indicate; None for binary."""
         return window.detect(self.head)

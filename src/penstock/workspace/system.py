@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 
 _RETRIES = 8
 _RACED = frozenset({errno.EAGAIN, errno.EINTR, errno.ELOOP})
-"""What a look-up says that somebody else's rename disturbed, and that may say another thing when it is tried again.
+"""Errors of a look-up that was disturbed by somebody else's rename, and that may differ when it is retried.
 
-EAGAIN comes from a `..` of a link. ELOOP: a disturbed look-up begins again and goes on counting, so that a chain of more than
-20 links, of the 40 that are followed, is a loop to it; a real loop is one at each try.
+EAGAIN comes from a `..` of a link. ELOOP: a disturbed look-up restarts but keeps counting, so a chain of more than 20 links, of the
+40 that are followed, looks like a loop; a real loop is one at each try.
 """
 
-# linux/openat2.h; Python has no function for the call. BENEATH refuses `..` and links that lead above the starting
-# folder, NO_MAGICLINKS those of /proc, which lead anywhere.
+# linux/openat2.h; Python has no function for the call. BENEATH refuses `..` and links that lead above the starting folder,
+# NO_MAGICLINKS those of /proc, which lead anywhere.
 _SYS_OPENAT2 = 437
 NO_MOUNTS, NO_MAGIC_LINKS, BENEATH = 0x01, 0x02, 0x08
 
-# What a system lacks is 0: every open below names all that it wants, and is as strict as the system can be. `O_BINARY` is of
+# What a system lacks is 0: every open below names all that it wants, and is as strict as the system allows. `O_BINARY` is for
 # Windows, which changes line ends without it.
 PRIVATE: int = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 NOFOLLOW: int = getattr(os, "O_NOFOLLOW", 0)
@@ -49,7 +49,7 @@ HAS_FOLDER_DESCRIPTORS = bool(NOFOLLOW) and {os.open, os.stat, os.mkdir, os.rena
 _NAME_SURROGATE = 0x2000_0000  # winnt.h: a reparse point that stands for another name, such as a junction
 
 Folder = int | str
-"""An open folder: a descriptor; where there are none, its real path."""
+"""An open folder: a descriptor, or its real path if the system has none."""
 
 
 class _OpenHow(ctypes.Structure):
@@ -74,7 +74,7 @@ def openat2(folder: int, path: bytes, flags: int, resolve: int) -> int:
         descriptor = int(_syscall()(number, at, path, ctypes.byref(how), size))
         if descriptor >= 0:
             return descriptor
-        # Somebody who renames all the time can make this fail, but not succeed wrongly.
+        # Somebody who renames constantly can make this fail, but not succeed wrongly.
         if ctypes.get_errno() not in _RACED:
             break
     code = ctypes.get_errno()
@@ -83,7 +83,7 @@ def openat2(folder: int, path: bytes, flags: int, resolve: int) -> int:
 
 def openat2_works() -> bool:
     """Return whether this kernel, with the filters of its containers, resolves beneath a descriptor."""
-    if sys.platform != "linux":  # the number means another call there
+    if sys.platform != "linux":  # the number means another call elsewhere
         return False
     try:
         # -100 is AT_FDCWD. Containers may forbid the call (seccomp) on kernels that have it.
@@ -94,14 +94,14 @@ def openat2_works() -> bool:
 
 
 def strongest() -> str:
-    """Return the confinement that `auto` takes on this system: `openat2`, `walk` or `paths`."""
+    """Return the confinement that `auto` selects on this system: `openat2`, `walk` or `paths`."""
     return "openat2" if openat2_works() else "walk" if HAS_FOLDER_DESCRIPTORS else "paths"
 
 
 def ending_signals() -> list[int]:
-    """Return the signals by which somebody asks this process to end: Ctrl-C, a supervisor, a terminal that is closed.
+    """Return the signals that ask this process to end: Ctrl-C, a supervisor, a closed terminal.
 
-    Without the last where it is ignored: what was begun by nohup goes on then. Windows has none of that kind.
+    The last is omitted if it is ignored: what nohup started then continues. Windows has no such signal.
     """
     hangup: int | None = getattr(signal, "SIGHUP", None)
     is_heard = hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN
@@ -109,7 +109,7 @@ def ending_signals() -> list[int]:
 
 
 def is_link(status: os.stat_result) -> bool:
-    """Return whether a status is that of a link, or of what Windows has of that kind: a junction, a mount in a folder."""
+    """Return whether a status is that of a link, or of its kin on Windows: a junction, a mount in a folder."""
     return stat.S_ISLNK(status.st_mode) or bool(getattr(status, "st_reparse_tag", 0) & _NAME_SURROGATE)
 
 
@@ -120,9 +120,7 @@ def expect_real(path: str) -> None:
 
 
 def entry_path(folder: Folder, name: bytes | str) -> tuple[bytes | str, int | None]:
-    """Return how an entry of an open folder is named to the system: the path, and the descriptor that it is relative
-    to, if any.
-    """
+    """Return how an entry of an open folder is named to the system: the path, and the descriptor that it is relative to, if any."""
     return (name, folder) if isinstance(folder, int) else (os.path.join(folder, os.fsdecode(name)), None)
 
 
@@ -131,7 +129,7 @@ def scan_folder(folder: Folder) -> AbstractContextManager[Iterator[os.DirEntry[s
     entries = os.scandir(folder)
     if isinstance(folder, str):
         try:
-            expect_real(folder)  # it was opened by its path: is that still its own?
+            expect_real(folder)  # it was opened by path: is the path still its own?
         except BaseException:
             entries.close()
             raise
@@ -139,13 +137,13 @@ def scan_folder(folder: Folder) -> AbstractContextManager[Iterator[os.DirEntry[s
 
 
 def close_folder(folder: Folder) -> None:
-    """Give an open folder back."""
+    """Close an open folder."""
     if isinstance(folder, int):
         os.close(folder)
 
 
 def flush_folder(folder: Folder) -> None:
-    """Make the names in a folder survive a power cut, where the system lets folders be flushed. Raises OSError."""
+    """Make the names in a folder survive a power cut, if the system can flush folders. Raises OSError."""
     if isinstance(folder, int):
         os.fsync(folder)
 
@@ -156,12 +154,12 @@ def flush(descriptor: int) -> None:
     if sys.platform == "darwin":  # where `fsync` stops at the drive's own memory
         import fcntl
 
-        with suppress(OSError):  # not every file system knows it
+        with suppress(OSError):  # not every file system supports it
             fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
 
 
 def _read_at(descriptor: int, count: int, start_byte: int) -> bytes:
-    """Do what `os.pread` does, where there is none; the position in the file is put back."""
+    """Substitute for `os.pread` if it is missing; the file position is restored."""
     here = os.lseek(descriptor, 0, os.SEEK_CUR)
     try:
         os.lseek(descriptor, start_byte, os.SEEK_SET)
@@ -171,25 +169,25 @@ def _read_at(descriptor: int, count: int, start_byte: int) -> bytes:
 
 
 def _write_at(descriptor: int, data: Buffer, start_byte: int) -> int:
-    """Do what `os.pwrite` does, where there is none; the position in the file moves."""
+    """Substitute for `os.pwrite` if it is missing; the file position moves."""
     os.lseek(descriptor, start_byte, os.SEEK_SET)
     return os.write(descriptor, data)
 
 
 read_at: Callable[[int, int, int], bytes] = getattr(os, "pread", _read_at)
-"""`os.pread(descriptor, count, start_byte)`: at most so many bytes from a place on.
+"""`os.pread(descriptor, count, start_byte)`: at most that many bytes from a position on.
 
-Where the system lacks it, one thread at a time may read a descriptor.
+If the system lacks it, only one thread at a time may read a descriptor.
 """
 write_at: Callable[[int, Buffer, int], int] = getattr(os, "pwrite", _write_at)
-"""`os.pwrite(descriptor, data, start_byte)`: writes at a place and returns how much was written."""
+"""`os.pwrite(descriptor, data, start_byte)`: writes at a position and returns how much was written."""
 
 
 def terminal_behind(descriptor: int) -> int:
-    """Return a descriptor to write with to the terminal that another one reads from.
+    """Return a descriptor for writing to the terminal that another descriptor reads from.
 
     Raises:
-        OSError: It reads from none, or that takes nothing.
+        OSError: It does not read from a terminal, or the terminal cannot be written.
     """
     if sys.platform == "win32":
         raise OSError(errno.ENOTTY, os.strerror(errno.ENOTTY))
@@ -197,18 +195,18 @@ def terminal_behind(descriptor: int) -> int:
 
 
 def path_handle(path: str) -> int:
-    """Return an `O_PATH` handle, which gives no access to content: what Landlock rules are made of. Raises OSError."""
+    """Return an `O_PATH` handle, which gives no access to content: Landlock rules need it. Raises OSError."""
     return os.open(path, LOOK)
 
 
 @cache
 def _system() -> ctypes.CDLL:
-    """Return the C library; loading it makes classes, which takes longer than a call of it."""
+    """Return the C library; loading it creates classes, which takes longer than a call of it."""
     return ctypes.CDLL(None, use_errno=True)
 
 
 def file_system(descriptor: int) -> int:
-    """Return the type of the file system that an open file lies on (statfs(2)); 0 where the system does not say."""
+    """Return the type of the file system that an open file is on (statfs(2)); 0 if the system does not say."""
     if sys.platform != "linux":
         return 0
     buffer = ctypes.create_string_buffer(256)

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from penstock.text.window import Encoding
     from penstock.workspace.root import Root
 
-_NAMES_COMPARED = 10_000  # of one folder, when a name is not found
-_NAMES_MEASURED = 50  # of those, by the slow measure
+_NAMES_COMPARED = 10_000  # of one folder, if a name is not found
+_NAMES_MEASURED = 50  # of those, by the slow comparison
 
 
 class TextFile(NamedTuple):
@@ -44,8 +44,8 @@ def open_file(root: Root, path: str) -> Iterator[tuple[FileSource, str]]:
     """Give the regular file at `path` and its inert name for the block.
 
     Raises:
-        ToolError: There is none, with up to three similar paths; it is a folder, with the call that lists it; it may
-            not be read, or the disk fails within the block.
+        ToolError: It does not exist (with up to three similar paths), is a folder (with the call that lists it) or may not be read,
+            or the disk fails within the block.
     """
     relative = root.relative(path)
     try:
@@ -65,10 +65,10 @@ def open_file(root: Root, path: str) -> Iterator[tuple[FileSource, str]]:
 
 @contextmanager
 def open_text(root: Root, path: str) -> Iterator[TextFile]:
-    """Give a file that holds text, for the block.
+    """Give a text file for the block.
 
     Raises:
-        ToolError: As `open_file` does; and for a binary file, with its kind and the call that reads it as base64 (B-7).
+        ToolError: As for `open_file`; and for a binary file, with its kind and the call that reads it as base64 (B-7).
     """
     with open_file(root, path) as (source, shown):
         encoding = source.encoding()
@@ -79,21 +79,21 @@ def open_text(root: Root, path: str) -> Iterator[TextFile]:
 
 
 def token(source: FileSource, cursor_byte: int, before: bytes | None = None) -> str:
-    """Return the version of an open file for a page that ends at `cursor_byte`; `before` are bytes that end there."""
+    """Return the version of an open file for a page that ends at `cursor_byte`; `before` are the bytes that end there."""
     return str(versions.of(source, cursor_byte, before=before))
 
 
 def same_version(source: FileSource, path: str, earlier: versions.Version | None, asked: Call) -> list[str]:
-    """Return what there is to say about a file since an earlier page (B-8).
+    """Return the notices about how a file has changed since an earlier page (B-8).
 
     Args:
         source: The file.
         path: Its name, inert.
-        earlier: The version of that page, None where no page came before.
-        asked: The call without its version: it takes the place as it is now.
+        earlier: The version of that page; None if there was none.
+        asked: The call without its version: it accepts the position as it is now.
 
     Raises:
-        ToolError: `stale`: the file is no longer that one. It offers the call from the start and the call as asked.
+        ToolError: `stale`: the file is no longer that version. It offers the call from the start and the call as asked.
     """
     if earlier is None:
         return []
@@ -102,7 +102,7 @@ def same_version(source: FileSource, path: str, earlier: versions.Version | None
         return []
     if change is versions.VersionChange.GREW:
         return [_grew(source.size_bytes - earlier.size_bytes)]
-    # To start again keeps to lines or bytes, whichever was asked for.
+    # Restarting keeps to lines or bytes, whichever was requested.
     if asked.tool == "view":
         restart = asked.but(offset=None)
     elif {"start_line", "end_line"} & asked.arguments.keys():
@@ -115,7 +115,7 @@ def same_version(source: FileSource, path: str, earlier: versions.Version | None
 
 
 def no_longer_records(path: str, asked: Call) -> ToolError:
-    """Return the refusal of a page by lines behind pages by record: its numbers would be those of other things.
+    """Return the refusal of a page by lines after pages by record: its numbers would mean different things.
 
     Args:
         path: The file's name, inert.
@@ -126,12 +126,12 @@ def no_longer_records(path: str, asked: Call) -> ToolError:
 
 
 def _grew(by_bytes: int) -> str:
-    """Return the notice about a file that only grew: what was read still stands."""
+    """Return the notice about a file that only grew: what was read is still valid."""
     return f"the file grew by {by_bytes} bytes since that page; the text just before this place is the same"
 
 
 def _stale(path: str, change: str) -> str:
-    """Return the refusal of a page whose file is another by now."""
+    """Return the refusal of a page whose file has changed."""
     return (
         f"stale: {path} {change}. A page of it would not belong to the page before. "
         "Start again, or take this place as it is now."
@@ -139,7 +139,7 @@ def _stale(path: str, change: str) -> str:
 
 
 def _binary(path: str, kind: str, size_bytes: int) -> str:
-    """Return the refusal of a file that is no text."""
+    """Return the refusal of a file that is not text."""
     return f"{path} is binary ({kind}, {size_bytes} bytes) and is not shown as text."
 
 
@@ -147,13 +147,13 @@ def _binary(path: str, kind: str, size_bytes: int) -> str:
 
 
 def _instead(root: Root, relative: bytes) -> tuple[str, Call]:
-    """Return what to say of a path that there is not, and the call to make in its place.
+    """Return a hint for a path that does not exist, and the call to make instead.
 
-    That is up to three paths that are spelled like it (V-11), or a link to nothing; the call shows the likeliest, or lists the
-    last folder on the way that there is.
+    The hint is up to three similarly spelled paths (V-11), or says that a link leads to nothing; the call shows the likeliest path,
+    or lists the last existing folder on the way.
     """
     known = b"."
-    # Down to the first part that is missing: its folder is there, and that is where the right name may be.
+    # Descend to the first part that is missing: its folder exists, and the right name may be in it.
     for missing in relative.split(b"/"):
         inner = missing if known == b"." else known + b"/" + missing
         try:
@@ -182,7 +182,7 @@ def _instead(root: Root, relative: bytes) -> tuple[str, Call]:
     prefix = "" if known == b"." else escape.show_name(known) + "/"
     if is_link:
         return f"{quoted(prefix + escape.show_name(missing))} is a link that leads to nothing.", listing
-    if wanted in names:  # made since somebody asked for it
+    if wanted in names:  # created since somebody asked for it
         return "", _way_to(root, relative)
     near = [prefix + escape.show_name(os.fsencode(name)) for name in _closest(wanted, names)]
     if not near:
@@ -191,7 +191,7 @@ def _instead(root: Root, relative: bytes) -> tuple[str, Call]:
 
 
 def _way_to(root: Root, relative: bytes) -> Call:
-    """Return the call that shows a file, or lists a folder; of anything else the root is listed."""
+    """Return the call that shows a file, or lists a folder; for anything else it lists the root."""
     try:
         mode = root.look(relative).st_mode
     except OSError:
@@ -204,10 +204,10 @@ def _way_to(root: Root, relative: bytes) -> Call:
 def _closest(wanted: str, names: list[str]) -> list[str]:
     """Return the names nearest in spelling to `wanted`, at most three.
 
-    Those that begin and end alike come first, a quick measure for thousands of names; of the best fifty the nearest by
-    `difflib`, which is slow.
+    Names with the longest common beginning and end come first, a quick measure for thousands of names; of the best fifty, the
+    nearest by `difflib`, which is slow.
     """
-    import heapq  # a name that is found needs neither
+    import heapq  # not needed for a name that is found
     from difflib import get_close_matches
 
     def alike(name: str) -> tuple[int, str]:
@@ -222,5 +222,5 @@ def _closest(wanted: str, names: list[str]) -> list[str]:
 
 
 def _same(one: str, other: str) -> int:
-    """Return how many characters two texts begin with alike."""
+    """Return the length of the common beginning of two texts."""
     return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))

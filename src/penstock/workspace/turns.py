@@ -24,7 +24,7 @@ SLICE_SECONDS = 0.005
 
 
 class Turns:
-    """A number of turns, given out in the order in which they were asked for.
+    """A number of turns, given out in the order in which they were requested.
 
     Args:
         places: How many threads may have one at once.
@@ -41,12 +41,12 @@ class Turns:
         return bool(self._waiting)
 
     def take(self, seconds: float | None) -> bool:
-        """Wait for a turn, at most `seconds` (None: for ever); False when none came in that time."""
+        """Wait for a turn, at most `seconds` (None: forever); False if none came in that time."""
         with self._lock:
             if self._free:
                 self._free -= 1
                 return True
-            # A lock for each that waits, held until `give` opens it: that keeps the order, which a semaphore does not.
+            # One lock per waiting thread, held until `give` releases it: that keeps the order, which a semaphore does not.
             gate = threading.Lock()
             gate.acquire()
             self._waiting.append(gate)
@@ -59,7 +59,7 @@ class Turns:
         return True  # it was handed over at the last moment
 
     def give(self) -> None:
-        """Hand a turn to the one that has waited longest, or back where nobody waits."""
+        """Hand a turn to the longest-waiting thread, or return it if nobody waits."""
         with self._lock:
             if self._waiting:
                 self._waiting.popleft().release()
@@ -68,7 +68,7 @@ class Turns:
 
 
 class _Marked(threading.local):
-    """What this thread has to do with turns: whose they are, whether it holds one, and since when it works."""
+    """This thread's state: which turns it takes, whether it holds one, and since when it has been working."""
 
     turns: Turns | None = None
     holds = False
@@ -80,7 +80,7 @@ _marked = _Marked()
 
 @contextmanager
 def taking(turns: Turns) -> Iterator[None]:
-    """Mark this thread for the block: what it does there takes turns, after its first slice."""
+    """Mark this thread for the block: its work there takes turns, after its first slice."""
     _marked.turns, _marked.holds, _marked.since = turns, False, time.monotonic()
     try:
         yield
@@ -90,11 +90,11 @@ def taking(turns: Turns) -> Iterator[None]:
 
 
 def pause(now: float, seconds: float | None) -> None:
-    """Hand the turn on when the slice is over, and wait for the next; called between two blocks of work.
+    """Pass the turn on if the slice is over, and wait for the next; called between two blocks of work.
 
     Args:
         now: The monotonic time.
-        seconds: How long to wait at most; None for ever. Work goes on after that without a turn, to find its time over.
+        seconds: How long to wait at most; None forever. After that, work continues without a turn, and will find its time over.
     """
     mine = _marked
     if mine.turns is None or now - mine.since < SLICE_SECONDS:
@@ -108,7 +108,7 @@ def pause(now: float, seconds: float | None) -> None:
 
 
 def rest() -> None:
-    """Give the turn back before waiting for something else; whoever holds that may be waiting for a turn."""
+    """Give up the turn before waiting for something else, whose holder may itself be waiting for a turn."""
     if _marked.holds and _marked.turns is not None:
         _marked.holds = False
         _marked.turns.give()

@@ -22,8 +22,8 @@ from penstock.errors import CallerError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# A folder with a HEAD, `objects` and `refs` is a repository of any name, and its `config` names programs that the next `git status`
-# runs, also that of a prompt (git-config(1), safe.bareRepository). The smallest of the three decides.
+# A folder with a HEAD, `objects` and `refs` is a repository under any name, and its `config` names programs that the next `git
+# status` runs, including that of a shell prompt (git-config(1), safe.bareRepository). The smallest of the three decides.
 _REPOSITORY = "git takes a folder with it for a repository, and runs what its configuration names"
 _OF_REPOSITORY = (b"HEAD", b"objects", b"refs")
 _NAMED_BY_GIT = "git's configuration names it, so that git reads or runs it, as it does hooks"
@@ -106,7 +106,7 @@ _SETTING = re.compile(
 )
 _CONTINUED = re.compile(rb"\\\r?\n")
 _FOLDERS_RUN = {b"hookspath", b"templatedir"}
-# git-config(1): settings whose value is a command line, whichever section they stand in.
+# git-config(1): settings whose value is a command line, whatever their section.
 _COMMANDS = {
     *(
         b"alternaterefscommand",
@@ -124,7 +124,7 @@ _COMMANDS = {
 }
 _OF_COMMANDS = {b"alias", b"pager"}  # sections in which every value may be one
 _WORD = re.compile(rb"[^\s\"'`;|&()<>{}$=!\\]+")
-_MAX_CONFIGS = 20  # that name one another
+_MAX_CONFIGS = 20  # configuration files that include one another
 _OF_GIT = ("hooks", "config", "config.worktree", "commondir")
 _OF_WORKTREE = ("commondir", "gitdir", "config.worktree")
 _DATA_OF_GIT = {"objects", "refs", "logs", "lfs"}
@@ -133,11 +133,11 @@ _MAX_ENTRIES = 20_000
 
 
 def standing(root: str | bytes) -> bytes:
-    """Return the path of a root from the top of its project, with a `/` at its end, for `why_unasked` to begin names with.
+    """Return the path of a root from the top of its project, ending in `/`, which `why_unasked` prepends to names.
 
-    A root may be a `.git` itself, or stand in one: names beneath it say nothing then. The top is the nearest folder above that
-    has a `.git`, the root included: a work tree that an agent keeps in `.claude/worktrees` is a project of its own. Where there is
-    none it is the root of the system. A folder that git uses is `.git`, whatever its name.
+    A root may itself be a `.git`, or lie in one: then names beneath it say nothing. The top is the nearest folder upwards that has
+    a `.git`, the root included: a work tree that an agent keeps in `.claude/worktrees` is a project of its own. If there is none,
+    the top is the file system root. A repository folder counts as `.git`, whatever its name.
 
     Args:
         root: The folder, absolute and without links in its path.
@@ -147,7 +147,7 @@ def standing(root: str | bytes) -> bytes:
         above, name = os.path.split(folder)
         if above == folder:
             break
-        # gitrepository-layout(5): a bare repository has these three at its top, and any name.
+        # gitrepository-layout(5): a bare repository has these three at its top, under any name.
         parts.append(b".git" if _is_repository(folder) else name)
         folder = above
     return b"/".join(reversed(parts))
@@ -158,15 +158,16 @@ def _is_repository(folder: bytes) -> bool:
 
 
 def hooks_elsewhere(root: str | bytes) -> tuple[bytes, ...]:
-    """Return where git looks for the hooks of a root's project by its `core.hooksPath`, which files of the root its
-    configuration goes on in (`include.path`), and which its command lines name (`filter.*.clean`, `core.fsmonitor` and their
-    kin), relative to the root, for `why_unasked`.
+    """Return the places beneath a root that its git configuration names, relative to the root, for `why_unasked`.
+
+    These are the folder of hooks (`core.hooksPath`), included configuration files (`include.path`), and what its command lines name
+    (`filter.*.clean`, `core.fsmonitor` and the like).
 
     Args:
         root: The folder, absolute and without links in its path.
     """
     folder = os.fsencode(root)
-    # `.git/hooks` itself, or a place in it, is known by its name; what leads out of the root is no matter of ours.
+    # `.git/hooks` itself, or a path in it, is recognised by name; what lies outside the root does not concern us.
     below = folder.rstrip(b"/") + b"/"
     return tuple(
         os.path.relpath(place, folder) for place in _named_by_git(_work_tree(folder)) if place.startswith(below)
@@ -174,19 +175,20 @@ def hooks_elsewhere(root: str | bytes) -> tuple[bytes, ...]:
 
 
 def _named_by_git(top: bytes) -> list[bytes]:
-    """Return what the configuration of a work tree, and that of the user, names: folders of hooks, the files that it goes on in,
-    and what its command lines run; all absolute.
+    """Return the absolute paths that the configuration of a work tree, and that of the user, names.
+
+    These are folders of hooks, included files, and what its command lines run.
     """
     git = os.path.join(top, b".git")
-    # A file `.git` names the folder, as of a submodule or a work tree beside others; `commondir` names what those share.
+    # A `.git` file names the folder, as for a submodule or an additional work tree; `commondir` names what these share.
     if pointer := _content(git).partition(b"gitdir:")[2].strip():
         git = os.path.normpath(os.path.join(top, pointer))
     shared = os.path.normpath(os.path.join(git, _content(os.path.join(git, b"commondir")).strip()))
     of_user = _configs_of_user()
     configs = [os.path.join(shared, b"config"), os.path.join(git, b"config.worktree"), *of_user]
-    # The user's own may be a link to a file of the root: of one in which they keep such files.
+    # The user's own file may be a link to a file beneath the root, if they keep such files there.
     found = [os.path.realpath(config) for config in of_user]
-    for config in configs:  # it grows meanwhile
+    for config in configs:  # the list grows meanwhile
         content = _CONTINUED.sub(b"", _content(config))
         sections = [(section.start(), section[1].lower()) for section in _SECTION.finditer(content)]
         for setting in _SETTING.finditer(content):
@@ -207,7 +209,7 @@ def _named_by_git(top: bytes) -> list[bytes]:
 
 
 def _configs_of_user() -> list[bytes]:
-    """Return the files of git's configuration that hold for every repository (git-config(1), FILES)."""
+    """Return the git configuration files that apply to every repository (git-config(1), FILES)."""
     if named := os.environ.get("GIT_CONFIG_GLOBAL"):
         own = [named]
     else:
@@ -216,8 +218,9 @@ def _configs_of_user() -> list[bytes]:
 
 
 def _files_in(command: bytes, top: bytes) -> list[bytes]:
-    """Return what a command line may run or read that lies at a path, seen from where git starts it: words with a `/`, and
-    names of files that are there.
+    """Return the paths that a command line may run or read, seen from where git starts it.
+
+    These are words with a `/`, and names of existing files.
     """
     paths = [(word, os.path.normpath(os.path.join(top, os.path.expanduser(word)))) for word in _WORD.findall(command)]
     return [
@@ -228,19 +231,19 @@ def _files_in(command: bytes, top: bytes) -> list[bytes]:
 
 
 def _content(path: bytes) -> bytes:
-    """Return what a small file of the user's holds; nothing for a folder, and for what is not there or cannot be read."""
+    """Return the content of a small file of the user's; nothing for a folder, or for what is missing or unreadable."""
     from penstock.workspace.own_files import read_own
 
     try:
         return read_own(os.fsdecode(path), _MAX_CONFIG_BYTES) or b""
-    except (CallerError, OSError, ValueError):  # the last where a stranger's file names a path with a NUL in it
+    except (CallerError, OSError, ValueError):  # the last if a stranger's file names a path with a NUL in it
         return b""
 
 
 def why_unasked_at(root: str | bytes, relative: bytes, allowed: Iterable[bytes] = ()) -> str:
-    """Return what runs the file at a path beneath a root without being asked, by its name and by what stands there now.
+    """Return what runs the file at a path beneath a root unasked, judged by its name and by what is there now.
 
-    A repository may have any name (`git init --bare`, `--separate-git-dir`), and each says itself where its hooks lie.
+    A repository may have any name (`git init --bare`, `--separate-git-dir`), and each says itself where its hooks are.
 
     Args:
         root: The folder, absolute and without links in its path.
@@ -260,8 +263,9 @@ def why_unasked_at(root: str | bytes, relative: bytes, allowed: Iterable[bytes] 
 
 
 def _completes_repository(root: bytes, relative: bytes) -> bool:
-    """Return whether a folder would be a repository with a file that is written: also one whose `HEAD` is called `head`, where
-    the file system takes them for the same.
+    """Return whether writing a file would make a folder a repository.
+
+    A `head` counts as `HEAD`, because some file systems treat them as the same.
     """
     parts = relative.split(b"/")
     return any(
@@ -273,7 +277,7 @@ def _completes_repository(root: bytes, relative: bytes) -> bool:
 
 
 def _work_tree(folder: bytes) -> bytes:
-    """Return the nearest folder, this one or above it, that has a `.git`; the root of the system where none has."""
+    """Return the nearest folder upwards, including this one, that has a `.git`; the file system root if none has."""
     while not os.path.lexists(os.path.join(folder, b".git")) and os.path.dirname(folder) != folder:
         folder = os.path.dirname(folder)
     return folder
@@ -282,16 +286,16 @@ def _work_tree(folder: bytes) -> bytes:
 def why_unasked(
     relative: bytes, allowed: Iterable[bytes] = (), *, above: bytes = b"", hooks: Iterable[bytes] = ()
 ) -> str:
-    """Return what runs the file at a path without being asked; empty where nothing is known to.
+    """Return what runs the file at a path unasked; empty if nothing is known to.
 
         >>> why_unasked(b"app/.GIT/hooks/pre-commit")
         'git runs its hooks, and what its configuration names'
 
     Args:
         relative: A path relative to a root.
-        allowed: Paths of files and folders that may be written all the same, relative to the root too; `.` is all of it.
-        above: Where the root stands, as `standing` says it.
-        hooks: Where hooks lie elsewhere, as `hooks_elsewhere` says it.
+        allowed: Paths of files and folders, also relative to the root, that may be written nevertheless; `.` is all of it.
+        above: Where the root is, as `standing` returns it.
+        hooks: Other places of hooks, as `hooks_elsewhere` returns them.
     """
     if _is_among(relative, allowed):
         return ""
@@ -307,26 +311,27 @@ def _is_among(relative: bytes, places: Iterable[bytes]) -> bool:
 
 
 def _listed(relative: bytes, above: bytes = b"") -> str:
-    """Return what runs the file at a path by the list; empty where nothing does."""
+    """Return what runs the file at a path according to the list; empty if nothing does."""
     path = above + (b"" if relative == b"." else relative)
     plain = "/".join(map(_plain, path.decode("utf-8", "surrogateescape").split("/")))
     return next((why for why, places in _WHY.items() if places.search(plain)), "")
 
 
 def can_be_guarded(place: str) -> bool:
-    """Return whether a wall can guard a place that `unasked_places` found; of links it can those of a repository alone, by what
-    they name.
+    """Return whether a wall can guard a place that `unasked_places` found.
+
+    A link cannot be guarded, except for those of a repository, by what they name.
     """
     return os.path.basename(place) in _OF_GIT or not os.path.islink(place)
 
 
 def unasked_places(root: str, allowed: Iterable[bytes] = ()) -> list[str]:
-    """Return what stands in a folder of the user's that other programs run unasked.
+    """Return the places in a folder of the user's that other programs run unasked.
 
-    Of a repository, whatever its name, it is the hooks and the configuration, so that commits go on, and those of the submodules
-    and work trees that it keeps; the folder itself comes first, with a `/` at its end: it may be written and not moved away.
-    Folders of installed packages are not looked into, nor more than 20,000 entries in all, from the top down. A root that stands
-    in such a place itself is all that there is.
+    Of a repository, whatever its name, these are the hooks and the configuration, so that commits still work, and those of its
+    submodules and work trees; the folder itself comes first, with a trailing `/`: it may be written but not moved away. Folders of
+    installed packages are skipped, and at most 20,000 entries are examined, from the top down. A root that itself lies in such a
+    place is the only result.
 
     Args:
         root: The folder, without links in its path.
@@ -358,7 +363,7 @@ def unasked_places(root: str, allowed: Iterable[bytes] = ()) -> list[str]:
         level = below
     allowed = tuple(allowed)
     kept = [path for path in dict.fromkeys(found) if not _is_among(os.fsencode(path.rstrip("/")), allowed)]
-    # A folder that may not be moved away is one for the sake of what is guarded in it.
+    # A folder that may not be moved is listed only for the sake of what is guarded in it.
     inner = [path for path in kept if not path.endswith("/")]
     return [
         os.path.join(root, path)
@@ -368,19 +373,21 @@ def unasked_places(root: str, allowed: Iterable[bytes] = ()) -> list[str]:
 
 
 def set_aside(root: str, before: Iterable[str], allowed: Iterable[bytes] = ()) -> dict[str, str]:
-    """Give another name to what a repository did not have before, and git takes for its hooks or its configuration; return the
-    new names by the old ones, relative to the root.
+    """Rename what has newly appeared in a repository and git would take for its hooks or its configuration.
 
-    A wall guards only what is there, and git takes all of its configuration from where a `commondir` in `.git` leads.
+    A wall guards only what exists, and git takes all of its configuration from where a `commondir` in `.git` leads.
 
     Args:
         root: The folder, without links in its path.
         before: What `unasked_places` returned.
         allowed: As for `why_unasked`.
+
+    Returns:
+        The new names by the old ones, relative to the root.
     """
     known, moved = set(before), {}
     for folder in (path for path in known if path.endswith("/")):
-        # Somebody may have put a link in the place of a folder above: what it leads to is another's.
+        # Somebody may have put a link in place of a folder above: its target belongs to somebody else.
         if not _is_repository(os.fsencode(folder)) or os.path.realpath(folder) != folder.rstrip("/"):
             continue
         for path in (f"{folder}{name}" for name in _OF_GIT):
@@ -393,7 +400,7 @@ def set_aside(root: str, before: Iterable[str], allowed: Iterable[bytes] = ()) -
 
 
 def _hooks_named(root: str, folder: str) -> list[str]:
-    """Return what the configuration of a work tree in a root names, where it stands in that work tree."""
+    """Return what the configuration of a work tree in a root names within that work tree."""
     top = os.path.join(root, folder)
     named = [os.path.join(top, os.fsdecode(path)) for path in hooks_elsewhere(top.rstrip("/"))]
     return [os.path.relpath(path, root) for path in named if os.path.lexists(path)]
@@ -404,7 +411,7 @@ def _of_repository(root: str, folder: str) -> list[str]:
     found = [folder, *(f"{folder}{name}" for name in _OF_GIT)]
     for entry in _folders(root, f"{folder}worktrees/"):
         found += [f"{entry}{name}" for name in _OF_WORKTREE]
-    # The name of a submodule may have a `/` in it: its repository lies so deep.
+    # The name of a submodule may contain a `/`: its repository is then that much deeper.
     level = [f"{folder}modules/"] if os.path.isdir(os.path.join(root, folder, "modules")) else []
     while level and len(found) < _MAX_ENTRIES:
         below: list[str] = []
@@ -419,13 +426,13 @@ def _of_repository(root: str, folder: str) -> list[str]:
 
 
 def _folders(root: str, folder: str) -> list[str]:
-    """Return the folders in a folder of a root, with a `/` at their ends."""
+    """Return the subfolders of a folder in a root, each with a trailing `/`."""
     entries = _entries(os.path.join(root, folder))
     return [f"{folder}{entry.name}/" for entry in entries if entry.is_dir(follow_symlinks=False)]
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:
-    """Return what is in a folder, by name; nothing for one that cannot be read."""
+    """Return the entries of a folder, by name; nothing if it cannot be read."""
     try:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)
@@ -435,8 +442,8 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
 
 def _plain(name: str) -> str:
     """Return a name as the laxest file system compares it."""
-    # HFS+ ignores characters of no width, NTFS what stands behind a colon and dots and blanks at the end; both, and others,
-    # ignore case.
+    # HFS+ ignores zero-width characters; NTFS ignores what follows a colon, and trailing dots and blanks; both, and others, ignore
+    # case.
     visible = "".join(
         character for character in unicodedata.normalize("NFC", name) if unicodedata.category(character) != "Cf"
     )

@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 
 ANCHOR_BYTES = 4096
 """How many bytes before the end of a page are hashed."""
-# Decimal digits of each hash: tokenizers take three at a time, so that 21 cost seven tokens, always; base64 of as many bits
-# costs 5 to 11, hexadecimal 5 to 14 (o200k, 400 random ones each).
+# Decimal digits of each hash: tokenizers take three at a time, so 21 always cost seven tokens; base64 of as many bits costs 5 to
+# 11, hexadecimal 5 to 14 (o200k, 400 random ones each).
 _IDENTITY, _TIMES, _ANCHOR = 5, 6, 10
 _FORM = r"([0-9]{1,19})\.([0-9]{1,19})\.([0-9]{5})([0-9]{6})([0-9]{10})"
 
 
 class VersionChange(enum.Enum):
-    """What became of a file since a token was made."""
+    """How a file has changed since a token was made."""
 
     SAME = "same"
-    """Nothing that a token shows has changed."""
+    """Nothing that a token records has changed."""
     GREW = "grew"
-    """Longer, and the same before the place where the page ended, as a log is."""
+    """Longer, and the same before the position where the page ended, as a log is."""
     TIMES = "may have been rewritten: its time stamps changed, its size did not"
     SHRANK = "shrank"
     RESIZED = "was rewritten: its size changed and the text before this place too"
@@ -47,15 +47,15 @@ class VersionChange(enum.Enum):
 
 
 class Version(NamedTuple):
-    """The version of a file that a page belongs to: a token `SIZE.PLACE.HASHES`, taken apart, all of it decimal digits."""
+    """The version of a file that a page belongs to: a parsed token `SIZE.PLACE.HASHES`, all of it decimal digits."""
 
     size_bytes: int
     cursor_byte: int
-    """Where the page ended that carried the version."""
+    """Where the page that carried the version ended."""
     identity: str
     """A hash of device and inode, five digits."""
     times: str
-    """A hash of the times of modification and of change, six digits."""
+    """A hash of the modification and change times, six digits."""
     anchor: str
     """A hash of the bytes before `cursor_byte`, ten digits."""
 
@@ -64,7 +64,7 @@ class Version(NamedTuple):
 
 
 def of(source: FileSource, cursor_byte: int, *, before: bytes | None = None) -> Version:
-    """Return the version of an open file for a page that ends at `cursor_byte`; `before` saves a read: bytes that end there."""
+    """Return the version of an open file for a page that ends at `cursor_byte`; `before`, the bytes up to there, saves a read."""
     status = source.status
     cursor = min(cursor_byte, source.size_bytes)
     count = min(ANCHOR_BYTES, cursor)
@@ -80,8 +80,8 @@ def of(source: FileSource, cursor_byte: int, *, before: bytes | None = None) -> 
 
 
 def compare(earlier: Version, source: FileSource) -> VersionChange:
-    """Return what happened to the file since `earlier`, judged at the place where that page ended."""
-    # From the strongest sign to the weakest. The anchor is read at the old place, whatever page is asked for now.
+    """Return what happened to the file since `earlier`, judged at the position where that page ended."""
+    # From the strongest sign to the weakest. The anchor is read at the old position, whatever page is requested now.
     now = of(source, earlier.cursor_byte)
     if now.identity != earlier.identity:
         return VersionChange.REPLACED
@@ -100,10 +100,10 @@ def parse(token: str, *ways: Call) -> Version:
 
     Args:
         token: What a page printed.
-        ways: Calls that work where it is nothing that a page printed: the one without it.
+        ways: Calls that work if no page printed the token: the call without it.
 
     Raises:
-        ToolError: It is nothing that a page printed.
+        ToolError: No page printed it.
     """
     match = re.fullmatch(_FORM, token)
     if match is not None:
@@ -121,5 +121,5 @@ def _mark(first: int, second: int, digits: int) -> str:
 
 
 def _digest(data: bytes, digits: int) -> str:
-    """Return a hash of some bytes in so many decimal digits."""
+    """Return a hash of some bytes in that many decimal digits."""
     return f"{int.from_bytes(blake2b(data, digest_size=8).digest()) % 10**digits:0{digits}}"
