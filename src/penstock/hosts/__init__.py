@@ -1,7 +1,7 @@
-"""Stand where other agents work: behind the hooks of their hosts.
+"""How does Penstock sit behind the hooks of other agents' hosts?
 
-A file of each host's name knows what that host says of a finished call and how it takes an answer, `hook` is the process that
-a host starts after a call. Keeps out: how a text is cut (`text.fitting`) and where the whole lies (`store`).
+The module named after each host knows how that host reports a finished call and how it takes a reply; `hook` is the process that a
+host starts after a call. Leaves to others: how a text is cut (`text.fitting`) and where the whole is kept (`store`).
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ HOOK_NAMES: Final = ("claude", "codex", "gemini", "copilot", "opencode")
 
 
 def hook_host(name: str) -> HookHost:
-    """Return how the hooks of a host speak.
+    """Return how the hooks of a host work.
 
     Args:
         name: one of `HOOK_NAMES`.
     """
-    # A hook is a process after each call: it reads of one host only.
+    # A hook is a new process after each call, so only one host's module is imported.
     host: HookHost = getattr(import_module(f"penstock.hosts.{name}"), name.upper())
     return host

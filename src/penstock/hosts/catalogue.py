@@ -1,7 +1,7 @@
-"""The hosts whose configuration Penstock edits, as data: which file by scope and system, which format, which entry (H-3).
+"""Which configuration files of which hosts does Penstock edit: path by scope and system, format, shape of an entry (H-3)?
 
 Measured with Claude Code 2.1.332, Codex 0.171.0, Gemini CLI 0.61.0, opencode 1.18.33, qwen-code 0.24.4 and Copilot CLI 1.0.102;
-Cursor, VS Code, Zed and Cline by their documentation. Keeps out: what is written there (`parts`), and how (`documents`).
+Cursor, VS Code, Zed and Cline follow their documentation. Leaves to others: what is written there (`parts`), and how (`documents`).
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from penstock.hosts.documents import Format
 
 COMMAND, ARGUMENTS, COMMAND_LINE, URL = "{command}", "{arguments}", "{command line}", "{url}"
-"""What stands in an entry for the words that start a part."""
+"""Placeholders in an entry for the words that start a part."""
 
 Scope = Literal["user", "project"]
-"""Whether a configuration holds for all projects of the user, or for the one in the current folder."""
+"""Whether a configuration applies to all of the user's projects or only to the one in the current folder."""
 
 
 class UserPath(NamedTuple):
-    """Where a file of the user's lies: `beneath` the folder that `variable` names, else at `otherwise`, from the home folder on."""
+    """The path of a user's file: `beneath` the folder that `variable` names, otherwise `otherwise`, relative to the home folder."""
 
     variable: str
     beneath: str
@@ -37,13 +37,13 @@ class UserPath(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class HostSurroundings:
-    """Where a configuration is looked for.
+    """Where to look for configurations.
 
     Attributes:
         home: The user's home folder.
-        project: The folder of the project.
-        environment: The variables, some of which move a host's files.
-        platform: As `sys.platform` has it.
+        project: The project's folder.
+        environment: The environment variables, some of which move a host's files.
+        platform: The value of `sys.platform`.
     """
 
     home: str
@@ -57,11 +57,11 @@ class ConfigFile:
     """One file of a host.
 
     Attributes:
-        user: Where it lies for all projects; None where a host has none.
-        project: Where it lies in a project; empty where a host has none.
-        platforms: Where it lies for all projects on other systems, by `sys.platform`.
-        form: How it is written.
-        alternatives: Names that the host reads as well: one that is there is taken before the first is made.
+        user: Its path for all projects; None if the host has none.
+        project: Its path in a project; empty if the host has none.
+        platforms: Its path for all projects on other systems, by `sys.platform`.
+        form: Its format.
+        alternatives: Other names that the host also reads: an existing file of such a name is used before a new one is created.
     """
 
     user: UserPath | None
@@ -71,7 +71,7 @@ class ConfigFile:
     alternatives: tuple[str, ...] = ()
 
     def path(self, scope: Scope, surroundings: HostSurroundings) -> str | None:
-        """Return the path of the file in a scope, as it is there, or as it would be made; None where there is none."""
+        """Return the file's path in a scope, existing or as it would be created; None if the host has no such file."""
         if scope == "project":
             path = os.path.join(surroundings.project, self.project) if self.project else None
         else:
@@ -84,7 +84,7 @@ class ConfigFile:
 
 
 class Switch(NamedTuple):
-    """A setting with which a user turns all hooks of a host off: in `file`, at `path`, when it is `off`."""
+    """A setting with which a user turns off all hooks of a host: the value `off` at `path` in `file`."""
 
     file: ConfigFile
     path: tuple[str, ...]
@@ -93,17 +93,18 @@ class Switch(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Servers:
-    """Where a host's MCP servers stand, and how one is written.
+    """Where a host's MCP servers are configured, and the form of an entry.
 
     Attributes:
         file: The file.
-        key: The way to the object whose members are servers.
-        entry: A server: `COMMAND`, `ARGUMENTS` and `COMMAND_LINE` stand for its command, the rest of its words, and all of them.
-        remote: One over HTTP: `URL` stands for its address.
-        headers: What the object is called that holds what each request to such an address carries.
-        variables: What the object is called that holds the variables of a program.
-        by_project: Of what the user's file has for each project, by its folder, the way to the object of folders and what holds
-            the servers in each; None for a host that has no such thing.
+        key: The path to the object whose members are servers.
+        entry: A local server: `COMMAND`, `ARGUMENTS` and `COMMAND_LINE` stand for its command, the remaining words, and all of
+            them.
+        remote: A server over HTTP: `URL` stands for its address.
+        headers: The name of the object that holds the headers sent with every request to that address.
+        variables: The name of the object that holds a program's environment variables.
+        by_project: The user's file may list servers per project, by folder: the key of the object of folders, and the key of the
+            servers in each; None for a host without such a list.
     """
 
     file: ConfigFile
@@ -117,16 +118,16 @@ class Servers:
 
 @dataclass(frozen=True, kw_only=True)
 class Hooks:
-    """Where a host's hooks stand, and how one is written.
+    """Where a host's hooks are configured, and the form of an entry.
 
     Attributes:
-        file: The file: with lists by event beneath `hooks`, or, where it is `whole`, a plugin that starts the hook.
+        file: The file: lists by event under `hooks`, or, if its form is `whole`, a plugin that starts the hook.
         event: The event after a call.
         around: The events before and after a compaction, and at a start.
-        entry: An element of a list: `COMMAND_LINE` stands for the line of a shell.
-        beside: What has to stand in the file beside `hooks`.
-        switch: What turns all hooks off; None where nothing does.
-        note: What a person has to do, or to know, after an installation.
+        entry: An element of a list: `COMMAND_LINE` stands for the shell's command line.
+        beside: What the file must contain besides `hooks`.
+        switch: What turns off all hooks; None if nothing does.
+        note: What a person must do or know after an installation.
     """
 
     file: ConfigFile
@@ -142,12 +143,12 @@ class Hooks:
 
 @dataclass(frozen=True, kw_only=True)
 class BaseUrl:
-    """Where a host is told which address its model's API has.
+    """Where a host is told the address of its model's API.
 
     Attributes:
         file: The file.
-        key: The way to the address.
-        path: What a host wants behind the gateway's address.
+        key: The path to the address.
+        path: What the host needs appended to the gateway's address.
     """
 
     file: ConfigFile
@@ -160,15 +161,15 @@ class HostConfig:
     """One host.
 
     Attributes:
-        name: What `penstock install` calls it.
-        title: What people call it.
-        program: Its own program.
+        name: Its name for `penstock install`.
+        title: Its name for people.
+        program: Its executable.
         servers: Its MCP servers.
-        hooks: Its hooks; None where it has none that can give its model another text.
-        rules: What its model reads first, by scope.
-        note: What a person has to do, or to know, after an installation.
-        base_url: Where it is told of the gateway; None where no file of it says so.
-        base_url_help: What a person can do where that is None.
+        hooks: Its hooks; None if it has none that can give its model another text.
+        rules: The instructions that its model reads first, by scope.
+        note: What a person must do or know after an installation.
+        base_url: Where it is told about the gateway; None if no file of its holds that.
+        base_url_help: What a person can do if that is None.
     """
 
     name: str
@@ -182,8 +183,8 @@ class HostConfig:
     base_url_help: str = "its own settings for a model's provider have a base URL, if it takes another one at all"
 
 
-# An entry has the members that its host's documentation names and no other: one host that is strict about a member it
-# does not know would lose the person all servers of that file.
+# An entry has only the members that its host's documentation names: a host that is strict about unknown members would cost the
+# person all servers of that file.
 _PLAIN = {"command": COMMAND, "args": ARGUMENTS}
 _STDIO = {"type": "stdio", **_PLAIN}
 _AGENTS_MD = "AGENTS.md"
@@ -207,7 +208,7 @@ def _markdown(user: UserPath | None, project: str) -> ConfigFile:
 
 
 def _code(name: str) -> dict[str, UserPath]:
-    """Return where VS Code keeps a file of the user's on systems other than Linux."""
+    """Return where VS Code keeps a user's file on systems other than Linux."""
     mac = f"Library/Application Support/Code/User/{name}"
     return {
         "darwin": UserPath("", "", mac),
@@ -221,8 +222,8 @@ _ALL = (
         title="Claude Code",
         program="claude",
         servers=Servers(
-            # Servers lie beside the settings and not in them: `.claude.json` is where Claude Code itself writes them,
-            # in the home folder and not beneath `.claude`, unless the variable moves both.
+            # Servers are not in the settings file: Claude Code itself writes them to `.claude.json`, in the home folder and not
+            # under `.claude`, unless the variable moves both.
             file=ConfigFile(user=UserPath("CLAUDE_CONFIG_DIR", ".claude.json", ".claude.json"), project=".mcp.json"),
             key=("mcpServers",),
             entry=_STDIO,
@@ -253,7 +254,7 @@ _ALL = (
             note="Codex asks once whether the hook is to be trusted: until then it does not run.",
         ),
         rules=_markdown(UserPath("CODEX_HOME", _AGENTS_MD, ".codex/AGENTS.md"), _AGENTS_MD),
-        # For the user alone: an address in a repository could lead its user's key to a server of somebody else's.
+        # Only in the user's scope: an address in a repository could send the user's key to somebody else's server.
         base_url=BaseUrl(file=replace(_CODEX_CONFIG, project=""), key=("openai_base_url",), path="/v1"),
     ),
     HostConfig(
@@ -269,7 +270,7 @@ _ALL = (
         ),
         rules=_markdown(UserPath("GEMINI_CLI_HOME", ".gemini/GEMINI.md", ".gemini/GEMINI.md"), "GEMINI.md"),
         base_url=BaseUrl(
-            # Its settings have no member for an address. The `.env` is read into its environment at each start.
+            # Its settings have no member for an address. It loads `.env` into its environment at each start.
             file=ConfigFile(user=UserPath("GEMINI_CLI_HOME", ".gemini/.env", ".gemini/.env"), project="", form="env"),
             key=("GOOGLE_GEMINI_BASE_URL",),
         ),
@@ -282,8 +283,7 @@ _ALL = (
             file=ConfigFile(
                 user=UserPath("XDG_CONFIG_HOME", "opencode/opencode.json", ".config/opencode/opencode.json"),
                 project="opencode.json",
-                # A second file beside the one that is there would be read as well, and which of the two holds for a key
-                # is opencode's affair.
+                # A second file next to an existing one would be read as well, and opencode decides which of the two wins for a key.
                 alternatives=("opencode.jsonc",),
             ),
             key=("mcp",),
@@ -327,7 +327,7 @@ _ALL = (
                 user=UserPath("COPILOT_HOME", "mcp-config.json", ".copilot/mcp-config.json"), project=".mcp.json"
             ),
             key=("mcpServers",),
-            # `tools` is the list of those that its model may call.
+            # `tools` lists the tools that its model may call.
             entry={"type": "local", **_PLAIN, "tools": ["*"]},
             remote={"type": "http", "url": URL},
         ),

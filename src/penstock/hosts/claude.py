@@ -1,6 +1,6 @@
-"""Read what Claude Code says of a finished call, and write what its model is to see instead.
+"""How does Claude Code report a finished call, and how is it told what its model sees instead?
 
-A reply has the shape of the tool's own result, or the host passes it over. Measured with 2.1.332.
+The host ignores a reply that does not have the shape of the tool's own result. Measured with 2.1.332.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from penstock.hosts.results import Event, Place
     from penstock.text.fitting import Guarded
 
-# The model is shown a sentence for these; what they hold besides, a file before and after, is for the person's screen.
+# The model is shown one sentence for these; the rest of their result, a file before and after, is for the person's screen.
 _QUIET = frozenset({"Edit", "MultiEdit", "NotebookEdit", "TodoWrite", "Write"})
 _ENCODED = frozenset({"base64", "blob", "image_data"})
-# What the host builds a request's blocks from: one that is emptied is refused by the provider, now and in all later requests.
+# The host builds a request's blocks from these: the provider refuses a request with an empty one, and every later request too.
 _KINDS = frozenset({"type", "cellType", "cell_id", "output_type", "media_type", "language"})
 _MAX_KIND_CHARS = 200
-_QUOTES = 4  # around a text, and before the next
+_QUOTES = 4  # around a text, plus the comma before the next
 _PERSISTED = ("persistedOutputPath", "persistedOutputSize")
-# What a call was asked stands in its result once more, for the person's screen.
+# The result repeats what the call was asked, for the person's screen.
 _ASKED = {"Agent": ("prompt",), "Task": ("prompt",), "TaskOutput": ("task", "prompt")}
 _TASK, _TASK_AGAIN = ("task", "output"), ("task", "result")
-# Names that the host loads tools by: a notice among them would be a name that the provider refuses.
+# Names by which the host loads tools: the provider would refuse a notice among them as a name.
 _NAMES = {"ToolSearch": "matches"}
 
 
@@ -46,8 +46,8 @@ def _slots(event: Event) -> list[Slot]:
     if _TASK_AGAIN in texts and texts[_TASK_AGAIN] == texts.get(_TASK):
         found = [slot._replace(again=_TASK_AGAIN) if slot.place == _TASK else slot for slot in found]
         found = [slot for slot in found if slot.place != _TASK_AGAIN]
-    # Of the output of a command the host hands over the first 30,000 characters and names the file with all. In what other tools
-    # give such a name means nothing: a server that nobody trusts could have any file read.
+    # For a command's output the host hands over the first 30,000 characters and names the file that holds all of it. In other
+    # tools' results such a name is ignored: an untrusted server could use it to have any file read.
     whole = response.get(_PERSISTED[0]) if isinstance(response, dict) and tool == "Bash" else None
     if isinstance(whole, str):
         found = [slot._replace(whole_path=whole) if slot.place == ("stdout",) else slot for slot in found]
@@ -55,18 +55,18 @@ def _slots(event: Event) -> list[Slot]:
 
 
 def _reply(event: Event, changed: Sequence[tuple[Slot, Guarded]]) -> Event:
-    # The reply has the shape of the tool's own result, or the host passes it over.
+    # The host ignores a reply that does not have the shape of the tool's own result.
     response = event["tool_response"]
-    if tool_of(event) == "Bash" and isinstance(response, dict):  # else the host shows its own preview of its file
+    if tool_of(event) == "Bash" and isinstance(response, dict):  # otherwise the host shows its own preview of its file
         response = {name: value for name, value in response.items() if name not in _PERSISTED}
-    # Blocks of one text each take their place last: the others are gone then, and what stands behind them has moved.
+    # Text blocks are replaced last: that removes the other blocks and shifts everything after them.
     for slot, text in sorted(changed, key=lambda one: one[0].form == "blocks"):
         if slot.place == ("file", "content"):
             response = _renumbered(response, text)
         elif slot.form == "blocks":
             response = list(with_text(response, text))
         else:
-            # Nor does a provider take a block of text with none in it.
+            # A provider also refuses an empty text block.
             shown = "…" if not text and slot.place[-1:] == ("text",) else text
             for place in (slot.place, slot.again):
                 if place is not None:
@@ -74,13 +74,13 @@ def _reply(event: Event, changed: Sequence[tuple[Slot, Guarded]]) -> Event:
     return {"hookSpecificOutput": {"hookEventName": event["hook_event_name"], "updatedToolOutput": response}}
 
 
-_TAIL_BYTES = 1 << 20  # results of parallel calls and copies of requests stand behind the answer that asked for them
+_TAIL_BYTES = 1 << 20  # results of parallel calls and copies of requests follow the answer that asked for them
 _ANSWER = rb'"message":\{"id":"([^"\\]{1,100})"'
 
 
 def _turn(event: Event) -> str | None:
-    # The event names the call but not the answer that it was made in. Claude Code has written that answer to its session's file
-    # before it calls, each call in a record of its own with the id of the answer.
+    # The event names the call but not the answer that made it. Claude Code writes that answer to its session file before calling,
+    # one record per call, each with the answer's id.
     path, call = event.get("transcript_path"), event.get("tool_use_id")
     if not isinstance(path, str) or not isinstance(call, str):
         return None
@@ -98,16 +98,16 @@ def _turn(event: Event) -> str | None:
 
 
 def _renumbered(response: Event, text: Guarded) -> Event:
-    """Return a page of a file with another text, whose lines keep their numbers: the host numbers what it is given."""
+    """Return a page of a file with another text whose lines keep their numbers: the host numbers the lines that it is given."""
     file = response["file"]
     above = text[: text.notice_chars].count("\n")
     return {**response, "file": {**file, "content": text, "startLine": file.get("startLine", 1) - above}}
 
 
 def _texts(value: object, place: Place) -> Iterator[Slot]:
-    """Yield every text in a value, and every list of texts as one; encoded pictures and files are none.
+    """Yield every text in a value, and every list of texts as one text; encoded pictures and files are skipped.
 
-    A picture that is cut is worse than one that is too large: the provider refuses it, in this request and in all that follow.
+    A truncated picture is worse than one that is too large: the provider refuses it, in this request and in every later one.
     """
     if isinstance(value, str):
         yield Slot(place, value)
@@ -125,17 +125,17 @@ def _texts(value: object, place: Place) -> Iterator[Slot]:
 
 
 def _is_lines(value: list[object]) -> bool:
-    return bool(value) and all(type(item) is str for item in value)  # not what `spelling` could not read
+    return bool(value) and all(type(item) is str for item in value)  # excludes what `spelling` could not read
 
 
 def _encoded_in(value: Event) -> frozenset[str]:
-    """Return which texts of a result are pictures or files: what a command prints as a data URI, plots of a notebook, PDFs."""
+    """Return which texts of a result are pictures or files: data URIs that a command prints, plots of a notebook, PDFs."""
     is_data = "mimeType" in value or "media_type" in value
     return _ENCODED | ({"data"} if is_data else frozenset()) | ({"stdout"} if value.get("isImage") else frozenset())
 
 
 def _frame(value: object, *, is_listed: bool = False) -> int:
-    """Return what the lists in a value take besides their texts; a record of the tool's own is not shown by its names."""
+    """Return the size of a value's lists without their texts; the names in a tool's own record are not shown."""
     if isinstance(value, str):
         return _QUOTES if is_listed else 0
     if isinstance(value, list):
@@ -152,7 +152,7 @@ def _frame(value: object, *, is_listed: bool = False) -> int:
 
 
 def _size(value: object) -> int:
-    """Return what a value takes as JSON, encoded pictures and files apart."""
+    """Return the size of a value as JSON, without encoded pictures and files."""
     if isinstance(value, str):
         return len(value) + _QUOTES
     if isinstance(value, list):
@@ -172,7 +172,7 @@ def _framed(event: Event) -> int:
 
 
 def _shortened(event: Event, room: int) -> Event:
-    from penstock.hosts.shortening import shorten  # what nearly no event needs
+    from penstock.hosts.shortening import shorten  # rarely needed
 
     return {**event, "tool_response": shorten(event["tool_response"], room, _size)}
 
@@ -190,7 +190,7 @@ CLAUDE = HookHost(
     reply=_reply,
     turn=_turn,
     narrower=(("Grep", 19_000), ("Glob", 19_000)),
-    # Of a server that install has configured, and of the server in our plugin.
+    # The server that `install` configures, and the one in our plugin.
     ours=("mcp__penstock__", "mcp__plugin_penstock_penstock__"),
     frame=_framed,
     shorten=_shortened,

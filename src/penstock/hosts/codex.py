@@ -1,6 +1,6 @@
-"""Read what Codex says of a finished call, and write what its model is to see instead.
+"""How does Codex report a finished call, and how is it told what its model sees instead?
 
-Of the output of a command it has cut the middle before any hook, and keeps that nowhere. Measured with 0.171.0.
+Before any hook runs, Codex has already cut the middle out of a command's output, and keeps it nowhere. Measured with 0.171.0.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _slots(event: Event) -> list[Slot]:
     response = event.get("tool_response")
     if isinstance(response, dict):
         structured = response.get("structuredContent")
-        if structured is not None:  # its model is shown this and not the text beside it
+        if structured is not None:  # its model is shown this and not the accompanying text
             return [Slot((), spelling.write(structured))]
         response = response.get("content")
     response = as_text(response)
@@ -53,4 +53,4 @@ CODEX = HookHost(
     slots=_slots,
     reply=_reply,
 )
-"""Codex: the reply blocks the result and gives another text as the reason, which is all that its model is shown."""
+"""Codex: the reply blocks the result and gives another text as the reason, which is all that its model sees."""

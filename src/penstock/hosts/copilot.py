@@ -1,7 +1,7 @@
-"""Read what Copilot CLI says of a finished call, and write what its model is to see instead.
+"""How does Copilot CLI report a finished call, and how is it told what its model sees instead?
 
-It shows at most 20 KB of a result; of a longer one a preview of 500 characters and the name of a file with all of it. Measured
-with 1.0.102.
+It shows at most 20 KB of a result; of a longer one, a preview of 500 characters and the name of a file that holds all of it.
+Measured with 1.0.102.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from penstock.hosts.results import Event
     from penstock.text.fitting import Guarded
 
-# The host's own words, with the name of a file that it has made: what merely looks like them could have any file read.
+# The host's own words, with the name of a file that it created: matching anything looser would let a result have any file read.
 _SAVED = re.compile(
     r"Output too large to read at once \([^\n]{1,40}\)\. Saved to: (?P<path>[^\n]*copilot-tool-output-[\w-]+\.txt)\n"
     r"Consider [^\n]*\n\nPreview \(first \d+ chars\):\n(?P<preview>.*?)(?P<after>\n{0,2}<shellId: [^\n]{1,100}>)?\Z",
@@ -26,7 +26,7 @@ _SAVED = re.compile(
 
 
 def _read(event: Event) -> Event:
-    """Return an event with the names that the other hosts use."""
+    """Return an event under the names that the other hosts use."""
     return {
         "hook_event_name": "postToolUse" if "toolResult" in event else "",
         "session_id": event.get("sessionId"),

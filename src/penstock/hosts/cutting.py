@@ -1,8 +1,8 @@
-"""Cut the texts of a result to the room that it has, and keep each whole.
+"""How are a result's texts cut to the room available, and each kept whole?
 
-Laws: what takes a text's place is within its share, the notice and the host's frame included; what is left out of a list is behind
-a handle, with all of the result as JSON. Keeps out: how large that room is (`hook`), where a host has its texts (`results`), and
-where a list ends (`shortening`).
+Laws: a replacement text is within its share, notice and the host's frame included; what is left out of a list is behind a handle,
+together with the whole result as JSON. Leaves to others: how large the room is (`hook`), where a host has its texts (`results`),
+and where a list ends (`shortening`).
 """
 
 from __future__ import annotations
@@ -30,31 +30,31 @@ if TYPE_CHECKING:
     from penstock.text.calls import Dialect
 
 MAX_CUT = 16
-"""How many texts of one result are cut each for itself: a notice for each of a thousand would be no shorter than they are."""
+"""How many texts of one result are cut individually: a thousand notices would be no shorter than a thousand texts."""
 _LEAST_CUT = 600  # a notice with its handle, and some text
 _READ_BYTES = 1 << 20
-_NOTE = 600  # what is said of a list that ends early
+_NOTE = 600  # the note on a list that ends early
 
 
 class Unkept(PenstockError):
-    """The whole could not be kept, so nothing is cut: the host shows of its result what it would without us."""
+    """The whole could not be kept, so nothing is cut: the host shows its result as it would without Penstock."""
 
 
 class Kept(NamedTuple):
-    """Where what is cut is kept, and how the calls that show the rest are written."""
+    """Where cut texts are kept, and how the calls that show the rest are written."""
 
     open_store: Callable[[], Store]
     dialect: Dialect
 
 
 def cut_result(host: HookHost, event: Event, sizes: Sequence[int], room: Allowance, kept: Kept) -> Event:
-    """Return what a hook answers for a result that is too large.
+    """Return what a hook replies for a result that is too large.
 
     Args:
-        host: how it is answered.
+        host: how to reply.
         event: the result.
-        sizes: what each of its texts takes, in the unit of `room`.
-        room: what all of it may take: the small texts stay whole, the largest are cut alike.
+        sizes: the size of each of its texts, in the unit of `room`.
+        room: the size limit of the result: small texts stay whole, the largest are cut alike.
         kept: where the whole is kept.
 
     Raises:
@@ -75,7 +75,7 @@ def cut_result(host: HookHost, event: Event, sizes: Sequence[int], room: Allowan
 
 
 def _too_large(slots: Sequence[Slot], sizes: Sequence[int], room: Allowance) -> list[tuple[Slot, int]]:
-    """Return the texts that do not fit, each with its share; so does one of which the host has handed over a part."""
+    """Return the texts that do not fit, each with its share, and any text of which the host handed over only a part."""
     shares = fitting.share(sizes, max(0, room.limit))
     most = inf if room.max_lines is None else room.max_lines
     return [
@@ -88,7 +88,7 @@ def _too_large(slots: Sequence[Slot], sizes: Sequence[int], room: Allowance) -> 
 def _cut_slots(
     slots: Sequence[Slot], sizes: Sequence[int], room: Allowance, event: Event, kept: Kept
 ) -> list[tuple[Slot, Guarded]]:
-    """Return the texts of a result that are too large, each with what is to be shown in its place."""
+    """Return the texts of a result that are too large, each with its replacement."""
     tool, too_large = tool_of(event), _too_large(slots, sizes, room)
     if len(too_large) > MAX_CUT:
         return list(_cut_in_order(slots, sizes, room, event, kept))
@@ -96,13 +96,13 @@ def _cut_slots(
 
 
 def _note_of(event: Event, shortened: Event, room: Allowance, kept: Kept) -> str:
-    """Return what is said of a result whose lists end early, all of it kept as JSON, an entry of a list on a line."""
+    """Return the note on a result whose lists end early; the whole is kept as JSON, one list entry per line."""
     whole = _json_of(event)
     shown = _cut(Slot((), whole), tool_of(event), fitting.of(room, _NOTE), kept)
     measured = fitting.Whole(shown.whole_chars, shown.whole_bytes, shown.whole_lines, shown.whole_tokens)
-    # The texts that stay are cut only later, to what is left.
+    # The remaining texts are cut later, to the room that is left.
     tokens = int(min(len(_json_of(shortened)), room.limit) / chars_per_token())
-    assert shown.handle is not None  # noqa: S101 - else it was unkept
+    assert shown.handle is not None  # noqa: S101 - otherwise `_cut` raised Unkept
     way = fitting.way_to_whole(shown.handle, measured, kept.dialect)
     notice = stand_ins.truncated(tool_of(event), measured.tokens, tokens, "head", way)
     return f"{notice}\nLists in the result end early; the whole is all of it as JSON, an entry on a line."
@@ -115,9 +115,9 @@ def _json_of(event: Event) -> str:
 def _cut_in_order(
     slots: Sequence[Slot], sizes: Sequence[int], room: Allowance, event: Event, kept: Kept
 ) -> Iterator[tuple[Slot, Guarded]]:
-    """Yield what changes where a result is in so many texts that a notice for each would leave no room for them.
+    """Yield the changes for a result with so many texts that a notice for each would leave no room for them.
 
-    The first ones stay; in the place of the next stands one notice for all, and the others are empty.
+    The first texts stay; one notice for all replaces the next, and the others become empty.
     """
     notice = min(_LEAST_CUT, room.limit)
     left, is_told = room.limit - notice, False
@@ -134,9 +134,9 @@ def _cut_in_order(
 
 
 def _cut(slot: Slot, tool: str, share: Allowance, kept: Kept) -> Guarded:
-    """Return a text within its share, its notice and the host's frame included."""
+    """Return a text cut to its share, its notice and the host's frame included."""
     open_store, dialect = kept
-    # What went wrong stands at the end of a command's output; of a list or a page the beginning is worth more.
+    # Errors appear at the end of a command's output; in a list or a page the beginning matters more.
     keep = Keep.ENDS if tool in SHELLS else Keep.HEAD
     allowance = fitting.of(share, max(1, share.limit - share.measure(slot.before + slot.after)))
     passed = stream.drain(
@@ -152,7 +152,7 @@ def _cut(slot: Slot, tool: str, share: Allowance, kept: Kept) -> Guarded:
     if passed.fault:
         raise Unkept(passed.fault)
     if slot.lost and shown.handle:
-        # The notice of a whole that is none: what the host had cut before is not behind the handle.
+        # This whole is incomplete: what the host had already cut is not behind the handle.
         guard = dialect.mention("guard") if isinstance(dialect, CommandLine) else "penstock guard"
         whole = fitting.Whole(shown.whole_chars, shown.whole_bytes, shown.whole_lines, shown.whole_tokens)
         way = (
@@ -173,12 +173,12 @@ def _cut(slot: Slot, tool: str, share: Allowance, kept: Kept) -> Guarded:
 
 
 def _pieces(slot: Slot) -> Iterator[bytes]:
-    """Yield a text: from the file in which its host keeps all of it, else as it was handed over."""
+    """Yield a text: from the file in which its host keeps all of it, otherwise as it was handed over."""
     if slot.whole_path is None:
         yield slot.text.encode("utf-8", "surrogatepass")
         return
     with open_whole(slot.whole_path) as (file, size):
-        left = size  # no more than there was: it may grow for ever
+        left = size  # no more than its initial size: it may grow forever
         while left > 0 and (part := file.read(min(_READ_BYTES, left))):
             left -= len(part)
             yield part

@@ -1,9 +1,9 @@
-"""Say where two texts differ, in time that grows with the texts and not with their product (H-3).
+"""Where do two texts differ, found in time that grows with the texts and not with their product (H-3)?
 
-`difflib` compares each line with all that equal it: of a configuration of some megabytes, whose lines are as much alike as those
-of JSON are, it takes minutes. Here lines that stand once in both hold the comparison, as in the patience diff, and `difflib` has
-the little between them. Laws: what the stretches leave out is equal in both; of a few hundred lines all is `difflib`'s.
-Keeps out: whose a difference is (`merging`), and what is shown of it (`installing`).
+`difflib` compares each line with every equal line: for a configuration of some megabytes, whose lines repeat as those of JSON do,
+it takes minutes. Here lines that occur once in both texts anchor the comparison, as in the patience diff, and `difflib` compares
+the short stretches between them. Laws: what the stretches leave out is equal in both; a text of a few hundred lines is left
+entirely to `difflib`. Leaves to others: whose a difference is (`merging`), and what is shown of it (`installing`).
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_MAX_PAIRS = 250_000  # that `difflib` is given: 500 lines beside 500
-_MAX_DEPTH = 16  # of stretches within stretches, each held by what stands once in it
+_MAX_PAIRS = 250_000  # given to `difflib`: 500 lines against 500
+_MAX_DEPTH = 16  # of stretches within stretches, each anchored by items unique to it
 _CONTEXT = 3
 
 
 class Stretch(NamedTuple):
-    """Items of an old list and what took their place in a new one; either may be none."""
+    """Items of an old list and what replaced them in a new one; either may be empty."""
 
     old_start: int
     old_end: int
@@ -31,16 +31,16 @@ class Stretch(NamedTuple):
 
 
 def find_stretches(old: Sequence[str], new: Sequence[str]) -> Iterator[Stretch]:
-    """Yield where two lists of lines or words differ, from their beginnings to their ends."""
+    """Yield the stretches in which two lists of lines or words differ, in order."""
     return _between(old, new, Stretch(0, len(old), 0, len(new)), 0)
 
 
 def unified(old: Sequence[str], new: Sequence[str], old_name: str, new_name: str) -> Iterator[str]:
-    """Yield the lines of a unified diff; nothing where the texts are equal.
+    """Yield the lines of a unified diff; nothing if the texts are equal.
 
     Args:
-        old: The lines of a text, with their ends.
-        new: Those of the other.
+        old: The lines of the old text, with their line ends.
+        new: The lines of the new text, with their line ends.
         old_name: What the diff calls the first.
         new_name: What the diff calls the second.
     """
@@ -67,7 +67,9 @@ def unified(old: Sequence[str], new: Sequence[str], old_name: str, new_name: str
 
 
 def _range(start: int, end: int) -> str:
-    """Return lines as a hunk names them: from 1, of none the line before, the count unless it is one."""
+    """Return a range of lines as a hunk writes it: counted from 1, an empty range as the line before it, the count omitted if it is
+    one.
+    """
     count = end - start
     return f"{start + 1}" if count == 1 else f"{start + bool(count)},{count}"
 
@@ -78,7 +80,7 @@ def _between(old: Sequence[str], new: Sequence[str], within: Stretch, depth: int
         a, c = a + 1, c + 1
     while a < b and c < d and old[b - 1] == new[d - 1]:
         b, d = b - 1, d - 1
-    if a == b or c == d:  # what nearly all are, between lines that stand once
+    if a == b or c == d:  # the usual case between unique lines
         if (a, c) != (b, d):
             yield Stretch(a, b, c, d)
         return
@@ -89,7 +91,7 @@ def _between(old: Sequence[str], new: Sequence[str], within: Stretch, depth: int
                 yield Stretch(a + e, a + f, c + g, c + h)
         return
     anchors = _anchors(old, new, Stretch(a, b, c, d)) if depth < _MAX_DEPTH else []
-    if not anchors:  # nothing to hold on to: all of it is another now
+    if not anchors:  # no anchor: treat all of it as changed
         yield Stretch(a, b, c, d)
         return
     for at, new_at in (*anchors, (b, d)):
@@ -98,11 +100,11 @@ def _between(old: Sequence[str], new: Sequence[str], within: Stretch, depth: int
 
 
 def _anchors(old: Sequence[str], new: Sequence[str], within: Stretch) -> list[tuple[int, int]]:
-    """Return the places of items that stand once in both, as many as follow each other in both."""
+    """Return the positions of items that occur once in both lists: the longest run that is in the same order in both."""
     a, b, c, d = within
     once = _once(old[a:b]) & _once(new[c:d])
     places = {item: at for at, item in enumerate(new[c:d], c) if item in once}
-    # The longest run of places that rise, by patience: of each length the one that ends first, and what stood before each.
+    # The longest increasing run of places, by patience: for each length, the run that ends first, and its predecessors.
     ends: list[int] = []
     runs: list[tuple[int, int, int]] = []
     last: list[int] = []

@@ -1,7 +1,7 @@
-"""A configuration as text and as what it says, edited so that both agree (H-3).
+"""How is a configuration edited so that its text and its value keep agreeing (H-3)?
 
-Every edit of the text is read again and compared with the same edit of the value: what differs in anything but the one thing that
-was asked for is refused, and the text stays as it was. Keeps out: which edits are made (`parts`), and files.
+Each edit of the text is read back and compared with the same edit of the value: if anything differs besides the one requested
+change, the edit is refused and the text stays as it was. Leaves to others: which edits are made (`parts`), and files.
 """
 
 from __future__ import annotations
@@ -19,22 +19,23 @@ if TYPE_CHECKING:
     from penstock.hosts.trees import Path
 
 Format = Literal["json", "toml", "env", "markdown", "whole"]
-"""How a configuration is written. JSON may have comments; `env` is lines of `KEY=value`; Markdown, and a file
-that is ours as a whole, say only themselves."""
+"""How a configuration is written. JSON may contain comments; `env` is lines of `KEY=value`; Markdown, and a file that is entirely
+ours, have no value.
+"""
 
 _EDITORS: dict[Format, Any] = {"json": jsonc, "toml": toml_text, "env": env_text, "markdown": None, "whole": None}
-"""What edits a text where it stands, by how it is written."""
+"""The module that edits a text in place, by format."""
 BEGIN, END = "<!-- penstock:begin -->", "<!-- penstock:end -->"
-"""What stands around our lines in instructions for agents."""
+"""The marks around our lines in instructions for agents."""
 _FENCE = re.compile(r" {0,3}(?:(?P<ticks>(?>`{3,}))(?=[^`]*$)|(?P<tildes>(?>~{3,})))")
 _FENCE_END = re.compile(r" {0,3}(?:(?P<ticks>(?>`{3,}))|(?P<tildes>(?>~{3,})))[`~]*[ \t\r]*$")
 
 
 class CannotEditError(PenstockError):
-    """A configuration that is not touched: it cannot be read, or has no place for what was to be added.
+    """A configuration that is left untouched: it cannot be read, or has no place for the addition.
 
     Attributes:
-        by_hand: What a person can write there, where that is something else than elsewhere.
+        by_hand: What a person can write there, if that differs from the usual.
     """
 
     def __init__(self, said: str, by_hand: str = "") -> None:
@@ -43,18 +44,18 @@ class CannotEditError(PenstockError):
 
 
 class Document:
-    """The text of a configuration, with edits that are proved before they are kept.
+    """The text of a configuration, with edits that are verified before they are kept.
 
     Attributes:
         text: All of it, a byte order mark included.
-        value: What it says; of Markdown nothing.
+        value: Its parsed value; empty for Markdown.
     """
 
     def __init__(self, text: str, form: Format) -> None:
         """Read a text.
 
         Raises:
-            CannotEditError: It cannot be read, or is no object.
+            CannotEditError: It cannot be read, or is not an object.
         """
         self.text = text
         self._format = form
@@ -62,41 +63,41 @@ class Document:
         self.value: Any = self._read(text)
 
     def get(self, path: Path) -> Any:
-        """Return what stands at a path, `trees.MISSING` where nothing does."""
+        """Return the value at a path, or `trees.MISSING` if there is none."""
         return trees.get(self.value, path)
 
     def is_blank(self, path: Path) -> bool:
-        """Return whether an object or a list stands at a path that holds nothing, not even a comment."""
+        """Return whether the object or list at a path exists and contains nothing, not even a comment."""
         if self.get(path) not in ({}, []):
             return False
         return self._format != "json" or jsonc.is_blank(self.text, path)
 
     def put(self, path: Path, value: Any) -> None:
-        """Add a value where nothing stands; an index as long as its list appends. Raises CannotEditError."""
+        """Add a value where there is none; an index equal to the list's length appends. Raises CannotEditError."""
         edit = self._editor.put
         self._keep(lambda: edit(self.text, path, value), lambda: [trees.put(self.value, path, self._as_read(value))])
 
     def replace(self, path: Path, value: Any) -> None:
-        """Put another value where one stands. Raises CannotEditError."""
+        """Replace the existing value at a path. Raises CannotEditError."""
         edit = self._editor.replace
         self._keep(lambda: edit(self.text, path, value), lambda: [trees.put(self.value, path, self._as_read(value))])
 
     def remove(self, path: Path) -> None:
-        """Take away what stands at a path. Raises CannotEditError."""
+        """Remove the value at a path. Raises CannotEditError."""
         edit = self._editor.remove
         self._keep(lambda: edit(self.text, path), lambda: self._without(path))
 
     def rewrite(self, objects: Mapping[Path, Mapping[str, Any]]) -> dict[Path, str]:
-        """Give objects other members, member by member, so that what stands around them in the text stays.
+        """Give objects other members, member by member, so that the surrounding text stays.
 
         Args:
             objects: What each object is to hold; none of them is within another.
 
         Returns:
-            Why those that cannot be edited stay as they are.
+            For each object that cannot be edited, the reason; it stays as it is.
         """
-        # All of them with one reading and one proof: a file of some megabytes may have a thousand servers. Where that fails one
-        # of them is at fault, and is looked for by halves.
+        # All are read and verified once: a file of some megabytes may have a thousand servers. If that fails, bisection finds the
+        # culprit.
         try:
             self._rewrite(objects)
         except CannotEditError:
@@ -105,7 +106,7 @@ class Document:
                 return {**self.rewrite(dict(items[:half])), **self.rewrite(dict(items[half:]))}
             try:
                 for path, new in objects.items():
-                    self.replace(path, dict(new))  # one that stands in one line of TOML
+                    self.replace(path, dict(new))  # an inline table of TOML
             except CannotEditError as error:
                 return dict.fromkeys(objects, str(error))
         return {}
@@ -133,12 +134,12 @@ class Document:
         self._keep(edited, expected)
 
     def _as_read(self, value: Any) -> Any:
-        """Return a value as it is read again: numbers of JSON keep how they are written."""
+        """Return a value as it is read back: numbers of JSON keep their spelling."""
         return jsonc.to_value(jsonc.parse(jsonc.dump(value))) if self._format == "json" else value
 
     def _without(self, path: Path) -> list[object]:
         values = [trees.remove(self.value, path)]
-        if self._format == "toml":  # a table that only those below it name goes with the last of them
+        if self._format == "toml":  # an implicit table disappears with the last table below it
             for depth in range(len(path) - 1, 0, -1):
                 if trees.get(values[-1], path[:depth]) == {}:
                     values.append(trees.remove(values[-1], path[:depth]))
@@ -152,7 +153,7 @@ class Document:
             raise CannotEditError(f"it has no place for that: {error}", by_hand) from error
         try:
             read = self._read(text)
-        except CannotEditError:  # what was read before can be read: it is the edit that breaks it
+        except CannotEditError:  # the old text was readable, so the edit broke it
             read = None
         if read not in expected:
             raise CannotEditError("it is written in a way that cannot be edited safely")
@@ -173,12 +174,12 @@ class Document:
 
     @property
     def block(self) -> str | None:
-        """What stands between our marks, marks included; None where none do, and for those in a code block."""
+        """The text between our marks, marks included; None if there are none, or only in a code block."""
         found = self._found_block()
         return None if found is None else self.text[slice(*found)]
 
     def put_block(self, lines: str) -> None:
-        """Put lines between our marks: behind the last line, or in place of those that are there."""
+        """Put lines between our marks: after the last line, or in place of the existing ones."""
         newline = "\r\n" if "\r\n" in self.text else "\n"
         block = newline.join([BEGIN, *lines.splitlines(), END])
         if (there := self._found_block()) is not None:
@@ -189,14 +190,14 @@ class Document:
         self.text = ended + (newline if ended.strip() else "") + block + newline
 
     def remove_block(self) -> None:
-        """Take our marks and what stands between them away, with the blank line before them."""
+        """Remove our marks, the text between them, and the blank line before them."""
         if (there := self._found_block()) is not None:
             start, end = there
             before = self.text[:start].removesuffix("\n").removesuffix("\r")
             self.text = before + self.text[end:].removeprefix("\r").removeprefix("\n")
 
     def _found_block(self) -> tuple[int, int] | None:
-        """Return where our block stands, without the end of its last line."""
+        """Return the span of our block, without the end of its last line."""
         lines = self.text.split("\n")
         first_and_last = _our_lines(lines)
         if first_and_last is None:
@@ -208,7 +209,7 @@ class Document:
 
 
 def _member_edits(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[MemberEdit]:
-    """Return what turns the members of an object into others."""
+    """Return the edits that turn an object's members into others."""
     gone = [MemberEdit("remove", key) for key in old if key not in new]
     tables = [edit for edit in gone if isinstance(old[edit.key], dict)]
     changed = [
@@ -216,15 +217,15 @@ def _member_edits(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Member
         for key, value in new.items()
         if key not in old or old[key] != value
     ]
-    # Tables go first, because in TOML what is put behind a table is in it.
+    # Tables are removed first, because in TOML whatever follows a table belongs to it.
     return [*tables, *changed, *(edit for edit in gone if edit not in tables)]
 
 
 def _our_lines(lines: list[str]) -> tuple[int, int] | None:
-    """Return the lines of our first mark and of our last; None where none stand outside of a code block.
+    """Return the lines of our first and last mark; None if there are none outside a code block.
 
-    Marks within somebody's code block, as one who explains them writes them, are that person's text: such blocks are passed over.
-    One that does not end would take in what we put behind it, and is none.
+    Marks within a code block, as in somebody's explanation of them, are that person's text: code blocks are skipped. A code block
+    without an end does not count as one, because it would include what we append.
     """
     ends = [number for number, line in enumerate(lines) if _is_mark(line, END)]
     longest_behind = _longest_fence_ends(lines)
@@ -244,7 +245,9 @@ def _our_lines(lines: list[str]) -> tuple[int, int] | None:
 
 
 def _longest_fence_ends(lines: list[str]) -> list[dict[str, int]]:
-    """Return for each line how long the longest fences behind it are that can end a code block: one look, however many begin."""
+    """Return for each line the length of the longest fences below it that can end a code block: one pass, however many blocks
+    begin.
+    """
     longest, found = {"ticks": 0, "tildes": 0}, []
     for line in reversed(lines):
         found.append(longest)

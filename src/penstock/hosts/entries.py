@@ -1,4 +1,4 @@
-"""How a host writes the words that start a program, and which words start Penstock (H-3)."""
+"""How does a host write the command line of a program, and which command lines start Penstock (H-3)?"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 ADDRESSES = ("url", "httpUrl", "serverUrl")
-"""What hosts call the address of a server that is reached over HTTP."""
+"""What hosts call the address of a server reached over HTTP."""
 
 
 def server_entry(host: HostConfig, words: Sequence[str]) -> dict[str, Any]:
@@ -28,7 +28,7 @@ def server_entry(host: HostConfig, words: Sequence[str]) -> dict[str, Any]:
 
 
 def command_line(entry: object) -> list[str]:
-    """Return the words that a server's entry starts; none for anything else."""
+    """Return the command line in a server's entry; empty for anything else."""
     if not isinstance(entry, dict):
         return []
     command, rest = entry.get("command"), entry.get("args", [])
@@ -37,13 +37,13 @@ def command_line(entry: object) -> list[str]:
 
 
 def is_ours(words: Sequence[str], command: str) -> bool:
-    """Return whether words start a command of Penstock: by its script, as a module, or through what runs it."""
+    """Return whether a command line starts a command of Penstock: by its script, as a module, or through a runner."""
     programs = (word.replace("\\", "/").rpartition("/")[2].removesuffix(".exe") for word in words)
     return any(name == "penstock" and words[at + 1 : at + 2] == [command] for at, name in enumerate(programs))
 
 
 def filled(template: Any, values: Mapping[str, Any]) -> Any:
-    """Return a template with values in the places of their names."""
+    """Return a template with its placeholders replaced by values."""
     if isinstance(template, str):
         return values.get(template, template)
     if isinstance(template, list):
@@ -52,5 +52,5 @@ def filled(template: Any, values: Mapping[str, Any]) -> Any:
 
 
 def is_off(entry: object) -> bool:
-    """Return whether a host leaves a server alone because its entry says so."""
+    """Return whether a server's entry tells its host not to start it."""
     return isinstance(entry, dict) and (entry.get("disabled") is True or entry.get("enabled") is False)

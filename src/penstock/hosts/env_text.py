@@ -1,8 +1,8 @@
-"""Edit a file of variables (`.env`) where it stands: one line comes, changes or goes, and every other byte stays (H-3).
+"""How is a file of variables (`.env`) edited in place, so that one line changes and every other byte stays (H-3)?
 
-`KEY=value` in a line of its own, `export ` before it or not, the value bare or quoted; of a key that stands twice the last line
-holds. Laws: as for the other formats, what an edit returns reads as the old value with that one difference. Keeps out: values
-over several lines, which are refused where they would be edited, and what a shell would make of a value.
+Each line is `KEY=value`, with or without a leading `export `, the value bare or quoted; if a key occurs twice, the last line wins.
+Laws: as for the other formats, the edited text reads as the old value with that one difference. Leaves to others: values over
+several lines, which are refused if they would be edited, and how a shell expands a value.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PLAIN = re.compile(r"[\w:/.~@%+-]+\Z")
 
 
 class _Assignment(NamedTuple):
-    """One line that gives a variable its value: where the line and its value begin and end."""
+    """One line that sets a variable: where the line and its value begin and end."""
 
     key: str
     value: str
@@ -37,25 +37,25 @@ class _Assignment(NamedTuple):
 
 
 def parse(text: str) -> dict[str, object]:
-    """Return the variables of a text. Raises ValueError for a line that is none, and no comment."""
+    """Return the variables of a text. Raises ValueError for a line that is neither a variable nor a comment."""
     return {each.key: each.value for each in _assignments(text)}
 
 
 def put(text: str, path: Path, value: object) -> str:
-    """Return the text with a variable behind its last line; raises ValueError for what no line can hold."""
+    """Return the text with a variable after its last line; raises ValueError for a value that does not fit on a line."""
     newline = "\r\n" if "\r\n" in text else "\n"
     ended = text if not text.strip("\ufeff") or text.endswith("\n") else text + newline
     return f"{ended}{_name(path)}={_literal(value)}{newline}"
 
 
 def replace(text: str, path: Path, value: object) -> str:
-    """Return the text with another value for a variable; raises KeyError where none of that name stands."""
+    """Return the text with another value for a variable; raises KeyError if there is no such variable."""
     found = _last(text, path)
     return text[: found.value_start] + _literal(value) + text[found.value_end :]
 
 
 def remove(text: str, path: Path) -> str:
-    """Return the text without the line of a variable; raises KeyError where none of that name stands."""
+    """Return the text without a variable's line; raises KeyError if there is no such variable."""
     found = _last(text, path)
     return text[: found.start] + text[found.end :]
 
@@ -65,7 +65,7 @@ def _assignments(text: str) -> list[_Assignment]:
     at = 1 if text.startswith("\ufeff") else 0
     while at < len(text):
         if (line := _LINE.match(text, at)) is not None:
-            # A value's quotes go with it when it is replaced.
+            # Replacing a value replaces its quotes too.
             kind = next((name for name in ("double", "single", "bare") if line[name] is not None), None)
             quotes = 0 if kind in {"bare", None} else 1
             begin, end = line.span(kind) if kind is not None else (line.end("start"), line.end("start"))

@@ -1,6 +1,6 @@
-"""Read what Gemini CLI says of a finished call, and write what its model is to see instead.
+"""How does Gemini CLI report a finished call, and how is it told what its model sees instead?
 
-It hands over everything, and puts marks around text of strangers, which stay. Measured with 0.61.0.
+It hands over the whole result and marks untrusted text, and the marks stay. Measured with 0.61.0.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Answer an event of a host: a result that is too large is cut and kept whole, a compaction is bridged (H-1, H-4, H-5).
+"""How is a host's event answered: an oversized result cut and kept whole, a compaction bridged (H-1, H-4, H-5)?
 
-Laws: what is below the budget gets no answer and opens no store; what is cut is within the budget, notice included, and the
-whole is at its handle, byte for byte, as far as the host handed it over or named a file with it. Whatever fails, the host goes on
-with its own result, and the person is told. Keeps out: how a host writes its events (`results`), and how its JSON (`spelling`).
+Laws: a result below the budget gets no reply and opens no store; a cut result is within the budget, notice included, and the whole
+is at its handle, byte for byte, as far as the host handed it over or named a file with it. Whatever fails, the host continues with
+its own result, and the person is told. Leaves to others: how a host writes its events (`results`) and its JSON (`spelling`).
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
     from penstock.text.calls import Dialect
 
 MAX_EVENT_BYTES = 64 << 20
-"""How large an event may be: hosts were seen to hand over 1.4 MB, and a hook must not fill the memory of its host's machine."""
+"""The size limit of an event: hosts were seen to hand over 1.4 MB, and a hook must not fill the memory of its host's machine."""
 TURN_SECONDS = 2.0
-"""How long results count as parallel, from the first, where the host does not say which calls its model made together."""
-_NAMED_TURN_SECONDS = 3_600.0  # one call of a turn may take as long
+"""How long after the first one results count as parallel, if the host does not say which calls its model made together."""
+_NAMED_TURN_SECONDS = 3_600.0  # one call of a turn may take that long
 TURN_BUDGETS = 2
-"""How many times the budget of one result all parallel ones may take, before each gets no more than an eighth."""
+"""How many single-result budgets all parallel results may take together, before each gets no more than an eighth."""
 GIVEN_SECONDS = 5.0
-"""How long the same handoff is not given to a session again."""
-_CUT_BUDGETS = 2  # what the relay shows is at most so many times what a hook does
-_LEAST_SHARE = 8  # a result is never cut below this part of its budget, however many came with it
+"""How long a handoff is not given to the same session again."""
+_CUT_BUDGETS = 2  # the relay shows at most this many times as much as a hook
+_LEAST_SHARE = 8  # a result is never cut below this fraction of its budget, however many came with it
 _NOTICE_CHARS = 1_000
-_COUNTS = 4  # a result below this part of its budget does not count towards its turn
+_COUNTS = 4  # a result below this fraction of its budget does not count towards its turn
 
 
 class Hook:
-    """One host's hook, with what it may use; `answer` is all that it does."""
+    """One host's hook, with what it may use; its only operation is `answer`."""
 
     def __init__(
         self,
@@ -57,11 +57,11 @@ class Hook:
 
         Args:
             host: how its events are read and answered.
-            open_store: called where something is to be kept.
-            find_dialect: called where something is cut: how its model can make the calls that show the rest.
-            budget: what a result may measure, in what the host counts; None for what suits the host and the tool.
-            turns_folder: where is counted what the results of a turn take; None for the user's own.
-            handing_on: where handoffs lie, and how much of one is given back; None for the user's own folder.
+            open_store: called when something is to be kept.
+            find_dialect: called when something is cut: how its model can make the calls that show the rest.
+            budget: the limit for a result, in the host's unit; None for what suits the host and the tool.
+            turns_folder: where the sizes of a turn's results are counted; None for the user's own.
+            handing_on: where handoffs are kept, and how much of one is given back; None for the user's own folder.
         """
         self._host = host
         self._open = open_store
@@ -72,7 +72,7 @@ class Hook:
         self._opened: Store | None = None
 
     def answer(self, raw: bytes) -> bytes:
-        """Return what to print for an event: JSON as the host takes it, or nothing where nothing changes.
+        """Return what to print for an event: JSON that the host understands, or nothing if nothing changes.
 
         Args:
             raw: the event as the host wrote it.
@@ -80,7 +80,7 @@ class Hook:
         try:
             try:
                 return self._answer(spelling.read(raw))
-            except RecursionError:  # Python reads more levels than are followed here
+            except RecursionError:  # Python's parser accepts deeper nesting than the code here can walk
                 return self._answer(spelling.read_shallow(raw))
         except Exception as error:  # noqa: BLE001 - a hook that fails must not cost the host its result (H-5)
             reason = _reason(error)
@@ -105,7 +105,7 @@ class Hook:
         if is_ours(self._host, event):
             return None
         slots = self._host.slots(event)
-        # Where the host has all of a text somewhere and that cannot be had, its own words about it are better than ours.
+        # If the host keeps the whole text somewhere and it cannot be read, the host's own words about it are better than ours.
         sizes = [size for slot in slots if (size := _size_of(slot, self._host.unit)) is not None]
         if len(sizes) < len(slots):
             return None
@@ -117,7 +117,7 @@ class Hook:
         budget = self._budget_for(event)
         if room == budget and size <= _CUT_BUDGETS * budget and any(map(self._has_our_cut, slots)):
             return None
-        # What nearly no event needs, and half of the time of a start.
+        # Rarely needed, and half of the start-up time.
         from penstock.hosts.cutting import Kept, cut_result
         from penstock.text.allowance import Allowance
 
@@ -128,10 +128,10 @@ class Hook:
         return self._budget or self._host.budget_of(tool_of(event))
 
     def _has_our_cut(self, slot: Slot) -> bool:
-        """Return whether a text is what the relay or the guard has cut, or a page that the relay gave of it: a second cut would
-        lead from a handle to a handle. What it names is kept here.
+        """Return whether the relay or the guard has already cut a text, or it is a page from the relay: a second cut would lead
+        from one handle to another. The text that the notice names is kept here.
 
-        To write such a notice takes a handle of this user's store, and who has been told one gains two budgets by it.
+        Forging such a notice takes a handle of this user's store, and gains only two budgets.
         """
         from penstock.text import stand_ins
         from penstock.text.calls import handle_in
@@ -139,7 +139,7 @@ class Hook:
         if slot.whole_path is not None:
             return False
         at = f"\n{slot.text}".find(f"\n{stand_ins.TRUNCATED}")
-        # A page begins with the handle that it is of.
+        # A page begins with the handle of its text.
         page = re.match(r"([0-9A-Za-z]{22}): ", slot.text)
         handle = handle_in(slot.text[at : at + _NOTICE_CHARS]) if at >= 0 else page[1] if page else ""
         try:
@@ -148,7 +148,7 @@ class Hook:
             return False
 
     def _around_compaction(self, event: Event) -> Event | None:
-        """Write the handoff of a session that is about to be compacted; give it back to one that goes on, or begins."""
+        """Write the handoff of a session about to be compacted, or give one to a session that continues or begins."""
         from penstock.hosts.handing_on import HandingOn, folder_for
 
         name, host = event["hook_event_name"], self._host
@@ -161,13 +161,13 @@ class Hook:
         text = handing_on.given(host, event)
         if not text:
             return None
-        # Codex begins a session anew and after its compaction in one breath: what is given with the first is there.
+        # Codex reports a new session and the end of a compaction at the same moment: what the first got is already there.
         folder = self._turns_folder or turns.folder_for(os.environ)
         is_given = turns.spend(handing_on.stamp(host, event), 1, window_seconds=GIVEN_SECONDS, folder=folder)
         return None if is_given else context_reply(event, text)
 
     def _room(self, event: Event, size: int) -> int:
-        """Return what a result may take beside those that arrived with it."""
+        """Return the room for a result, given those that arrived with it."""
         budget = self._budget_for(event)
         if size <= budget // _COUNTS:
             return budget
@@ -185,7 +185,9 @@ class Hook:
 
 
 def _size_of(slot: Slot, unit: str) -> int | None:
-    """Return what a text takes with its frame; of one that its host keeps in a file the bytes of that, None without it."""
+    """Return the size of a text with its frame; if its host keeps it in a file, that file's size in bytes, or None without the
+    file.
+    """
     text = slot.before + slot.text + slot.after
     size = len(text) if unit == "characters" or text.isascii() else len(text.encode("utf-8", "surrogatepass"))
     if slot.whole_path is None:
@@ -202,5 +204,5 @@ def _reason(error: Exception) -> str:
 
 
 def _written(reply: dict[str, Any]) -> bytes:
-    # Half a character, as a cut within one leaves it, is no UTF-8: it goes as it came, as an escape.
+    # A lone surrogate, left by a cut within a character, is not valid UTF-8: it is written as an escape.
     return spelling.write(reply).encode("utf-8", "backslashreplace") + b"\n"

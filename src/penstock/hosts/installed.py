@@ -1,6 +1,6 @@
-"""What of ours is in the configurations of this user's hosts, and with which command lines (H-3).
+"""What of ours is in the configurations of this user's hosts, and with which command lines (H-3)?
 
-Keeps out: whether it works (`probing`).
+Leaves to others: whether it works (`probing`).
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ _SCOPES: tuple[Scope, ...] = ("user", "project")
 
 @dataclass(frozen=True, kw_only=True)
 class Installed:
-    """A part that stands in a configuration.
+    """A part in a configuration.
 
     Attributes:
         host: The host.
         part: The part.
-        scope: Whether it is for all projects, or for this one.
+        scope: Whether it applies to all projects, or to this one.
         path: The file.
-        words: The command line with which the host starts it, or the address of the gateway; empty for rules.
-        variables: What stands in its environment besides.
-        is_known: Whether that is a line that the Penstock that runs now would write, or one that is remembered. What is neither is
-            not run by us: a project of somebody else may name any program.
-        fault: Why it cannot be read, or its host does not start it; empty where neither is so.
+        words: The command line with which the host starts it, or the gateway's address; empty for rules.
+        variables: Additional environment variables.
+        is_known: Whether the command line is recorded, or one that the running Penstock would write. Any other is never run:
+            somebody else's project may name any program.
+        fault: Why it cannot be read, or why its host does not start it; empty if neither applies.
     """
 
     host: str
@@ -53,7 +53,7 @@ class Installed:
 
 
 def find_installed(around: HostSurroundings, records: InstallRecords, program: Sequence[str]) -> list[Installed]:
-    """Return all that is installed for a user, and for the project in the current folder.
+    """Return everything that is installed for a user, and for the project in the current folder.
 
     Args:
         around: Where the hosts' files are.
@@ -70,10 +70,11 @@ def find_installed(around: HostSurroundings, records: InstallRecords, program: S
                 if file is None or path is None:
                     continue
                 record = None
-                with suppress(CallerError):  # where no record can be read, entries go by what they start
+                with suppress(CallerError):  # without a readable record, entries are recognized by what they start
                     record = records.find(os.path.realpath(path))
                 owners = () if record is None else record.parts.get(part, ())
-                # Of a file that hosts share, the first has what nobody remembers; in the home folder both scopes may be one file.
+                # In a file that hosts share, unrecorded parts belong to the first host; in the home folder both scopes may be one
+                # file.
                 key = (path, part, host.name if owners else "")
                 if key in seen or (owners and host.name not in owners):
                     continue
@@ -109,17 +110,18 @@ def _of_part(
         return
     lines = dict.fromkeys(
         parts.start_lines(document, host, part) or [parts.StartLine(())]
-    )  # one behind several events is one
+    )  # the same line for several events counts once
     ours = parts.start_lines(left, host, part) if left is not None else []
     for line in lines:
-        # Behind a relay or a guard, and in variables, may stand anything: ours is what this program itself is told to be.
+        # Anything may follow a relay or a guard, or be in variables: ours is only a command line by which this program itself is
+        # started.
         is_own = part != "relay" and not line.variables and line.words[: len(program) + 1] == (*program, part)
         is_known = not line.words or line in ours or is_own
         yield Installed(host=host.name, part=part, scope=scope, path=path, **line._asdict(), is_known=is_known)
 
 
 def _not_started(document: Document, host: HostConfig, part: str, scope: Scope, around: HostSurroundings) -> str:
-    """Return why a host does not start a part that stands in its configuration; empty where it does."""
+    """Return why a host does not start a part in its configuration; empty if it does."""
     if part == "mcp":
         is_off = any(path[-1] == parts.NAME and entries.is_off(entry) for path, entry in servers(document, host))
         return "its entry says that it is off" if is_off else ""

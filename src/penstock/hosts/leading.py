@@ -1,7 +1,7 @@
-"""Lead a host's requests to the gateway: its base URL, set and taken back (H-3).
+"""How are a host's requests led to the gateway: how is its base URL set and taken back (H-3)?
 
-Nothing in an address says whose it is. It is ours where it is the one that we left there; what stood there before comes back, and
-what a person has put there since stays. Keeps out: what the gateway does.
+Nothing in an address shows its owner. It is ours if it is the one that we left there; removing it restores the previous address,
+and one that a person has set since stays. Leaves to others: what the gateway does.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from penstock.hosts.documents import Document
 
 GATEWAY_ADDRESS = "http://127.0.0.1:4000"
-"""Where `penstock gateway` listens where nothing else is said."""
+"""Where `penstock gateway` listens by default."""
 
 
 def add(document: Document, host: HostConfig, address: str, *, is_renewed: bool) -> list[str]:
-    """Give a host the gateway's address. Returns what a person should know: which one stood there.
+    """Give a host the gateway's address. Returns what a person should know: the address that was there before.
 
     Args:
         document: The configuration; it is changed.
         host: Whose it is.
-        address: The gateway's, without what the host's own paths begin with.
-        is_renewed: Whether what stands there is ours.
+        address: The gateway's address, without the prefix of the host's own paths.
+        is_renewed: Whether the address that is there is ours.
     """
-    assert host.base_url is not None  # noqa: S101 - whoever asks has looked
+    assert host.base_url is not None  # noqa: S101 - callers check this
     key, wanted = host.base_url.key, address.rstrip("/") + host.base_url.path
     there = document.get(key)
     if there == wanted:
@@ -38,7 +38,7 @@ def add(document: Document, host: HostConfig, address: str, *, is_renewed: bool)
     document.replace(key, wanted)
     if is_renewed:
         return []
-    # Where requests go is not ours to change in silence: the gateway passes them on to a provider that it knows by their path.
+    # Redirecting requests must not be silent: the gateway sends them to a provider that it knows by their path.
     said = (
         f"{'.'.join(key)} was {there}, and comes back with `penstock uninstall {host.name} --gateway`. The gateway asks the "
         f"public providers: for that address, start it as `penstock gateway --upstream {there}`"
@@ -47,13 +47,13 @@ def add(document: Document, host: HostConfig, address: str, *, is_renewed: bool)
 
 
 def take(document: Document, host: HostConfig, before: object, left: object) -> bool:
-    """Take the gateway's address out, and put back what stood there. Returns whether it was there.
+    """Remove the gateway's address and restore the previous one. Returns whether it was there.
 
     Args:
         document: The configuration; it is changed.
         host: Whose it is.
-        before: What the configuration said before; `trees.MISSING` where nobody knows.
-        left: What it said when we left it.
+        before: The value of the configuration before; `trees.MISSING` if unknown.
+        left: Its value when we left it.
     """
     if host.base_url is None or not has(document, host, left):
         return False
@@ -66,7 +66,7 @@ def take(document: Document, host: HostConfig, before: object, left: object) -> 
 
 
 def has(document: Document, host: HostConfig, left: object) -> bool:
-    """Return whether the address stands there that we left."""
+    """Return whether the address is the one that we left."""
     if host.base_url is None:
         return False
     ours = trees.get(left, host.base_url.key)

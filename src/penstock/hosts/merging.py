@@ -1,4 +1,4 @@
-"""Take our pieces out of a text that others have changed since: the bytes around them stay theirs (H-3)."""
+"""How do our pieces leave a text that others have changed since, without touching the bytes around them (H-3)?"""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from penstock.hosts.differences import find_stretches
 _TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
 _MAX_TOKENS = 2_000
 _CONTEXTS = ((0, 0), (40, 0), (0, 40), (40, 40), (200, 0), (0, 200), (200, 200))
-"""How many characters of what was around a piece are looked for with it, on each side, until it is found once."""
+"""How many characters of a piece's surroundings are searched for with it, on each side, until there is exactly one match."""
 
 
 class Piece(NamedTuple):
-    """One stretch of a text, from `start` to `end`, and what stood in its place before."""
+    """A stretch of a text, from `start` to `end`, and what it replaced."""
 
     before: str
     start: int
@@ -28,7 +28,7 @@ def pieces(base: str, last: str) -> list[Piece]:
     found: list[Piece] = []
     lines = _differences(base.splitlines(keepends=True), last.splitlines(keepends=True))
     for before, after, start in lines:
-        # Lines that follow each other come as one: what stands between our two pieces in them is not ours.
+        # Consecutive lines form one stretch: the text between two of our pieces within it is not ours.
         old, new = _TOKEN.findall(before), _TOKEN.findall(after)
         if max(len(old), len(new)) > _MAX_TOKENS:  # `difflib` is slow
             old, new = [before], [after]
@@ -37,15 +37,15 @@ def pieces(base: str, last: str) -> list[Piece]:
 
 
 def undo(base: str, last: str, present: str) -> str | None:
-    """Return the present text with what became `last` turned back to `base`.
+    """Return the present text with the change from `base` to `last` reverted.
 
     Args:
         base: The text before our change.
         last: The text after it.
-        present: The text after changes of others.
+        present: The text after changes by others.
 
     Returns:
-        None where a piece of ours is not in it as it was, or more than once: nobody can say then which bytes are ours.
+        None if a piece of ours is missing, altered, or found more than once: then it is unknown which bytes are ours.
     """
     result, behind = [], 0
     moved = _Moved(last, present)
@@ -61,12 +61,12 @@ def undo(base: str, last: str, present: str) -> str | None:
 
 
 class _Moved:
-    """Where stretches of a text are in another that differs from it in whole lines."""
+    """Where stretches of a text are in another one that differs in whole lines."""
 
     def __init__(self, last: str, present: str) -> None:
         old, new = last.splitlines(keepends=True), present.splitlines(keepends=True)
         old_at, new_at = [0, *accumulate(map(len, old))], [0, *accumulate(map(len, new))]
-        # What is equal in both, by its first character, its last, and how far it has moved.
+        # The stretches equal in both: first character, last character, and how far they moved.
         self._ends: list[int] = []
         self._equal: list[tuple[int, int]] = []
         start = shift = 0
@@ -76,13 +76,13 @@ class _Moved:
             start, shift = old_at[b], new_at[d] - old_at[b]
 
     def place(self, piece: Piece) -> int | None:
-        """Return where a piece is now; None where its lines have changed."""
+        """Return where a piece is now; None if its lines have changed."""
         start, shift = self._equal[bisect_left(self._ends, piece.end)]
         return piece.start + shift if start <= piece.start else None
 
 
 def _find(last: str, piece: Piece, present: str) -> int | None:
-    """Return where a piece stands in a text that others have changed around it; None where that cannot be said."""
+    """Return where a piece is in a text that others have changed around it; None if that is ambiguous."""
     for left, right in _CONTEXTS:
         start = max(0, piece.start - left)
         wanted = last[start : piece.end + right]
@@ -92,6 +92,6 @@ def _find(last: str, piece: Piece, present: str) -> int | None:
 
 
 def _differences(old: list[str], new: list[str]) -> list[tuple[str, str, int]]:
-    """Return what was, what it became, and where that stands in the whole new text, stretch by stretch."""
+    """Return for each changed stretch the old text, the new text, and its position in the whole new text."""
     places = [0, *accumulate(map(len, new))]
     return [("".join(old[a:b]), "".join(new[c:d]), places[c]) for a, b, c, d in find_stretches(old, new)]
