@@ -1,8 +1,8 @@
-"""Put Penstock into the configurations of a host, and take it out again: plan, show, then apply (H-3).
+"""How is Penstock put into a host's configurations, and taken out again: plan, show, then apply (H-3)?
 
-A plan writes nothing; `apply` writes each file only if it still holds what the plan was made from, and remembers what it does
-before it does it. Links are written through to their file; in a project only to one beneath it. Keeps out: what a file is to
-hold (`planning`), and questions to a person.
+A plan writes nothing; `apply` writes each file only if it still holds what the plan was made from, and records each change before
+making it. A link is followed to its target; in a project only if the target is within it. Leaves to others: what a file is to hold
+(`planning`), and questions to a person.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ if TYPE_CHECKING:
 
 _MAX_BYTES = 64 << 20
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
-_PRIVATE, _SHARED = 0o600, 0o666  # what lies in a home folder, and what lies in a project beside its sources
+_PRIVATE, _SHARED = 0o600, 0o666  # files in a home folder, and files in a project next to its sources
 
 
 @dataclass(frozen=True, kw_only=True)
 class FileEdit:
-    """What is to be done to one file.
+    """The change to one file.
 
     Attributes:
         path: The file as the host names it.
         target: The file, links followed.
-        before: What it holds; None for no file.
-        after: What it is to hold; None for no file.
-        record: What is to be remembered of it; None for nothing.
-        earlier: What is remembered of it so far.
+        before: Its present content; None if there is no file.
+        after: Its new content; None for no file.
+        record: What to remember about it; None for nothing.
+        earlier: What is remembered about it so far.
     """
 
     path: str
@@ -62,7 +62,7 @@ class FileEdit:
 
         if self.before == self.after:
             return ""
-        # Not `splitlines`: in a string of JSON may stand what Python takes for the end of a line.
+        # Not `splitlines`: a JSON string may contain characters that Python takes for line ends.
         old, new = _LINE.findall(self.before or ""), _LINE.findall(self.after or "")
         name = self.path if self.path == self.target else f"{self.path} ({self.target})"
         ends = ("/dev/null" if self.before is None else name, "/dev/null" if self.after is None else name)
@@ -72,12 +72,12 @@ class FileEdit:
 
 @dataclass(frozen=True, kw_only=True)
 class InstallPlan:
-    """What is to be done to all files of a host.
+    """The changes to all files of a host.
 
     Attributes:
-        changes: One for each file that is to hold something else, or of which something else is to be remembered.
-        notes: What a person should know, a sentence each.
-        refused: What cannot be done, a sentence each: then nothing is.
+        changes: One for each file whose content or record changes.
+        notes: What a person should know, one sentence each.
+        refused: What cannot be done, one sentence each: then nothing is.
     """
 
     changes: tuple[FileEdit, ...]
@@ -105,7 +105,7 @@ def plan_install(
     Args:
         host: The host.
         wanted: The parts.
-        scope: Whether for all projects of the user, or for the current one.
+        scope: For all projects of the user, or for the current one.
         around: Where the host's files are.
         records: What was installed so far.
         program: The words that start Penstock.
@@ -132,7 +132,7 @@ def plan_install(
 def plan_uninstall(
     host: HostConfig, wanted: Sequence[str], scope: Scope, around: HostSurroundings, records: InstallRecords
 ) -> InstallPlan:
-    """Return what uninstalling parts of Penstock from a host would change; arguments as of `plan_install`."""
+    """Return what uninstalling parts of Penstock from a host would change; arguments as for `plan_install`."""
     draft = _Draft(scope, around, records)
     for file, path, here in _by_file(host, wanted, scope, around, None):
         draft.add(path, partial(planning.uninstall, host, here, file.form))
@@ -141,21 +141,21 @@ def plan_uninstall(
 
 
 def apply(plan: InstallPlan, scope: Scope, records: InstallRecords) -> list[str]:
-    """Do what a plan says, file by file.
+    """Carry out a plan, file by file.
 
     Args:
-        plan: The plan; nothing of it is refused.
+        plan: The plan; nothing in it is refused.
         scope: The scope that it was made for.
-        records: Where what is done is remembered.
+        records: Where changes are recorded.
 
     Returns:
-        What of an old file its new one could not be given (an owner, an attribute), in words.
+        What could not be carried over from an old file to its new one (an owner, an attribute), in words.
 
     Raises:
-        ToolError: `stale`: a file was changed since the plan was made. It is as it was left; files before it are done.
-        OSError: A file could not be written. It is as it was.
-        CannotRememberError: What was there before could not be kept. The file is as it was.
-        CallerError: The folder for what is remembered cannot be relied on.
+        ToolError: `stale`: a file changed after the plan was made. It is untouched; the files before it are done.
+        OSError: A file could not be written. It is unchanged.
+        CannotRememberError: The previous content could not be kept. The file is unchanged.
+        CallerError: The folder of records cannot be trusted.
     """
     lost: list[str] = []
     if not plan.changes and not records.remains():
@@ -165,25 +165,25 @@ def apply(plan: InstallPlan, scope: Scope, records: InstallRecords) -> list[str]
         records.tidy()
         for change in plan.changes:
             lost += _apply(change, scope, records, made)
-        for change in plan.changes:  # behind all of them: files share folders
+        for change in plan.changes:  # after all of them: files share folders
             if change.record is None and change.after is None:
                 own_files.remove_empty_folders(change.earlier.folders)
     return lost
 
 
 def _apply(change: FileEdit, scope: Scope, records: InstallRecords, made: list[str]) -> list[str]:
-    """Do one change. `made` are the folders that were made so far; those for this file are added."""
+    """Apply one change. `made` lists the folders created so far; those for this file are added."""
     known, new = (None if text is None else text.encode() for text in (change.before, change.after))
     if known is None and new is not None:
         made += own_files.make_folders(os.path.dirname(change.target))
     if change.record is not None:
         folders = [folder for folder in made if _is_beneath(change.target, folder)]
-        # Remembered before it is done. Should this end in between, a record of something that is not there harms
-        # nobody; a change that nobody remembers could never be taken back to the byte.
+        # Recorded first. If this process ends in between, a record of something absent harms nobody; an unrecorded change could
+        # never be reverted to the byte.
         records.keep(replace(change.record, folders=(*change.record.folders, *folders)))
     lost: list[str] = []
     if change.before != change.after:
-        # Only for a file that is made: one that is there keeps its own. Settings of a user's may come to hold tokens.
+        # Only for a new file: an existing one keeps its mode. A user's settings may later hold tokens.
         mode = _PRIVATE if scope == "user" else _SHARED
         lost = [f"{change.path}: {what}" for what in own_files.change_own(change.target, new, known, mode)]
     if change.record is None and change.earlier.parts:
@@ -193,7 +193,7 @@ def _apply(change: FileEdit, scope: Scope, records: InstallRecords, made: list[s
 
 @dataclass
 class _Draft:
-    """A plan that is being made."""
+    """A plan under construction."""
 
     scope: Scope
     around: HostSurroundings
@@ -203,9 +203,9 @@ class _Draft:
     refused: list[str] = field(default_factory=list)
 
     def add(self, path: str, decide: Decide, by_hand: str = "") -> None:
-        """Add what becomes of one file, or why nothing does."""
-        # Files of settings are often links into a repository of dotfiles. What is written is their target; a rename
-        # over the link would part the two, and the person would edit a file that nothing reads.
+        """Add the outcome for one file, or the reason for its refusal."""
+        # Settings files are often links into a repository of dotfiles. The target is written: a rename over the link would separate
+        # the two, and the person would edit a file that nothing reads.
         target = os.path.realpath(path)
         try:
             text = _read(path, target, self.scope, self.around)
@@ -219,8 +219,8 @@ class _Draft:
             self.refused.append(f"{what}.{f' To add by hand:{chr(10)}{by_hand}' if by_hand else ''}")
             return
         self.notes += [f"{path}: {note}." for note in outcome.notes]
-        # A file that already says what it should is still a change where nobody remembers that it is ours: uninstalling
-        # would leave it.
+        # A file that already has the right content still counts as a change if no record says that it is ours: uninstalling would
+        # leave it.
         is_remembered = outcome.record == (earlier if earlier.parts else None)
         if outcome.text != text or not is_remembered:
             self.changes.append(
@@ -236,13 +236,13 @@ class _Draft:
 def _by_file(
     host: HostConfig, wanted: Sequence[str], scope: Scope, around: HostSurroundings, draft: _Draft | None
 ) -> list[tuple[ConfigFile, str, list[str]]]:
-    """Return the files that parts go into, each with its path and its parts; `draft` is told what has no place."""
+    """Return the files that parts go into, each with its path and parts; `draft` receives a note on each part without a place."""
     found: dict[str, tuple[ConfigFile, str, list[str]]] = {}
     for part in (part for part in parts.PARTS if part in wanted):
         file = parts.file_of(host, part)
         path = None if file is None else file.path(scope, around)
         if file is None or path is None:
-            if draft is not None and part == "gateway":  # a request of its own: what cannot be done is no side remark
+            if draft is not None and part == "gateway":  # asked for by name: a refusal, not a note
                 draft.refused.append(_no_place(host, part, scope))
             elif draft is not None:
                 draft.notes.append(_no_place(host, part, scope))
@@ -254,7 +254,7 @@ def _by_file(
 def _left(
     host: HostConfig, wanted: Sequence[str], scope: Scope, around: HostSurroundings, records: InstallRecords
 ) -> list[str]:
-    """Return a note on what of ours stays in a host because it was not named."""
+    """Return a note on the parts that stay in a host because they were not named."""
     others = [part for part in parts.PARTS if part not in wanted]
     left = [
         f"--{part}"
@@ -282,15 +282,15 @@ def _no_place(host: HostConfig, part: str, scope: Scope) -> str:
 
 
 def _typed(program: Sequence[str], around: HostSurroundings) -> Sequence[str]:
-    """Return what a shell of a host starts Penstock by: its name where that is found in every shell, else its whole path."""
+    """Return how a host's shell starts Penstock: by name if every shell finds it, otherwise by its full path."""
     folder, name = os.path.split(program[0])
     is_found = len(program) == 1 and folder in around.environment.get("PATH", "").split(os.pathsep)
-    # The programs of a virtual environment are found only where it is active, and a host is started elsewhere.
+    # A virtual environment's programs are found only while it is active, and a host is started elsewhere.
     return [name] if is_found and not os.path.exists(os.path.join(folder, "..", "pyvenv.cfg")) else program
 
 
 def _is_root_elsewhere(home: str) -> bool:
-    """Return whether this runs as root in the home of somebody else, as `sudo` does that keeps HOME."""
+    """Return whether this runs as root in somebody else's home, as under a `sudo` that keeps HOME."""
     if sys.platform == "win32" or os.geteuid() != 0:
         return False
     try:
@@ -300,7 +300,7 @@ def _is_root_elsewhere(home: str) -> bool:
 
 
 def _by_hand(host: HostConfig, part: str, program: Sequence[str]) -> str:
-    """Return what a person can write where we cannot."""
+    """Return what a person can write if we cannot."""
     file = parts.file_of(host, part)
     document = Document("", "json" if file is None else file.form)
     parts.add(document, host, part, program, is_renewed=False)
@@ -308,12 +308,12 @@ def _by_hand(host: HostConfig, part: str, program: Sequence[str]) -> str:
 
 
 def switched_off(host: HostConfig, scope: Scope, around: HostSurroundings) -> list[str]:
-    """Return a note for each place where a user has turned all hooks of a host off: that stays, and ours do not run."""
+    """Return a note for each file in which a user has turned off all of a host's hooks: that stays, and our hooks do not run."""
     if host.hooks is None or host.hooks.switch is None:
         return []
     file, way, off = host.hooks.switch
     notes: list[str] = []
-    # A switch of the user's turns off hooks of a project too; the other way round it does not.
+    # A switch in the user's file also turns off a project's hooks, but not the other way round.
     for each in dict.fromkeys((scope, "user")):
         path = file.path("user" if each == "user" else "project", around)
         try:
@@ -328,7 +328,9 @@ def switched_off(host: HostConfig, scope: Scope, around: HostSurroundings) -> li
 
 
 def _read(path: str, target: str, scope: Scope, around: HostSurroundings) -> str | None:
-    """Return what a configuration holds; None for no file. Raises CannotEditError or CallerError where it cannot be edited."""
+    """Return the content of a configuration; None if there is no file. Raises CannotEditError or CallerError if it cannot be
+    edited.
+    """
     if scope == "project" and os.path.islink(path):
         root = os.path.realpath(around.project)
         if not _is_beneath(target, root):
@@ -341,7 +343,7 @@ def _is_beneath(path: str, folder: str) -> bool:
 
 
 def text_of(target: str) -> str | None:
-    """Return what a file holds, None for no file; raises CannotEditError or CallerError where it cannot be edited."""
+    """Return a file's content; None if there is no file. Raises CannotEditError or CallerError if it cannot be edited."""
     raw = own_files.read_own(target, _MAX_BYTES)
     if raw is not None and len(raw) >= _MAX_BYTES:
         raise CannotEditError(f"it is larger than {_MAX_BYTES >> 20} MiB")
@@ -352,8 +354,8 @@ def text_of(target: str) -> str | None:
 
 
 def _expect_writable(target: str) -> None:
-    """Raise CannotEditError for a file that its owner has made read-only, where a rename over it would not ask, or whose folder
-    takes no file.
+    """Raise CannotEditError for a file that its owner has made read-only, which a rename would silently replace, or whose folder is
+    not writable.
     """
     try:
         status = os.stat(target)
@@ -361,8 +363,7 @@ def _expect_writable(target: str) -> None:
         status = None
     except OSError as error:
         raise CannotEditError(f"it cannot be looked at: {error.strerror}") from error
-    # Both are asked: root may write everything, and for anybody else the bit of the owner says nothing of an access
-    # list.
+    # Both are checked: root may write everything, and for anyone else the owner's mode bit ignores access lists.
     if status is not None and (not status.st_mode & 0o200 or not os.access(target, os.W_OK)):
         is_ours = sys.platform == "win32" or status.st_uid == os.geteuid()
         way = f"`chmod u+w {shlex.quote(target)}` makes it writable" if is_ours else "it belongs to another user"
@@ -370,6 +371,6 @@ def _expect_writable(target: str) -> None:
     folder = os.path.dirname(target)
     while not os.path.lexists(folder):
         folder = os.path.dirname(folder)
-    # Asked of all files before the first is written: nobody is left with half of an installation.
+    # Checked for all files before the first is written, so that no installation is left half done.
     if not os.access(folder, os.W_OK | os.X_OK):
         raise CannotEditError(f"{folder} takes no file: it is read-only, or belongs to another user")

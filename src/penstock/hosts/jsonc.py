@@ -1,9 +1,9 @@
-"""Edit JSON with comments where it stands: an edit changes only the bytes that it must (H-3).
+"""How is JSON with comments edited in place, so that only the bytes change that must (H-3)?
 
-Comments (`//`, `/* */`), trailing commas, a byte order mark, tabs and CRLF are read and kept. Where a key stands twice, the last
-one holds, as in the hosts' own readers.
+Comments (`//`, `/* */`), trailing commas, a byte order mark, tabs and CRLF are read and kept. If a key occurs twice, the last one
+wins, as in the hosts' own readers.
 Laws: what `put`, `replace` and `remove` return reads as the old value with that one difference; comments outside what was replaced
-or removed stay. Keeps out: which entries are ours (`parts`), and files.
+or removed stay. Leaves to others: which entries are ours (`parts`), and files.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _WORDS: dict[str, object] = {"true": True, "false": False, "null": None}
 
 
 class JsonSyntaxError(ValueError):
-    """A text that is no JSON with comments. Its message says where it breaks."""
+    """A text that is not JSON with comments. The message gives the position of the error."""
 
     def __init__(self, text: str, at: int, what: str) -> None:
         line = text.count("\n", 0, at) + 1
@@ -36,13 +36,13 @@ class JsonSyntaxError(ValueError):
 
 
 class Number(NamedTuple):
-    """A number as it is written: no digit of it is lost on the way through a comparison, and `1` is not the string `1`."""
+    """A number as it is written: no digit is lost in a comparison, and `1` differs from the string `1`."""
 
     text: str
 
 
 class JsonItem(NamedTuple):
-    """A member of an object or an element of an array. `comma` is where its comma stands; None without one."""
+    """A member of an object or an element of an array. `comma` is the position of its comma; None without one."""
 
     key: str | None
     start: int
@@ -56,7 +56,7 @@ class JsonItem(NamedTuple):
 
 
 class JsonNode(NamedTuple):
-    """A value with its place in the text: `kind` is `{`, `[`, or empty for a scalar."""
+    """A value with its position in the text: `kind` is `{`, `[`, or empty for a scalar."""
 
     start: int
     end: int
@@ -65,19 +65,19 @@ class JsonNode(NamedTuple):
     items: tuple[JsonItem, ...] = ()
 
     def find(self, step: str | int) -> int | None:
-        """Return the index of the item that a step of a path leads to; None where there is none."""
+        """Return the index of the item that a path's step selects; None if there is none."""
         if isinstance(step, int):
             return step if self.kind == "[" and 0 <= step < len(self.items) else None
         found = [at for at, item in enumerate(self.items) if item.key == step] if self.kind == "{" else []
         return found[-1] if found else None
 
 
-@lru_cache(maxsize=2)  # an edit reads what the one before it has read
+@lru_cache(maxsize=2)  # an edit parses the text that the previous one produced
 def parse(text: str) -> JsonNode | None:
-    """Return the value of a text with the places of all its parts; None for a text that is empty but for comments.
+    """Return the value of a text with the positions of all its parts; None for a text with nothing but comments.
 
     Raises:
-        JsonSyntaxError: It is no JSON with comments, or is nested deeper than 200 levels.
+        JsonSyntaxError: It is not JSON with comments, or is nested deeper than 200 levels.
     """
     start = _skip(text, 1 if text.startswith("\ufeff") else 0)
     if start == len(text):
@@ -89,7 +89,7 @@ def parse(text: str) -> JsonNode | None:
 
 
 def to_value(node: JsonNode | None) -> object:
-    """Return what a text says, without places: dicts, lists, strings, `Number`, True, False and None."""
+    """Return a text's value, without positions: dicts, lists, strings, `Number`, True, False and None."""
     if node is None:
         return {}
     if node.kind == "{":
@@ -100,27 +100,27 @@ def to_value(node: JsonNode | None) -> object:
 
 
 def is_blank(text: str, path: Path) -> bool:
-    """Return whether an object or a list holds nothing, not even a comment; raises KeyError where none stands."""
+    """Return whether an object or a list holds nothing, not even a comment; raises KeyError if there is none."""
     node = _container_and_item(parse(text), path)[1].node
     return not text[node.start + 1 : node.end - 1].strip()
 
 
 def dump(value: object) -> str:
-    """Return a value as JSON; raises ValueError for a number that Python would write in another way."""
+    """Return a value as JSON; raises ValueError for a number that Python would write differently."""
     return json.dumps(_writable(value))
 
 
 def put(text: str, path: Path, value: object) -> str:
-    """Return the text with a value at a path where nothing stands yet: behind what is there, indented like that.
+    """Return the text with a value at a path that has none yet: after its siblings, indented like them.
 
     Args:
-        text: What `parse` takes.
-        path: Where the value goes; an index that is the length of its list appends. What is missing on the way is made.
-        value: What json.dumps takes.
+        text: What `parse` accepts.
+        path: Where the value goes; an index equal to the list's length appends. Missing containers on the way are created.
+        value: What json.dumps accepts.
 
     Raises:
         JsonSyntaxError: The text cannot be read.
-        ValueError: On the way stands something that is no object, or no list.
+        ValueError: Something on the way is not an object, or not a list.
     """
     root = parse(text)
     style = _style_of(text, root)
@@ -131,37 +131,37 @@ def put(text: str, path: Path, value: object) -> str:
 
 
 def replace(text: str, path: Path, value: object) -> str:
-    """Return the text with another value at a path; raises KeyError where nothing stands there."""
+    """Return the text with another value at a path; raises KeyError if there is none."""
     root = parse(text)
     return _replace(text, root, path, value, _style_of(text, root))
 
 
 def remove(text: str, path: Path) -> str:
-    """Return the text without what stands at a path, its comma and the line that it leaves empty; raises KeyError.
+    """Return the text without the value at a path, its comma and the line that it leaves empty; raises KeyError.
 
-    Comments within it go with it; those before and behind it stay.
+    Comments within the value go with it; those before and after it stay.
     """
     return _remove(text, parse(text), path)
 
 
 def edit_objects(text: str, edits: Mapping[Path, Sequence[MemberEdit]]) -> str:
-    """Return the text with members of many objects edited: it is read once, however many they are.
+    """Return the text with members of many objects edited: it is parsed once, however many there are.
 
     Args:
-        text: What `parse` takes.
-        edits: What becomes of each object's members, in order; no object is within another.
+        text: What `parse` accepts.
+        edits: The edits of each object's members, in order; no object is within another.
 
     Raises:
         JsonSyntaxError: The text cannot be read.
-        ValueError: On the way of what is put stands something that is no object, or no list.
-        KeyError: An object, or what is replaced or removed in one, is not there.
+        ValueError: Something on the way to a put value is not an object, or not a list.
+        KeyError: An object, or a value to replace or remove in one, is missing.
     """
     root = parse(text)
     style = _style_of(text, root)
     done: list[tuple[int, int, str]] = []
     for path, steps in edits.items():
         node = _container_and_item(root, path)[1].node
-        # An edit within an object looks at nothing outside of it but how far its line is indented.
+        # An edit within an object needs nothing from outside it but its line's indentation.
         indent = _indent_at(text, node.start)
         part = indent + text[node.start : node.end]
         for edit in steps:
@@ -246,8 +246,8 @@ def _container_and_item(node: JsonNode | None, path: Path) -> tuple[JsonNode, Js
 
 
 class _Style(NamedTuple):
-    """How a file is written: its line ends, how deep a level is indented, whether all of it stands on one line, and whether
-    without blanks behind its colons.
+    """How a file is written: its line ends, the indentation of a level, whether it is all on one line, and whether colons are
+    followed by no space.
     """
 
     newline: str
@@ -257,11 +257,11 @@ class _Style(NamedTuple):
 
     @property
     def colon(self) -> str:
-        """What stands between a key and its value."""
+        """The text between a key and its value."""
         return ":" if self.is_one_line and self.is_tight else ": "
 
     def render(self, value: object, indent: str) -> str:
-        """Return a value as it is written behind so much indentation."""
+        """Return a value as written at this indentation."""
         value = _writable(value)
         if self.is_one_line:
             return _encoded(value, separators=("," if self.colon == ":" else ", ", self.colon))
@@ -304,13 +304,13 @@ def _remove(text: str, root: JsonNode | None, path: Path) -> str:
     index = next(at for at, each in enumerate(container.items) if each is item)
     start, end = item.start, item.end if item.comma is None else item.comma + 1
     line_end = _line_end(text, end)
-    if not text[end:line_end].strip():  # nothing else behind it: its line goes with it
+    if not text[end:line_end].strip():  # nothing else after it: its line goes with it
         start = len(text[:start].rstrip(" \t\r\n"))
-    elif item is container.items[-1]:  # the blank behind the comma before it goes
+    elif item is container.items[-1]:  # the space after the previous comma goes
         start = len(text[:start].rstrip(" \t"))
     else:
         end += len(text[end:line_end]) - len(text[end:line_end].lstrip(" \t"))
-    # Only the last item can lack a comma: where it goes, the comma before it would be a trailing one, which not all hosts read.
+    # Only the last item can lack a comma: once it is gone, the previous comma would be a trailing one, which not all hosts accept.
     before, after = text[:start], text[end:]
     if item.comma is None and index and (comma := container.items[index - 1].comma) is not None:
         before = before[:comma] + before[comma + 1 :]
@@ -318,7 +318,7 @@ def _remove(text: str, root: JsonNode | None, path: Path) -> str:
 
 
 def _insert(text: str, node: JsonNode, step: str | int, value: object, style: _Style) -> str:
-    """Put a new last item into an object or a list."""
+    """Append an item to an object or a list."""
     outer = _indent_at(text, node.start)
     label = "" if isinstance(step, int) else _encoded(step) + style.colon
     if not node.items:
@@ -328,14 +328,14 @@ def _insert(text: str, node: JsonNode, step: str | int, value: object, style: _S
     indent = _own_indent(text, last.start)
     if indent is None:
         indent = _own_indent(text, node.items[0].start)
-    # An item is written like its neighbours: on a line of its own where the last one has one, else behind it. A file of one
-    # line stays one, with the spaces behind its colons and commas or without.
+    # An item is written like its neighbours: on its own line if the last one has one, otherwise after it. A one-line file stays one
+    # line, with its spacing of colons and commas.
     if indent is None or style.is_one_line:  # the items share a line
         flat = style._replace(is_one_line=True, is_tight=style.is_one_line and style.is_tight)
         gap = "" if flat.colon == ":" else " "
         comma, trailing = (",", "") if last.comma is None else ("", ",")
         return f"{text[:behind]}{comma}{gap}{label}{flat.render(value, '')}{trailing}{text[behind:]}"
-    # Behind what else stands on the line of the last item: a comment there is about that one.
+    # After the rest of the last item's line: a comment there is about that item.
     found = _REST_OF_LINE.match(text, behind)
     at = behind if found is None else found.end()
     between = text[behind:at]
@@ -346,7 +346,7 @@ def _insert(text: str, node: JsonNode, step: str | int, value: object, style: _S
 
 def _insert_first(text: str, node: JsonNode, outer: str, label: str, value: object, style: _Style) -> str:
     """Put the first item into an object or a list that holds at most comments."""
-    # A comment in an otherwise empty object is about what goes there: what is put in comes behind it.
+    # A comment in an otherwise empty object is about the new content, which therefore follows it.
     inner = text[node.start + 1 : node.end - 1]
     indent = outer + style.unit
     if not inner.strip():
@@ -355,7 +355,7 @@ def _insert_first(text: str, node: JsonNode, outer: str, label: str, value: obje
             return f"{text[:at]}{label}{style.render(value, '')}{text[at:]}"
         tail = "" if "\n" in inner else f"{style.newline}{outer}"
         return f"{text[:at]}{style.newline}{indent}{label}{style.render(value, indent)}{tail}{text[at:]}"
-    at = node.start + 1 + len(inner.rstrip())  # behind the last comment
+    at = node.start + 1 + len(inner.rstrip())  # after the last comment
     if "\n" not in text[at : node.end]:
         one_line = style._replace(is_one_line=True, is_tight=False)
         return f"{text[:at]} {label}{one_line.render(value, '')}{text[at:]}"
@@ -369,13 +369,13 @@ def _nested(path: Path, value: object) -> object:
 
 
 def _encoded(value: object, *, indent: str | None = None, separators: tuple[str, str] | None = None) -> str:
-    """Return a value as JSON with its letters as they are; half a pair, which is no UTF-8, stays the escape that it was."""
+    """Return a value as JSON without escaping its letters; a lone surrogate, which UTF-8 cannot hold, stays an escape."""
     text = json.dumps(value, ensure_ascii=False, indent=indent, separators=separators)
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _writable(value: object) -> object:
-    """Return a value that json.dumps writes; raises ValueError for a number that Python would write in another way."""
+    """Return a value that json.dumps accepts; raises ValueError for a number that Python would write differently."""
     match value:
         case Number(text):
             number = json.loads(text)
@@ -396,12 +396,12 @@ def _line_end(text: str, at: int) -> int:
 
 
 def _indent_at(text: str, at: int) -> str:
-    """Return the blanks and tabs that the line of a place begins with."""
+    """Return the leading spaces and tabs of the line at a position."""
     found = _INDENT.match(text, text.rfind("\n", 0, at) + 1, at)
     return "" if found is None else found[1]
 
 
 def _own_indent(text: str, at: int) -> str | None:
-    """Return the indentation of what begins its line; None for what shares it with something before."""
+    """Return the indentation of an item that begins its line; None if something precedes it there."""
     start = text.rfind("\n", 0, at) + 1
     return text[start:at] if start and not text[start:at].strip(" \t") else None

@@ -1,7 +1,7 @@
-"""Read what our plugin for opencode says of a finished call, and write what it is to put in the result's place.
+"""How does our plugin for opencode report a finished call, and how is it told what to put in the result's place?
 
-The plugin (`opencode_plugin.js`) hands over what opencode gives its plugins: of its own tools one text, of MCP servers the whole
-result. Of the output of a command opencode has kept the end, and names the file with all of it. Measured with 1.18.33.
+The plugin (`opencode_plugin.js`) hands over what opencode gives its plugins: one text for its own tools, the whole result for MCP
+servers. Of a command's output opencode has kept the end, and names the file that holds all of it. Measured with 1.18.33.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _slots(event: Event) -> list[Slot]:
     text, about = response.get("output"), response.get("metadata")
     if not isinstance(text, str):
         return []
-    # The path is the host's own word about itself; in the text, which the command may have written, it means nothing.
+    # The path comes from the host itself; the same words in the text, which the command may have written, are not trusted.
     path = about.get("outputPath") if isinstance(about, dict) else None
     if isinstance(path, str) and text.startswith(f"{_CUT}{path}\n\n"):
         return [Slot((), text[len(_CUT) + len(path) + 2 :], whole_path=path, is_end=True)]
@@ -47,7 +47,7 @@ def _slots(event: Event) -> list[Slot]:
 def _reply(event: Event, changed: Sequence[tuple[Slot, Guarded]]) -> Event:
     response = event["tool_response"]
     for slot, text in changed:
-        if slot.form == "blocks":  # the last of them, since it moves what stands behind
+        if slot.form == "blocks":  # blocks come last, because replacing them shifts those after them
             response = {**response, "content": list(with_text(response["content"], text))}
         else:
             response = put(response, slot.place or ("output",), text)
@@ -63,7 +63,7 @@ OPENCODE = HookHost(
     before_compaction="",
     start="",
     budget=28_000,
-    page_bytes=12_000,  # of short lines it shows 2,000
+    page_bytes=12_000,  # it shows 2,000 short lines
     unit="bytes",
     max_lines=1_900,
     measured="51,200 bytes or 2,000 lines (1.18.33)",
@@ -71,4 +71,4 @@ OPENCODE = HookHost(
     slots=_slots,
     reply=_reply,
 )
-"""opencode: the reply is the fields of the result that change."""
+"""opencode: the reply contains the fields of the result that change."""

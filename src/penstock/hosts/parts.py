@@ -1,7 +1,7 @@
-"""What Penstock puts into a host's configuration, and how it knows its own again (H-3).
+"""What does Penstock put into a host's configuration, and how does it recognize its own again (H-3)?
 
-Law: `take` of a part removes what `add` of it can have put there and nothing that is anybody else's; adding twice is adding once.
-Keeps out: where configurations lie (`catalogue`), and what was there before (`records`).
+Law: `take` of a part removes only what `add` of it can have put there; adding twice equals adding once. Leaves to others: where
+configurations are (`catalogue`), and what was there before (`records`).
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from penstock.hosts.trees import Path
 
 PARTS = ("mcp", "hook", "relay", "rules", "gateway")
-"""What can be installed, in the order in which it is."""
+"""What can be installed, in the order of installation."""
 NAME = "penstock"
-"""What our MCP server is called in every host."""
+"""The name of our MCP server in every host."""
 _RULES = """\
 ## Output that is too long (Penstock)
 - Where a result says `[OUTPUT TRUNCATED]`, all of it is kept: read on with the call that the notice names, do not run it again.
@@ -40,7 +40,7 @@ _PLUGIN_COMMAND = re.compile(r"^const COMMAND = (\[.*\])$", re.MULTILINE)
 
 
 def rules(program: Sequence[str]) -> str:
-    """Return the lines for AGENTS.md and its like: the first five of a session that has Penstock.
+    """Return the lines for AGENTS.md and similar files: the first five of a session that has Penstock.
 
     Args:
         program: The words that start Penstock in a shell of the host.
@@ -49,7 +49,7 @@ def rules(program: Sequence[str]) -> str:
 
 
 def file_of(host: HostConfig, part: str) -> ConfigFile | None:
-    """Return the file of a host that a part goes into; None where the host has no place for it."""
+    """Return the host's file that a part goes into; None if the host has no place for it."""
     if part == "hook":
         return None if host.hooks is None else host.hooks.file
     if part == "gateway":
@@ -68,23 +68,23 @@ def add(
     before: object = trees.MISSING,
     left: object = trees.MISSING,
 ) -> list[str]:
-    """Add a part to a configuration, where it is not there yet.
+    """Add a part to a configuration if it is not there yet.
 
     Args:
         document: The configuration; it is changed.
         host: Whose it is.
         part: One of `PARTS`.
         program: The words that start Penstock.
-        is_renewed: Whether what is there was put there by us, and is to start Penstock from where it is now.
+        is_renewed: Whether the existing part is ours, and is to start Penstock from its present location.
         address: Where the gateway listens.
-        before: What it said before the part was added; `trees.MISSING` where nobody knows.
-        left: What it said when we left it.
+        before: The configuration's value before the part was added; `trees.MISSING` if unknown.
+        left: Its value when we left it.
 
     Returns:
-        What a person should know: that something of theirs stands in the way.
+        What a person should know: that something of theirs is in the way.
 
     Raises:
-        CannotEditError: It has no place for that.
+        CannotEditError: It has no place for the part.
     """
     match part:
         case "mcp":
@@ -110,14 +110,14 @@ def take(
         document: The configuration; it is changed.
         host: Whose it is.
         part: One of `PARTS`.
-        before: What it said before the part was added; `trees.MISSING` where nobody knows.
-        left: What it said when we left it.
+        before: The configuration's value before the part was added; `trees.MISSING` if unknown.
+        left: Its value when we left it.
 
     Returns:
-        Whether there was one.
+        Whether the part was there.
 
     Raises:
-        CannotEditError: It cannot be taken out safely.
+        CannotEditError: It cannot be removed safely.
     """
     found = False
     match part:
@@ -125,11 +125,11 @@ def take(
             if found := has(document, host, "mcp"):
                 document.remove((*host.servers.key, NAME))
         case "hook":
-            # From the last to the first, so that the indexes before stay true.
+            # From last to first, so that earlier indexes stay valid.
             for path in reversed(_installed_hooks(document, before, left)):
                 found, hook = True, path[:-1]
-                # A group is a matcher with hooks beneath it. With ours alone in it the group is ours too; beside one of
-                # the person's only our own line goes, and their matcher stays.
+                # A group is a matcher with hooks under it. If ours is the only one, the group is ours too; next to one of the
+                # person's, only our line goes, and their matcher stays.
                 is_grouped = len(hook) > 3
                 document.remove(hook[:-2] if is_grouped and len(document.get(hook[:-1])) == 1 else hook)
             if is_plugin(document.text):
@@ -151,7 +151,7 @@ def has(document: Document, host: HostConfig, part: str, left: object = trees.MI
         document: The configuration.
         host: Whose it is.
         part: One of `PARTS`.
-        left: What it said when we left it: of an address that is all that tells whose it is.
+        left: Its value when we left it: the only evidence of whose an address is.
     """
     match part:
         case "mcp":
@@ -167,14 +167,14 @@ def has(document: Document, host: HostConfig, part: str, left: object = trees.MI
 
 
 class StartLine(NamedTuple):
-    """What a host starts a part with: the words of a command line, and the variables that stand beside them."""
+    """How a host starts a part: the words of a command line, and its environment variables."""
 
     words: tuple[str, ...]
     variables: tuple[tuple[str, str], ...] = ()
 
 
 def start_lines(document: Document, host: HostConfig, part: str) -> list[StartLine]:
-    """Return what a host starts a part with: nothing for rules, a line for each server behind a relay, the gateway's address."""
+    """Return how a host starts a part: nothing for rules, one line per server behind a relay, the gateway's address."""
     match part:
         case "mcp" | "relay":
             found = [(path[-1], entry) for path, entry in relaying.servers(document, host)]
@@ -199,23 +199,23 @@ def hook_events(document: Document) -> set[str]:
 
 
 def prune(document: Document, before: object, paths: Sequence[Path]) -> None:
-    """Take away objects and lists that are empty now and were not there before.
+    """Remove objects and lists that are empty now and were not there before.
 
     Args:
         document: The configuration; it is changed.
-        before: What it said before anything was added.
-        paths: Where something was taken out, the innermost last.
+        before: Its value before anything was added.
+        paths: Where something was removed, the innermost last.
     """
     for path in paths:
         for depth in range(len(path), 0, -1):
             at = path[:depth]
-            # An object that was there empty before us was somebody's choice, and stays.
+            # An object that was already there, empty, was somebody's choice, and stays.
             if trees.get(before, at) is trees.MISSING and document.is_blank(at):
                 document.remove(at)
 
 
 def containers(host: HostConfig, part: str) -> list[Path]:
-    """Return the ways to the objects and lists that a part goes into."""
+    """Return the paths of the objects and lists that a part goes into."""
     if part == "hook" and host.hooks is not None:
         return [("hooks", event) for event in (host.hooks.event, *host.hooks.around)]
     if part == "gateway" and host.base_url is not None:
@@ -228,7 +228,7 @@ def containers(host: HostConfig, part: str) -> list[Path]:
 
 def hook_entry(host: HostConfig, program: Sequence[str]) -> dict[str, Any]:
     """Return our hook as a host writes it."""
-    assert host.hooks is not None  # noqa: S101 - whoever asks has looked
+    assert host.hooks is not None  # noqa: S101 callers check this
     entry: dict[str, Any] = filled(host.hooks.entry, {catalogue.COMMAND_LINE: hook_command(host, program)})
     return entry
 
@@ -251,7 +251,7 @@ def _add_server(document: Document, host: HostConfig, program: Sequence[str], *,
 
 
 def _renewed(words: Sequence[str], command: str, program: Sequence[str]) -> list[str]:
-    """Return a command line of ours with the program that runs now; what the person added behind the command stays."""
+    """Return our command line with the running program; whatever the person added after the command stays."""
     return [*program, *words[words.index(command) :]]
 
 
@@ -259,7 +259,7 @@ def _renewed(words: Sequence[str], command: str, program: Sequence[str]) -> list
 
 
 def hook_command(host: HostConfig, program: Sequence[str]) -> str:
-    """Return the line of a shell that a host starts after each call."""
+    """Return the shell command line that a host starts after each call."""
     return shlex.join([*program, "hook", host.name])
 
 
@@ -276,8 +276,7 @@ def _add_hook(
         return []
     for path in _installed_hooks(document, before, left) if is_renewed else ():
         words = shlex.split(document.get(path))
-        # Renewed in its place: an entry that is taken out and added anew would lose its matcher, its timeout and its
-        # place in the order.
+        # Renewed in place: removing and re-adding an entry would lose its matcher, its timeout and its position.
         if (renewed := _renewed(words, "hook", program)) != words:
             document.replace(path, shlex.join(renewed))
     there = {path[1] for path in _own_hooks(document.value)}
@@ -291,19 +290,19 @@ def _add_hook(
         at = 0 if entries is trees.MISSING else len(entries) if isinstance(entries, list) else None
         if at is None:
             raise CannotEditError(f"hooks.{event} is no list")
-        # Event by event: an older version of ours knew fewer of them, a person may have taken one of ours out and left the
-        # rest, or have written one by hand: a second beside that would cut what the first has cut.
+        # Event by event: an older version of ours knew fewer events, and a person may have removed one of our hooks or written one
+        # by hand: a duplicate would cut what the first has cut.
         if event not in there:
             document.put(("hooks", event, at), hook_entry(host, program))
     return []
 
 
 def _installed_hooks(document: Document, before: object, left: object) -> list[Path]:
-    """Return the ways to the command lines that `install` wrote: those that we left and that had not been there before.
+    """Return the paths of the command lines that `install` wrote: those that we left and that were not there before.
 
-    Of one that is not there any more as we left it, the person has changed the words: it is the next one of ours that stands there.
-    Of a file that nobody remembers, those are ours that start a program by its whole path and say no more: a bare name, or a flag,
-    was typed by a person.
+    If one is no longer as we left it, the person has changed its words: the next of our hooks there stands for it.
+    In a file without a record, ours are those that start a program by its full path and have no further arguments: a bare name, or
+    a flag, was typed by a person.
     """
     own = [*_own_hooks(document.value)]
     if left is trees.MISSING:
@@ -323,7 +322,7 @@ def _installed_hooks(document: Document, before: object, left: object) -> list[P
 
 
 def _own_hooks(value: object) -> Iterator[Path]:
-    """Yield the ways to the command lines in a configuration that start our hook, whoever wrote them, alone or in a group."""
+    """Yield the paths of all command lines in a configuration that start our hook, whoever wrote them, alone or in a group."""
     events = trees.get(value, ("hooks",))
     for event, entries in events.items() if isinstance(events, dict) else ():
         for at, entry in enumerate(entries if isinstance(entries, list) else ()):
@@ -332,8 +331,8 @@ def _own_hooks(value: object) -> Iterator[Path]:
             if isinstance(inner, list):
                 ways = [(("hooks", event, at, "hooks", place), hook) for place, hook in enumerate(inner)]
             for way, hook in ways:
-                # Copilot's key is `bash`, everybody else's `command`. Both are looked at everywhere, for files are
-                # copied from host to host.
+                # Copilot's key is `bash`, every other host's `command`. Both are checked everywhere, because files are copied from
+                # host to host.
                 for key in ("command", "bash") if isinstance(hook, dict) else ():
                     if isinstance(hook.get(key), str) and is_ours(_split(hook[key]), "hook"):
                         yield (*way, key)
@@ -342,7 +341,7 @@ def _own_hooks(value: object) -> Iterator[Path]:
 def _split(command: str) -> list[str]:
     try:
         return shlex.split(command)
-    except ValueError:  # a quote that does not end: no line of ours
+    except ValueError:  # an unterminated quote: not ours
         return []
 
 
@@ -359,7 +358,7 @@ def is_plugin(text: str) -> bool:
 
 
 def is_plugin_as_written(text: str) -> bool:
-    """Return whether a text is our plugin for opencode to the letter, but for what it starts."""
+    """Return whether a text is exactly our plugin for opencode, except for what it starts."""
     words = _plugin_command(text)
     return bool(words) and text == plugin(words[: words.index("hook")])
 

@@ -1,10 +1,10 @@
-"""What becomes of one configuration when parts are put into it or taken out: text in, text out (H-3).
+"""What becomes of one configuration when parts are put into it or taken out: text in, text out (H-3)?
 
-Three texts are known of a file: `base`, what it holds without us; `last`, what we left; and the one that is there now. Where the
-last two are the same, taking out everything gives `base`, byte for byte. Where others have changed the file since, our pieces are
-taken out of their text where they are as we wrote them; else our entries are found by what they say, and taken out by that.
-Laws: install and uninstall give back every byte; a change of anybody else stays; both are idempotent.
-Keeps out: files (`installing`).
+Three texts of a file are known: `base`, its content without us; `last`, what we left; and the present one. If the last two are
+equal, taking out everything gives `base`, byte for byte. If others have changed the file since, our pieces are cut out of their
+text if they are as we wrote them; otherwise our entries are found by their meaning, and removed by that.
+Laws: install and uninstall give back every byte; anyone else's change stays; both are idempotent.
+Leaves to others: files (`installing`).
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class EditedText:
-    """What becomes of one file.
+    """The outcome for one file.
 
     Attributes:
-        text: What it is to hold; None for no file.
-        record: What is to be remembered of it; None for nothing.
+        text: Its new content; None for no file.
+        record: What to remember about it; None for nothing.
         notes: What a person should know.
     """
 
@@ -51,15 +51,15 @@ def install(
     *,
     address: str = GATEWAY_ADDRESS,
 ) -> EditedText:
-    """Put parts of Penstock into a configuration, behind what is there.
+    """Put parts of Penstock into a configuration, after what is there.
 
     Args:
         host: Whose it is.
         wanted: The parts; all go into this file.
         program: The words that start Penstock.
-        form: How the file is written.
-        present: What it holds; None for no file.
-        record: What is remembered of it: with no parts where nothing is.
+        form: The file's format.
+        present: Its content; None for no file.
+        record: What is remembered about it: without parts if nothing is.
         address: Where the gateway listens.
 
     Raises:
@@ -77,7 +77,7 @@ def install(
         was_there, text = parts.has(document, host, part, left), document.text
         renewed = part in held
         notes += parts.add(document, host, part, program, is_renewed=renewed, address=address, before=before, left=left)
-        # Beside a hook for one event that a person wrote by hand, those for the others are ours.
+        # If a person wrote a hook for one event by hand, those for the other events are ours.
         was_there = was_there and (part != "hook" or document.text == text)
         if renewed or (not was_there and parts.has(document, host, part, document.value)):
             held[part] = tuple(dict.fromkeys((*held.get(part, ()), host.name)))
@@ -94,18 +94,18 @@ def install(
 def uninstall(host: HostConfig, wanted: Sequence[str], form: Format, present: str | None, record: Record) -> EditedText:
     """Take parts of Penstock out of a configuration, and nothing else.
 
-    Of a file that nothing is remembered of, entries are taken out that start a command of Penstock as `install` writes it; empty
-    objects around them stay.
+    In a file without a record, entries are removed that start a command of Penstock the way `install` writes it; empty objects
+    around them stay.
 
     Args:
         host: Whose it is.
         wanted: The parts.
-        form: How the file is written.
-        present: What it holds; None for no file.
-        record: What is remembered of it: with no parts where nothing is.
+        form: The file's format.
+        present: Its content; None for no file.
+        record: What is remembered about it: without parts if nothing is.
 
     Raises:
-        CannotEditError: It cannot be read, or a part cannot be taken out safely.
+        CannotEditError: It cannot be read, or a part cannot be removed safely.
     """
     if present is None:
         return EditedText(text=None, record=None)
@@ -115,8 +115,7 @@ def uninstall(host: HostConfig, wanted: Sequence[str], form: Format, present: st
             _expect_as_written(present)
             return EditedText(text=None, record=None)
         for part in wanted:
-            # What `install` writes starts a program by its whole path; a bare name was typed by a person. Of hooks each is
-            # looked at.
+            # `install` writes full paths; a bare name was typed by a person. Hooks are checked one by one.
             if part == "hook" or all(os.path.isabs(line.words[0]) for line in parts.start_lines(document, host, part)):
                 parts.take(document, host, part)
         return EditedText(text=document.text, record=None)
@@ -140,17 +139,17 @@ def uninstall(host: HostConfig, wanted: Sequence[str], form: Format, present: st
 
 
 def _stripped(form: Format, present: str | None, record: Record) -> str | None:
-    """Return what a file holds without what a record says is ours; None where that is no file.
+    """Return a file's content without what a record says is ours; None if no file is left.
 
     Raises:
-        CannotEditError: It cannot be read, or something of ours cannot be taken out safely.
+        CannotEditError: It cannot be read, or something of ours cannot be removed safely.
     """
     if present is None or not record.parts:
         return present
     document = Document(present, form)
     left = _left(record, form)
     if not any(parts.has(document, _one(hosts), part, left) for part, hosts in record.parts.items()):
-        return present  # somebody has taken all of it out: what is there is theirs
+        return present  # somebody has removed all of ours: the rest is theirs
     if form == "whole":
         _expect_as_written(present)
         return None
@@ -169,7 +168,7 @@ def _stripped(form: Format, present: str | None, record: Record) -> str | None:
 
 
 def _take(document: Document, held: Mapping[str, tuple[str, ...]], record: Record, form: Format) -> None:
-    """Take parts out, and the objects that were made for them where nothing else is in them."""
+    """Remove parts, and the objects that were created for them if nothing else is in them."""
     before = Document(record.base or "", form).value
     for part, hosts in held.items():
         host = _one(hosts)
@@ -178,16 +177,16 @@ def _take(document: Document, held: Mapping[str, tuple[str, ...]], record: Recor
 
 
 def _left(record: Record, form: Format) -> object:
-    """Return what a file said when we left it."""
+    """Return the value of a file when we left it."""
     return Document(record.last, form).value if record.parts and record.last is not None else trees.MISSING
 
 
 def _one(hosts: Sequence[str]) -> HostConfig:
-    """Return a host whose form a part has: hosts that share a file write it alike."""
+    """Return one of the hosts of a part: hosts that share a file write it alike."""
     return HOST_CONFIGS[hosts[0]]
 
 
 def _expect_as_written(text: str) -> None:
-    """Raise CannotEditError for a plugin of ours that somebody has changed: it cannot go without the change."""
+    """Raise CannotEditError for a plugin of ours that somebody has changed: removing it would lose the change."""
     if not parts.is_plugin_as_written(text):
         raise CannotEditError("it was changed since we wrote it: remove it yourself, or take that change out")

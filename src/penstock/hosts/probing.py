@@ -1,8 +1,8 @@
-"""Whether what is installed works, by a real round trip: the command lines as they are configured are run, bounded in time (H-3).
+"""Does what is installed work? The configured command lines are run for a real round trip, bounded in time (H-3).
 
-A hook is given a small result, which it has to leave alone, and a large one, all of which has to come back by the call that its
-answer names; a server has to answer `initialize` and `tools/list`, behind a relay too; a gateway has to say what it did. What is
-kept on the way lies in a folder that is removed.
+A hook gets a small result, which it must leave alone, and a large one, which must come back complete through the call named in its
+reply; a server must answer `initialize` and `tools/list`, behind a relay too; a gateway must report its metrics. What is kept on
+the way goes into a folder that is removed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from penstock.hosts.installed import Installed
 
 PROBE_SECONDS = 30.0
-"""How long one program may take: on a busy machine a host's own start was seen to take five, and a server's fourteen."""
+"""The time limit of one program: on a busy machine a host's own start was seen to take five seconds, and a server's fourteen."""
 _AT_ONCE = 2
 _METRICS_BYTES = 1 << 20
 _FLOOD = "".join(f"line {number} of what is too long\n" for number in range(1, 4_001))
@@ -37,18 +37,17 @@ _VERSION = re.compile(r"\d+\.\d+[\w.+-]*")
 
 
 class Probe(NamedTuple):
-    """Whether an installed part `works`, None where that was not tried, and what was seen."""
+    """Whether an installed part `works`, None if that was not tried, and what was seen."""
 
     works: bool | None
     seen: str
 
 
 def probe_all(installed: Sequence[Installed]) -> list[Probe]:
-    """Return what came of each part, in their order. One command line is tried once, however many hosts have it."""
+    """Return the outcome for each part, in order. Each command line is tried once, however many hosts share it."""
 
     def key(part: Installed) -> Installed:
-        # A hook is tried for each host, because it writes another answer to each; a server is the same whoever starts
-        # it.
+        # A hook is tried for each host, because its answer differs; a server is the same whoever starts it.
         return replace(part, host=part.host if part.part == "hook" else "", scope="user", path="")
 
     different = [*dict.fromkeys(map(key, installed))]
@@ -58,7 +57,7 @@ def probe_all(installed: Sequence[Installed]) -> list[Probe]:
 
 
 def versions(hosts: Sequence[str]) -> dict[str, str]:
-    """Return what hosts say of their version, `not found` for one that is not on the path."""
+    """Return the versions that hosts report, `not found` for one that is not on the path."""
     with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
         return dict(zip(hosts, pool.map(_version, hosts), strict=True))
 
@@ -88,7 +87,7 @@ def probe(part: Installed) -> Probe:
 
 
 class _DoesNotWork(Exception):
-    """What a program did instead of what it is for."""
+    """What a program did instead of its job."""
 
 
 def _version(host: str) -> str:
@@ -123,8 +122,7 @@ def _server(part: Installed, store: str) -> str:
 
 def _hook(part: Installed, store: str) -> str:
     at = {"PENSTOCK_STORE": store}
-    # The small one first: a hook that changes everything would pass the second test, and spoil every result of the
-    # person's.
+    # The small one first: a hook that changes everything would pass the second test, and spoil all of the person's results.
     small = _run(part.words, json.dumps(_event(part.host, "small")), at)
     if small.returncode or small.stdout:
         raise _DoesNotWork(f"it changes a small result: {_last_words(small)}")
@@ -142,13 +140,13 @@ def _hook(part: Installed, store: str) -> str:
 
 
 def _relay(part: Installed, store: str) -> str:
-    # What stands behind it may take its time, and some servers end with their input: this needs a real client.
+    # The server behind it may be slow, and some servers end with their input: this needs a real client.
     from penstock.hosts.servers import ConfiguredServer, with_variables
     from penstock.hosts.tool_definitions import ask_servers
     from penstock.text.tokens import Tokens
 
     name = next((word for flag, word in pairwise(part.words) if flag == "--name"), "the server")
-    own = {key: f"%{{{key}}}" for key, _ in part.variables}  # what these stand for goes into no command line
+    own = {key: f"%{{{key}}}" for key, _ in part.variables}  # their values must not appear in a command line
     try:
         words = tuple(with_variables(word, {**own, **os.environ}) for word in part.words)
         variables = {key: with_variables(text, os.environ) for key, text in part.variables}
@@ -162,7 +160,7 @@ def _relay(part: Installed, store: str) -> str:
 
 
 def _gateway(part: Installed, _store: str) -> str:
-    # Asked directly: a gateway stands on this machine or beside it, and a proxy would answer for what is not there.
+    # Asked directly: a gateway is on this machine or near it, and a proxy would answer for one that is not there.
     from urllib.error import HTTPError, URLError
     from urllib.request import ProxyHandler, build_opener
 
@@ -171,7 +169,7 @@ def _gateway(part: Installed, _store: str) -> str:
         with build_opener(ProxyHandler({})).open(f"{address}/penstock/metrics", timeout=PROBE_SECONDS) as reply:
             said = reply.read(_METRICS_BYTES).decode("utf-8", "replace")
     except HTTPError as error:
-        error.close()  # it holds the connection
+        error.close()  # releases the connection
         raise _DoesNotWork(f"{address} answers, but is no gateway: status {error.code}") from error
     except (URLError, ValueError) as error:
         reason = error.reason if isinstance(error, URLError) else error
@@ -214,7 +212,7 @@ def _event(host: str, text: str) -> dict[str, Any]:
 def _run(
     words: Sequence[str], given: str, variables: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program to its end, with its own limit of time; raises OSError or TimeoutExpired."""
+    """Run a program to its end within the time limit; raises OSError or TimeoutExpired."""
     return subprocess.run(
         [*words],
         input=given,
@@ -237,6 +235,6 @@ def _json(line: str) -> Any:
 
 
 def _last_words(done: subprocess.CompletedProcess[str]) -> str:
-    """Return how a program ended, in its own last words."""
+    """Return a program's exit status and the last line that it printed."""
     said = (done.stderr.strip() or done.stdout.strip()).rpartition("\n")[2][-200:]
     return f"exit status {done.returncode}{f', {said}' if said else ''}"

@@ -1,7 +1,8 @@
-"""What Penstock put into which configuration, and what that held before: one private file for each, beside the user's store (H-3).
+"""What did Penstock put into which configuration, and what did that hold before? One private file each, next to the user's store
+(H-3).
 
-A record is written before the configuration that it is about: a kill between both leaves a record of what is not there, which is
-seen, and never a change that nobody remembers. Keeps out: what is put there (`parts`).
+A record is written before its configuration: a kill in between leaves a record of something absent, which is detected, and never an
+unrecorded change. Leaves to others: what is put there (`parts`).
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ class Record:
 
     Attributes:
         path: The file, links followed.
-        base: What it holds without anything of ours; None for no file.
+        base: Its content without anything of ours; None for no file.
         last: What we left.
-        parts: The parts that we put there, each with the hosts that it was put there for.
-        folders: The folders that we made for it, the outermost first.
+        parts: The parts that we put there, each with the hosts that it is for.
+        folders: The folders that we created for it, the outermost first.
     """
 
     path: str
@@ -42,7 +43,7 @@ class Record:
 
 
 class CannotRememberError(PenstockError):
-    """What is to be done cannot be remembered, and is not done."""
+    """A change cannot be recorded, and is not made."""
 
 
 class InstallRecords:
@@ -53,18 +54,18 @@ class InstallRecords:
 
     @classmethod
     def of(cls, home: str, environment: Mapping[str, str]) -> InstallRecords:
-        """Return those of a user, beside the folder of the user's store."""
+        """Return the records of a user, next to the user's store."""
         state = environment.get("XDG_STATE_HOME") or ""
-        if not os.path.isabs(state):  # the XDG specification: relative ones are to be ignored
+        if not os.path.isabs(state):  # the XDG specification says to ignore relative paths
             state = os.path.join(home, ".local", "state")
         return cls(os.path.join(state, "penstock-hosts"))
 
     def backup(self, path: str) -> str:
-        """Return where the content of a file lies as it was before us, as a file that a person can copy back."""
+        """Return the path of a file's original content, as a file that a person can copy back."""
         return os.path.join(self.folder, f"{_name(path)}.before")
 
     def find(self, path: str) -> Record | None:
-        """Return the record of a file, None where there is none, or none that can be read."""
+        """Return the record of a file; None if there is none, or it cannot be read."""
         raw = own_files.read_own(os.path.join(self.folder, f"{_name(path)}.json"), _MAX_BYTES)
         try:
             value = json.loads(raw or b"")
@@ -75,7 +76,7 @@ class InstallRecords:
             return None
 
     def keep(self, record: Record) -> None:
-        """Write a record and the backup. Raises CannotRememberError or CallerError; nothing else was done then."""
+        """Write a record and the backup. Raises CannotRememberError or CallerError; then nothing else was done."""
         raw = json.dumps({"format": 1, **asdict(record)}).encode()
         if len(raw) >= _MAX_BYTES:
             raise CallerError(f"{record.path} is too large")
@@ -93,7 +94,7 @@ class InstallRecords:
             folder.remove(f"{_name(path)}.before")
 
     def remains(self) -> list[str]:
-        """Return the names of what a process that was killed has left: a backup without a record, a file that is half written."""
+        """Return the names of files left by a killed process: a backup without a record, a half-written file."""
         try:
             names = set(os.listdir(self.folder))
         except OSError:
@@ -106,7 +107,7 @@ class InstallRecords:
         ]
 
     def tidy(self) -> None:
-        """Remove what a process that was killed has left; the folder's lock is held."""
+        """Remove what a killed process has left; the folder's lock is held."""
         if remains := self.remains():
             with closing(own_files.OwnFolder(self.folder)) as folder:
                 for name in remains:
@@ -114,11 +115,11 @@ class InstallRecords:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Hold the folder, which is made where there is none, against other processes of Penstock.
+        """Hold the folder, created if missing, against other processes of Penstock.
 
         Raises:
-            CannotRememberError: It cannot be made.
-            CallerError: It cannot be relied on: it is another user's, or open to others.
+            CannotRememberError: It cannot be created.
+            CallerError: It cannot be trusted: it belongs to another user, or is open to others.
             ToolError: `busy`: others hold it for too long.
         """
         try:

@@ -1,9 +1,9 @@
-"""Put `penstock relay` before the MCP servers that a host has already, and take it away again (H-3, Y-1).
+"""How is `penstock relay` put in front of the MCP servers that a host already has, and taken away again (H-3, Y-1)?
 
-`command: X, args: Y` becomes `penstock relay --name NAME -- X Y`, a URL with its headers `penstock relay --name NAME --url URL
---header …`; what else stands in an entry stays. All users of a machine see the words of a process, and a URL or a header may be a
-secret: both stand in the entry's variables, and the words name those. Law: `take` gives back each entry as it was before, or, where
-a person has changed it since, with that change. Keeps out: what the relay does.
+`command: X, args: Y` becomes `penstock relay --name NAME -- X Y`, and a URL with its headers becomes `penstock relay --name NAME
+--url URL --header …`; the rest of an entry stays. All users of a machine can see a process's arguments, and a URL or a header may
+be a secret: both go into the entry's variables, which the arguments name. Law: `take` gives back each entry as it was before, or,
+if a person has changed it since, with that change. Leaves to others: what the relay does.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from penstock.hosts.trees import Path
 
 _ONLY_ITS_HOST = {"headersHelper", "env_http_headers", "bearer_token_env_var", "oauth", "authProviderType", "auth"}
-"""What a host finds out by itself before it calls a server: a relay between them would have to know it."""
+"""Members that a host resolves by itself before it calls a server: a relay in between would have to know the result."""
 _HEADERS = {"headers", "http_headers", "httpHeaders"}
 _URL, _HEADER = "PENSTOCK_RELAY_URL", "PENSTOCK_RELAY_HEADER"
 _VARIABLE = re.compile(r"%\{(\w+)\}")
 
 
 def add(document: Document, host: HostConfig, program: Sequence[str], *, is_renewed: bool) -> list[str]:
-    """Put the relay before each server that is there and is not ours. Returns what a person should know."""
+    """Put the relay in front of each existing server that is not ours. Returns what a person should know."""
     notes: list[str] = []
     wanted: dict[Path, dict[str, Any]] = {}
     remote: list[Path] = []
@@ -40,7 +40,7 @@ def add(document: Document, host: HostConfig, program: Sequence[str], *, is_rene
         if is_ours(words, "mcp"):
             continue
         if is_ours(words, "relay"):
-            is_ours_to_renew = is_renewed and _is_as_installed(words)  # one that a person wrote stays as it is
+            is_ours_to_renew = is_renewed and _is_as_installed(words)  # a relay that a person wrote stays as it is
             if is_ours_to_renew and (renewed := [*program, *words[words.index("relay") :]]) != words:
                 wanted[path] = _with_words(entry, renewed)
         elif words:
@@ -62,12 +62,12 @@ def add(document: Document, host: HostConfig, program: Sequence[str], *, is_rene
 
 
 def take(document: Document, host: HostConfig, before: object) -> bool:
-    """Take the relay away from before each server. Returns whether there was one.
+    """Remove the relay from in front of each server. Returns whether there was one.
 
     Args:
         document: The configuration; it is changed.
         host: Whose it is.
-        before: What it said before the relay was added; `trees.MISSING` where nobody knows.
+        before: Its value before the relay was added; `trees.MISSING` if unknown.
     """
     plain: dict[Path, dict[str, Any]] = {}
     for path, entry in servers(document, host):
@@ -81,24 +81,24 @@ def take(document: Document, host: HostConfig, before: object) -> bool:
 
 
 def has(document: Document, host: HostConfig) -> bool:
-    """Return whether a relay that was put there stands before a server."""
+    """Return whether an installed relay is in front of any server."""
     return any(_is_as_installed(command_line(entry)) for _, entry in servers(document, host))
 
 
 def _is_as_installed(words: Sequence[str]) -> bool:
-    """Return whether words have the form that `add` gives them, however they were changed since: others wrote a person."""
+    """Return whether a command line has the form that `add` writes, however it was changed since; a person writes other forms."""
     behind = words[words.index("relay") + 1 :] if is_ours(words, "relay") else []
     return behind[:1] == ["--name"] and ("--" in behind or "--url" in behind)
 
 
 def variables_of(host: HostConfig, entry: dict[str, Any]) -> dict[str, str]:
-    """Return the variables that a server's entry gives its program."""
+    """Return the environment variables in a server's entry."""
     found = entry.get(host.servers.variables)
     return {key: str(value) for key, value in found.items()} if isinstance(found, dict) else {}
 
 
 def servers(document: Document, host: HostConfig) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Yield the servers of a configuration, each with its place: those for all projects, then what it has for one alone."""
+    """Yield the servers of a configuration with their paths: those for all projects, then those of single projects."""
     keys: list[Path] = [host.servers.key]
     if host.servers.by_project is not None:
         folders, inner = host.servers.by_project
@@ -112,7 +112,7 @@ def servers(document: Document, host: HostConfig) -> Iterator[tuple[Path, dict[s
 
 
 def _url_of(host: HostConfig, entry: dict[str, Any]) -> str:
-    """Return the URL of a server that speaks the protocol's HTTP; empty for one that speaks what came before it."""
+    """Return the URL of a server that speaks streamable HTTP; empty for one that speaks the older transport."""
     remote = host.servers.remote
     key = next((key for key in ADDRESSES if isinstance(entry.get(key), str)), "")
     is_http = entry.get("type", "") in {"http", "streamable-http", "streamableHttp", remote.get("type", "")}
@@ -120,7 +120,7 @@ def _url_of(host: HostConfig, entry: dict[str, Any]) -> str:
 
 
 def _without_relay(host: HostConfig, entry: dict[str, Any], words: list[str], known: dict[str, Any]) -> dict[str, Any]:
-    """Return an entry with what stands behind our relay: as it was known, where that is still the same."""
+    """Return an entry for the server behind our relay: the known earlier one if it is still the same server."""
     behind = words[words.index("relay") + 1 :]
     if "--" in behind:
         plain = behind[behind.index("--") + 1 :]
@@ -134,8 +134,8 @@ def _without_relay(host: HostConfig, entry: dict[str, Any], words: list[str], kn
     entry = {key: value for key, value in entry.items() if key != host.servers.variables}
     if theirs := {key: value for key, value in variables.items() if key != _URL and not key.startswith(_HEADER)}:
         entry[host.servers.variables] = theirs
-    # What is known of before holds as long as it is about the same server. Where a person has changed the address since, the
-    # entry is made anew from what the relay was told, and the rest of it is left alone.
+    # The earlier entry applies as long as it is about the same server. If a person has changed the address since, the entry is
+    # rebuilt from the relay's arguments, and the rest of it is left alone.
     if url in known.values():
         entry = _as_known(host, entry, known)
     else:
@@ -147,7 +147,7 @@ def _without_relay(host: HostConfig, entry: dict[str, Any], words: list[str], kn
 def _before_url(
     host: HostConfig, entry: dict[str, Any], name: str, url: str, program: Sequence[str]
 ) -> dict[str, Any] | None:
-    """Return an entry that starts the relay before an address; None where only its host knows what to send there."""
+    """Return an entry that starts the relay in front of an address; None if only its host knows what to send there."""
     headers, variables = entry.get(host.servers.headers, {}), entry.get(host.servers.variables, {})
     unknown = _ONLY_ITS_HOST | _HEADERS - {host.servers.headers}
     if unknown & set(entry) or not all(isinstance(each, dict) for each in (headers, variables)):
@@ -165,7 +165,7 @@ def _before_url(
 
 
 def _as_known(host: HostConfig, entry: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
-    """Return an entry with the keys of ours as they were, and all others as they are."""
+    """Return an entry with the keys that we changed as they were, and all others as they are."""
     ours = {"command", "args", "type", *ADDRESSES}
     ours |= {key for key, value in host.servers.entry.items() if key not in known and entry.get(key) == value}
     kept = {key: value for key, value in entry.items() if key not in ours}
@@ -173,7 +173,7 @@ def _as_known(host: HostConfig, entry: dict[str, Any], known: dict[str, Any]) ->
 
 
 def _with_words(entry: dict[str, Any], words: list[str]) -> dict[str, Any]:
-    """Return an entry with another command line, in the form that it has."""
+    """Return an entry with another command line, in its own form."""
     if isinstance(entry.get("command"), list):
         return {**entry, "command": words}
     return {**entry, "command": words[0], "args": words[1:]}

@@ -1,9 +1,9 @@
-"""Which MCP servers are configured in a user's hosts, or in a file of that form.
+"""Which MCP servers are configured in a user's hosts, or in a file of that form?
 
-Each host has names of its own for the same few things: a command with its words and variables, or an address with headers. Laws: a
-server that is switched off is none, and one that stands in several hosts is one; a file or a server that cannot be read is named
-with what is wrong, and never passed over. A secret need not stand in the file: `${VAR}` is read from the environment.
-Keeps out: asking them (`tool_definitions`).
+Each host has its own names for the same few things: a command with its words and variables, or an address with headers. Laws: a
+server that is switched off does not count, and one in several hosts counts once; a file or a server that cannot be read is reported
+with the reason, and never skipped. A secret need not be in the file: `${VAR}` is read from the environment.
+Leaves to others: asking them (`tool_definitions`).
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 _HEADERS = ("headers", "http_headers", "httpHeaders")
 _VARIABLES = ("env", "environment")
 _KEYS = ("mcpServers", "mcp_servers", "servers", "context_servers", "mcp")
-# `${NAME}`, `${NAME:-otherwise}`, `${env:NAME}`, `{env:NAME}`: what hosts put a variable of theirs in for. `%{NAME}` is ours alone:
-# no host replaces it, so that what it stands for is in no command line.
+# `${NAME}`, `${NAME:-otherwise}`, `${env:NAME}`, `{env:NAME}`: the forms in which hosts insert a variable. `%{NAME}` is only ours:
+# no host replaces it, so that its value is in no command line.
 _VARIABLE = re.compile(r"(\$\{env:|\$\{|\{env:|%\{)([A-Za-z_]\w*)(?::-([^{}]*))?\}")
 
 
@@ -39,24 +39,23 @@ class ConfiguredServer:
 
     name: str
     hosts: tuple[str, ...] = ()
-    """Hosts whose configurations name a server; none for one of a file."""
+    """Hosts whose configurations name a server; empty for one read from a file."""
     words: tuple[str, ...] = ()
-    """The command line that starts it; empty for one that has an address."""
+    """The command line that starts it; empty for a server with an address."""
     variables: tuple[tuple[str, str], ...] = ()
-    """Variables that its process has besides."""
+    """Additional environment variables of its process."""
     url: str = ""
     """Where a server listens; empty for one that is started."""
     headers: tuple[tuple[str, str], ...] = ()
-    """What each request to that address carries."""
+    """Headers of each request to that address."""
     is_events: bool = False
-    """Whether the address speaks the older transport, of server-sent events alone."""
+    """Whether the address speaks the older transport, with server-sent events only."""
     fault: str = ""
-    """Why a server can be neither started nor called: a variable that is not set, an entry that names neither; empty
-    where it can."""
+    """Why a server can be neither started nor called: a variable that is not set, an entry that names neither; empty if it can."""
 
 
 class UnreadFile(NamedTuple):
-    """A configuration that cannot be read: its path, and what was wrong with it."""
+    """A configuration that cannot be read: its path, and the reason."""
 
     path: str
     fault: str
@@ -69,7 +68,7 @@ def configured_servers(
 
     Args:
         around: where the hosts' files are.
-        scopes: the user's own configurations, or those of the project in the current folder, too.
+        scopes: the user's own configurations, those of the project in the current folder, or both.
     """
     found: dict[ConfiguredServer, list[str]] = {}
     unread: list[UnreadFile] = []
@@ -91,12 +90,12 @@ def configured_servers(
 def _of_host(
     document: Document, host: HostConfig, scope: Scope, around: HostSurroundings
 ) -> Iterator[ConfiguredServer]:
-    """Yield the servers of a host's configuration: those for all projects, and what the user's has for this one alone."""
+    """Yield the servers of a host's configuration: those for all projects, and those in the user's file for this project only."""
     yield from _servers(document.get(host.servers.key), around.environment)
     if host.servers.by_project is None or scope != "user":
         return
     folders, inner = host.servers.by_project
-    # Noted by the folder that a session begins in, or by the root of the repository around it.
+    # Keyed by the folder in which a session begins, or by the root of the repository around it.
     project = os.path.realpath(around.project)
     root = next((folder for folder in _upwards(project) if os.path.lexists(os.path.join(folder, ".git"))), project)
     for folder in dict.fromkeys((around.project, project, root)):
@@ -114,8 +113,8 @@ def servers_in(path: str, environment: Mapping[str, str]) -> list[ConfiguredServ
     """Return the servers of a file.
 
     Args:
-        path: the file, TOML where its name says so.
-        environment: the variables that stand for parts of it.
+        path: the file, TOML if its name says so.
+        environment: the variables that it refers to.
 
     Raises:
         ToolError: `not_found`: there is no such file.
@@ -134,8 +133,8 @@ def servers_of(text: str, environment: Mapping[str, str], *, is_toml: bool = Fal
     """Return the servers of a configuration.
 
     Args:
-        text: JSON, with comments or without, or TOML: an object with `mcpServers` or a host's own name for it.
-        environment: the variables that stand for parts of it.
+        text: JSON, with or without comments, or TOML: an object with `mcpServers` or a host's own name for it.
+        environment: the variables that it refers to.
         is_toml: whether it is TOML.
 
     Raises:
@@ -150,12 +149,12 @@ def servers_of(text: str, environment: Mapping[str, str], *, is_toml: bool = Fal
 
 
 def with_variables(text: str, environment: Mapping[str, str]) -> str:
-    """Return a text with the values of variables in the place of `${VAR}`, as hosts put them in.
+    """Return a text in which `${VAR}` and similar are replaced by values, as hosts do it.
 
     Args:
         text: any text.
-        environment: where `${VAR}`, `%{VAR}`, `${VAR:-otherwise}`, `${env:VAR}` and `{env:VAR}` are looked up; the last two
-            may be missing.
+        environment: where `${VAR}`, `%{VAR}`, `${VAR:-otherwise}`, `${env:VAR}` and `{env:VAR}` are looked up; the last two may be
+            missing.
 
     Raises:
         CallerError: a variable is not set.
@@ -163,7 +162,7 @@ def with_variables(text: str, environment: Mapping[str, str]) -> str:
 
     def value(found: re.Match[str]) -> str:
         mark, name, otherwise = found.groups()
-        # VS Code and opencode document the empty text for a variable of their form that is not set.
+        # VS Code and opencode document that an unset variable of their form is empty.
         given = environment.get(name, "" if otherwise is None and mark.endswith("env:") else otherwise)
         if given is None:
             raise CallerError(f"The variable {name} is not set.")

@@ -1,9 +1,9 @@
-"""Shorten what a result lists: where very many entries fill the room, lists end early and what stays is whole.
+"""How are a result's lists shortened: when very many entries fill the room, where do lists end so that what stays is whole?
 
-A text in the place of a thousand others would leave their frame, which is a flood by itself, and a notice among names is taken for
-a name. Laws: what stays of a list are its first entries, in order; fields of a record, and texts in them, stay as they were where
-the room holds their names; what the lists take afterwards is at most the room. Pure: no host's names but those that the caller
-gives. Keeps out: what is said about it (`cutting`).
+One text in place of a thousand others would leave their frame, which is a flood by itself, and a notice among names is taken for a
+name. Laws: what stays of a list are its first entries, in order; a record's fields, and texts in them, stay if the room holds their
+names; afterwards the lists fit the room. Pure: it knows no host's names but those that the caller gives. Leaves to others: the note
+about it (`cutting`).
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from penstock.text import fitting
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# A name and a word: of a record whose fields have less each, the first are worth more than the names of all.
+# A name and a word: if a record's fields have less room each, the first fields are worth more than all names.
 _LEAST_ENTRY = 20
-_FRAME = 4  # quotes, colon and comma of a name; of a list or an object its brackets
+_FRAME = 4  # quotes, colon and comma of a name; brackets of a list or an object
 
 
 def shorten(value: Any, room: int, size_of: Callable[[object], int]) -> Any:
-    """Return a value whose lists end where they have taken what they may.
+    """Return a value whose lists end at their size limit.
 
     Args:
         value: a value of JSON.
-        room: what it may take.
-        size_of: what a value takes, names and all.
+        room: its size limit.
+        size_of: returns a value's size, names included.
     """
     if isinstance(value, list):
         return [item for _, item in _first(list(enumerate(value)), room, size_of)]
@@ -35,7 +35,7 @@ def shorten(value: Any, room: int, size_of: Callable[[object], int]) -> Any:
         return value
     if len(value) > min(MAP_ENTRIES, room // _LEAST_ENTRY):
         return dict(_first(list(value.items()), room, size_of))
-    # Texts have their part in the room, though they are cut later and elsewhere.
+    # Texts get their share of the room, though they are cut later and elsewhere.
     sizes = [size_of(item) for item in value.values()]
     shares = fitting.share(sizes, max(0, room - sum(len(name) + _FRAME for name in value)))
     return {
@@ -45,7 +45,7 @@ def shorten(value: Any, room: int, size_of: Callable[[object], int]) -> Any:
 
 
 def _first(entries: list[tuple[Any, Any]], room: int, size_of: Callable[[object], int]) -> list[tuple[Any, Any]]:
-    """Return the first entries that fit; of one that takes most of the room what fits of it, as the last."""
+    """Return the first entries that fit; an entry that takes most of the room is shortened to fit and comes last."""
     kept: list[tuple[Any, Any]] = []
     left = room - _FRAME
     for name, item in entries:

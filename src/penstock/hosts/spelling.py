@@ -1,8 +1,8 @@
-"""Read and write a host's JSON so that what is not changed stays as the host spelled it.
+"""How is a host's JSON read and written so that unchanged values keep their spelling?
 
-Python reads `1e5` and writes `100000.0`, which is the same number and another text; a model is shown text. What it does not read
-at all, a thousand levels and a number of 4,300 digits, is taken as the text that it is. Law: what `read` gave, `write` writes with
-every number as it came. Keeps out: what the values mean (`results`).
+Python reads `1e5` and writes `100000.0`, the same number but another text; a model is shown text. What Python cannot read at all, a
+thousand levels or a number of 4,300 digits, is kept as its text. Law: `write` writes every number from `read` as it came. Leaves to
+others: what the values mean (`results`).
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from typing import Self
 
 
-_MAX_LEVELS = 100  # of what is read as values once it is known to be deep; results of tools have ten
+_MAX_LEVELS = 100  # levels parsed as values in a deeply nested text; results of tools have ten
 _MAX_DIGITS = 1_000
 _LEVEL = r'"(?>(?:[^"\\]+|\\.)*)"|[\[\]{}]'
 
 
 class Verbatim(str):
-    """JSON that is no value to Python but its text: what is nested too deep, and numbers of very many digits."""
+    """JSON that Python holds only as its text: deeply nested values, and numbers of very many digits."""
 
     __slots__ = ()
 
 
 class Spelled(float):
-    """A number with a point or an exponent, and how it was written."""
+    """A number with a point or an exponent, with its spelling."""
 
     spelled: str
 
@@ -43,7 +43,7 @@ def read(raw: bytes) -> Any:
     """Return the value of a JSON text.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not JSON.
     """
     try:
         return json.loads(raw, parse_float=_number)
@@ -54,10 +54,10 @@ def read(raw: bytes) -> Any:
 
 
 def read_shallow(raw: bytes) -> Any:
-    """Return the value of a JSON text in which what is nested deeper than a hundred levels is `Verbatim`.
+    """Return the value of a JSON text in which everything nested deeper than a hundred levels is `Verbatim`.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not JSON.
     """
     text = raw.decode(json.detect_encoding(raw), "surrogatepass")
     mark = "deep"
@@ -83,31 +83,31 @@ def read_shallow(raw: bytes) -> Any:
 
 
 def _number(word: str) -> object:
-    """Return a number of JSON, with how it was written where that is not what Python would write."""
+    """Return a number of JSON, with its spelling if Python would write it differently."""
     if len(word) > _MAX_DIGITS:
         return Verbatim(word)
     return int(word) if word.lstrip("-").isdigit() else Spelled(word)
 
 
 def length(scalar: object) -> int:
-    """Return about how many characters a number, `true`, `false` or `null` takes: results have hundreds of thousands."""
+    """Return the approximate length in characters of a number, `true`, `false` or `null`: results have hundreds of thousands."""
     return len(scalar.spelled) if isinstance(scalar, Spelled) else len(repr(scalar))
 
 
 def write(value: object) -> str:
-    """Return a value as JSON without blanks; letters stay what they are.
+    """Return a value as compact JSON without escaping letters.
 
     Raises:
-        ValueError: There is a number in it that JSON does not have, such as infinity.
+        ValueError: It contains a number that JSON does not have, such as infinity.
     """
     return "".join(_parts(value))
 
 
 def write_lines(value: object) -> str:
-    """Return a value as JSON with each entry of its lists on a line, which is what pages and searches go by.
+    """Return a value as JSON with each list entry on its own line, the unit of pages and searches.
 
     Raises:
-        ValueError: There is a number in it that JSON does not have, such as infinity.
+        ValueError: It contains a number that JSON does not have, such as infinity.
     """
     return "".join(_parts(value, between="\n"))
 
@@ -115,7 +115,7 @@ def write_lines(value: object) -> str:
 def _parts(value: object, *, between: str = "") -> Iterator[str]:
     if isinstance(value, Spelled):
         yield value.spelled
-    elif type(value) is int or isinstance(value, Verbatim):  # a flood of numbers is made of the first
+    elif type(value) is int or isinstance(value, Verbatim):  # a flood of numbers consists of the former
         yield str(value)
     elif isinstance(value, dict) and value:
         before = "{"
@@ -128,7 +128,7 @@ def _parts(value: object, *, between: str = "") -> Iterator[str]:
         before = f"[{between}"
         for item in value:
             yield before
-            # One entry is one line, whatever lists are in it.
+            # One entry is one line, whatever lists it contains.
             yield from _parts(item)
             before = f",{between}"
         yield f"{between}]"

@@ -1,8 +1,8 @@
-"""Edit TOML where it stands: a table of ours goes behind the last line, and comes away again line by line (H-3).
+"""How is TOML edited in place: a table of ours appended, and removed again line by line (H-3)?
 
-A scanner finds where statements begin and end; what they say, `tomllib` says. Its caller compares what an edit reads as with what
-it should (`documents`), so that a statement that is found wrongly leads to a refusal and never to a broken file.
-Keeps out: changing what stands in inline tables, which is refused.
+A scanner finds where statements begin and end; `tomllib` gives their values. The caller compares the edit's value with the expected
+one (`documents`), so that a misread statement leads to a refusal and never to a broken file.
+Leaves to others: changes within inline tables, which are refused.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _BARE = re.compile(r"^[A-Za-z0-9_-]+$")
 
 @dataclass(frozen=True)
 class TomlStatement:
-    """One statement with its place: `path` is the whole way from the root; of a header `value_start` is None."""
+    """One statement with its position: `path` is its full path from the root; `value_start` is None for a header."""
 
     path: tuple[str, ...]
     start: int
@@ -42,7 +42,7 @@ class TomlStatement:
 
 
 class InlineTableError(ValueError):
-    """What was to be added would go into an inline table. `line` is what a person can write between its braces."""
+    """The addition would go into an inline table. `line` is what a person can write between its braces."""
 
     def __init__(self, name: str, line: str) -> None:
         self.line = line
@@ -52,24 +52,25 @@ class InlineTableError(ValueError):
 
 
 def parse(text: str) -> dict[str, object]:
-    """Return what a text says. Raises ValueError with the place where it breaks."""
-    # Python's "not a number" is equal to nothing, itself neither, and what an edit reads as is compared. The same one is equal.
+    """Return a text's value. Raises ValueError with the position of the error."""
+    # NaN equals nothing, not even itself, and edits are verified by comparison. The same NaN object compares equal within
+    # containers.
     return tomllib.loads(text.removeprefix("\ufeff"), parse_float=lambda word: _NAN if "nan" in word else float(word))
 
 
 def put(text: str, path: Path, value: object) -> str:
-    """Return the text with a table behind its last line, or with a value behind the last of its own table.
+    """Return the text with a table after its last line, or with a value at the end of its own table.
 
-    A value of no table goes behind the last of those, before the first header.
+    A value at the root goes after the last root value, before the first header.
 
     Args:
-        text: What `parse` takes.
-        path: The way to what is new, key by key.
+        text: What `parse` accepts.
+        path: The path of the new value, key by key.
         value: A table: strings, booleans, numbers, lists of them, and tables of them; or one of those.
 
     Raises:
         KeyError: There is no table for the value.
-        InlineTableError: It would go into one.
+        InlineTableError: It would go into an inline table.
     """
     newline = "\r\n" if "\r\n" in text else "\n"
     for each in statements(text):
@@ -96,7 +97,7 @@ def put(text: str, path: Path, value: object) -> str:
 
 
 def _put_first(text: str, key: str, literal: str, newline: str) -> str:
-    """Return the text with a value of no table: behind the last of those, or at the beginning, before the first header."""
+    """Return the text with a root value: after the last root value, or at the beginning, before the first header."""
     own = []
     for each in statements(text):
         if each.value_start is None:
@@ -112,7 +113,7 @@ def _put_first(text: str, key: str, literal: str, newline: str) -> str:
 
 
 def replace(text: str, path: Path, value: object) -> str:
-    """Return the text with another value behind a key; raises KeyError where no statement gives it."""
+    """Return the text with another value for a key; raises KeyError if no statement sets it."""
     found = [each for each in statements(text) if each.path == path and each.value_start is not None]
     if len(found) != 1:
         raise KeyError(path)
@@ -120,13 +121,13 @@ def replace(text: str, path: Path, value: object) -> str:
 
 
 def remove(text: str, path: Path) -> str:
-    """Return the text without the table or the value at a path, comments between its lines included; raises KeyError."""
+    """Return the text without the table or value at a path, comments between its lines included; raises KeyError."""
     found = statements(text)
     ours = [index for index, each in enumerate(found) if each.path[: len(path)] == path]
     if not ours:
         raise KeyError(path)
     result, end = text, len(text)
-    # From the last to the first, so that places before stay true; statements that follow each other go as one.
+    # From last to first, so that earlier positions stay valid; consecutive statements are removed together.
     while ours:
         last = first = ours.pop()
         while ours and ours[-1] == first - 1:
@@ -144,7 +145,7 @@ def remove(text: str, path: Path) -> str:
 
 
 def statements(text: str) -> list[TomlStatement]:
-    """Return all statements of a text in order. Raises ValueError where one cannot be followed."""
+    """Return all statements of a text in order. Raises ValueError if one cannot be parsed."""
     found: list[TomlStatement] = []
     table: tuple[str, ...] = ()
     at = 1 if text.startswith("\ufeff") else 0
@@ -185,7 +186,7 @@ def _keys(text: str, at: int) -> tuple[tuple[str, ...], int]:
 
 
 def _value_end(text: str, at: int) -> int:
-    """Return where a value ends: at the end of its line, or of the last line that its brackets hold open."""
+    """Return where a value ends: at the end of its line, or of the last line that its open brackets extend to."""
     depth, end = 0, at
     while at < len(text):
         if found := _QUOTED.match(text, at):
@@ -213,7 +214,7 @@ def _literal(value: object) -> str:
         case bool():
             return "true" if value else "false"
         case str():
-            # JSON's strings are TOML's but for one character that TOML wants escaped.
+            # JSON strings are valid TOML except for one character that TOML wants escaped.
             return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
         case list():
             return f"[{', '.join(map(_literal, value))}]"

@@ -1,6 +1,6 @@
 """What do the tools of configured MCP servers cost? Each server is started, or called, and asked for its list.
 
-Keeps out: which servers there are (`servers`), and how tokens are counted (`text.tokens`).
+Leaves to others: which servers there are (`servers`), and how tokens are counted (`text.tokens`).
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from penstock.text.tokens import TokenCounter
 
 SERVER_SECONDS = 30.0
-"""How long one server may take until its list is there: some are fetched by their command first."""
+"""The time limit for one server's list: some are first downloaded by their command."""
 _AT_ONCE = 4
 _MAX_PAGES = 1_000
 _MAX_BYTES = 64 << 20
-"""What one answer over HTTP may hold: lists of thousands of tools take a hundredth."""
+"""The size limit of one answer over HTTP: lists of thousands of tools take a hundredth."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,9 +39,9 @@ class ServerTools:
 
     server: ConfiguredServer
     tools: tuple[tuple[str, int], ...] = ()
-    """The tools of a server with the tokens of their definitions, at most, the largest first."""
+    """A server's tools with their definitions' tokens, as an upper bound, the largest first."""
     fault: str = ""
-    """Why there are none: what the server, its program or its address said."""
+    """Why there are none: the words of the server, its program or its address."""
 
     @property
     def tokens(self) -> int:
@@ -51,7 +51,7 @@ class ServerTools:
 
 @dataclass(frozen=True)
 class _Listed:
-    """A tool of a list, as definitions are made of it."""
+    """A listed tool, in the form from which definitions are made."""
 
     name: str
     description: str
@@ -70,14 +70,14 @@ def ask_servers(
     seconds: float = SERVER_SECONDS,
     tell: Callable[[str], None] = lambda _: None,
 ) -> list[ServerTools]:
-    """Return what each server's tools cost, in their order. Needs `penstock[mcp]`.
+    """Return what each server's tools cost, in order. Needs `penstock[mcp]`.
 
     Args:
         servers: whom to ask.
         counter: counts the definitions.
         wire: the API whose form of definitions is counted.
-        seconds: how long one of them may take.
-        tell: is given a line as each has answered.
+        seconds: the time limit of one server.
+        tell: receives a line as each server has answered.
     """
     found: dict[int, ServerTools] = {}
 
@@ -106,13 +106,13 @@ def ask_servers(
             for at in range(len(servers)):
                 group.start_soon(ask, at, limit)
 
-    logging.getLogger("mcp").setLevel(logging.CRITICAL)  # it prints a trace for each line that is no message
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)  # it prints a traceback for each line that is not a message
     anyio.run(ask_all)
     return [found[at] for at in range(len(servers))]
 
 
 def _counted(listed: Sequence[_Listed], counter: TokenCounter, wire: str) -> tuple[tuple[str, int], ...]:
-    """Return each tool with what its definition takes, as `penstock bill` counts those of a request."""
+    """Return each tool with its definition's size, counted as `penstock bill` counts those of a request."""
     rows = [(tool.name, counter.count(as_json(tool_definitions([tool], wire))).high) for tool in listed]
     return tuple(sorted(rows, key=lambda row: -row[1]))
 
@@ -146,7 +146,7 @@ async def _transport(server: ConfiguredServer, stack: AsyncExitStack, spoken: An
     from mcp.client.streamable_http import streamable_http_client
 
     async def note(response: httpx2.Response) -> None:
-        if response.is_error:  # the SDK keeps to itself which it was: 401 asks for a login
+        if response.is_error:  # the SDK does not report which one it was: 401 asks for a login
             spoken.write(f"HTTP {response.status_code} {response.reason_phrase}\n")
         whole = response.stream
 
@@ -173,14 +173,14 @@ async def _transport(server: ConfiguredServer, stack: AsyncExitStack, spoken: An
 
 
 def _with_last_words(fault: str, spoken: Any) -> str:
-    """Return a fault with the last line that the server's process wrote for people, or the last status that was an error."""
+    """Return a fault with the last line that the server's process wrote to standard error, or the last HTTP error status."""
     spoken.seek(0)
     words = spoken.read().strip().rpartition("\n")[2][-200:]
     return f"{fault}: {words}" if words else fault
 
 
 def _said(error: BaseException) -> str:
-    """Return what went wrong, in the words of whoever said it: of a group of faults the first."""
+    """Return the message of an error; for a group of errors, of the first."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return " ".join(str(error).split())[:300] or type(error).__name__

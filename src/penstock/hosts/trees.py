@@ -1,4 +1,4 @@
-"""Read and change values of a configuration, without its text: what an edit must come to is computed here (H-3)."""
+"""How are a configuration's values read and changed without its text, so that an edit has an expected result (H-3)?"""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Path = tuple[str | int, ...]
-"""The way to a value: keys of objects, indexes of lists."""
+"""The path of a value: keys of objects, indexes of lists."""
 
 MISSING: Any = object()
-"""What `get` returns where nothing stands: None is a value."""
+"""What `get` returns if there is no value: None is a value."""
 
 
 class MemberEdit(NamedTuple):
-    """What becomes of one member of an object."""
+    """An edit of one member of an object."""
 
     verb: Literal["put", "replace", "remove"]
     key: str
@@ -23,9 +23,9 @@ class MemberEdit(NamedTuple):
 
 
 def get(value: Any, path: Path) -> Any:
-    """Return what stands at a path of a value, `MISSING` where nothing does."""
+    """Return the value at a path, or `MISSING` if there is none."""
     for step in path:
-        inner: Any = value if isinstance(value, (dict, list)) else {}  # of a string, an index is a letter
+        inner: Any = value if isinstance(value, (dict, list)) else {}  # indexing a string would give a letter
         try:
             value = inner[step]
         except (KeyError, IndexError, TypeError):
@@ -34,7 +34,7 @@ def get(value: Any, path: Path) -> Any:
 
 
 def put(value: object, path: Path, new: object) -> object:
-    """Return the value with `new` at a path; what is missing on the way is made. Raises ValueError where that cannot be."""
+    """Return the value with `new` at a path; missing containers on the way are created. Raises ValueError if that is impossible."""
     if not path:
         return new
     step, rest = path[0], path[1:]
@@ -53,10 +53,10 @@ def put(value: object, path: Path, new: object) -> object:
 
 
 def put_all(value: Any, changes: Mapping[Path, object]) -> object:
-    """Return the value with others in the places of those that stand at many paths, none of them within another.
+    """Return the value with new values at many paths, none of them within another.
 
     Raises:
-        KeyError: Nothing stands at one of them.
+        KeyError: There is no value at one of them.
     """
     if () in changes:
         return changes[()]
@@ -67,7 +67,7 @@ def put_all(value: Any, changes: Mapping[Path, object]) -> object:
 
 
 def remove(value: Any, path: Path) -> object:
-    """Return the value without what stands at a path; raises KeyError where nothing does."""
+    """Return the value without the one at a path; raises KeyError if there is none."""
     if get(value, path) is MISSING or not path:
         raise KeyError(path)
     step, rest = path[0], path[1:]

@@ -1,9 +1,9 @@
-"""Count what the results of one turn have taken, across the processes that a host starts for them.
+"""How much have the results of one turn taken, counted across the processes that a host starts for them?
 
-A hook is a process for each result, and models call in parallel. What each takes is added up in one small private file under a
-lock. Not in the store: to open that takes longer than all else that a hook does where it changes nothing (H-5). Law: nobody waits
-longer than `MAX_WAIT_SECONDS`; a file that cannot be had or read counts nothing, because a count that is lost costs a few
-thousand tokens and a host that waits costs its person's time. Keeps out: what a turn is (`results`), and what it may take (`hook`).
+A hook is a process for each result, and models call in parallel. The sizes are added up in one small private file under a lock. It
+is not the store: opening that takes longer than everything else that a hook does when it changes nothing (H-5). Law: nobody waits
+longer than `MAX_WAIT_SECONDS`; a file that cannot be opened or read counts as zero, because a lost count costs a few thousand
+tokens and a waiting host costs its person's time. Leaves to others: what a turn is (`results`), and its budget (`hook`).
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MAX_WAIT_SECONDS = 0.25
-"""How long a count waits for others that count: each holds the lock for less than a millisecond."""
+"""How long a count waits for other processes: each holds the lock for less than a millisecond."""
 _FORGOTTEN_SECONDS = 3_600
-_MAX_BYTES = 1 << 16  # what is longer reads as no count: a thousand sessions within the hour begin anew
+_MAX_BYTES = 1 << 16  # a longer file reads as no count: a thousand sessions within the hour start over
 _NAME = "turns"
 
 
 def folder_for(environment: Mapping[str, str]) -> str:
-    """Return the folder in which turns are counted: the user's own for what need not outlive a login.
+    """Return the folder in which turns are counted: the user's own, for data that need not outlive a login.
 
     Args:
         environment: the variables to look at: `XDG_RUNTIME_DIR`, else `TMPDIR`, else `TEMP`.
@@ -40,13 +40,13 @@ def folder_for(environment: Mapping[str, str]) -> str:
 
 
 def spend(name: str, amount: int, *, window_seconds: float, folder: str) -> int:
-    """Add to what a turn has taken, for all processes at once, and return what it had taken before; 0 where that is not known.
+    """Add to a turn's count, atomically across processes, and return its previous value; 0 if unknown.
 
     Args:
         name: whose turn it is.
-        amount: what is added.
-        window_seconds: how long a turn lasts from its first amount; then it begins anew at 0.
-        folder: where the count lies, made (mode 0700) where there is none.
+        amount: what to add.
+        window_seconds: how long a turn lasts from its first amount; after that it starts over at 0.
+        folder: where the count is kept, created (mode 0700) if missing.
     """
     from penstock.errors import CallerError
     from penstock.workspace import locks
@@ -54,7 +54,7 @@ def spend(name: str, amount: int, *, window_seconds: float, folder: str) -> int:
 
     try:
         own = OwnFolder(folder)
-    except (OSError, CallerError):  # another's folder of this name is left alone
+    except (OSError, CallerError):  # somebody else's folder of this name is left alone
         return 0
     descriptor = -1
     try:
@@ -71,21 +71,21 @@ def spend(name: str, amount: int, *, window_seconds: float, folder: str) -> int:
         return 0
     finally:
         if descriptor >= 0:
-            os.close(descriptor)  # which gives the lock back
+            os.close(descriptor)  # which releases the lock
         own.close()
 
 
 def _added(descriptor: int, name: str, amount: int, window_seconds: float) -> int:
-    """Add to one count in a file that is locked."""
+    """Add to one count in a locked file."""
     from penstock.workspace.system import read_at, write_at
 
     now = time.time()
     counts: dict[str, tuple[int, float]] = {}
-    # A process that was ended in its write leaves half a line, which counts nothing; so does what is no file of ours.
+    # A process killed while writing leaves half a line, which counts as zero, like a file that is not ours.
     with suppress(ValueError, TypeError, AttributeError):
         rows = json.loads(read_at(descriptor, _MAX_BYTES, 0))
         counts = {str(key): (int(spent), float(since)) for key, (spent, since) in rows.items()}
-    # A clock that was set back must not keep a window open until it is there again.
+    # A clock that was set back must not keep a window open until it has caught up.
     counts = {key: (spent, since) for key, (spent, since) in counts.items() if 0 <= now - since < _FORGOTTEN_SECONDS}
     before, since = counts.get(name, (0, now))
     if now - since >= window_seconds:

@@ -1,7 +1,7 @@
-"""Open the file in which a host keeps all of a text that it had cut before its hooks saw it.
+"""How is the file opened in which a host keeps the whole of a text that it cut before its hooks saw it?
 
-Law: only a regular file whose beginning is the text that was handed over is taken for its whole, and no more of it is read than
-there was when it was opened. Keeps out: what is done with it (`cutting`).
+Law: only a regular file that begins, or with `is_end` ends, with the text handed over counts as its whole, and no more of it is
+read than it held when it was opened. Leaves to others: what is done with it (`cutting`).
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _COMPARED_BYTES = 4_096
 
 @contextmanager
 def open_whole(path: str) -> Iterator[tuple[BinaryIO, int]]:
-    """Give the file and its size in bytes.
+    """Yield the file and its size in bytes.
 
     Raises:
-        OSError: it cannot be opened, or is no regular file.
+        OSError: it cannot be opened, or is not a regular file.
     """
     from penstock.workspace.own_files import open_regular
 
@@ -30,12 +30,12 @@ def open_whole(path: str) -> Iterator[tuple[BinaryIO, int]]:
 
 
 def size_of_whole(path: str, text: str, *, is_end: bool = False) -> int | None:
-    """Return the size in bytes of the file that a text is a part of, None where there is none: what is not found is not the whole.
+    """Return the size in bytes of the file that a text is part of; None if there is none, or it does not contain the text.
 
     Args:
-        path: where the host says that all of the text is.
+        path: the file that the host says holds the whole text.
         text: what it handed over.
-        is_end: whether that is the end of the file, and not its beginning.
+        is_end: whether the text is the end of the file rather than its beginning.
     """
     try:
         with open_whole(path) as (file, size):
@@ -43,7 +43,7 @@ def size_of_whole(path: str, text: str, *, is_end: bool = False) -> int | None:
             part = file.read(_COMPARED_BYTES)
     except (OSError, ValueError):  # ValueError: a NUL or half a character in the path
         return None
-    # A host shows U+FFFD for bytes that are no UTF-8, and may leave blank lines away at the outer end.
+    # A host shows U+FFFD for bytes that are not valid UTF-8, and may drop blank lines at the outer end.
     found = part.decode("utf-8", "replace")
     if is_end:
         found, handed = found.lstrip("\ufffd").rstrip()[::-1], text.rstrip()[::-1]

@@ -1,8 +1,8 @@
 """How does a session of one agent begin where another's ended? A new file of the host's, with a handoff as its first message (X-4).
 
-What a host does not find in a session that it resumes it makes up itself: the file holds what it needs to know whose session it is,
-where it works, and what was said. Law: nothing that is there is changed; the file is the user's own (0600) and there at once or not
-at all. Keeps out: what is handed on (`sessions.handoffs`); how a host writes it (one module a host).
+If a resumed session lacks something, the host makes it up: the file therefore states whose session it is, where it works, and what
+was said. Law: no existing file is changed; the new file is the user's own (0600) and appears complete or not at all. Leaves to
+others: what is handed on (`sessions.handoffs`); how a host writes it (one module per host).
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from penstock.hosts.sessions.records import Record
 
 BEGINNERS = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "pi")
-"""The hosts in which a session can be begun."""
+"""The hosts in which a session can be started."""
 
 
 class First(NamedTuple):
-    """What a session begins with."""
+    """What a session starts with."""
 
     text: str
     """The first message."""
@@ -37,34 +37,34 @@ class First(NamedTuple):
     folder: str
     """The folder that the session works in."""
     now: str
-    """The time, as ISO 8601 has it."""
+    """The time in ISO 8601."""
     environment: Mapping[str, str]
-    """Where the host looks for its own files."""
+    """The environment variables that locate the host's own files."""
 
 
 class Beginner(Protocol):
-    """Begins sessions of one host: a module `penstock.hosts.beginning.HOST` is one."""
+    """Starts sessions of one host: implemented by a module `penstock.hosts.beginning.HOST`."""
 
     def sessions_folder(self, folder: str, environment: Mapping[str, str]) -> str:
-        """Return where the host keeps the sessions of a folder. Raises OSError, where it has to look."""
+        """Return where the host keeps the sessions of a folder. Raises OSError if it has to look."""
         ...
 
     def records(self, first: First) -> list[Record]:
-        """Return the records of a new session, which are written one a line."""
+        """Return the records of a new session, which are written one per line."""
         ...
 
 
 class Begun(NamedTuple):
-    """A session that was begun."""
+    """A session that was started."""
 
     session: str
     """The id of the session."""
     path: str
     """The file of the session."""
     prepare: tuple[str, ...]
-    """The host's command that takes its file in first; empty for a host that reads the file itself."""
+    """The host's command that imports the file first; empty for a host that reads the file itself."""
     resume: tuple[str, ...]
-    """The host's command that goes on with it, to be run in its folder."""
+    """The host's command that resumes the session, to be run in its folder."""
 
 
 def begin(host: str, text: str, folder: str, environment: Mapping[str, str]) -> Begun:
@@ -74,10 +74,10 @@ def begin(host: str, text: str, folder: str, environment: Mapping[str, str]) -> 
         host: one of `BEGINNERS`.
         text: the message.
         folder: the folder that the session works in.
-        environment: where the host looks for its own folder.
+        environment: the variables that locate the host's own folder.
 
     Raises:
-        CallerError: Sessions of that host cannot be begun, or not before it was used once.
+        CallerError: Sessions of that host cannot be started, or not before its first use.
         OSError: The file could not be written.
     """
     if host not in BEGINNERS:
@@ -85,7 +85,7 @@ def begin(host: str, text: str, folder: str, environment: Mapping[str, str]) -> 
     folder = os.path.realpath(folder)
     beginner = cast("Beginner", import_module(f"{__name__}.{host}"))
     writer = writer_of(host)
-    # Beside a session that is none; Copilot CLI keeps each in a folder of its own.
+    # A fictitious sibling session: the writer derives the new path from one. Copilot CLI keeps each session in a folder of its own.
     beside = ("none", "events.jsonl") if host == "copilot" else ("none",)
     session, path = writer.new_session(os.path.join(beginner.sessions_folder(folder, environment), *beside))
     now = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime())

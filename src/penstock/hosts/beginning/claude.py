@@ -1,4 +1,4 @@
-"""Begin a session of Claude Code (2.1.332)."""
+"""How is a session of Claude Code started (2.1.332)?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from penstock.hosts.beginning import First
     from penstock.hosts.sessions.records import Record
 
-_SYNTHETIC = "<synthetic>"  # the model of what the host itself says
+_SYNTHETIC = "<synthetic>"  # the model name of the host's own messages
 
 
 def sessions_folder(folder: str, environment: Mapping[str, str]) -> str:
@@ -27,8 +27,8 @@ def sessions_folder(folder: str, environment: Mapping[str, str]) -> str:
 def records(first: First) -> list[Record]:
     """Return the records of a new session.
 
-    An answer stands behind the message, since one that was not answered is taken for broken off. Behind what a person said the host
-    puts what it says itself, and where nothing of that is recorded an empty message, which a provider refuses: so the day.
+    An answer follows the message, because an unanswered one counts as interrupted. After a person's message the host inserts its
+    own reminder, and if none is recorded an empty message, which a provider refuses: hence the date.
     """
     day = first.now[:10]
     words = f"<system-reminder>\nToday's date is {day}.\n</system-reminder>"

@@ -1,4 +1,4 @@
-"""Begin a session of Codex (0.171.0)."""
+"""How is a session of Codex started (0.171.0)?"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def sessions_folder(_folder: str, environment: Mapping[str, str]) -> str:
-    """Return where the host keeps the sessions of today, whatever their folder."""
+    """Return where the host keeps today's sessions, whatever their folder."""
     own = environment.get("CODEX_HOME") or os.path.join(environment.get("HOME", ""), ".codex")
     return os.path.join(own, "sessions", *time.strftime("%Y %m %d", time.gmtime()).split())
 

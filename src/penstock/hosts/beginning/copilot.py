@@ -1,4 +1,4 @@
-"""Begin a session of Copilot CLI (1.0.102)."""
+"""How is a session of Copilot CLI started (1.0.102)?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Begin a session of Gemini CLI, in the folder that it keeps for a project: named after that, with its path in a file (0.61.0)."""
+"""How is a session of Gemini CLI started, in the folder that it keeps for a project: named after it, with its path in a file
+(0.61.0)?
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def sessions_folder(folder: str, environment: Mapping[str, str]) -> str:
-    """Return where the host keeps the sessions of a folder; a name is claimed for one that has none. Raises OSError."""
+    """Return where the host keeps the sessions of a folder; a name is claimed for a folder without one. Raises OSError."""
     home = environment.get("GEMINI_CLI_HOME") or environment.get("HOME", "")
     own = os.path.join(home, ".gemini")
     projects = map(os.path.dirname, own_files_like(os.path.join(own, "tmp"), f"*/{OWNER}"))
@@ -34,7 +36,7 @@ def sessions_folder(folder: str, environment: Mapping[str, str]) -> str:
 
 
 def records(first: First) -> list[Record]:
-    """Return the records of a new session: an answer stands behind the message, so that roles alternate."""
+    """Return the records of a new session: an answer follows the message, so that roles alternate."""
     digest = hashlib.sha256(first.folder.encode("utf-8", "surrogatepass")).hexdigest()
     times = {"startTime": first.now, "lastUpdated": first.now}
     said = [{"type": "user", "content": [{"text": first.text}]}, {"type": "gemini", "content": [{"text": NOTED}]}]
@@ -45,7 +47,7 @@ def records(first: First) -> list[Record]:
 
 
 def _claimed(own: str, folder: str) -> str:
-    """Return a project's folder that is new, with its owner in it, as the host makes one; or the one that it has noted."""
+    """Return a new project folder that names its owner, created as the host does it; or the one that the host has noted."""
     known: object = None
     with suppress(CallerError, ValueError, RecursionError):
         known = json.loads(read_own(os.path.join(own, "projects.json")) or b"{}")

@@ -1,4 +1,4 @@
-"""Begin a session of a host whose records name the one before them, as Claude Code's and qwen-code's do."""
+"""How is a session started for a host whose records name their predecessor, as Claude Code's and qwen-code's do?"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def project(folder: str) -> str:
-    """Return a folder's name as these hosts write it: nothing but letters, digits and hyphens."""
+    """Return a folder's name as these hosts write it: only letters, digits and hyphens."""
     return re.sub(r"[^A-Za-z0-9]", "-", folder)
 
 
@@ -22,10 +22,10 @@ def linked(said: Iterable[Record], first: First, version: str, **frame: object) 
     """Return records, each of which names the one before it.
 
     Args:
-        said: what they say.
-        first: what the session begins with.
-        version: the host's.
-        frame: what else each of them holds.
+        said: their contents.
+        first: what the session starts with.
+        version: the host's version.
+        frame: further members of each record.
     """
     frame = {"sessionId": first.session, "timestamp": first.now, "cwd": first.folder, "version": version, **frame}
     made: list[Record] = []

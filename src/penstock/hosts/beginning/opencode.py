@@ -1,6 +1,7 @@
-"""Begin a session of opencode: a file that `opencode import` takes in, for its database is never written (1.18.33).
+"""How is a session of opencode started? By a file that `opencode import` reads, because its database is never written (1.18.33).
 
-Every message names a model, and the host goes on with that: the one that it would take itself, by its settings or by what was used.
+Every message names a model, and the host continues with that one: it is the model that the host itself would choose, by its
+settings or by recent use.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def sessions_folder(_folder: str, environment: Mapping[str, str]) -> str:
-    """Return where the file waits for its import: among our own."""
+    """Return where the file waits for its import: among our own files."""
     return folder_for(environment)
 
 
@@ -65,7 +66,7 @@ def _message(info: Record, text: str, milliseconds: int) -> Record:
 
 
 def _model(environment: Mapping[str, str]) -> tuple[str, str]:
-    """Return the provider and the name of the model that the host would take.
+    """Return the provider and the name of the model that the host would choose.
 
     Raises:
         CallerError: It has noted none.

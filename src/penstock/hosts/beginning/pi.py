@@ -1,4 +1,4 @@
-"""Begin a session of pi (its format 3; 0.73.1)."""
+"""How is a session of pi started (its format 3; 0.73.1)?"""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def sessions_folder(folder: str, environment: Mapping[str, str]) -> str:
 
 
 def records(first: First) -> list[Record]:
-    """Return the records of a new session; an answer would have to name a model."""
+    """Return the records of a new session; there is no answer, because one would have to name a model."""
     content = [{"type": "text", "text": first.text}]
     message = {"role": "user", "content": content, "timestamp": time.time_ns() // 1_000_000}
     entry = {"type": "message", "id": secrets.token_hex(4), "parentId": None, "timestamp": first.now}

@@ -1,4 +1,4 @@
-"""Begin a session of qwen-code (0.24.4)."""
+"""How is a session of qwen-code started (0.24.4)?"""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def sessions_folder(folder: str, environment: Mapping[str, str]) -> str:
 
 
 def records(first: First) -> list[Record]:
-    """Return the records of a new session: an answer stands behind the message, so that it is not taken for broken off."""
+    """Return the records of a new session: an answer follows the message, so that it does not count as interrupted."""
     said: list[Record] = [
         {"type": "user", "message": {"role": "user", "parts": [{"text": first.text}]}},
         {"type": "assistant", "message": {"role": "model", "parts": [{"text": NOTED}]}},

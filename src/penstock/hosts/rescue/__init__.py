@@ -1,8 +1,8 @@
-"""Bring a session back that its host cannot go on with: a new one beside it, whose next request fits (X-3).
+"""How is a session recovered that its host cannot continue? By a new one next to it, whose next request fits (X-3).
 
-Law: the session's own file is never changed, but for one append that was asked for by name; what is not in the new one is in our
-store, under the handle that stands in its place; nothing is written that was not read back and counted as it will stand there.
-Keeps out: which command asks for it.
+Law: the session's own file is never changed, except for one append that is explicitly requested; what is not in the new session is
+in our store, under the handle in its place; nothing is written that was not read back and counted in its final form. Leaves to
+others: which command asks for it.
 """
 
 from __future__ import annotations
@@ -42,59 +42,59 @@ if TYPE_CHECKING:
     from penstock.text.calls import Dialect
 
     Tell: TypeAlias = Callable[[str, int, int], None]
-    """What is done, how much of it, and of how many (0: nobody knows)."""
+    """What is being done, how much of it, and of how many (0: unknown)."""
 
 __all__ = ["APPENDERS", "MARGIN", "WRITERS", "Form", "Rescue", "rescue"]
 
 Form = Literal["new", "append", "plan"]
-"""What is made of a session: a new one beside it, an append to its own file, or only the plan of it."""
+"""What is made of a session: a new one next to it, an append to its own file, or only a plan."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rescue:
-    """What came of a session."""
+    """The outcome for a session."""
 
     findings: tuple[Finding, ...]
-    """Findings on what is the matter with a session, what keeps it from going on first."""
+    """Findings about a session, those that block it first."""
     tokens_before: int
-    """About what its next request takes."""
+    """The approximate size of its next request."""
     overhead_tokens: int
-    """Tokens of a request that are no messages: instructions and tools."""
+    """Tokens of a request apart from its messages: instructions and tools."""
     overhead_basis: Basis
-    """Where the number of the overhead is from; where it is assumed, the fit is no more than that."""
+    """Where the overhead's number comes from; if it is assumed, so is the fit."""
     limit_tokens: int | None
-    """What the provider takes at most."""
+    """The provider's limit."""
     limit_source: str = ""
-    """Who said so."""
+    """Where the limit comes from."""
     folder: str = ""
-    """The working folder of the session; empty where the host does not note it."""
+    """The working folder of the session; empty if the host does not record it."""
     live_sign: str = ""
-    """The file by which the host shows that it has the session open; empty where it has not."""
+    """The file by which the host shows that it has the session open; empty if it has not."""
     tokens_after: int | None = None
-    """What the next request of the new session takes at most; None where none was planned."""
+    """The size of the new session's next request, as an upper bound; None if none was planned."""
     session: str = ""
-    """The id of the session to go on with; empty where nothing was written."""
+    """The id of the session to resume; empty if nothing was written."""
     path: str = ""
     """The file of the session."""
     undo_bytes: int | None = None
-    """How long the file was before the append; None where there was none."""
+    """The length of the file before the append; None if there was none."""
     prepare: tuple[str, ...] = ()
-    """The host's command that takes its file in first; empty for a host that reads the file itself."""
+    """The host's command that imports the file first; empty for a host that reads the file itself."""
     resume: tuple[str, ...] = ()
-    """The host's command that goes on with it."""
+    """The host's command that resumes the session."""
     cuts: tuple[RescueCut, ...] = ()
     """Contents that are no longer in the session."""
     irreducible: Bill | None = None
-    """What remains where nothing more can go and it still does not fit."""
+    """What remains if nothing more can be removed and it still does not fit."""
 
     @property
     def is_stuck(self) -> bool:
-        """Whether the session cannot go on."""
+        """Whether the session cannot continue."""
         return any(finding.is_stuck for finding in self.findings)
 
     @property
     def command(self) -> str:
-        """What to type in a shell to go on with the session; empty where nothing was written."""
+        """The shell command that resumes the session; empty if nothing was written."""
         return " && ".join(shlex.join(words) for words in (self.prepare, self.resume) if words)
 
     @property
@@ -104,7 +104,7 @@ class Rescue:
 
 
 class _Read(NamedTuple):
-    """A session as it was read."""
+    """A session as read."""
 
     host: str
     head: Head
@@ -125,21 +125,21 @@ def rescue(
 ) -> Rescue:
     """Find out why a session is stuck, and write a new one that is not.
 
-    Nothing is written where it is not stuck, nor where its host has it open.
+    Nothing is written if it is not stuck, or if its host has it open.
 
     Args:
         host: whose session it is, one of `WRITERS`.
-        path: its file, no link to it: a new one is written beside.
-        window_tokens: what the model holds; None takes what refusals and the host say.
-        keep: keeps what goes, given its content and a name, and returns its handle.
-        dialect: how the call is written that reads it.
+        path: its file, not a link to it: a new one is written next to it.
+        window_tokens: the model's window; None takes it from refusals and the host.
+        keep: keeps removed content, given that and a name, and returns its handle.
+        dialect: how the call that reads it is written.
         model: whose tokens are counted; None takes the session's.
-        form: what is made of it; `append` for one of `APPENDERS` alone.
-        tell: is told what is done, how much of it and of how many (0: nobody knows); None where nobody looks.
+        form: what is made of it; `append` only for one of `APPENDERS`.
+        tell: receives what is being done, how much of it and of how many (0: unknown); None if nobody watches.
 
     Raises:
-        OSError: The file cannot be read, or the new one not written.
-        CallerError: Nobody says what the model holds, and the session was refused for its size; or the host goes on writing to it.
+        OSError: The file cannot be read, or the new one cannot be written.
+        CallerError: The model's window is unknown, and the session was refused for its size; or the host is still writing to it.
     """
     reader = reader_of(host)
     known = writing.identity_of(path)
@@ -152,7 +152,7 @@ def rescue(
         counter = best_counter(model or projection.model or "o200k")
         limit, source = _limit(projection, window_tokens)
         assumed = KNOWN_HOSTS[host].overhead_tokens
-        # Nobody works with a model that its host's own words fill by more than half.
+        # Nobody uses a model that its host's own words fill by more than half.
         size = measure(projection, reader.WIRE, counter, assumed if limit is None else min(assumed, limit // 2))
         read = _Read(host, head, projection, size)
         found = findings(projection, reader.WIRE, size, limit, file.counts)
@@ -166,7 +166,7 @@ def rescue(
             folder=head.folder,
         )
         if not done.is_stuck:
-            return replace(done, tokens_before=size.likely_tokens)  # what it is held against the limit by
+            return replace(done, tokens_before=size.likely_tokens)  # the figure that is compared with the limit
         done = _with_live_sign(done, read, path)
         if done.live_sign and form != "plan":
             return done
@@ -175,7 +175,7 @@ def rescue(
         made = _smaller(read, limit, tools)
         least = size.least_fixed_tokens
         if isinstance(made, StillTooLarge) and least is not None and least < size.fixed_tokens:
-            # What stays and what goes beside it cannot both be as large as each may be: a provider counted them together.
+            # The messages and the overhead cannot both be at their maximum: a provider counted them together.
             size = size._replace(fixed_tokens=least)
             read = read._replace(size=size)
             done = replace(done, overhead_tokens=least, overhead_basis="measured")
@@ -194,14 +194,14 @@ _H = TypeVar("_H")
 
 
 def _counted(happenings: Iterable[_H], tell: Tell) -> Iterator[_H]:
-    """Yield what happened in a session, and tell how much was read."""
+    """Yield a session's happenings, and report how many were read."""
     for number, happening in enumerate(happenings, 1):
         tell("Records read", number, 0)
         yield happening
 
 
 def _kept_count(keep: Callable[[str | bytes, str], str], tell: Tell) -> Callable[[str | bytes, str], str]:
-    """Return what keeps what goes, and tells how much it was."""
+    """Return a function that keeps removed content and reports how many pieces."""
     numbers = count(1)
 
     def kept(content: str | bytes, name: str) -> str:
@@ -227,10 +227,10 @@ def _written(
 
 
 def _smaller(read: _Read, limit: int | None, tools: OfferedTools) -> Smaller | StillTooLarge:
-    """Return what of the session fits, and what that takes as its provider counts.
+    """Return the part of the session that fits, and its size as its provider counts.
 
     Raises:
-        CallerError: It was refused for its size, and nobody says what the model holds.
+        CallerError: It was refused for its size, and the model's window is unknown.
     """
     projection, newest, size = read.projection, newest_refusal(read.projection), read.size
     by_bytes = newest is not None and newest.is_of_bytes
@@ -239,8 +239,8 @@ def _smaller(read: _Read, limit: int | None, tools: OfferedTools) -> Smaller | S
         raise CallerError(
             "Nobody says how much the model holds: not the host, and the refusal names no number. Say it: --window TOKENS"
         )
-    # Two ways to be too large: a provider has said so, or the count says so against a limit that somebody named. Only
-    # then is anything taken out for its size; a session that was refused for a picture keeps all its words.
+    # A session is too large if a provider said so, or if the count exceeds a known limit. Only then is content removed for its
+    # size; a session that was refused for a picture keeps all its words.
     space = _room(read, limit) if is_size and limit is not None else None
     transcript = load(whole_messages(projection.said), tools.wire)
     refused = [entry.index for entry in unusable_reasoning(transcript, projection)]
@@ -250,7 +250,7 @@ def _smaller(read: _Read, limit: int | None, tools: OfferedTools) -> Smaller | S
         refused_media = media_places(projection, transcript, is_all=is_all)
     room_tokens = None if space is None else space.tokens
     if by_bytes and not refused_media:
-        room_tokens = size.messages_tokens // 2  # no picture is to blame, and nobody says how many bytes are too many
+        room_tokens = size.messages_tokens // 2  # no picture is to blame, and the limit in bytes is unknown
     made = shrink(projection.said, room_tokens, tools, refused_reasoning=refused, refused_media=refused_media or ())
     if isinstance(made, StillTooLarge):
         return made
@@ -258,7 +258,7 @@ def _smaller(read: _Read, limit: int | None, tools: OfferedTools) -> Smaller | S
 
 
 def _of_the_host(host: str, head: Head) -> list[Finding]:
-    """Return what is to be said of the host's version."""
+    """Return the findings about the host's version."""
     known = KNOWN_HOSTS[host]
     if not head.version or head.version in known.versions:
         return []
@@ -279,12 +279,11 @@ def _with_live_sign(done: Rescue, read: _Read, path: str) -> Rescue:
 
 
 def _limit(projection: Projection, window_tokens: int | None) -> tuple[int | None, str]:
-    """Return what the model holds, and who says so: what a refusal names is surer than what a host believes."""
+    """Return the model's window, and its source: a refusal's number is more reliable than a host's."""
     if window_tokens is not None:
         return window_tokens, "as you said"
     if projection.limits:
-        # The smallest of several: a session may have changed its model, and what is rescued has to fit whichever goes
-        # on with it.
+        # The smallest of several: a session may have changed its model, and the result must fit whichever resumes it.
         return min(projection.limits), "as the provider said"
     if projection.window_tokens is not None:
         return projection.window_tokens, "as the host notes"
@@ -292,12 +291,12 @@ def _limit(projection: Projection, window_tokens: int | None) -> tuple[int | Non
 
 
 def _room(read: _Read, limit_tokens: int) -> Room:
-    """Return what the messages may take."""
+    """Return the room for the messages."""
     is_refused = any(overflow.parse(one.words) is not None for one in read.projection.refused)
     return room(read.size, limit_tokens, _stated_tokens(read.projection), is_refused=is_refused)
 
 
 def _stated_tokens(projection: Projection) -> int:
-    """Return what the provider counted of a request that it refused; 0 where it stated nothing."""
+    """Return the provider's count of a refused request; 0 if it stated none."""
     refused = [one for one in map(overflow.parse, (one.words for one in projection.refused)) if one is not None]
     return max((one.input or one.total or 0 for one in refused if one.unit == "tokens"), default=0)

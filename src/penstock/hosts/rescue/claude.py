@@ -1,4 +1,4 @@
-"""Write a session of Claude Code beside another: one chain of records, of which the host makes up the rest (2.1.332)."""
+"""How is a session of Claude Code written next to another: one chain of records, from which the host derives the rest (2.1.332)?"""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _FRAME = ("isSidechain", "userType", "entrypoint", "cwd", "version", "gitBranch"
 
 
 def new_session(path: str) -> tuple[str, str]:
-    """Return an id, and the path of its file beside another's."""
+    """Return an id, and the path of its file next to another's."""
     session = str(uuid.uuid4())
     return session, os.path.join(os.path.dirname(path), f"{session}.jsonl")
 
 
 def resume(session: str) -> list[str]:
-    """Return the host's command that goes on with a session, in its folder."""
+    """Return the host's command that resumes a session, in its folder."""
     return ["claude", "--resume", session]
 
 
@@ -34,17 +34,17 @@ def records(file: SessionFile, lines: Sequence[SessionLine], session: str, now: 
     before: str | None = None
     for record in _unchained(file, lines, now):
         record.pop("logicalParentUuid", None)
-        record.pop(AGAIN, None)  # here it stands for the first time
+        record.pop(AGAIN, None)  # here it occurs for the first time
         record |= {"parentUuid": before, "sessionId": session}
         before = record.setdefault("uuid", str(uuid.uuid4()))
         yield record
 
 
 def appended(file: SessionFile, lines: Sequence[SessionLine], tokens: tuple[int, int], now: str) -> Iterator[Record]:
-    """Yield a compaction, and the messages that are in force behind it.
+    """Yield a compaction, and the messages that are in force after it.
 
-    The host takes what follows the newest boundary for all that there is. A boundary without its figures is one at which the host's
-    own next compaction fails.
+    The host treats what follows the newest boundary as the whole session. A boundary without figures makes the host's own next
+    compaction fail.
     """
     newest: Record = {}
     for _, record in file.records():
@@ -71,7 +71,7 @@ def appended(file: SessionFile, lines: Sequence[SessionLine], tokens: tuple[int,
         before = record["uuid"]
         answer = string(field(record, "message", "id"))
         if answer:
-            # The host looks for the parts of an answer, and for their results, by its id in all of the file: under the old id it
+            # The host searches the whole file for an answer's parts, and their results, by the answer's id: under the old id it
             # would send the old results too.
             record["message"] = {**record["message"], "id": answers.setdefault(answer, f"msg_{uuid.uuid4().hex}")}
         yield record
@@ -92,11 +92,11 @@ def _unchained(file: SessionFile, lines: Sequence[SessionLine], now: str) -> Ite
                 record = _changed(record, line.message)
             yield _without_figures(record) if is_changed or line.is_left_over else record
             if line.message is not None:
-                break  # all blocks of an answer stand in the first record of it now
+                break  # all blocks of an answer are now in its first record
 
 
 def _without_figures(record: Record) -> Record:
-    """Return an answer without what its provider counted: that was another request, and the host would take it for this one."""
+    """Return an answer without its provider's counts: they belong to another request, and the host would apply them to this one."""
     message = record.get("message")
     if not isinstance(message, dict) or "usage" not in message:
         return record

@@ -1,4 +1,4 @@
-"""Write a session of Codex beside another: what it says of itself, then the items of the next request (0.171.0)."""
+"""How is a session of Codex written next to another: its metadata, then the items of the next request (0.171.0)?"""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FIGURES = (
 
 
 def new_session(path: str) -> tuple[str, str]:
-    """Return an id, and the path of its file beside another's; of one that was put away, among those that are not."""
+    """Return an id, and the path of its file next to another's; for an archived session, among those that are not archived."""
     session, now = str(_uuid7()), time.gmtime()
     name = f"rollout-{time.strftime('%Y-%m-%dT%H-%M-%S', now)}-{session}.jsonl"
     home, folder = os.path.split(os.path.dirname(path))
@@ -38,7 +38,7 @@ def new_session(path: str) -> tuple[str, str]:
 
 
 def resume(session: str) -> list[str]:
-    """Return the host's command that goes on with a session."""
+    """Return the host's command that resumes a session."""
     return ["codex", "resume", session]
 
 
@@ -51,7 +51,7 @@ def records(file: SessionFile, lines: Sequence[SessionLine], session: str, now: 
     if "session_id" in payload:
         payload["session_id"] = session
     yield {**meta, "timestamp": now, "type": "session_meta", "payload": payload}
-    # Without them the host would tell its model once more where it is and what it may do.
+    # Without them the host would tell its model again where it is and what it may do.
     for ordinal, record in enumerate(kept.values(), 1):
         yield {**record, "timestamp": now, "ordinal": ordinal}
     for ordinal, item in enumerate(_items(lines), len(kept) + 1):
@@ -59,10 +59,10 @@ def records(file: SessionFile, lines: Sequence[SessionLine], session: str, now: 
 
 
 def appended(file: SessionFile, lines: Sequence[SessionLine], tokens: tuple[int, int], now: str) -> Iterator[Record]:
-    """Yield a compaction, which replaces all that was said so far, what the host says of itself, and how full the window is.
+    """Yield a compaction, which replaces everything said so far, the host's settings, and how full the window is.
 
-    After a refusal the host notes that its window is full: without new figures it would compact once more before all else, and
-    without its settings it would tell its model once more where it is.
+    After a refusal the host records its window as full: without new figures it would first compact again, and without its settings
+    it would tell its model again where it is.
     """
     ordinal: int | None = None
     settings: dict[str, Record] = {}
@@ -92,7 +92,7 @@ def _items(lines: Sequence[SessionLine]) -> Iterator[Json]:
 
 
 def _in_full(message: Json) -> Json:
-    """Return a message as an item of the long form: the short one, a role and a text, is read by the API and not by the host."""
+    """Return a message as an item of the long form: the API reads the short one, a role and a text, but the host does not."""
     role, content = role_of(message), field(message, "content")
     kind = "output_text" if role == "assistant" else "input_text"
     blocks = [{"type": kind, "text": content}] if isinstance(content, str) else content

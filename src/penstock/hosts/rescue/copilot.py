@@ -1,4 +1,6 @@
-"""Write a session of Copilot CLI beside another: a folder of its own, with the events that make up the next request (1.0.102)."""
+"""How is a session of Copilot CLI written next to another: a folder of its own, with the events that make up the next request
+(1.0.102)?
+"""
 
 from __future__ import annotations
 
@@ -18,25 +20,26 @@ if TYPE_CHECKING:
     from penstock.inspection.happenings import Place
     from penstock.text.json_access import Json
 
-# What an answer or a result holds beside what is sent, for the host's screen or for whoever sent it; a result's is as large as it.
+# The members of an answer, a result and a message that are kept besides their content. A result's other members, for the host's
+# screen, are as large as the result.
 _ANSWER = frozenset({"messageId", "model", "interactionId", "turnId", "reasoningText", "providerId"})
 _RESULT = frozenset({"toolCallId", "success", "model", "interactionId", "turnId"})
 _USER = frozenset({"messageId", "source", "delivery", "interactionId", "turnId"})
 
 
 def new_session(path: str) -> tuple[str, str]:
-    """Return an id, and the path of its file: in a new folder beside another's."""
+    """Return an id, and the path of its file: in a new folder next to another's."""
     session = str(uuid.uuid4())
     return session, os.path.join(os.path.dirname(os.path.dirname(path)), session, os.path.basename(path))
 
 
 def resume(session: str) -> list[str]:
-    """Return the host's command that goes on with a session."""
+    """Return the host's command that resumes a session."""
     return ["copilot", f"--resume={session}"]
 
 
 def records(file: SessionFile, lines: Sequence[SessionLine], session: str, now: str) -> Iterator[Record]:
-    """Yield the events of the new session, each with the one that it goes on from."""
+    """Yield the events of the new session, each with its predecessor."""
     before: str | None = None
     for event in _unchained(file, lines, session):
         made = str(uuid.uuid4())
@@ -75,11 +78,11 @@ def _unchained(file: SessionFile, lines: Sequence[SessionLine], session: str) ->
 
 
 def _written(event: Record, message: Json) -> Record:
-    """Return an event that says a message; what is no answer and no result, a person says."""
+    """Return an event for a message; what is neither an answer nor a result becomes a person's message."""
     data, content = event.get("data"), field(message, "content")
     own = data if isinstance(data, dict) else {}
     words = "\n".join(string(block.get("text")) for block in blocks(content) if type_of(block) == "text")
-    if not event and field(message, "role") == "assistant":  # what a note stands beside, so that roles alternate
+    if not event and field(message, "role") == "assistant":  # goes with a note, so that roles alternate
         return {
             "type": "assistant.message",
             "data": {"messageId": str(uuid.uuid4()), "content": words, "toolRequests": []},
@@ -87,15 +90,15 @@ def _written(event: Record, message: Json) -> Record:
     match type_of(event):
         case "tool.execution_complete":
             kept = {key: value for key, value in own.items() if key in _RESULT}
-            # A failure too: the words are what it said.
+            # Also for a failure: the words are its message.
             return {**event, "data": {**kept, "success": True, "result": {"content": words}}}
         case "assistant.message":
             kept = {key: value for key, value in own.items() if key in _ANSWER}
             calls, requests = objects(field(message, "tool_calls")), objects(own.get("toolRequests"))
             if [one.get("toolCallId") for one in requests] != [call.get("id") for call in calls]:
-                requests = [_request(call) for call in calls]  # of an answer that was written in several events
+                requests = [_request(call) for call in calls]  # the answer was written in several events
             return {**event, "data": {**kept, "content": words, "toolRequests": requests}}
-    if role_of(message) == "assistant":  # a note of ours between two messages of the person's
+    if role_of(message) == "assistant":  # our note between two of the person's messages
         said = {"messageId": str(uuid.uuid4()), "content": words, "toolRequests": []}
         return {"type": "assistant.message", "data": said}
     kept = {key: value for key, value in own.items() if key in _USER}

@@ -1,6 +1,7 @@
-"""What goes before anything is planned: copies, images, reasoning that is refused; and last, what was put in at once.
+"""What is removed before anything is planned: copies, images, refused reasoning; and last, what was pasted?
 
-Law: what is taken can be had back under its handle, but for copies of what stays. Keeps out: when enough is gone (`shrinking`).
+Law: removed content can be retrieved under its handle, except copies of what stays. Leaves to others: when enough is removed
+(`shrinking`).
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from penstock.wires import Transcript
 
 _KEPT_TOKENS = 1_500
-_LARGEST_SHARE = 8  # words above that part of the room are no question
+_LARGEST_SHARE = 8  # a text above this fraction of the room is not a question
 
 
 class RescueCut(NamedTuple):
@@ -43,7 +44,7 @@ class RescueCut(NamedTuple):
     handle: str
     """Empty for a copy of what stays."""
     tokens: int
-    """Tokens that a cut saves: what was there, less what stands in its place."""
+    """Tokens that a cut saves: the old content less its replacement."""
 
 
 class OfferedTools(NamedTuple):
@@ -52,13 +53,13 @@ class OfferedTools(NamedTuple):
     wire: str
     counter: TokenCounter
     keep: Callable[[str | bytes, str], str]
-    """Keeps what goes, given its content and a name, and returns its handle."""
+    """Keeps removed content, given that and a name, and returns its handle."""
     dialect: Dialect
-    """How the call is written that reads it."""
+    """How the call that reads it is written."""
 
 
 class Cutting:
-    """Messages of which some are replaced."""
+    """Messages some of which are replaced."""
 
     def __init__(self, messages: list[Json], tools: OfferedTools) -> None:
         self.messages = messages
@@ -67,11 +68,11 @@ class Cutting:
 
     @property
     def transcript(self) -> Transcript:
-        """The messages as they are now."""
+        """The messages in their present state."""
         return load(self.messages, self._tools.wire)
 
     def drop_copies(self) -> set[int]:
-        """Take results away whose call had one before; return the places of messages that held nothing else."""
+        """Remove duplicate results of a call; return the positions of messages that held nothing else."""
         made = self.transcript
         doubled = find_unpaired(made).doubled
         of_each = Counter(at for at, _ in doubled)
@@ -87,18 +88,18 @@ class Cutting:
         return emptied
 
     def cut_media(self, over_tokens: int, refused: Collection[int] = ()) -> None:
-        """Put a sentence in the place of images and files; those that their provider does not take go always.
+        """Replace images and files by a sentence; those that their provider refuses are always replaced.
 
         Args:
-            over_tokens: how much has to go, the largest first.
-            refused: the places of messages in which all of them go.
+            over_tokens: how much must be removed, the largest first.
+            refused: the positions of messages in which all of them are replaced.
         """
         rows = sorted(media_of(self.transcript), key=lambda row: -row[1].bytes_estimate)
         for entry, medium in rows:
             is_refused = entry.index in refused or is_too_large(medium, self._tools.wire)
             if over_tokens <= 0 and not is_refused:
                 continue
-            # A document may be text, or a file that the provider holds: then the block itself is kept.
+            # A document may be text, or a file that the provider stores: then the block itself is kept.
             kept = _content(medium.data) or medium.url or as_json(medium.raw)
             handle = self._tools.keep(kept, medium.kind)
             way = stand_ins.way_back(handle, self._tools.dialect)
@@ -109,12 +110,12 @@ class Cutting:
             over_tokens -= tokens
 
     def cut_words(self, room_tokens: int) -> bool:
-        """Cut what a person or the host put in at once to its two ends, where it takes a large part of the room.
+        """Cut a person's or the host's text to its two ends if it takes a large part of the room.
 
         Returns:
             Whether anything was cut.
         """
-        # What is not much longer than its own ends stays: it may be what the host tells its model.
+        # A text not much longer than its ends stays: it may be the host's instructions to its model.
         before, most = len(self.cuts), max(_KEPT_TOKENS, room_tokens // _LARGEST_SHARE)
         for at, entry in enumerate(self.transcript.entries):
             for part in entry.parts:
@@ -131,11 +132,11 @@ class Cutting:
         return len(self.cuts) > before
 
     def _replace(self, at: int, old: Json, words: str) -> None:
-        """Put words where a message has a block or a text, wherever in it that stands."""
+        """Replace a block or a text of a message by words, wherever it is in the message."""
         new = words if isinstance(old, str) else _block_of(self._tools.wire, words)
         self.messages[at] = copied(self.messages[at])
         rest: list[Json] = [self.messages[at]]
-        while rest:  # without recursion: what tools return nests as deeply as it likes
+        while rest:  # without recursion: tool results may nest to any depth
             held = rest.pop()
             for key, value in list(held.items() if isinstance(held, dict) else enumerate(held)):
                 if type(value) is type(old) and value == old:
@@ -147,10 +148,10 @@ class Cutting:
 def without_turns(
     transcript: Transcript, entries: Collection[int], tools: OfferedTools
 ) -> tuple[Transcript, list[RescueCut]]:
-    """Return a transcript with a note in place of the turns that hold these messages, and what went.
+    """Return a transcript with a note in place of the turns that hold these messages, and what was removed.
 
-    Reasoning that its provider refuses goes with its whole turn: alone it cannot be taken from what was signed around it.
-    A turn that has to stay does.
+    Reasoning that its provider refuses is removed with its whole turn: it cannot be separated from what was signed around it. A
+    protected turn stays.
     """
     kept = transcript.protected()
     turns = [
@@ -177,7 +178,7 @@ def _without_block(message: Json, number: int) -> Json:
 
 
 def _content(data: str) -> str | bytes:
-    """Return the bytes that base64 stands for; the text itself where it is none."""
+    """Return the bytes that base64 encodes; the text itself if it is not base64."""
     try:
         return base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError):
@@ -185,6 +186,6 @@ def _content(data: str) -> str | bytes:
 
 
 def _block_of(wire: str, words: str) -> Json:
-    """Return words as a block among others, as a wire writes what has several."""
+    """Return words as a block among others, in the wire's form for several."""
     (message,) = wire_named(wire).codec.write([UserTurn([Text(words), Text(words)])]).messages
     return next(value for value in message.values() if isinstance(value, list))[0]

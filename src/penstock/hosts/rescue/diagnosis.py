@@ -1,6 +1,6 @@
-"""Why is a session stuck, or is it? Codes, each with a sentence.
+"""Is a session stuck, and why? Codes, each with a sentence.
 
-Law: a session is called stuck only for what its record shows, or for a size above a limit that somebody named. Keeps out: the cure.
+Law: a session is called stuck only for what its record shows, or for a size above a known limit. Leaves to others: the remedy.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from penstock.overflow import Diagnosis
     from penstock.wires import Entry, Part, Transcript
 
-# Of one image, as it is encoded: Anthropic's API takes 5 MiB, OpenAI's and Google's at least 20 MB in all; a document takes 32 MB.
+# The limits of one encoded image: Anthropic's API takes 5 MiB, OpenAI's and Google's at least 20 MB in all; a document may have 32
+# MB.
 _MAX_IMAGE_BYTES = {"anthropic": 5 << 20}
 _MAX_MEDIA_BYTES = 20 << 20
 FAULTS = {
@@ -33,36 +34,36 @@ FAULTS = {
     "chain_gap": "{} records go on from one that is not in the file; the host may show only what follows.",
     "boundary_without_metadata": "{} compactions have no figures; the host's next one may fail.",
 }
-"""What readers find to be the matter with a file, each with its sentence."""
+"""Faults that readers find in a file, each with its sentence."""
 _OF_THINKING = re.compile(
     r"thinking\b.{0,80}\bsignature|signature\b.{0,80}\bthinking|thinking\W+blocks?\b", re.IGNORECASE | re.DOTALL
 )
 _COMPACTION_FAILED = re.compile(r"compaction failed", re.IGNORECASE)
-_MIN_SIGNATURE_CHARS = 64  # those of Anthropic's API have hundreds
+_MIN_SIGNATURE_CHARS = 64  # Anthropic's have hundreds
 _BROKEN_HISTORY = {"malformed_history", "bad_request"}
 
 
 class Finding(NamedTuple):
-    """Something that is the matter with a session."""
+    """Something wrong with a session."""
 
     code: str
     """Stable, for scripts."""
     sentence: str
     is_stuck: bool
-    """Whether the session cannot go on because of it; else it is information."""
+    """Whether the session cannot continue because of it; otherwise it is information."""
 
 
 def findings(
     projection: Projection, wire: str, size: RecordSize, limit_tokens: int | None, counts: Counts
 ) -> list[Finding]:
-    """Return what is the matter with a session, what keeps it from going on first.
+    """Return what is wrong with a session, blocking findings first.
 
     Args:
         projection: its next request.
-        wire: how that is written.
-        size: what it takes.
-        limit_tokens: what the provider takes at most; None where nobody says.
-        counts: what of its file was not understood.
+        wire: the form in which that is written.
+        size: its size.
+        limit_tokens: the provider's limit; None if unknown.
+        counts: what was not understood in its file.
     """
     transcript = load(whole_messages(projection.said), wire)
     has_images = any(True for _ in media_of(transcript))
@@ -82,7 +83,7 @@ def findings(
 
 
 class NotedRefusal(NamedTuple):
-    """The newest words in place of an answer that say why."""
+    """The newest message in place of an answer that gives a reason."""
 
     words: str
     told: Diagnosis
@@ -94,7 +95,7 @@ class NotedRefusal(NamedTuple):
 
     @property
     def is_of_bytes(self) -> bool:
-        """Whether a request was refused for its bytes, which tokens say nothing of."""
+        """Whether a request was refused for its bytes, about which tokens say nothing."""
         return self.told.kind == "payload_too_large"
 
     @property
@@ -109,15 +110,17 @@ class NotedRefusal(NamedTuple):
 
 
 def newest_refusal(projection: Projection) -> NotedRefusal | None:
-    """Return the newest refusal of a session since its last answer; None where there is none."""
+    """Return the newest refusal of a session since its last answer; None if there is none."""
     told = [NotedRefusal(one.words, overflow.diagnose(one.words)) for one in projection.refused]
-    # What a host says of its own compaction does not say why.
+    # A host's message about its own compaction gives no reason.
     said_why = [one for one in told if one.told.kind != "unknown" or not _COMPACTION_FAILED.search(one.words)]
     return said_why[-1] if said_why else None
 
 
 def unusable_reasoning(transcript: Transcript, projection: Projection) -> list[Entry]:
-    """Return the messages whose reasoning the provider refuses: those without a signature, else all that it may have meant."""
+    """Return the messages whose reasoning the provider refuses: those without a signature, otherwise all that the refusal
+    may mean.
+    """
     newest = newest_refusal(projection)
     if newest is None or not newest.is_of_thinking:
         return []
@@ -181,14 +184,14 @@ def _messages(transcript: Transcript, projection: Projection) -> Iterator[Findin
 
 
 def media_places(projection: Projection, transcript: Transcript, *, is_all: bool) -> list[int]:
-    """Return the places of messages with images or files: those that no provider took yet, else all."""
+    """Return the positions of messages with images or files: those that no provider has accepted yet, otherwise all."""
     answered = len(grouped(projection.said[: projection.answered_said]))
     places = sorted({entry.index for entry, _ in media_of(transcript)})
     return [place for place in places if place >= answered and not is_all] or places
 
 
 def media_of(transcript: Transcript) -> Iterator[tuple[Entry, Media]]:
-    """Yield all images and files of a conversation, those in results too, each with its message."""
+    """Yield all images and files of a conversation, including those in results, each with its message."""
     for entry in transcript.entries:
         for part in entry.parts:
             for inner in part.parts if isinstance(part, ToolResult) else (part,):
@@ -197,7 +200,7 @@ def media_of(transcript: Transcript) -> Iterator[tuple[Entry, Media]]:
 
 
 def is_too_large(medium: Media, wire: str) -> bool:
-    """Return whether the provider takes no image or file of that size."""
+    """Return whether an image or file exceeds the provider's size limit."""
     most = _MAX_IMAGE_BYTES.get(wire, _MAX_MEDIA_BYTES) if medium.kind == "image" else 2 * _MAX_MEDIA_BYTES
     return max(len(medium.data), medium.bytes_estimate) > most
 
@@ -207,7 +210,7 @@ def _is_thinking(part: Part) -> TypeGuard[Reasoning]:
 
 
 def _is_hollow(part: Part) -> TypeGuard[Reasoning]:
-    """Whether a block of Anthropic's thinking came without what the API wants to see again."""
+    """Return whether a block of Anthropic's thinking lacks the signature that the API requires."""
     if not _is_thinking(part) or type_of(part.raw) != "thinking":
         return False
     return len(string(field(part.raw, "signature"))) < _MIN_SIGNATURE_CHARS

@@ -1,7 +1,7 @@
-"""Write a session of Gemini CLI beside another: its messages as the next request has them, each result once (0.61.0).
+"""How is a session of Gemini CLI written next to another: its messages as in the next request, each result once (0.61.0)?
 
-The host keeps a result in the answer that called, and sends that; who resumes its own files sends the copy in a message of its own
-too. Here there is none. Law: what is read of the new file is what was given, message by message.
+The host keeps a result in the answer that called, and sends it from there; resuming its own files sends a copy in a separate
+message too. Here there is no copy. Law: the new file reads as what was given, message by message.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ _CALL = {"id", "name", "args"}
 
 
 def new_session(path: str) -> tuple[str, str]:
-    """Return an id, and the path of its file beside another's."""
+    """Return an id, and the path of its file next to another's."""
     session = str(uuid.uuid4())
     name = f"session-{time.strftime('%Y-%m-%dT%H-%M', time.gmtime())}-{session[:8]}.jsonl"
     return session, os.path.join(os.path.dirname(path), name)
 
 
 def resume(session: str) -> list[str]:
-    """Return the host's command that goes on with a session, in its folder."""
+    """Return the host's command that resumes a session, in its folder."""
     return ["gemini", "--resume", session]
 
 
 def records(file: SessionFile, lines: Sequence[SessionLine], session: str, now: str) -> Iterator[Record]:
     """Yield the records of the new session."""
     kept = {key: value for key, value in header(file).items() if key != "messages"}
-    # Which session is the newest is decided by when it began.
+    # The host takes the session with the latest start as the newest.
     yield {**kept, "sessionId": session, "startTime": now, "lastUpdated": now}
     messages = [(line, joined(line.said) if line.message is None else line.message) for line in lines]
     at = 0
@@ -64,7 +64,7 @@ def _time_of(line: SessionLine) -> str:
 
 
 def _answers(message: Any, calls: Sequence[Any]) -> bool:
-    """Return whether a message is nothing but results of these calls, and begins with one."""
+    """Return whether a message contains only results of these calls, and begins with one."""
     known = {string(field(call, "id")) for call in calls} - {""}
     parts = objects(field(message, "parts"))
     answered = [string(field(part, "functionResponse", "id")) for part in parts if "functionResponse" in part]
@@ -77,7 +77,7 @@ def _answers(message: Any, calls: Sequence[Any]) -> bool:
 
 
 def _spoken(parts: Sequence[Record]) -> list[Record]:
-    """Return what an answer says beside its calls, which the host adds; with them where they hold more than it would add."""
+    """Return an answer without its calls, which the host adds; with them if they hold more than it would add."""
     said = [part for part in parts if "functionCall" not in part]
     calls = list(parts[len(said) :])
     is_plain = all(part.keys() == {"functionCall"} and part["functionCall"].keys() == _CALL for part in calls)

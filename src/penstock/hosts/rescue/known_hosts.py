@@ -1,6 +1,6 @@
-"""What is known of the hosts whose sessions are rescued, as data: versions tried, what they send beside messages, when they run.
+"""What is known about the hosts whose sessions are rescued: versions tested, overhead of a request, signs of a running session?
 
-Law: what was not tried is not in it. Keeps out: how a host writes its file (one module a host).
+Law: it holds only what was tested. Leaves to others: how a host writes its file (one module per host).
 """
 
 from __future__ import annotations
@@ -9,26 +9,26 @@ from typing import NamedTuple
 
 
 class LiveSign(NamedTuple):
-    """Where a host notes that it has a session open."""
+    """Where a host records that it has a session open."""
 
     beneath: str
-    """The folder above the session's file in whose parent the sign lies."""
+    """The name of a folder above the session's file; the sign is in that folder's parent."""
     pattern: str
-    """The sign's path from there, as a shell's pattern; `{session}` is the session's id."""
+    """The sign's path from there, as a shell pattern; `{session}` is the session's id."""
     is_lock: bool
-    """Whether the host holds a lock on it while it runs; else it is JSON that names the host's process."""
+    """Whether the host holds a lock on it while it runs; otherwise it is JSON that names the host's process."""
 
 
 class KnownHost(NamedTuple):
-    """What is known of a host."""
+    """What is known about a host."""
 
     title: str
     versions: tuple[str, ...]
-    """Versions of a host that resumed rescued sessions themselves."""
+    """Versions of a host with which resuming rescued sessions was tested."""
     overhead_tokens: int
-    """Tokens that a host's first request took beside messages, at most: assumed where a session does not show it."""
+    """Tokens that a host's first request took besides messages, as an upper bound: assumed if a session does not show it."""
     live: LiveSign | None = None
-    """The sign that a session of a host is open; None where the host does not show it."""
+    """The sign that a session of a host is open; None if the host has none."""
 
 
 KNOWN_HOSTS: dict[str, KnownHost] = {
@@ -47,4 +47,4 @@ KNOWN_HOSTS: dict[str, KnownHost] = {
     "opencode": KnownHost("opencode", ("1.18.33",), 8_000),
     "pi": KnownHost("pi", ("0.73.1",), 2_000),
 }
-"""The hosts by name; the tokens are a quarter of the bytes that each sent at first, without any MCP server."""
+"""The hosts by name; the tokens are a quarter of the bytes of each host's first request, without any MCP server."""

@@ -1,7 +1,7 @@
-"""Has a host this session open? What its own signs say of that.
+"""Does a host have this session open, according to its own signs?
 
-Law: a sign that cannot be read, or that a host left behind when it was killed, is none. Nothing is changed; a lock that nobody
-holds is held for an instant, shared. Keeps out: what follows from it.
+Law: a sign that cannot be read, or that a killed host left behind, does not count. Nothing is changed; a free lock is held for an
+instant, shared. Leaves to others: what follows from it.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ _ID = re.compile(r"[\w-]{1,200}", re.ASCII)
 
 
 def find_live_sign(host: str, path: str, session: str) -> str | None:
-    """Return the path of the sign that a host has a session open; None where there is none.
+    """Return the path of the sign that a host has a session open; None if there is none.
 
     Args:
         host: whose session it is.
         path: the session's file.
-        session: the session's id, as its records have it.
+        session: the session's id in its records.
     """
     sign = KNOWN_HOSTS[host].live
     home = None if sign is None else _home_of(path, sign.beneath)
     names = {session, os.path.basename(path).partition(".")[0]} - {""}
     if sign is None or home is None:
         return None
-    # A name that is no id would be looked for elsewhere, or as a pattern.
+    # A name that is not an id would be searched elsewhere, or as a pattern.
     patterns = {sign.pattern.replace("{session}", name) for name in names if _ID.fullmatch(name)}
     for pattern in sorted(patterns):
         for found in own_files_like(home, pattern):
@@ -50,7 +50,7 @@ def find_live_sign(host: str, path: str, session: str) -> str | None:
 
 
 def _home_of(path: str, beneath: str) -> str | None:
-    """Return the folder that holds the folder with this name above a file; None where there is none."""
+    """Return the parent of the nearest folder with this name above a file; None if there is none."""
     folder = os.path.dirname(os.path.realpath(path))
     while os.path.basename(folder) != beneath:
         if os.path.dirname(folder) == folder:
@@ -69,7 +69,7 @@ def _is_held(path: str) -> bool:
 
 
 def _is_running(path: str, sessions: set[str]) -> bool:
-    """Return whether the process that a file names has one of these sessions open. Raises OSError."""
+    """Return whether the process that a file names is running with one of these sessions open. Raises OSError."""
     try:
         noted = json.loads(read_own(path) or b"{}")
     except (ValueError, RecursionError):
@@ -79,17 +79,17 @@ def _is_running(path: str, sessions: set[str]) -> bool:
 
 
 def _lives(process: int, noted: Json) -> bool:
-    """Return whether a process runs that began when this was noted."""
-    if sys.platform == "win32":  # there the question itself would end the process
+    """Return whether the process that was recorded here is still running, and not a later one with its number."""
+    if sys.platform == "win32":  # on Windows the check itself would end the process
         return True
     if os.path.exists("/proc/self/stat"):
         space = string(noted.get("pidDomain")).rpartition("pid:[")[2]
         if space and os.readlink("/proc/self/ns/pid") != f"pid:[{space}":
-            return True  # of another container: its number means nothing here
+            return True  # in another container: its number means nothing here
         status = read_own(f"/proc/{process}/stat")
         if status is None:
             return False
-        # The name in brackets may hold anything; the start is the 20th field behind it (proc(5)), in ticks since the machine began.
+        # The name in brackets may hold anything; the start time is the 20th field after it (proc(5)), in ticks since boot.
         began = status.rpartition(b")")[2].split()[19].decode()
         return string(noted.get("procStart")) in {"", began}
     try:

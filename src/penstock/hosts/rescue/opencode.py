@@ -1,7 +1,7 @@
-"""Write a session of opencode: a file as `opencode export` prints one, which `opencode import` takes in (1.18.33).
+"""How is a session of opencode written? As a file in the form of `opencode export`, which `opencode import` reads (1.18.33).
 
-The import leaves every message and every part alone whose id is known to it, so each gets a new one; they sort by time. Law: no
-figure of a request that was larger stays, or the host would compact because of it.
+The import skips every message and part whose id it already knows, so each gets a new one; they sort by time. Law: no figure of a
+larger request stays, or the host would compact because of it.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ if TYPE_CHECKING:
 _ALPHABET = letters.digits + letters.ascii_letters
 _FRAME = ("agent", "model", "modelID", "providerID", "mode", "path")
 NOTHING = {"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}}
-"""The figures of an answer of which nothing was counted."""
+"""The figures of an answer for which nothing was counted."""
 
 
 def new_session(path: str) -> tuple[str, str]:
-    """Return an id, and the path of a file beside an export."""
-    # As the host makes them: milliseconds, then twelve bits that count. Of sessions the bits are turned round, so that
-    # a list by id has the newest first.
+    """Return an id, and the path of a file next to an export."""
+    # As the host makes them: milliseconds, then a counter of twelve bits. In session ids the bits are inverted, so that a list by
+    # id has the newest first.
     now = time.time_ns() // 1_000_000 << 12
     session = identifier("ses", ~now)  # the newest sorts first
     return session, os.path.join(os.path.dirname(path), f"{session}.json")
 
 
 def prepare(path: str) -> list[str]:
-    """Return the host's command that takes a file in."""
+    """Return the host's command that imports a file."""
     return ["opencode", "import", path]
 
 
 def resume(session: str) -> list[str]:
-    """Return the host's command that goes on with a session, once it is taken in."""
+    """Return the host's command that resumes an imported session."""
     return ["opencode", "-s", session]
 
 
@@ -67,18 +67,18 @@ class _Writing:
         self._number = time.time_ns() // 1_000_000 << 12
         self._created = 0
         self._asked = ""
-        """The newest message of the person's: what the next answers answer."""
+        """The person's newest message: the next answers refer to it."""
         self._frame: Record = {}
         self._speaker: Record = {}
         self._is_cut = False
 
     def messages(self, lines: Sequence[SessionLine]) -> Iterator[Record]:
-        """Yield them; the answer of a message, its results and what came with them stand in one."""
+        """Yield them; a message's answer, its results and what came with them are one message here."""
         self._frame, self._speaker = self._first_frame(lines, "user"), self._first_frame(lines, "assistant")
         numbered = enumerate(lines)
         for _, group in groupby(numbered, lambda row: row[1].said[0].place if row[1].said else row[0]):
             own = [line for _, line in group]
-            # From the first cut on figures no longer hold: each counted all that stood before it.
+            # After the first cut, figures no longer hold: each counted everything before it.
             self._is_cut = self._is_cut or any(line.message is not None for line in own)
             record = self._file.record(own[0].said[0].place) if own[0].said else {}
             if field(record, "info", "role") == "assistant":
@@ -89,7 +89,7 @@ class _Writing:
                 yield self._person(record, own[0])
 
     def _first_frame(self, lines: Sequence[SessionLine], role: str) -> Record:
-        """Return what the first message of a role says of itself, for a note that stands before it: whom it is for, which model."""
+        """Return the metadata of a role's first message, for a note that precedes it: agent and model."""
         for line in lines:
             info = self._file.record(line.said[0].place).get("info") if line.said else None
             if field(info, "role") == role:
@@ -97,7 +97,7 @@ class _Writing:
         return {}
 
     def _note(self, line: SessionLine) -> Record:
-        """Return a note of ours in the model's name, as it stands between two messages of the person's."""
+        """Return a note of ours in the model's name, as it comes between two messages of the person."""
         parts = [made for block in blocks(field(line.message, "content")) for made in _part(block)]
         model = self._frame.get("model")
         spoken = {
@@ -130,7 +130,7 @@ class _Writing:
         return self._message(held, parts, whole_number(field(info, "time", "created")))
 
     def _answer(self, record: Record, lines: Sequence[SessionLine]) -> Iterator[Record]:
-        """Yield an answer with its results; behind it, in words of its own, what came with them where that was cut."""
+        """Yield an answer with its results; after it, as a separate message, what came with them if that was cut."""
         info, parts = record["info"], objects(record.get("parts"))
         messages = [(joined(line.said) if line.message is None else line.message, line.message) for line in lines]
         words = {
@@ -156,8 +156,8 @@ class _Writing:
 
     def _message(self, info: Record, parts: Sequence[Record], created: int | None) -> Record:
         key = self._identifier("msg")
-        # By time first, then by id: what is said later must not be older.
-        # A message of ours has no time of its own: it takes that of the one before, and its id puts it behind.
+        # Messages sort by time, then by id, so times must not decrease. A message of ours has no time: it takes that of the
+        # previous one, and its id puts it after that.
         self._created = max(self._created, created or 0)
         timed = {**(info["time"] if isinstance(info.get("time"), dict) else {}), "created": self._created}
         if info["role"] == "user":
@@ -172,7 +172,7 @@ class _Writing:
 
 
 def identifier(prefix: str, number: int) -> str:
-    """Return an id as the host makes them: 48 bits of time and a counter, then chance."""
+    """Return an id in the host's form: 48 bits of time and a counter, then random characters."""
     return f"{prefix}_{number & (1 << 48) - 1:012x}{''.join(secrets.choice(_ALPHABET) for _ in range(14))}"
 
 
@@ -181,7 +181,7 @@ def _frame_of(info: Json) -> Record:
 
 
 def _plain(part: Record) -> Record:
-    """Return a part; what asked for a compaction only says so now: what it took is not in the file."""
+    """Return a part; a request for a compaction becomes plain text: what it referred to is not in the file."""
     if type_of(part) == "compaction":
         return {"type": "text", "text": ASKED, "synthetic": True}
     return part
@@ -199,14 +199,14 @@ def _part(block: Record) -> Iterator[Record]:
 
 
 def _resulting(part: Record, words: str | None, *, is_attached: bool) -> Record:
-    """Return a call with other words as its result, where there are any; without what came with it, where that is cut."""
+    """Return a call with other words as its result, if any are given; without its attachments, if those are cut."""
     state = part.get("state")
     if type_of(part) != "tool" or not isinstance(state, dict):
         return part
     if words is None and (is_attached or not attachments(part)):
         return part
     kept = {key: value for key, value in state.items() if key not in {"attachments", "error"}}
-    if words is not None:  # the copy for the screen would show what the model no longer sees
+    if words is not None:  # the copy for the screen would show removed content
         begun = whole_number(field(state, "time", "start")) or 0
         ended = whole_number(field(state, "time", "end")) or begun
         timed = {"start": begun, "end": ended}

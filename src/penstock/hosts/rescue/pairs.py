@@ -1,6 +1,6 @@
-"""Which calls have no result, which results have no call, and which are there twice?
+"""Which calls have no result, which results have no call, and which are duplicated?
 
-An id that is called again begins anew: some servers give the same ids in every turn.
+An id that is called again starts over: some servers give the same ids in every turn.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
 
 class CallPairs(NamedTuple):
-    """What of the calls and results of a conversation does not come in pairs."""
+    """The calls and results of a conversation that do not come in pairs."""
 
     open_calls: int
-    """Calls that no result answers."""
+    """Calls without a result."""
     lost_results: int
-    """Results that answer no call."""
+    """Results without a call."""
     doubled: tuple[tuple[int, int], ...]
-    """Results of calls that had one: the place of the message, and of the part in it."""
+    """Further results of an answered call: the position of the message, and of the part in it."""
 
 
 def find_unpaired(transcript: Transcript) -> CallPairs:
-    """Return what does not come in pairs."""
+    """Return the calls and results that do not come in pairs."""
     waiting: set[str] = set()
     answered: set[str] = set()
     doubled: list[tuple[int, int]] = []

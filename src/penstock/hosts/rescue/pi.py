@@ -1,4 +1,6 @@
-"""Write a session of pi beside another: a header, and one chain of entries, each a message of the next request (0.73.1)."""
+"""How is a session of pi written next to another: a header, and one chain of entries, each a message of the next request
+(0.73.1)?
+"""
 
 from __future__ import annotations
 
@@ -22,14 +24,14 @@ _COSTS = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0}
 
 
 def new_session(path: str) -> tuple[str, str]:
-    """Return an id, and the path of its file beside another's."""
+    """Return an id, and the path of its file next to another's."""
     session = str(uuid.uuid4())
     name = f"{time.strftime('%Y-%m-%dT%H-%M-%S-000Z', time.gmtime())}_{session}.jsonl"
     return session, os.path.join(os.path.dirname(path), name)
 
 
 def resume(session: str) -> list[str]:
-    """Return the host's command that goes on with a session, in its folder."""
+    """Return the host's command that resumes a session, in its folder."""
     return ["pi", "--session", session]
 
 
@@ -45,7 +47,7 @@ def records(file: SessionFile, lines: Sequence[SessionLine], session: str, now: 
 
 
 def _unchained(file: SessionFile, lines: Sequence[SessionLine]) -> Iterator[Record]:
-    # What came with a result stands behind it in the request, and in it in the file.
+    # A result's attachments follow it in the request, but are part of it in the file.
     kept = {
         line.said[0].place
         for line in lines
@@ -70,7 +72,7 @@ def _unchained(file: SessionFile, lines: Sequence[SessionLine]) -> Iterator[Reco
             continue
         elif line.message is None and type_of(record) in {"message", "custom_message"}:
             yield record
-        elif role_of(message) == "assistant":  # a note of ours between two messages of the person's
+        elif role_of(message) == "assistant":  # our note between two of the person's messages
             words = [{"type": "text", "text": string(field(message, "content"))}]
             noted = {"role": "assistant", "content": words, "usage": {**_NOTHING, "cost": _COSTS}, "stopReason": "stop"}
             yield {"type": "message", "message": {**speaker, **noted, "timestamp": time.time_ns() // 1_000_000}}
@@ -85,7 +87,7 @@ def _is_attached(message: Json) -> bool:
 
 
 def _result(own: Any, message: Json, images: Sequence[Record]) -> Record:
-    """Return a result, with other words where there are any, and those of its images that stay."""
+    """Return a result, with other words if any are given, and the images that stay."""
     pictures = [block for block in images if type_of(block) == "image"]
     if message is None:
         texts = [block for block in blocks(own.get("content")) if type_of(block) == "text"]

@@ -1,6 +1,6 @@
 """What would the host send next? The messages of a session that are in force, and what is known of their size.
 
-Law: of a session of any length no more is held than one request. Keeps out: what should be done about it (`shrinking`).
+Law: however long the session, no more than one request is held. Leaves to others: what to do about it (`shrinking`).
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class Measured(NamedTuple):
-    """What a provider counted of a request."""
+    """A provider's count of a request."""
 
     input_tokens: int
-    """All that it read: messages, instructions, tools."""
+    """The whole input: messages, instructions, tools."""
     said: int
     """How many of the messages in force it counted."""
 
@@ -31,28 +31,28 @@ class Projection:
     """The next request of a session, as far as its record shows."""
 
     said: list[Said] = field(default_factory=list)
-    """What goes, in order."""
+    """The messages to send, in order."""
     instructed: Instructed = field(default_factory=Instructed)
-    """Instructions and tools that go beside the messages of the next request."""
+    """Instructions and tools that accompany the messages of the next request."""
     measured: list[Measured] = field(default_factory=list)
-    """A provider's figures of what is in force, oldest first; what it counted before a compaction is gone with that."""
+    """A provider's figures for the messages in force, oldest first; a compaction discards earlier ones."""
     first: tuple[int, tuple[Said, ...]] = (0, ())
-    """The first figure of a provider, and the messages that it counted: what goes beside them outlives every compaction."""
+    """A provider's first figure, and the messages that it counted: the overhead outlives every compaction."""
     answered_said: int = 0
-    """How many of `said` went with a request that was answered."""
+    """How many of `said` were in a request that was answered."""
     refused: list[Refused] = field(default_factory=list)
-    """What was refused since the last answer, and since the last compaction."""
+    """Refusals since the last answer, and since the last compaction."""
     limits: list[int] = field(default_factory=list)
-    """The limits that refusals named in tokens since the last answer."""
+    """The limits in tokens that refusals named since the last answer."""
     has_compacted: bool = False
     """Whether a session was compacted since its last answer."""
     window_tokens: int | None = None
-    """How much the model can hold, where the host notes it."""
+    """The model's window, if the host records it."""
     model: str = ""
 
 
 def project(happenings: Iterable[Happening]) -> Projection:
-    """Return the next request of the session in which these happened."""
+    """Return the next request of a session with these happenings."""
     made = Projection()
     for one in happenings:
         if isinstance(one, Said):

@@ -1,4 +1,4 @@
-"""Write a session of qwen-code beside another: one chain of records, each a message of the next request (0.24.4)."""
+"""How is a session of qwen-code written next to another: one chain of records, each a message of the next request (0.24.4)?"""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _TALK = frozenset({"user", "assistant", "tool_result"})
 
 
 def new_session(path: str) -> tuple[str, str]:
-    """Return an id, and the path of its file beside another's."""
+    """Return an id, and the path of its file next to another's."""
     session = str(uuid.uuid4())
     return session, os.path.join(os.path.dirname(path), f"{session}.jsonl")
 
 
 def resume(session: str) -> list[str]:
-    """Return the host's command that goes on with a session, in its folder."""
+    """Return the host's command that resumes a session, in its folder."""
     return ["qwen", "--resume", session]
 
 
@@ -46,9 +46,9 @@ def _unchained(file: SessionFile, lines: Sequence[SessionLine], now: str) -> Ite
         frame = {key: record[key] for key in _FRAME if key in record} or frame
         message = line.said[0].message if line.message is None else line.message
         is_cut = is_cut or line.message is not None
-        if is_cut:  # figures of a request that was larger: the host would compact because of them
+        if is_cut:  # figures of a larger request: the host would compact because of them
             record.pop("usageMetadata", None)
-        if type_of(record) not in _TALK:  # a note of ours, or what a compaction left
+        if type_of(record) not in _TALK:  # our note, or a message that a compaction left
             yield {**frame, "type": _kind(message), "timestamp": now, "message": message}
         elif line.message is None:
             yield record

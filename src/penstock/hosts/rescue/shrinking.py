@@ -1,7 +1,7 @@
-"""How does the next request fit? What of it goes, where the whole of that is, and the proof by counting.
+"""How is the next request made to fit: what is removed, where is it kept, and does the count prove it?
 
-Law: what comes out takes at most what it may, or nothing comes out and the bill says why. Nothing is taken that cannot be had back.
-Keeps out: how a host writes it down (one module a host).
+Law: the result takes at most what it may, or there is none and the bill says why. Nothing is removed that cannot be retrieved.
+Leaves to others: how a host writes it (one module per host).
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ class SessionLine(NamedTuple):
     """A message of the new session."""
 
     said: tuple[Said, ...]
-    """What the message was in the old session; empty for a note in place of what is left out."""
+    """The parts of the message in the old session; empty for a note in place of what is left out."""
     message: Json
-    """The message as the wire has it; None where nothing of it changed."""
+    """The message in the wire's form; None if nothing of it changed."""
 
     @property
     def is_left_over(self) -> bool:
-        """Whether a compaction left the message: what a provider counted when it was said is of another request."""
+        """Whether a compaction left the message: its provider's count belongs to another request."""
         return any(one.again or one.is_summary for one in self.said)
 
 
@@ -44,7 +44,7 @@ class Smaller(NamedTuple):
     lines: tuple[SessionLine, ...]
     cuts: tuple[RescueCut, ...]
     tokens: int
-    """Tokens that the messages of a session take, at most."""
+    """Tokens that the messages of a session take, as an upper bound."""
 
 
 class StillTooLarge(NamedTuple):
@@ -61,17 +61,17 @@ def shrink(
     refused_reasoning: Collection[int] = (),
     refused_media: Collection[int] = (),
 ) -> Smaller | StillTooLarge:
-    """Return messages that take at most so much, what was cut from them, and what they take.
+    """Return messages that fit the room, what was cut from them, and their size.
 
-    Copies of results go first, then images and files, then results from the largest on, then what is finished, oldest first; last
-    what a person pasted. Instructions of the host and the task stay.
+    Copies of results go first, then images and files, then results from the largest on, then finished work, oldest first; last a
+    person's pasted text. The host's instructions and the task stay.
 
     Args:
         said: the messages in force.
-        room_tokens: what they may take; None where that is not what is the matter.
-        tools: how they are written and counted, and where goes what is cut.
-        refused_reasoning: the places of messages whose reasoning the provider refuses: they go with their turns.
-        refused_media: the places of messages whose images and files the provider refuses.
+        room_tokens: their limit; None if size is not the problem.
+        tools: how they are written and counted, and where cuts are kept.
+        refused_reasoning: the positions of messages whose reasoning the provider refuses: they go with their turns.
+        refused_media: the positions of messages whose images and files the provider refuses.
     """
     groups = grouped(said)
     cutting = Cutting([joined(parts) for parts in groups], tools)
@@ -88,7 +88,7 @@ def shrink(
         return _smaller(made, groups, (*cutting.cuts, *gone), tools)
     plan = _plan(made, room_tokens, tools)
     if plan.outcome == "cannot" and cutting.cut_words(room_tokens):
-        # What was kept for the turns stays kept; their notes are written for the new words.
+        # Content kept for the turns stays kept; their notes are rewritten for the new words.
         made, gone = without_turns(_pinned(cutting.transcript, groups), refused, tools)
         plan = _plan(made, room_tokens, tools)
     if plan.irreducible is not None:
@@ -120,12 +120,12 @@ def _smaller(
 
 
 def _plan(made: Transcript, room_tokens: int, tools: OfferedTools) -> compaction.Plan:
-    budget = Budget(room_tokens, counter=tools.counter)  # the counter that measured; another one proves nothing
+    budget = Budget(room_tokens, counter=tools.counter)  # the counter that measured; another would prove nothing
     return compaction.plan(made, budget, compaction.RECOVERY, low_water=1.0, repaid=False, dialect=tools.dialect)
 
 
 def _pinned(made: Transcript, groups: Sequence[Sequence[Said]]) -> Transcript:
-    """Return a transcript in which what the host needs and the task have to stay."""
+    """Return a transcript in which the task and what the host needs must stay."""
     first = next((at for at, parts in enumerate(groups) if _is_of_a_person(parts) and made.entries[at].speaks), None)
     shown = {entry.index for entry in made.visible() if not entry.is_note}
     for at, parts in enumerate(groups):

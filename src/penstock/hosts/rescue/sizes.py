@@ -1,6 +1,6 @@
-"""How large is the next request? What a provider counted where the file has that, else what is recorded, else what is assumed.
+"""How large is the next request? As a provider counted it if the file says so, otherwise as recorded, otherwise as assumed.
 
-Law: what is said to fit is an upper bound, and what is said to be too large is likely. Keeps out: what goes to make it fit.
+Law: a fit is claimed on an upper bound, an excess on the likely size. Leaves to others: what is removed to make it fit.
 """
 
 from __future__ import annotations
@@ -22,71 +22,70 @@ if TYPE_CHECKING:
     from penstock.text.tokens import TokenCounter
 
 MARGIN = 10
-"""The part of the limit that stays free for the next prompt: a tenth."""
-_LEAST_TENTHS = 3  # of what we think likely: four bytes a token of digits is 0.4 of our count
-_MOST_TIMES = 3  # no tokenizer takes more than that of what another takes at most
-_CHARS_PER_TOKEN = 2  # of base64 that is counted as if it were words
+"""The fraction of the limit that stays free for the next prompt: a tenth."""
+_LEAST_TENTHS = 3  # of our likely count: digits at four bytes a token have 0.4 of it
+_MOST_TIMES = 3  # no tokenizer's count exceeds another's upper bound by more than this factor
+_CHARS_PER_TOKEN = 2  # of base64 counted as words
 Basis = Literal["measured", "recorded", "assumed"]
-"""Where the size of what goes beside messages comes from: a provider's figure, the file's own copy of it, or what the host sent
-elsewhere."""
+"""Where the size of the overhead comes from: a provider's figure, the file's own copy, or what the host sent elsewhere."""
 
 
 class RecordSize(NamedTuple):
     """What the next request takes, as far as it is known."""
 
     messages_tokens: int
-    """Our count of its messages, at most."""
+    """Our count of its messages, as an upper bound."""
     fixed_tokens: int
-    """What goes with every request beside them, at most."""
+    """The overhead of every request, as an upper bound."""
     likely_tokens: int
-    """Tokens that the next request takes, as is likely, without anything that is only assumed."""
+    """The likely size of the next request, without anything that is only assumed."""
     basis: Basis
     """Where `fixed_tokens` comes from."""
     media_tokens: int = 0
-    """Tokens that images and files may take above our count of them: some servers count their base64 as words."""
+    """Tokens that images and files may take beyond our count: some servers count their base64 as words."""
     measured_media_tokens: int = 0
     """Tokens of images and files that a provider did count."""
     least_fixed_tokens: int | None = None
-    """What goes beside the messages at least, where a provider's figure says so: as much as if they took all that they may."""
+    """The least overhead, if a provider's figure gives it: what remains of the figure when the messages take their maximum."""
 
     @property
     def tokens(self) -> int:
-        """Tokens that the next request takes, at most."""
+        """The size of the next request, as an upper bound."""
         return self.messages_tokens + self.fixed_tokens
 
 
 class Room(NamedTuple):
-    """What the messages of a new session may take."""
+    """The room for the messages of a new session."""
 
     tokens: int
-    """In our count, at most."""
+    """In our count, as an upper bound."""
     is_without_media: bool = False
-    """Whether all images and files have to go: they take more than we count."""
+    """Whether all images and files must be removed: they take more than we count."""
     fixed_tokens: int = 0
-    """What goes beside the messages, as their provider counts."""
+    """The overhead, as their provider counts."""
     ratio: Fraction = Fraction(1)
-    """What their provider counts for one token of ours."""
+    """The provider's count for one token of ours."""
 
     def provider_tokens(self, messages_tokens: int) -> int:
-        """Return what a request with messages of that size takes, as its provider counts."""
+        """Return the size of a request with messages of that size, as its provider counts."""
         return self.fixed_tokens + ceil(messages_tokens * self.ratio)
 
 
 def measure(projection: Projection, wire: str, counter: TokenCounter, assumed_tokens: int) -> RecordSize:
-    """Return what the next request takes.
+    """Return the size of the next request.
 
     Args:
         projection: the request.
-        wire: how its messages are written.
+        wire: the form in which its messages are written.
         counter: counts them.
-        assumed_tokens: what the host sends beside messages, where neither a provider counted it nor the file holds it.
+        assumed_tokens: the host's overhead, if neither a provider counted it nor the file holds it.
     """
     system, tools = projection.instructed
     recorded = counter.count(system or "").high + (counter.count(as_json(list(tools))).high if tools else 0)
     is_recorded = bool(system and tools)
     known = recorded if is_recorded else max(recorded, assumed_tokens)
     whole = _count(projection.said, wire, counter)
-    # The first figure has the least of our own error in it, the newest knows of tools that came later.
+    # The first figure contains the least of our own error, the newest includes tools that were added later.
     figures = [projection.first, *((one.input_tokens, projection.said[: one.said]) for one in projection.measured[-1:])]
     counted = [(tokens, _count(said, wire, counter)) for tokens, said in figures]
     # Some servers report 0 or 1.
@@ -94,8 +93,9 @@ def measure(projection: Projection, wire: str, counter: TokenCounter, assumed_to
     if not figured:
         basis: Basis = "recorded" if is_recorded else "assumed"
         return RecordSize(whole.most, known, whole.likely + recorded, basis, whole.media)
-    # A figure is what goes beside the messages and they themselves, which we know within bounds: so is their difference. Its
-    # lower end alone proves nothing: once a text that we count too high is cut, what it took from the difference is missing.
+    # A figure is the sum of the overhead and the messages, and we know the messages within bounds: so the difference is bounded
+    # too. Its lower end alone proves nothing: once a text that we count too high is cut, the difference is too small by that
+    # excess.
     lowest = max(tokens - count.most - count.media for tokens, count in figured)
     highest = min(tokens - count.least for tokens, count in figured)
     fixed, basis = max(lowest, highest), "measured"
@@ -111,36 +111,36 @@ def measure(projection: Projection, wire: str, counter: TokenCounter, assumed_to
 
 
 def room(size: RecordSize, limit_tokens: int, stated_tokens: int, *, is_refused: bool) -> Room:
-    """Return what the messages may take, in our count.
+    """Return the room for the messages, in our count.
 
-    A provider that refused counts more than we do where by our count there was room. What it stated says how much more: images
-    and files first, for they can take many times of what we count, then the words in proportion.
+    If a provider refused a request that fits by our count, it counts more than we do. Its stated figure shows how much more: images
+    and files are blamed first, because they can take many times our count, then the words in proportion.
 
     Args:
-        size: the request as it is.
-        limit_tokens: what the provider takes.
-        stated_tokens: what it counted when it refused; 0 where it stated nothing.
+        size: the request in its present state.
+        limit_tokens: the provider's limit.
+        stated_tokens: its count when it refused; 0 if it stated none.
         is_refused: whether it refused the request for its size.
     """
     most = limit_tokens - limit_tokens // MARGIN
     surplus = stated_tokens - size.tokens
     of_media = max(min(surplus, size.media_tokens), size.measured_media_tokens)
-    is_without_media = of_media > limit_tokens // MARGIN  # less than that is how counters differ
+    is_without_media = of_media > limit_tokens // MARGIN  # counters differ by less than that
     surplus = max(0, surplus - (size.media_tokens if is_without_media else 0))
     fixed, counted = size.fixed_tokens, max(1, size.messages_tokens)
-    # What a provider's figure says is in its own count already; else it is in ours, as the messages are.
+    # A provider's figure is already in its own count; otherwise the overhead is in ours, like the messages.
     if size.basis != "measured":
         fixed = fixed * (size.tokens + surplus) // max(1, size.tokens)
         surplus -= fixed - size.fixed_tokens
     ratio = min(Fraction(_MOST_TIMES), 1 + Fraction(max(0, surplus), counted))
     tokens = max(0, floor((most - fixed) / ratio))
     if is_refused and tokens >= size.messages_tokens and not is_without_media:
-        tokens = size.messages_tokens // 2  # it was too large, and nobody says by how much
+        tokens = size.messages_tokens // 2  # it was too large, by an unknown amount
     return Room(tokens, is_without_media, fixed, ratio)
 
 
 class _Counted(NamedTuple):
-    """What messages take: at least, as is likely, at most; and what their images and files may take above that."""
+    """The size of messages: least, likely, most; and what their images and files may take beyond that."""
 
     least: int
     likely: int

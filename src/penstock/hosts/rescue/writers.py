@@ -1,4 +1,4 @@
-"""What a module that writes a host's sessions has to offer, and which hosts have one."""
+"""What must a module offer that writes a host's sessions, and which hosts have one?"""
 
 from __future__ import annotations
 
@@ -14,55 +14,55 @@ if TYPE_CHECKING:
 WRITERS = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "pi")
 """The hosts whose sessions can be written."""
 IMPORTERS = ("opencode",)
-"""Writers for hosts that have to take the new file in first: their module has `prepare` too, as `Importer` says."""
+"""Writers for hosts that must import the new file first: their module also has `prepare`, as in `Importer`."""
 APPENDERS = ("claude", "codex")
-"""Writers for hosts whose file takes a compaction from us: their module has `appended` too, as `Appender` says."""
+"""Writers for hosts whose file accepts an appended compaction: their module also has `appended`, as in `Appender`."""
 
 
 class Writer(Protocol):
-    """Writes a session of one host: a module `penstock.hosts.rescue.HOST` is one."""
+    """Writes a session of one host: implemented by a module `penstock.hosts.rescue.HOST`."""
 
     def new_session(self, path: str) -> tuple[str, str]:
-        """Return a new id, and the path of its file beside another's."""
+        """Return a new id, and the path of its file next to another's."""
         ...
 
     def resume(self, session: str) -> list[str]:
-        """Return the host's command that goes on with a session, in its folder."""
+        """Return the host's command that resumes a session, in its folder."""
         ...
 
     def records(self, file: SessionFile, lines: Sequence[SessionLine], session: str, now: str) -> Iterator[Record]:
-        """Yield the records of a new session, which are written one a line.
+        """Yield the records of a new session, which are written one per line.
 
         Args:
             file: the old session.
             lines: the messages, in order.
             session: the new id.
-            now: the time, as ISO 8601 has it.
+            now: the time in ISO 8601.
         """
         ...
 
 
 class Importer(Writer, Protocol):
-    """Writes a session of a host that reads no file by itself."""
+    """Writes a session of a host that does not read files by itself."""
 
     def prepare(self, path: str) -> list[str]:
-        """Return the host's command that takes a file in; it comes before the one that goes on."""
+        """Return the host's command that imports a file; it precedes the one that resumes."""
         ...
 
 
 class Appender(Protocol):
-    """Writes what a host's file goes on with after a compaction: a module `penstock.hosts.rescue.HOST` may be one."""
+    """Writes what follows a compaction in a host's file: implemented by some modules `penstock.hosts.rescue.HOST`."""
 
     def appended(
         self, file: SessionFile, lines: Sequence[SessionLine], tokens: tuple[int, int], now: str
     ) -> Iterator[Record]:
-        """Yield records that replace all that was said so far, to stand behind the last of a file.
+        """Yield records that replace everything said so far, to be appended to a file.
 
         Args:
             file: the session.
             lines: the messages, in order.
-            tokens: about what they took, and what they take now.
-            now: the time, as ISO 8601 has it.
+            tokens: their approximate size before and now.
+            now: the time in ISO 8601.
         """
         ...
 
@@ -73,7 +73,7 @@ def writer_of(host: str) -> Writer:
 
 
 def importer_of(host: str) -> Importer:
-    """Return the module that writes what a host takes in."""
+    """Return the module that writes files for a host's import."""
     return cast("Importer", import_module(f"penstock.hosts.rescue.{host}"))
 
 

@@ -1,7 +1,7 @@
-"""How does it come onto the disk? A new file beside the session, or one append to it, read back before it is written.
+"""How is a rescue written to disk? As a new file next to the session, or one append to it, read back before it is written.
 
-Law: nothing is written that does not read as it was planned, nor over anything that others wrote meanwhile.
-Keeps out: what is in it.
+Law: nothing is written that does not read as planned, nor over anything that others wrote meanwhile.
+Leaves to others: its content.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _HALVES = re.compile("[\ud800-\udfff]")
 
 
 class Identity(NamedTuple):
-    """Which file it is, and in which state."""
+    """Which file it is, and its state."""
 
     device: int
     inode: int
@@ -43,37 +43,37 @@ class Identity(NamedTuple):
 
 
 def identity_of(path: str) -> Identity:
-    """Return which file stands at a path, and in which state. Raises OSError."""
+    """Return which file is at a path, and its state. Raises OSError."""
     status = os.stat(path)
     return Identity(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 def resume(host: str, session: str) -> list[str]:
-    """Return the host's command that goes on with a session."""
+    """Return the host's command that resumes a session."""
     return writer_of(host).resume(session)
 
 
 def prepare(host: str, path: str) -> list[str]:
-    """Return the host's command that takes a new session's file in; none where it reads the file itself."""
+    """Return the host's command that imports a new session's file; empty if it reads the file itself."""
     return importer_of(host).prepare(path) if host in IMPORTERS else []
 
 
 def write_new(
     host: str, path: str, file: SessionFile, lines: Sequence[SessionLine], *, known: Identity, now: str
 ) -> tuple[str, str]:
-    """Write a new session beside another, and return its id and its path.
+    """Write a new session next to another, and return its id and its path.
 
     Args:
         host: whose session it is.
         path: the old session's file.
         file: the same, open.
         lines: the messages of the new one.
-        known: what the old one was when it was read.
-        now: the time, as ISO 8601 has it.
+        known: the identity of the old one when it was read.
+        now: the time in ISO 8601.
 
     Raises:
         OSError: It could not be written.
-        CallerError: The old one is another by now.
+        CallerError: The old one has changed since.
     """
     writer = writer_of(host)
     session, new_path = writer.new_session(path)
@@ -96,26 +96,26 @@ def append(
     known: Identity,
     now: str,
 ) -> int:
-    """Append to a session what it goes on with, and return how long it was before: truncated to that it is as it was.
+    """Append a session's continuation to it, and return its previous length: truncating it to that restores it.
 
     Args:
         host: whose session it is.
         path: its file.
         file: the same, open.
-        lines: the messages that it goes on with.
-        tokens: about what its next request took, and what it takes now.
-        known: what it was when it was read.
-        now: the time, as ISO 8601 has it.
+        lines: the messages that it continues with.
+        tokens: the approximate size of its next request before and now.
+        known: its identity when it was read.
+        now: the time in ISO 8601.
 
     Raises:
-        OSError: It could not be written; it is as it was.
-        CallerError: It is another by now, or compressed.
+        OSError: It could not be written; it is unchanged.
+        CallerError: It has changed since, or is compressed.
     """
     if file.is_compressed:
         raise CallerError("A compressed session takes no append. Leave --append out: a new one is written beside it.")
     added = _lines_of(appender_of(host).appended(file, lines, tokens, now))
     before = file.content()
-    if before and not before.endswith(b"\n"):  # a line that was torn stays one
+    if before and not before.endswith(b"\n"):  # a torn line stays a line of its own
         added = b"\n" + added
     _check(host, before + added, lines)
     if not append_own(path, added, known):
@@ -124,7 +124,7 @@ def append(
 
 
 def _check(host: str, content: bytes, lines: Sequence[SessionLine]) -> None:
-    """Raise `PenstockError` where the records of a session do not say what was planned, or say anything else."""
+    """Raise `PenstockError` if the records of a session do not say exactly what was planned."""
     said = project(reader_of(host).happenings(SessionFile(BytesIO(content), len(content)))).said
     read = whole_messages(said)
     is_planned = len(read) == len(lines) and all(map(partial(_says, reader_of(host).WIRE), read, lines))
@@ -133,17 +133,17 @@ def _check(host: str, content: bytes, lines: Sequence[SessionLine]) -> None:
 
 
 def _says(wire: str, message: Json, line: SessionLine) -> bool:
-    """Return whether a message that was read is the one that was planned."""
+    """Return whether a message that was read is the planned one."""
     if line.message is None:
         return bool(message == joined(line.said))
-    # What we changed, or made, has a form of its own in each host's file: words in one block or in several.
+    # A message that we changed or made takes the form of its host's file: words in one block or in several.
     found, planned = load([message], wire).entries[0], load([line.message], wire).entries[0]
     is_same = (found.role, found.text, found.is_note) == (planned.role, planned.text, planned.is_note)
     return is_same and _others(found) == _others(planned)
 
 
 def _others(entry: Entry) -> list[Part]:
-    """Return what an entry holds beside words."""
+    """Return the parts of an entry that are not words."""
     return [part for part in entry.parts if not isinstance(part, Text)]
 
 
@@ -157,10 +157,10 @@ def _gone_on(path: str) -> CallerError:
 
 
 def _lines_of(records: Iterable[Record]) -> bytes:
-    """Return records as a host writes them, one a line."""
+    """Return records as a host writes them, one per line."""
     try:
         text = "".join(json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n" for record in records)
     except RecursionError as error:
         raise CallerError("A record of this session nests too deeply to be written anew.") from error
-    # Half a character is no UTF-8: a host that is strict would not read the line. JSON can write it all the same.
+    # A lone surrogate is not valid UTF-8: a strict host would not read the line. JSON can write it as an escape.
     return _HALVES.sub(lambda half: f"\\u{ord(half.group()):04x}", text).encode()

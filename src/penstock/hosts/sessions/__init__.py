@@ -1,8 +1,8 @@
-"""Read the session files of other agents as what happened in them (H-4, X-1).
+"""How are other agents' session files read as what happened in them (H-4, X-1)?
 
-One module for each host finds its sessions and tells what happened in one, in messages of a wire that the host speaks; everything
-behind that is the same for all. Law: whatever stands in a file, an answer comes out: what is torn or of a kind that nobody here
-knows is counted and left out. Keeps out: what is done with a history (`handing_on`).
+One module per host finds its sessions and yields what happened in one, as messages of a wire that the host speaks; everything after
+that is the same for all. Law: whatever a file contains, there is a result: torn records and those of unknown kinds are counted and
+left out. Leaves to others: what is done with a history (`handing_on`).
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ READERS = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "pi")
 
 
 class HostSession(NamedTuple):
-    """A session as its host's file has it."""
+    """A session according to its host's file."""
 
     transcript: Transcript
-    """Everything that was said and called, before a compaction too, without what the host says by itself."""
+    """Everything that was said and called, before a compaction too, without the host's own messages."""
     todos: tuple[ListedTask, ...]
     """The last list of tasks that the model kept."""
     torn: int
-    """Lines that are no records: the host was writing one, or was ended while it did."""
+    """Lines that are not records: the host was writing one, or was killed while it did."""
     too_large: int
-    """Lines that are so long that they were not read."""
+    """Lines that were not read because of their length."""
     unknown: int
-    """Records of kinds that are not known here."""
+    """Records of unknown kinds."""
     skipped_bytes: int
     """How much of a very long file was not read, in its middle."""
 
@@ -57,14 +57,14 @@ def read_session(host: str, path: str) -> HostSession:
         path: the file, as the host's hooks name it.
 
     Raises:
-        OSError: It cannot be opened, or is no regular file.
+        OSError: It cannot be opened, or is not a regular file.
     """
     reader = reader_of(host)
     with opened(path, max_bytes=HURRIED_BYTES) as file:
         said = [one for one in reader.happenings(file) if isinstance(one, Said) and not (one.by_host or one.again)]
         typed = [one if one.typed is None else one._replace(message=_typed(one)) for one in said]
         read = load(whole_messages(typed), reader.WIRE)
-        # Of what we said ourselves in a session that we wrote: no note is anybody's words, and these are no notes.
+        # Placeholders of ours, in a session that we wrote, are not notes, but nobody said them either: they are dropped.
         spoken = [entry.raw for entry in read.entries if entry.text not in WHOLE or len(entry.parts) > 1]
         transcript = read if len(spoken) == len(read.entries) else load(spoken, reader.WIRE)
         counts = file.counts
@@ -79,17 +79,17 @@ def read_session(host: str, path: str) -> HostSession:
 
 
 def _typed(said: Said) -> Json:
-    """Return a message with what a person typed, without what the host puts around that."""
+    """Return a message with what a person typed, without the host's wrapping."""
     content = field(said.message, "content")
     others = [block for block in content if type_of(block) != "text"] if isinstance(content, list) else []
     return {**said.message, "content": [{"type": "text", "text": said.typed}, *others] if others else said.typed}
 
 
 def host_of(path: str) -> str | None:
-    """Return whose session a file is, by its first records; None where it is nobody's that is known.
+    """Return whose session a file is, by its first records; None if no known host's.
 
     Raises:
-        OSError: It cannot be opened, or is no regular file.
+        OSError: It cannot be opened, or is not a regular file.
     """
     with opened(path) as file:
         if file.begins_with(b'{"info":{"id":"ses_'):
@@ -101,7 +101,7 @@ def host_of(path: str) -> str | None:
 
 
 def _host_by(record: Record) -> str | None:
-    """Return whose record this is; None where others write such, too."""
+    """Return whose record this is; None if several hosts write such records."""
     if type_of(record) == "session_meta":
         return "codex"
     if "projectHash" in record:
@@ -112,7 +112,7 @@ def _host_by(record: Record) -> str | None:
         return "pi"
     if "sessionId" not in record:
         return None
-    # Both name the record that they go on from; a message is Gemini's in one and Anthropic's in the other.
+    # Both name a record's predecessor; a message is in Gemini's form in one and Anthropic's in the other.
     if "systemPayload" in record or isinstance(field(record, "message", "parts"), list):
         return "qwen"
     if "parentUuid" in record or type_of(record) in {"queue-operation", "summary"}:
@@ -121,14 +121,14 @@ def _host_by(record: Record) -> str | None:
 
 
 def head_of(host: str, file: SessionFile, path: str) -> Head:
-    """Return what a session says of itself, and what its host says beside it.
+    """Return a session's own metadata, completed by its host's other files.
 
-    Gemini CLI notes the folder of all sessions of a project in a file of its own.
+    Gemini CLI records the folder of all sessions of a project in a separate file.
 
     Args:
         host: whose session it is.
         file: its file, open.
-        path: where that is.
+        path: its path.
     """
     head: Head = reader_of(host).head(file)
     return head._replace(folder=reader_of(host).folder_of(path)) if host == "gemini" else head

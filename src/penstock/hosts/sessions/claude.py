@@ -1,7 +1,7 @@
-"""Read a session of Claude Code: `~/.claude/projects/FOLDER/ID.jsonl` (2.1.332).
+"""How is a session of Claude Code read: `~/.claude/projects/FOLDER/ID.jsonl` (2.1.332)?
 
-Records name the one that they go on from. What a person took back stays in the file, off the way from the newest record to the
-first; results of parallel calls hang off the record of their own call, beside that way. An answer is one record a block.
+Records name their predecessor. What a person took back stays in the file, off the path from the newest record to the first; results
+of parallel calls branch off the record of their own call, next to that path. An answer has one record per block.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 WIRE = "anthropic"
 AGAIN = "penstockAgain"
-"""The key of a record of our append: it repeats what stands before it, or says what was left out of that. The host ignores it."""
-# Records that are no part of a conversation: requests as they were sent, prices, what the screen shows.
+"""The key of a record that we appended: it repeats an earlier one, or says what was left out. The host ignores it."""
+# Records outside the conversation: requests as they were sent, prices, screen contents.
 _OTHERS = frozenset(
     {
         "ai-title",
@@ -58,7 +58,7 @@ _OF_THE_HOST = (
 
 
 def found(environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield the paths of the sessions on this machine, in no order; those of child agents are not among them."""
+    """Yield the paths of the sessions on this machine, in no order; child agents' sessions are excluded."""
     from penstock.workspace.own_files import own_files_like
 
     home = environment.get("CLAUDE_CONFIG_DIR") or os.path.join(environment.get("HOME", ""), ".claude")
@@ -67,7 +67,7 @@ def found(environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def head(file: SessionFile) -> Head:
-    """Return what a session's first records say of it."""
+    """Return a session's metadata from its first records."""
     for _, record in file.records():
         if string(record.get("cwd")):
             keys = ("sessionId", "cwd", "version", "timestamp")
@@ -76,7 +76,7 @@ def head(file: SessionFile) -> Head:
 
 
 class _Known(NamedTuple):
-    """What has to be known of all records before the first can be told."""
+    """What must be known of all records before the first can be yielded."""
 
     place: Place
     uuid: str
@@ -85,12 +85,12 @@ class _Known(NamedTuple):
     answer: str
     """The id of the model's answer that it is a part of."""
     figures: str
-    """What the figures of that answer are kept under; where the host noted no id, one of ours."""
+    """The key of that answer's figures; one of ours if the host recorded no id."""
     is_result: bool
 
 
 class _Index:
-    """Which records are on the way from the newest to the first; what an answer of several records took in all."""
+    """Which records are on the path from the newest to the first, and the total figures of answers of several records."""
 
     def __init__(self, file: SessionFile) -> None:
         self._faults = file.counts.faults
@@ -111,7 +111,7 @@ class _Index:
                 figures = _figures(known, place) if kind == "assistant" and not answer else answer
                 one = _Known(place, uuid, parent, kind, answer, figures, _is_result(record))
                 at = written.setdefault((known is beside, uuid), len(known)) if uuid else len(known)
-                if at < len(known):  # written twice: the host knows a record by its id, and the later is the one
+                if at < len(known):  # written twice: the host identifies a record by its id, and the later one wins
                     unsent["written twice"] += _size([known[at]])
                     known[at] = one
                 else:
@@ -129,7 +129,7 @@ class _Index:
             unsent["sidechain"] += _size(beside)
 
     def on_the_way(self) -> list[_Known]:
-        """Return the records that the newest one goes on from; all of them where the way back is not whole."""
+        """Return the records on the path that leads to the newest one; all records if the path has a gap."""
         said = [one for one in self.known if one.kind in {"user", "assistant"}]
         at = next((one.uuid for one in reversed(self.known) if one.uuid), "")
         way: set[str] = set()
@@ -139,7 +139,7 @@ class _Index:
                 return self.known
             way.add(at)
             at = self._parents[at]
-        # A file from before records had ids, too, is told as it stands.
+        # A file from before records had ids is read as it is.
         answers = {one.answer for one in said if one.uuid in way} - {""}
         calls = {one.uuid for one in said if one.uuid in way or one.answer in answers}
         return [
@@ -166,7 +166,7 @@ def happenings(file: SessionFile) -> Iterator[Happening]:
             yield _instructed(field(record, "shape", "system"), field(record, "shape", "tools"))
         elif one.kind == "system":
             unsent["system"] += size
-            if "Compaction failed" in string(record.get("content")):  # its own command, refused as the requests were
+            if "Compaction failed" in string(record.get("content")):  # a request of the host's own, also refused
                 yield Refused(string(record.get("content")), one.place, at)
             if record.get("subtype") == "compact_boundary":
                 details = record.get("compactMetadata")
@@ -178,7 +178,7 @@ def happenings(file: SessionFile) -> Iterator[Happening]:
                 preserved = field(details, "preservedMessages")
                 uuids = field(preserved, "uuids")
                 named = (string(uuid) for uuid in (uuids if isinstance(uuids, list) else []))
-                # Whoever names a record twice does not send it twice.
+                # A record named twice is not sent twice.
                 kept[string(field(preserved, "anchorUuid"))] = [
                     places[uuid] for uuid in dict.fromkeys(named) if uuid in places
                 ]
@@ -187,7 +187,7 @@ def happenings(file: SessionFile) -> Iterator[Happening]:
         elif record.get("isApiErrorMessage"):
             yield Refused(_refusal(record), one.place, at)
         else:
-            # What our append repeats was asked once.
+            # What our append repeats was requested once.
             if one.figures in index.usage and not record.get(AGAIN):
                 yield from _answered(index.usage.pop(one.figures), record)
             unsent["copies of results"] += _copy_bytes(record)
@@ -199,7 +199,7 @@ def happenings(file: SessionFile) -> Iterator[Happening]:
 
 
 def _figures(known: list[_Known], place: Place) -> str:
-    """Return what the figures of an answer without an id are kept under: its blocks follow each other."""
+    """Return the key of the figures of an answer without an id: its blocks are consecutive."""
     before = known[-1] if known else None
     if before is not None and before.kind == "assistant" and not before.answer:
         return before.figures
@@ -226,7 +226,7 @@ def _said(record: Record, place: Place) -> Said:
 
 def _answered(usage: Record, record: Record) -> Iterator[Answered]:
     model = string(field(record, "message", "model"))
-    if model == "<synthetic>":  # the host's own words in an answer's place
+    if model == "<synthetic>":  # the host's own words in place of an answer
         return
     fresh, read, written = (
         whole_number(usage.get(key)) or 0
@@ -244,7 +244,7 @@ def _answered(usage: Record, record: Record) -> Iterator[Answered]:
 
 
 def _attached(record: Record, place: Place, unsent: Any, *, has_shapes: bool) -> Iterator[Happening]:
-    """Yield what an attachment adds to the request: the messages that it is rendered as, or instructions."""
+    """Yield what an attachment adds to the request: its rendered messages, or instructions."""
     attachment = record.get("attachment")
     size = place.end_byte - place.start_byte
     if type_of(attachment) == "prompt_snapshot":
@@ -268,7 +268,7 @@ def _instructed(system: Any, tools: Any) -> Instructed:
 
 
 def _copy_bytes(record: Record) -> int:
-    """Return how much of a record is a copy of the result that it holds, for the host's screen."""
+    """Return the size of a record's copy of its result, which is for the host's screen."""
     copy = record.get("toolUseResult")
     return len(as_json(copy)) if copy is not None else 0
 
@@ -291,13 +291,13 @@ def _words(record: Record) -> str:
 
 
 def _refusal(record: Record) -> str:
-    """Return what was said in place of an answer: the provider's words, which hold its numbers, else the host's."""
+    """Return what was said in place of an answer: the provider's words, which hold its numbers, otherwise the host's."""
     details = string(record.get("errorDetails"))
     return _words(record) if not details else f"{_words(record)}: {details}"
 
 
 def _is_of_the_host(record: Record) -> bool:
-    """Return whether a record is nobody's words: a note, a summary, a command to the host."""
+    """Return whether a record is not anybody's own words: a note, a summary, a command to the host."""
     if any(record.get(mark) for mark in ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")):
         return True
     if type_of(record) == "assistant":

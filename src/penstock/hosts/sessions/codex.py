@@ -1,4 +1,4 @@
-"""Read a session of Codex: `~/.codex/sessions/YEAR/MONTH/DAY/rollout-….jsonl` (0.171.0).
+"""How is a session of Codex read: `~/.codex/sessions/YEAR/MONTH/DAY/rollout-….jsonl` (0.171.0)?
 
 Its `response_item` records are the items of the provider's API; the others are copies of them, settings and figures.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 WIRE = "openai-responses"
 _OTHERS = frozenset({"event_msg", "turn_context", "world_state", "inter_agent_communication"})
-# The items that the host sends, by their types in its own schema: it leaves out any other when it resumes.
+# The items that the host sends, by type in its own schema: it drops any other when it resumes.
 _ITEMS = frozenset(
     {
         "additional_tools",
@@ -60,7 +60,7 @@ _SUMMARY = "Another language model started to solve this problem"
 
 
 def found(environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield the paths of the sessions on this machine, in no order; those that are put away, and those that are compressed, too."""
+    """Yield the paths of the sessions on this machine, in no order, archived and compressed ones included."""
     from penstock.workspace.own_files import own_files_like
 
     home = environment.get("CODEX_HOME") or os.path.join(environment.get("HOME", ""), ".codex")
@@ -70,7 +70,7 @@ def found(environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def head(file: SessionFile) -> Head:
-    """Return what a session's first record says of it."""
+    """Return a session's metadata from its first record."""
     for _, record in file.records():
         own = record.get("payload")
         if record.get("type") == "session_meta":
@@ -110,7 +110,7 @@ def happenings(file: SessionFile) -> Iterator[Happening]:
 
 
 class _Told:
-    """What was told so far. An answer's figures are recorded behind its words, which wait for them."""
+    """What was yielded so far. An answer's figures are recorded after its words, which wait for them."""
 
     def __init__(self) -> None:
         self.model = ""
@@ -122,7 +122,7 @@ class _Told:
         self._all_used: object = None
 
     def rest(self) -> Iterator[Happening]:
-        """Yield what waits: words for their figures, or a figure for the words of a refusal."""
+        """Yield what is waiting: words for their figures, or a figure for the words of a refusal."""
         yield from self._waiting
         self._waiting.clear()
         if self._no_answers is not None:
@@ -130,7 +130,7 @@ class _Told:
             self._no_answers = None
 
     def item(self, item: Record, place: Place, at: str) -> Iterator[Happening]:
-        """Yield an item, unless it is a part of an answer, which waits."""
+        """Yield an item, unless it is part of an answer, which waits."""
         said = _said(item, place, at)
         if role_of(item) == "assistant" or type_of(item) in {"function_call", "custom_tool_call", "reasoning"}:
             self._waiting.append(said)
@@ -148,7 +148,7 @@ class _Told:
         if given is None:
             return
         answered = Answered(given, made, cached, cache_write, self._window, self.model, at)
-        # Of a request that did not fit the host notes the window, or nothing, in place of a figure, and that before it says so.
+        # For a request that did not fit, the host records the window, or 0, instead of a figure, before it reports the refusal.
         if not made and given in {0, self._window} and not self._waiting:
             yield from self.rest()
             self._no_answers = answered
@@ -160,7 +160,7 @@ class _Told:
         yield from waiting
 
     def event(self, event: Any, place: Place, at: str) -> Iterator[Happening]:
-        """Yield what an event tells that no other record does."""
+        """Yield what only an event reports."""
         kind = type_of(event)
         if kind == "task_started":
             self._window = whole_number(field(event, "model_context_window")) or self._window
@@ -172,7 +172,7 @@ class _Told:
             yield Refused(" ".join(word for word in words if word), place, at)
             if figure is not None:
                 yield figure
-        elif kind == "token_count" and not self._has_records:  # versions that note each answer's figures nowhere else
+        elif kind == "token_count" and not self._has_records:  # versions that record each answer's figures only here
             info = field(event, "info")
             self._window = whole_number(field(info, "model_context_window")) or self._window
             if info is not None and field(info, "total_token_usage") != self._all_used:

@@ -1,6 +1,6 @@
-"""Read a session's file that its host has compressed with Zstandard, as Codex does with those that rest (RFC 8878).
+"""How is a session's file read that its host has compressed with Zstandard, as Codex does with inactive ones (RFC 8878)?
 
-Law: no more is held than `MAX_PLAIN_BYTES`; of a file that is torn what is whole comes out.
+Law: no more than `MAX_PLAIN_BYTES` is held; of a torn file, the intact part is returned.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 MAGIC = b"\x28\xb5\x2f\xfd"
-"""What each of these files begins with."""
+"""The first bytes of each of these files."""
 MAX_PLAIN_BYTES = 256 << 20
-"""How much a file may hold: unlike lines it has to be held while it is read."""
+"""The limit for a file's content: unlike lines, it must be held while it is read."""
 _CHUNK_BYTES = 1 << 16
 _INSTEAD = "Make a plain file of it first: zstd -d FILE"
 
 
 def is_compressed(file: BinaryIO) -> bool:
-    """Return whether a file is one, open at its beginning."""
+    """Return whether a file, open at its beginning, is compressed."""
     begun = file.read(len(MAGIC))
     file.seek(0)
     return begun == MAGIC
 
 
 def plain(file: BinaryIO) -> BytesIO:
-    """Return what a file holds.
+    """Return a file's content.
 
     Args:
         file: open at its beginning.
 
     Raises:
-        CallerError: It holds too much, or what reads it is not installed.
+        CallerError: It is too large, or the decompressor is not installed.
     """
     zstd = _zstd()
     made = BytesIO()
@@ -50,7 +50,7 @@ def plain(file: BinaryIO) -> BytesIO:
 
 
 def _zstd() -> ModuleType:
-    """Return what reads them: Python's own from 3.14 on. Raises CallerError."""
+    """Return the decompressor: Python's own from 3.14 on. Raises CallerError."""
     try:
         if sys.version_info >= (3, 14):
             from compression import zstd

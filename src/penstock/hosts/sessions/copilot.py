@@ -1,8 +1,8 @@
-"""Read a session of Copilot CLI: `~/.copilot/session-state/ID/events.jsonl` (1.0.102).
+"""How is a session of Copilot CLI read: `~/.copilot/session-state/ID/events.jsonl` (1.0.102)?
 
-Events stand in the order in which they happened; what a person takes back is taken out of the file. Those of a child agent stand
-among them, under its id. Results come as they were ready, and are sent in the order of their calls, right behind them. A compaction
-leaves one message: all that the person had said, and the summary.
+Events are in the order in which they happened; what a person takes back is removed from the file. A child agent's events are among
+them, under its id. Results are recorded as they were ready, and are sent in the order of their calls, right after them. A
+compaction leaves one message: everything the person had said, and the summary.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 WIRE = "openai-chat"
 ASSET = "session.binary_asset"
-"""The event that holds what an attachment names."""
-# The events of 1.0.102 that are kept and are no part of a conversation, by the first word of their names (its own schema).
+"""The event with the content that an attachment names."""
+# Events of 1.0.102 that are recorded but are not part of a conversation, by the first word of their names (its own schema).
 _OTHERS = {
     "abort": {""},
     "assistant": {"fusion_phase_completed", "fusion_phase_failed", "reasoning", "turn_end", "turn_start"},
@@ -86,7 +86,7 @@ _OTHERS = {
     "tool": {"execution_start", "user_requested"},
     "tool_search": {"activated"},
 }
-# Of a result only `content` is sent; the rest is for the host's screen.
+# Only a result's `content` is sent; the rest is for the host's screen.
 _SHOWN = ("detailedContent", "contents", "structuredContent")
 _SUMMARIZED = (
     "Some of the conversation history has been summarized to free up context.\n\nYou were originally given instructions from a "
@@ -104,7 +104,7 @@ def found(environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def head(file: SessionFile) -> Head:
-    """Return what a session's first event says of it."""
+    """Return a session's metadata from its first event."""
     for _, record in file.records():
         own = record.get("data")
         if type_of(record) == "session.start":
@@ -132,7 +132,7 @@ def happenings(file: SessionFile) -> Iterator[Happening]:
 
 
 class _Told:
-    """What was told so far. What follows calls waits until all of them are answered, or the model speaks again."""
+    """What was yielded so far. What follows calls waits until all of them are answered, or the model speaks again."""
 
     def __init__(self, file: SessionFile) -> None:
         self._file = file
@@ -140,28 +140,28 @@ class _Told:
         self._answer: Said | None = None
         self._answer_id = ""
         self._results: dict[str, Said | None] = {}
-        """The calls of the newest answer, and what came back."""
+        """The calls of the newest answer, and their results."""
         self._waiting: list[Said] = []
         self._asked: list[str] = []
         self._assets: dict[str, Place] = {}
 
     def rest(self) -> Iterator[Said]:
-        """Yield what waits: an answer, what came back of its calls in their order, what was said meanwhile."""
+        """Yield what is waiting: an answer, its results in the order of the calls, and what was said meanwhile."""
         waiting = [self._answer, *self._results.values(), *self._waiting]
         self._answer, self._results, self._waiting = None, {}, []
         yield from (one for one in waiting if one is not None)
 
     def instructed(self, own: Json, place: Place, _at: str) -> Iterator[Happening]:
-        """Yield the instructions; what a developer added to them is not sent again."""
+        """Yield the instructions; a developer's additions to them are not sent again."""
         self._unsent["system.message"] += place.end_byte - place.start_byte
         if field(own, "role") == "system":
             yield Instructed(string(field(own, "content")))
 
     def asked(self, own: Json, place: Place, at: str) -> Iterator[Happening]:
-        """Yield what a person said, in the host's wrapping, with the images beside it."""
+        """Yield what a person said, in the host's wrapping, with its images."""
         typed = string(field(own, "content"))
-        # The host wraps what was typed in words of its own: the wrapped text is what was sent and counts; the
-        # typed words are what a person would look for, and what a compaction quotes.
+        # The host wraps the typed words: the wrapped text was sent and is counted; the typed words are what a person would look
+        # for, and what a compaction quotes.
         words = string(field(own, "transformedContent")) or typed
         by_host = bool(field(own, "source") or field(own, "isAutopilotContinuation"))
         if not by_host:
@@ -172,16 +172,16 @@ class _Told:
         yield from self._later(said if words == typed else said._replace(typed=typed))
 
     def noticed(self, own: Json, place: Place, at: str) -> Iterator[Happening]:
-        """Yield what the host tells its model."""
+        """Yield a message of the host to its model."""
         message = {"role": "user", "content": string(field(own, "content"))}
         yield from self._later(Said(message, place, at, by_host=True))
 
     def answered(self, own: Json, place: Place, at: str) -> Iterator[Happening]:
-        """Tell of an answer; one that is written in several events is one."""
+        """Record an answer; one that is written in several events is one answer."""
         calls = [_call(one) for one in objects(field(own, "toolRequests"))]
         words, answer = string(field(own, "content")), string(field(own, "apiCallId"))
-        # Words and calls of one answer may come in several events. Without joining them the second event's calls would stand
-        # behind the first one's results, an order that no provider takes.
+        # Words and calls of one answer may come in several events. Unless joined, the second event's calls would follow the first
+        # one's results, an order that no provider accepts.
         if self._answer is not None and field(own, "chunkIndex") and answer == self._answer_id:
             begun = self._answer.message
             words, calls = begun["content"] + words, [*begun.get("tool_calls", ()), *calls]
@@ -194,11 +194,11 @@ class _Told:
         self._results = {call["id"]: None for call in calls}
 
     def returned(self, own: Json, place: Place, at: str) -> Iterator[Happening]:
-        """Tell of the result of a call that the model made."""
+        """Record the result of a call that the model made."""
         call, result = string(field(own, "toolCallId")), field(own, "result")
         self._unsent["copies of results"] += sum(len(as_json(result[key])) for key in _SHOWN if field(result, key))
-        # Results come in the order in which tools end, and a provider wants them in that of the calls: each goes to the place that
-        # was held for it, and all are told together. A result of an unknown call, or a second one, is counted and not told.
+        # Results come in the order in which tools finish, and a provider wants them in the order of the calls: each goes to its
+        # reserved place, and all are yielded together. A result of an unknown call, or a second one, is counted and not yielded.
         if call in self._results and self._results[call] is None:
             words = string(field(result, "content")) or string(field(own, "error", "message"))
             self._results[call] = Said({"role": "tool", "tool_call_id": call, "content": words}, place, at)
@@ -206,7 +206,7 @@ class _Told:
             yield from self.rest()
 
     def used(self, own: Json, place: Place, at: str) -> Iterator[Happening]:
-        """Yield the figures of an answer; they stand before it."""
+        """Yield the figures of an answer; they precede it."""
         usage = field(own, "usage")
         keys = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "maxPromptTokens")
         given, made, read, written, window = (whole_number(field(usage, key)) for key in keys)
@@ -221,7 +221,7 @@ class _Told:
         yield Refused(string(field(own, "message")), place, at)
 
     def compacted(self, own: Json, place: Place, at: str) -> Iterator[Happening]:
-        """Yield a compaction that went well, and the message that it left; of one that failed, what the provider said."""
+        """Yield a successful compaction, and the message that it left; for a failed one, the provider's words."""
         yield from self.rest()
         if field(own, "success") is not True:
             self._unsent["session.compaction_complete"] += place.end_byte - place.start_byte
@@ -237,13 +237,13 @@ class _Told:
         yield Said({"role": "user", "content": words}, place, at, by_host=True, is_summary=True)
 
     def cleared(self, _own: Json, place: Place, at: str) -> Iterator[Happening]:
-        """Yield that a person had all forgotten."""
+        """Yield that a person cleared the context."""
         yield from self.rest()
         self._asked.clear()
         yield Compacted(None, True, place, at)
 
     def kept(self, own: Json, place: Place, _at: str) -> Iterator[Happening]:
-        """Note where what an attachment names is held."""
+        """Note where the content that an attachment names is kept."""
         self._unsent[ASSET] += place.end_byte - place.start_byte
         self._assets[string(field(own, "assetId"))] = place
         yield from ()
@@ -256,7 +256,7 @@ class _Told:
         yield said
 
     def _image(self, attachment: Record) -> Iterator[Record]:
-        """Yield an image that is sent with a message: its name and itself."""
+        """Yield an image that is sent with a message: its name and the image."""
         kind, data = string(attachment.get("mimeType")), string(attachment.get("data"))
         asset = string(attachment.get("assetId"))
         if not data and asset in self._assets:
@@ -283,7 +283,7 @@ _EVENTS: dict[str, Any] = {
 
 
 def _call(request: Record) -> Record:
-    """Return a call as the provider's API has it."""
+    """Return a call in the form of the provider's API."""
     name, call, arguments = string(request.get("name")), string(request.get("toolCallId")), request.get("arguments")
     if request.get("type") == "custom":
         return {"id": call, "type": "custom", "custom": {"name": name, "input": string(arguments)}}

@@ -1,7 +1,7 @@
-"""Read one JSON document whose `messages` are a session, as a host's own export prints it, or an older host wrote it.
+"""How is one JSON document read whose `messages` are a session: a host's own export, or an older host's file?
 
-Law: a document that is torn, or of which one message is, gives all messages that can be read; what cannot is counted. No more of it
-is understood at a time than one message. Keeps out: what a message means.
+Law: a torn document, or one with a torn message, yields all messages that can be read; the others are counted. Only one message is
+parsed at a time. Leaves to others: what a message means.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ if TYPE_CHECKING:
     from penstock.hosts.sessions.records import SessionFile
 
 MAX_EXPORT_BYTES = 256 << 20
-"""How large a document may be: unlike lines it has to be held while it is read."""
+"""The size limit of a document: unlike lines, it must be held while it is read."""
 _SPACE = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()
-# Where messages begin in a document that is printed with two spaces a level; no string of JSON holds a line feed.
+# Where messages begin in a document indented by two spaces a level; a JSON string cannot contain a line feed.
 _MESSAGES = re.compile(r'\n  "messages": (?=\[)')
 _NEXT_MESSAGE = re.compile(r"\n    (?=\{)")
 
 
 def members(file: SessionFile) -> Iterator[tuple[str, Place]]:
-    """Yield the members of a document and where each stands; each message of its list is one, named `messages`.
+    """Yield the members of a document with their positions; each message of its list is yielded as `messages`.
 
     Args:
-        file: the document; what of it is no JSON is counted there as torn.
+        file: the document; parts that are not JSON are counted there as torn.
 
     Raises:
         CallerError: It is larger than `MAX_EXPORT_BYTES`.
     """
     if file.size_bytes > MAX_EXPORT_BYTES:
         raise CallerError(f"The export is of {file.size_bytes} bytes; one of at most {MAX_EXPORT_BYTES} is read.")
-    # A byte a character, so that places are those of bytes: JSON is built of ASCII, and what a string says is read later.
+    # One byte per character, so that positions are byte positions: JSON's structure is ASCII, and strings are decoded later.
     yield from _Document(file.content().decode("latin-1"), file).members()
 
 
@@ -52,7 +52,7 @@ class _Document:
         self._at = 0
 
     def members(self) -> Iterator[tuple[str, Place]]:
-        """Yield its members; those behind what is torn, as far as they are messages."""
+        """Yield its members; after torn JSON, only messages."""
         try:
             yield from self._members()
         except (ValueError, RecursionError):

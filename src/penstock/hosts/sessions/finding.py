@@ -1,6 +1,6 @@
 """Which sessions of other agents are on this machine, and which one is meant?
 
-Keeps out: what stands in one.
+Leaves to others: the content of a session.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from penstock.hosts.sessions.head import Head
 
-_ID_CHARS = 6  # fewer of an id say nothing
+_ID_CHARS = 6  # fewer would be ambiguous
 
 
 class FoundSession(NamedTuple):
@@ -28,7 +28,7 @@ class FoundSession(NamedTuple):
     host: str
     path: str
     updated: float
-    """When a session's file was written to last, in seconds since 1970."""
+    """When a session's file was last written, in seconds since 1970."""
 
 
 class NamedSession(NamedTuple):
@@ -43,8 +43,8 @@ def sessions_here(environment: Mapping[str, str], hosts: Collection[str] = READE
     """Return the sessions of hosts on this machine, the newest first.
 
     Args:
-        environment: where the hosts look for their folders.
-        hosts: whose; of `READERS`.
+        environment: the variables that locate the hosts' folders.
+        hosts: whose sessions; a subset of `READERS`.
     """
     files = []
     for host in hosts:
@@ -55,20 +55,20 @@ def sessions_here(environment: Mapping[str, str], hosts: Collection[str] = READE
 
 
 def session_named(name: str, environment: Mapping[str, str]) -> NamedSession:
-    """Return the session that is meant by its file, or by its id or the beginning of it.
+    """Return the session named by its file, or by its id or a prefix of it.
 
     Args:
-        name: what was typed; a file goes before an id.
-        environment: where the hosts look for their folders.
+        name: what was typed; a file takes precedence over an id.
+        environment: the variables that locate the hosts' folders.
 
     Raises:
         OSError: There is no such file, or it cannot be opened.
-        CallerError: It is no session of a host that is known, or of several the id.
+        CallerError: It is not a session of a known host, or the id matches several.
     """
     path = name
     if not os.path.lexists(name) and len(name) >= _ID_CHARS and os.sep not in name:
         here = sessions_here(environment)
-        # Gemini CLI has eight letters of the id in the name of the file.
+        # Gemini CLI puts eight characters of the id into the file name.
         found = [file.path for file in here if name in file.path] or [
             file.path for file in here if name[:8] in file.path and _id_of(file).startswith(name)
         ]
@@ -89,7 +89,7 @@ def session_named(name: str, environment: Mapping[str, str]) -> NamedSession:
 
 
 def _id_of(file: FoundSession) -> str:
-    """Return the id that a session's file says; empty where it cannot be read."""
+    """Return the id in a session's file; empty if it cannot be read."""
     with suppress(OSError, CallerError), opened(file.path) as content:
         head: Head = reader_of(file.host).head(content)
         return head.session

@@ -1,8 +1,8 @@
-"""Read a session of Gemini CLI: `~/.gemini/tmp/PROJECT/chats/session-….jsonl` (0.61.0), or the `.json` of older versions.
+"""How is a session of Gemini CLI read: `~/.gemini/tmp/PROJECT/chats/session-….jsonl` (0.61.0), or the `.json` of older versions?
 
-A message is written again whenever it changes: the last one of an id holds, in the place of the first. `$set.messages` replaces all
-of them: after a start, a failure, a resume or a compaction; `$rewindTo` takes back one and what follows it. A result stands in the
-answer that called, and once more in a message of its own: who resumes sends both, and the second is told as a copy.
+A message is written again whenever it changes: the last version of an id wins, at the position of the first. `$set.messages`
+replaces all of them: after a start, a failure, a resume or a compaction; `$rewindTo` takes back one and those after it. A result is
+in the answer that called, and again in a separate message: a resumed session sends both, and the second is yielded as a copy.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
 
 WIRE = "gemini"
 OWNER = ".project_root"
-"""The file in a project's folder that says where the project is."""
+"""The file in a project's folder that gives the project's path."""
 ACKNOWLEDGED = "Got it. Thanks for the additional context!"
-"""What the host has the model say to a summary; nothing else marks one."""
+"""The model's reply to a summary, invented by the host; nothing else marks a summary."""
 _HOOKS = re.compile(r"\A(?:<hook_context>.*?</hook_context>\s*)+", re.DOTALL)
 _CONTEXT = "<session_context>"
 _QUIET = frozenset({"info", "warning", "error"})  # said to the person
 _REFUSED = "[API Error:"
 _OTHERS = ("$set", "sessionId")
-# For the screen; `result` is sent.
+# For the screen; only `result` is sent.
 _SHOWN = ("resultDisplay", "description", "displayName")
 
 
 def found(environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield the paths of the sessions on this machine, in no order; those of child agents are not among them."""
+    """Yield the paths of the sessions on this machine, in no order; child agents' sessions are excluded."""
     from penstock.workspace.own_files import own_files_like
 
     home = environment.get("GEMINI_CLI_HOME") or environment.get("HOME", "")
@@ -49,18 +49,18 @@ def found(environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def head(file: SessionFile) -> Head:
-    """Return what a session's first record says of it: neither folder nor version."""
+    """Return a session's metadata from its first record: neither folder nor version."""
     own = header(file)
     return Head(string(own.get("sessionId")), started=string(own.get("startTime")))
 
 
 def folder_of(path: str) -> str:
-    """Return the folder that the session in a file works in; empty where the host has not noted it."""
+    """Return the folder that a file's session works in; empty if the host has not recorded it."""
     return owner_of(os.path.dirname(os.path.dirname(os.path.abspath(path))))
 
 
 def owner_of(project: str) -> str:
-    """Return the folder whose sessions the host keeps in a project's; empty where it has not noted it."""
+    """Return the folder whose sessions the host keeps in a project's folder; empty if it has not recorded it."""
     from penstock.workspace.own_files import read_own
 
     with suppress(CallerError, ValueError):
@@ -70,17 +70,17 @@ def owner_of(project: str) -> str:
 
 
 def is_document(file: SessionFile) -> bool:
-    """Return whether a file is one document, printed for people, as older versions wrote them."""
+    """Return whether a file is one indented document, as older versions wrote them."""
     return file.begins_with(b'{"sessionId":', is_printed=True)
 
 
 def header(file: SessionFile) -> Record:
-    """Return the first record that says whose session it is; an empty one where none does."""
+    """Return the first record that names its session; an empty one if none does."""
     return next((record for _, record in _records(file) if string(record.get("sessionId"))), {})
 
 
 def _records(file: SessionFile) -> Iterator[tuple[Place, Record]]:
-    """Yield each record and where it stands; of a document, as older versions wrote them, what it says of itself comes last."""
+    """Yield each record with its position; an older version's document yields its own metadata last."""
     if not is_document(file):
         yield from file.records()
         return
@@ -94,21 +94,21 @@ def _records(file: SessionFile) -> Iterator[tuple[Place, Record]]:
 
 
 class _Held(NamedTuple):
-    """Where a message that holds is written."""
+    """Where a message in force is written."""
 
     id: str
     place: Place
     number: int
-    """Which one of the messages of a `$set` or a header it is; -1 for a record that is a message."""
+    """Its index among the messages of a `$set` or a header; -1 for a record that is itself a message."""
 
 
 class _Index:
-    """Which messages hold, up to each compaction and behind the last one."""
+    """Which messages are in force, up to each compaction and after the last one."""
 
     def __init__(self, file: SessionFile) -> None:
         self.segments: list[tuple[list[_Held], Compacted | None]] = []
         self.answers: dict[str, Answered] = {}
-        """What each answer took: a `$set` may leave it out."""
+        """The figures of each answer: a `$set` may leave them out."""
         self._held: dict[str, _Held] = {}
         self._unsent = file.counts.unsent_bytes
         sizes: dict[Place, int] = {}
@@ -141,19 +141,19 @@ class _Index:
         key = field(message, "id")
         if not isinstance(key, str):
             return
-        # Put where the first one of its id stands: a dictionary keeps the place of a key whose value changes, and so
-        # does the host.
+        # Put at the position of the first one with its id: a dictionary keeps a key's position when its value changes, and so does
+        # the host.
         self._held[key] = _Held(key, place, number)
         tokens = message.get("tokens")
         if isinstance(tokens, dict):
             taken, made, cached = (whole_number(tokens.get(name)) for name in ("input", "output", "cached"))
-            if thought := whole_number(tokens.get("thoughts")):  # Gemini's API counts them beside what was answered
+            if thought := whole_number(tokens.get("thoughts")):  # Gemini's API counts them apart from the answer
                 made = (made or 0) + thought
             model, at = string(message.get("model")), string(message.get("timestamp"))
             self.answers[key] = Answered(taken, made, cached, model=model, at=at)
 
     def _take_back(self, key: str) -> None:
-        """Forget a message and those behind it; all of them where it is not held."""
+        """Forget a message and those after it; all of them if it is not held."""
         keys = list(self._held)
         for later in keys[keys.index(key) if key in self._held else 0 :]:
             del self._held[later]
@@ -161,8 +161,7 @@ class _Index:
     def _replace(self, messages: list[Json], place: Place) -> None:
         if _is_compaction(messages, self._held):
             answers = [self.answers[key] for key in self._held if key in self.answers]
-            # The host notes no size of what it compacted. What the last answer before was asked with is the nearest
-            # figure there is.
+            # The host does not record the size of what it compacted. The input of the last answer before is the nearest figure.
             before = answers[-1].input_tokens if answers else None
             at = next((string(message.get("timestamp")) for message in reversed(objects(messages))), "")
             self.segments.append((list(self._held.values()), Compacted(before, None, place, at)))
@@ -173,9 +172,8 @@ class _Index:
 
 def _is_compaction(messages: list[Json], held: dict[str, _Held]) -> bool:
     """Return whether messages begin with a summary that the model was never asked to answer."""
-    # Nothing marks a compaction. Two messages do, together: a summary as if the person had said it, and the host's
-    # fixed answer to it under an id that no answer had. The context that is renewed at each start may stand before
-    # them.
+    # Nothing marks a compaction except two messages together: a summary in the person's name, and the host's fixed answer to it
+    # under an id that no answer had. The context that is renewed at each start may precede them.
     begun = [message for message in objects(messages) if not _words(message).startswith(_CONTEXT)][:2]
     return (
         len(begun) == 2
@@ -198,7 +196,7 @@ def happenings(file: SessionFile) -> Iterator[Happening]:
 
 
 class _Told:
-    """What was told so far, of all the session and since the last compaction."""
+    """What was yielded so far, in the whole session and since the last compaction."""
 
     def __init__(self, file: SessionFile, answers: dict[str, Answered]) -> None:
         self._file = file
@@ -211,13 +209,13 @@ class _Told:
         self._list: tuple[Place, list[Json]] = (NOWHERE, [])
 
     def begin_anew(self) -> None:
-        """Note a compaction: what follows is a summary, the host's word for it, and what stays."""
+        """Note a compaction: a summary, the host's reply to it, and what stays follow."""
         self._answered = set()
         self._has_context = False
         self._begins_with_summary = True
 
     def message(self, held: _Held) -> Iterator[Happening]:
-        """Yield what a message says, an answer's figures before it."""
+        """Yield a message, preceded by an answer's figures."""
         message, unsent = self._read(held), self._file.counts.unsent_bytes
         kind, parts = type_of(message), _parts(message)
         at, again = string(message.get("timestamp")), held.id in self._ids
@@ -239,9 +237,8 @@ class _Told:
     def _read(self, held: _Held) -> Record:
         if held.number < 0:
             return self._file.record(held.place)
-        # One record may hold a whole history: it is read once for all its messages that follow each other, and never
-        # two at a time.
-        if self._list[0] != held.place:  # one after another is read from it
+        # One record may hold a whole history: it is read once for all its consecutive messages, and only one is held at a time.
+        if self._list[0] != held.place:  # its messages are read one after another
             record = self._file.record(held.place)
             listed = field(record, "$set", "messages") or record.get("messages")
             self._list = held.place, listed if isinstance(listed, list) else []
@@ -254,7 +251,7 @@ class _Told:
         for part in parts:
             text = string(part.get("text"))
             if text.startswith(_CONTEXT):
-                # The host renews it at each start, and leaves older ones out.
+                # The host renews it at each start, and drops older ones.
                 if not self._has_context:
                     yield said._replace(message=_content("user", [part]), by_host=True)
                 self._has_context = True
@@ -271,7 +268,7 @@ class _Told:
         yield from self._results(own, said)
 
     def _model(self, message: Record, parts: list[Record], said: Said) -> Iterator[Said]:
-        """Yield an answer, and then the results that stand in it."""
+        """Yield an answer, and then the results in it."""
         unsent, calls = self._file.counts.unsent_bytes, objects(message.get("toolCalls"))
         thoughts = message.get("thoughts") or [part for part in parts if part.get("thought")]
         if thoughts:
@@ -287,15 +284,14 @@ class _Told:
         yield from self._results([part for call in calls for part in _results(call)], said)
 
     def _results(self, parts: list[Record], said: Said) -> Iterator[Said]:
-        """Yield parts, those apart that answer what was answered before: the host sends them again."""
+        """Yield parts; those that answer an already answered call come separately, because the host sends them again."""
         group: list[Record] = []
         is_copy, again = False, said.again
         for part in parts:
             call = string(field(part, "functionResponse", "id"))
-            # What comes without an id of its own, such as a picture, belongs to the result before it.
+            # A part without an id, such as a picture, belongs to the result before it.
             part_is_copy = call in self._answered if call else is_copy
-            # Results that came before are told apart: they take room again in each request, and nobody is to count them
-            # as new work.
+            # Repeated results are yielded separately: they take room again in each request, but are not new work.
             if part_is_copy != is_copy and group:
                 yield said._replace(message=_content("user", group), by_host=is_copy, again=again)
                 group, again = [], said.again
@@ -314,7 +310,7 @@ def _content(role: str, parts: list[Record]) -> Json:
 
 
 def _parts(message: Record) -> list[Record]:
-    """Return a message's parts that hold anything."""
+    """Return a message's parts that are not empty."""
     content = message.get("content")
     parts: list[Any] = [{"text": content}] if isinstance(content, str) else objects(content)
     return [part for part in parts if any(key != "text" or value for key, value in part.items())]
@@ -327,7 +323,7 @@ def _words(message: Json) -> str:
 
 
 def _results(call: Record) -> Iterator[Record]:
-    """Yield the results of a call and what came with them; one that failed, or that the person refused, says so."""
+    """Yield the results of a call and what came with them; a failed or refused one says so."""
     for part in objects(call.get("result")):
         response = part.get("functionResponse")
         if not isinstance(response, dict):

@@ -1,6 +1,6 @@
 """What does another agent's session pass on? Its handoff, from its own file and without a model (H-4, X-4).
 
-Law: what the file does not show is not said. Keeps out: where a handoff goes.
+Law: what the file does not show is not said. Leaves to others: where a handoff goes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from penstock.hosts.sessions import HostSession
 
 _LAST_WORDS_CHARS = 400
-_WORDS_CHARS = 2_000  # of what a person said between the task and the newest words
+_WORDS_CHARS = 2_000  # of each text that a person said between the task and the newest words
 
 
 def handoff_of(host: str, path: str) -> Handoff:
@@ -31,7 +31,7 @@ def handoff_of(host: str, path: str) -> Handoff:
         path: its file.
 
     Raises:
-        OSError: It cannot be opened, or is no regular file.
+        OSError: It cannot be opened, or is not a regular file.
     """
     from penstock.hosts.rescue.known_hosts import KNOWN_HOSTS
 
@@ -48,9 +48,9 @@ def handed_on(read: HostSession, *, host: str, agent: str, session_id: str, fold
     Args:
         read: the session.
         host: whose it is.
-        agent: what people call that host.
-        session_id: the id by which it is gone on with.
-        folder: where it works.
+        agent: the host's name for people.
+        session_id: the id by which it is resumed.
+        folder: its working folder.
         path: its file.
     """
     said = [entry.text for entry in read.transcript.entries if entry.speaks]

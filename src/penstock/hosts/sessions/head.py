@@ -1,4 +1,4 @@
-"""Whose session is it? What a host's file says of itself."""
+"""Whose session is it? A file's own metadata."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 
 class Head(NamedTuple):
-    """What a session's file says of itself; empty where it does not."""
+    """The metadata in a session's file; empty where it is missing."""
 
     session: str = ""
     """The id by which its host resumes it."""
     folder: str = ""
-    """The working folder that it was begun in."""
+    """The working folder in which it was started."""
     version: str = ""
-    """The host's, when it wrote last."""
+    """The host's version when it last wrote."""
     started: str = ""
     """When a session began, as the host writes it."""

@@ -1,8 +1,8 @@
-"""Read a session of opencode: the file that `opencode export ID` prints (1.18.33); its database is never read.
+"""How is a session of opencode read: the file that `opencode export ID` prints (1.18.33); its database is never read?
 
-A message has parts: what was said, calls with their results, files, and what is for the host alone. A compaction is a message of
-the person's that asks for it, and the model's summary; from there on these two are sent, then the last messages before them that
-the first one names, then what follows.
+A message has parts: what was said, calls with their results, files, and parts for the host alone. A compaction consists of a
+message from the person that asks for it, and the model's summary; from then on these two are sent, then the last messages before
+them that the first one names, then what follows.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 WIRE = "openai-chat"
 ASKED = "What did we do so far?"
-"""What the host has the person say where it compacts."""
+"""What the host says in the person's name when it compacts."""
 _CLEARED = "[Old tool result content cleared]"
 _INTERRUPTED = "[Tool execution was interrupted]"
 _ATTACHED = "Attached media from tool result:"
@@ -31,16 +31,16 @@ _SENT = frozenset({"text", "file", "compaction", "subtask", "tool", "reasoning"}
 _OTHERS = frozenset({"agent", "patch", "retry", "snapshot", "step-finish", "step-start"})
 _MEDIA = ("image/", "application/pdf")
 _PLAIN = frozenset({"text/plain", "application/x-directory"})
-"""Files of these kinds were read into a text when they were attached."""
+"""Files of these kinds were converted to text when they were attached."""
 
 
 def found(_environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield nothing: the sessions stand in a database, and a file of one is where a person had it exported."""
+    """Yield nothing: the sessions are in a database, and a session's file is wherever a person had it exported."""
     yield from ()
 
 
 def head(file: SessionFile) -> Head:
-    """Return what an export says of its session."""
+    """Return an export's metadata of its session."""
     for name, place in members(file):
         if name == "info":
             own = file.record(place)
@@ -67,18 +67,18 @@ def happenings(file: SessionFile) -> Iterator[Happening]:
 
 
 class _Told:
-    """What was told so far, and where: a compaction tells some of it again."""
+    """What was yielded so far, and where: a compaction repeats some of it."""
 
     def __init__(self, file: SessionFile) -> None:
         self._file = file
         self._places: dict[str, Place] = {}
-        """Where each message stands, by its id, in their order."""
+        """The position of each message, by its id, in order."""
         self._asked: dict[str, Record] = {}
         """The parts that ask for a compaction, by the id of their message."""
         self._held: int | None = None
 
     def message(self, place: Place) -> Iterator[Happening]:
-        """Yield what a message tells."""
+        """Yield what happened in a message."""
         record = self._file.record(place)
         info, parts = record.get("info"), objects(record.get("parts"))
         role, key, at = string(field(info, "role")), string(field(info, "id")), _time(info)
@@ -101,17 +101,17 @@ class _Told:
                 yield Compacted(self._held, not self._asked[asked].get("auto"), place, at)
                 keys = list(self._places)
                 begun = keys[keys.index(asked) : -1]
-                # The order in which opencode sends: the request for a summary and what followed it, the summary, then
-                # the tail from before it.
+                # opencode's sending order: the request for a summary and what followed it, the summary, then the tail from before
+                # it.
                 yield from self._again(begun)
                 yield from (one._replace(is_summary=True, by_host=True) for one in said(record, place))
                 yield from self._again(tail)
 
     def _answered(self, info: Json, at: str) -> Iterator[Answered]:
-        """Yield what an answer took, where anything of it is noted."""
+        """Yield an answer's figures, if any are recorded."""
         tokens = field(info, "tokens")
         fresh, made, thought = (whole_number(field(tokens, key)) for key in ("input", "output", "reasoning"))
-        if thought:  # the host takes it out of what the provider counted as output
+        if thought:  # the host subtracts it from the provider's output count
             made = (made or 0) + thought
         read, written = (whole_number(field(tokens, "cache", key)) for key in ("read", "write"))
         given = (fresh or 0) + (read or 0) + (written or 0)
@@ -120,7 +120,7 @@ class _Told:
             self._held = given
 
     def _tail(self, info: Json) -> list[str] | None:
-        """Return the messages that are sent behind a summary, though they stand before it; None for what ends no compaction."""
+        """Return the messages that are sent after a summary though they precede it; None if no compaction ends here."""
         asked = string(field(info, "parentID"))
         if asked not in self._asked or not field(info, "summary") or not string(field(info, "finish")):
             return None
@@ -128,7 +128,7 @@ class _Told:
         if not isinstance(first, str) or first == asked:
             return []
         keys = list(self._places)
-        # The host looks for it backwards from the compaction, and leaves all in its place where it is not there.
+        # The host searches for it backwards from the compaction, and moves nothing if it is not there.
         if first not in keys or keys.index(first) > keys.index(asked):
             return None
         return keys[keys.index(first) : keys.index(asked)]
@@ -152,7 +152,7 @@ class _Told:
 
 
 def said(record: Record, place: Place) -> Iterator[Said]:
-    """Yield a message of the host's as the messages that it is sent as: an answer, its results, what came with them."""
+    """Yield a message of the host as the messages that are sent for it: an answer, its results, what came with them."""
     info, parts = record.get("info"), objects(record.get("parts"))
     role, at = field(info, "role"), _time(info)
     if role == "user":
@@ -191,14 +191,14 @@ def attachments(part: Record) -> list[Record]:
 
 
 def is_refused(info: Json, parts: list[Record]) -> bool:
-    """Return whether an answer failed, and is not sent: one that a person broke off is, where it had begun."""
+    """Return whether an answer failed, and is not sent: one that a person interrupted is sent if it had begun."""
     has_begun = any(type_of(part) not in {"step-start", "reasoning"} for part in parts)
     error = field(info, "error")
     return bool(error) and not (field(error, "name") == "MessageAbortedError" and has_begun)
 
 
 def _asked(part: Record) -> Iterator[Record]:
-    """Yield what a part of a person's message is sent as."""
+    """Yield what is sent for a part of a person's message."""
     kind = type_of(part)
     if kind == "text" and string(part.get("text")) and not part.get("ignored"):
         yield {"type": "text", "text": part["text"]}
@@ -229,7 +229,7 @@ def _call(part: Record) -> Record:
 
 
 def _result(state: Any) -> str:
-    """Return what a call came back with, as it is sent."""
+    """Return a call's result as it is sent."""
     match field(state, "status"):
         case "completed":
             return _CLEARED if field(state, "time", "compacted") else string(field(state, "output"))
@@ -247,6 +247,6 @@ def _time(info: Json) -> str:
 
 
 def _words(error: Json) -> str:
-    """Return what a provider said, or its answer where the host keeps that beside."""
+    """Return a provider's message, and its response body if the host keeps that."""
     words = [string(field(error, "data", key)) for key in ("message", "responseBody")]
     return " ".join(dict.fromkeys(word for word in words if word)) or string(field(error, "name"))

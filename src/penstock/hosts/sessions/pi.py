@@ -1,7 +1,7 @@
-"""Read a session of pi: `~/.pi/agent/sessions/--FOLDER--/TIME_ID.jsonl` (its format 3; 0.73.1).
+"""How is a session of pi read: `~/.pi/agent/sessions/--FOLDER--/TIME_ID.jsonl` (its format 3; 0.73.1)?
 
-Entries form a tree: the newest says on which way the session is, and what stands beside that is not sent. A compaction names the
-first entry that stays, so what was said from there on is told again behind its summary.
+Entries form a tree: the newest determines the session's path, and entries off the path are not sent. A compaction names the first
+entry that stays, so everything from there on is yielded again after its summary.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def found(environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def head(file: SessionFile) -> Head:
-    """Return what a session's first record says of it: the version is the format's, not the host's."""
+    """Return a session's metadata from its first record: the version is the format's, not the host's."""
     for _, record in file.records():
         if type_of(record) == "session":
             session, folder, started = (string(record.get(key)) for key in ("id", "cwd", "timestamp"))
@@ -49,7 +49,7 @@ def head(file: SessionFile) -> Head:
 
 
 class _Known(NamedTuple):
-    """What has to be known of all entries before the first can be told."""
+    """What must be known of all entries before the first can be yielded."""
 
     key: str
     parent: str
@@ -57,7 +57,7 @@ class _Known(NamedTuple):
 
 
 def _on_the_way(file: SessionFile) -> list[_Known]:
-    """Return the entries that the newest goes on from, back to where one is missing; in files of format 1 that is all of them."""
+    """Return the entries on the path that leads to the newest one, back to the first gap; in files of format 1, all of them."""
     known: dict[str, _Known] = {}
     last, size_bytes = "", 0
     for number, (place, record) in enumerate(file.records()):
@@ -107,19 +107,19 @@ def happenings(file: SessionFile) -> Iterator[Happening]:
 
 
 class _Told:
-    """What was told so far. Images of results wait: they are sent behind all results of their answer."""
+    """What was yielded so far. Images of results wait: they are sent after all results of their answer."""
 
     def __init__(self, file: SessionFile) -> None:
         self._counts = file.counts
         self._images: list[Said] = []
 
     def rest(self) -> Iterator[Said]:
-        """Yield the images that wait."""
+        """Yield the waiting images."""
         yield from self._images
         self._images.clear()
 
     def entry(self, record: Record, place: Place) -> Iterator[Happening]:
-        """Yield what an entry tells."""
+        """Yield what happened in an entry."""
         message, at = record.get("message"), string(record.get("timestamp"))
         match type_of(record):
             case "custom_message":
@@ -154,7 +154,7 @@ class _Told:
     def _assistant(self, message: Record, said: Said) -> Iterator[Happening]:
         yield from self.rest()
         stopped = string(message.get("stopReason"))
-        if stopped in {"error", "aborted"}:  # no such answer is sent again
+        if stopped in {"error", "aborted"}:  # such an answer is not sent again
             if stopped == "error":
                 yield Refused(string(message.get("errorMessage")), said.place, said.at)
             return
@@ -209,7 +209,7 @@ def _call(block: Record) -> Record:
 
 
 def _ran(message: Record) -> str:
-    """Return a command that the person ran as the model is told of it."""
+    """Return a command that the person ran, in the words for the model."""
     output, code = string(message.get("output")), message.get("exitCode")
     words = f"Ran `{string(message.get('command'))}`\n" + (f"```\n{output}\n```" if output else "(no output)")
     if message.get("cancelled"):

@@ -1,7 +1,7 @@
-"""Read a session of qwen-code: `~/.qwen/projects/FOLDER/chats/ID.jsonl` (0.24.4).
+"""How is a session of qwen-code read: `~/.qwen/projects/FOLDER/chats/ID.jsonl` (0.24.4)?
 
-Records name the one that they go on from; what a person took back stays in the file, off the way from the newest record to the
-first. A compaction is recorded with all that stays. Its contents are Gemini's, whatever the provider speaks.
+Records name their predecessor; what a person took back stays in the file, off the path from the newest record to the first. A
+compaction is recorded with everything that stays. Its contents are in Gemini's form, whatever the provider speaks.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 WIRE = "gemini"
 _TALK = frozenset({"user", "assistant", "tool_result"})
-# Records that go on from others, and that no other goes on from.
+# Records that have a predecessor but no successor.
 _ASIDE = frozenset(
     {
         "session_artifact_event",
@@ -64,7 +64,7 @@ _SYSTEM = _ASIDE | {
 
 
 def found(environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield the paths of the sessions on this machine, in no order; those of child agents are not among them."""
+    """Yield the paths of the sessions on this machine, in no order; child agents' sessions are excluded."""
     from penstock.workspace.own_files import own_files_like
 
     home = environment.get("QWEN_RUNTIME_DIR") or environment.get("QWEN_HOME")
@@ -73,7 +73,7 @@ def found(environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def head(file: SessionFile) -> Head:
-    """Return what a session's first records say of it."""
+    """Return a session's metadata from its first records."""
     for _, record in file.records():
         if string(record.get("cwd")):
             return Head(*(string(record.get(key)) for key in ("sessionId", "cwd", "version", "timestamp")))
@@ -81,7 +81,7 @@ def head(file: SessionFile) -> Head:
 
 
 class _Known(NamedTuple):
-    """What has to be known of all records before the first can be told."""
+    """What must be known of all records before the first can be yielded."""
 
     uuid: str
     parent: str
@@ -89,7 +89,9 @@ class _Known(NamedTuple):
 
 
 def _on_the_way(file: SessionFile) -> list[Place]:
-    """Return where the records stand that the newest one goes on from, back to where one is missing; the first of an id holds."""
+    """Return the positions of the records on the path that leads to the newest one, back to the first gap; an id's first record
+    wins.
+    """
     known: dict[str, _Known] = {}
     last, size_bytes = "", 0
     for place, record in file.records():
@@ -105,8 +107,7 @@ def _on_the_way(file: SessionFile) -> list[Place]:
         known.setdefault(uuid, _Known(uuid, string(record.get("parentUuid")), place))
         last, size_bytes = uuid, size_bytes + size
     way: dict[str, Place] = {}
-    # From the newest back to the first. A loop of parents, which a torn or edited file may have, ends where it meets
-    # itself.
+    # From the newest back to the first. A loop of parents, possible in a torn or edited file, ends where it closes.
     while last in known and last not in way:
         way[last], last = known[last].place, known[last].parent
     if away := size_bytes - sum(place.end_byte - place.start_byte for place in way.values()):
@@ -129,21 +130,21 @@ def happenings(file: SessionFile) -> Iterator[Happening]:
 
 
 class _Told:
-    """What was told so far. A person's words wait: a command to the host, answered by it, is taken out again."""
+    """What was yielded so far. A person's words wait: a command that the host answers itself is removed again."""
 
     def __init__(self, file: SessionFile) -> None:
         self._counts = file.counts
         self._waiting: list[Said] = []
         self._said: set[bytes] = set()
-        """What was said since the last compaction, each as a digest."""
+        """Digests of what was said since the last compaction."""
 
     def rest(self) -> Iterator[Said]:
-        """Yield the words that wait."""
+        """Yield the waiting words."""
         yield from self._waiting
         self._waiting.clear()
 
     def message(self, record: Record, place: Place) -> Iterator[Happening]:
-        """Yield a message, an answer's figures before it."""
+        """Yield a message, preceded by an answer's figures."""
         yield from self.rest()
         message, at = record.get("message"), string(record.get("timestamp"))
         usage = record.get("usageMetadata")
@@ -160,14 +161,14 @@ class _Told:
         self._said.add(_digest(message))
         said = Said(message, place, at, by_host=_is_of_the_host(record))
         if type_of(record) == "user" and not record.get("subtype"):
-            # It may be `/help`: the host records the words first and only behind them that it answered itself. Until
-            # the next record nobody knows whether a model saw them.
+            # It may be `/help`: the host records the words first and only after them that it answered itself. Until the next record
+            # it is unknown whether a model saw them.
             self._waiting.append(said)
         else:
             yield said
 
     def aside(self, record: Record, place: Place) -> Iterator[Happening]:
-        """Yield what a record tells that is no message."""
+        """Yield what happened in a record that is not a message."""
         kind, payload, at = string(record.get("subtype")), record.get("systemPayload"), string(record.get("timestamp"))
         event = field(payload, "uiEvent")
         kept = field(payload, "compressedHistory")
@@ -189,20 +190,21 @@ class _Told:
             yield Refused(string(field(event, "error_message")), place, at)
 
     def _kept(self, contents: list[Record], place: Place, at: str) -> Iterator[Said]:
-        """Yield what a compaction left: what was said before, and what the host says in place of the rest."""
+        """Yield what a compaction left: what was said before, and the host's replacement for the rest."""
         before, self._said = self._said, {_digest(content) for content in contents}
         for number, content in enumerate(contents):
-            # The kept history has no ids. What was said before is known by its content, and only the rest, a summary
-            # first, is the host's.
+            # The kept history has no ids. What was said before is recognized by its content, and only the rest, a summary first, is
+            # the host's.
             again = _digest(content) in before
             yield Said(content, place, at, by_host=not again, again=again, is_summary=not again and number == 0)
 
 
 def _with_thoughts(usage: Record, given: int | None, made: int | None) -> int | None:
-    """Return what an answer took, reasoning among it.
+    """Return an answer's output tokens, reasoning included.
 
-    Gemini's API counts reasoning beside the answer, OpenAI's and Anthropic's in it, and the record does not say whose figures it
-    holds: the total tells. Without one they are beside each other where there is more reasoning than answer, as the host has it.
+    Gemini's API counts reasoning separately from the answer, OpenAI's and Anthropic's within it, and the record does not say whose
+    figures it holds: the total decides. Without a total, they are separate if there is at least as much reasoning as answer, as the
+    host assumes.
     """
     thought, total = whole_number(usage.get("thoughtsTokenCount")), whole_number(usage.get("totalTokenCount"))
     if not thought:
@@ -214,7 +216,7 @@ def _with_thoughts(usage: Record, given: int | None, made: int | None) -> int | 
 
 
 def _digest(message: Json) -> bytes:
-    """Return what tells a message from others, in 16 bytes."""
+    """Return a digest of 16 bytes that identifies a message."""
     return hashlib.blake2b(as_json(message).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
@@ -225,7 +227,7 @@ def _is_of_the_host(record: Record) -> bool:
 
 
 def _is_answered_by_host(payload: Json) -> bool:
-    """Return whether a command was answered with the host's own words, which no model saw."""
+    """Return whether a command was answered in the host's own words, which no model saw."""
     items = objects(field(payload, "outputHistoryItems"))
     return (
         field(payload, "phase") == "result"

@@ -1,6 +1,6 @@
-"""Which sessions are there, how full is each, and what is its story? The files of other agents, as `inspection` tells them (X-2).
+"""Which sessions are there, how full is each, and what is its story? The files of other agents, told by `inspection` (X-2).
 
-Keeps out: how a host's file is read (the readers), and how a story is shown.
+Leaves to others: how a host's file is read (the readers), and how a story is shown.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
     from penstock.inspection.story import Story
 
 GLANCED_BYTES = 1 << 20
-"""How much of a session's file a first look reads; where no request stands in that, all of it."""
+"""How much of a session's file a first look reads; all of it if that contains no request."""
 
-_LAST_SECOND = 253_402_300_799.0  # of the year 9999: a file's time can be any number
+_LAST_SECOND = 253_402_300_799.0  # in the year 9999: a file's time can be any number
 
 
 def glance_at(host: str, path: str, *, is_whole: bool = False) -> tuple[Subject, Story]:
-    """Return whose session a file is, and its story as far as the figures in it tell that: nothing is counted.
+    """Return whose session a file is, and its story as far as its figures show it: nothing is counted.
 
     Args:
         host: whose session it is, one of `READERS`.
         path: its file.
-        is_whole: whether all of a long file is read, and not only its two ends.
+        is_whole: whether a long file is read completely, and not only its two ends.
 
     Raises:
-        OSError: It cannot be opened, or is no regular file.
+        OSError: It cannot be opened, or is not a regular file.
     """
     reader = reader_of(host)
     for max_bytes in (None,) if is_whole else (GLANCED_BYTES, None):
@@ -53,16 +53,16 @@ def glance_at(host: str, path: str, *, is_whole: bool = False) -> tuple[Subject,
 def story_of(
     host: str, path: str, *, window_tokens: int | None = None, model: str | None = None
 ) -> tuple[Subject, Story]:
-    """Return whose session a file is, where its context went, and what that cost, about.
+    """Return whose session a file is, where its context went, and its approximate cost.
 
     Args:
         host: whose session it is, one of `READERS`.
         path: its file.
-        window_tokens: what the model holds; None takes what the record says.
+        window_tokens: the model's window; None takes it from the record.
         model: whose tokens are counted; None takes the session's.
 
     Raises:
-        OSError: It cannot be opened, or is no regular file.
+        OSError: It cannot be opened, or is not a regular file.
     """
     reader = reader_of(host)
     with opened(path) as file:
@@ -88,12 +88,12 @@ def replay_of(
     Args:
         host: whose session it is, one of `READERS`.
         path: its file.
-        window_tokens: what the model holds; None takes what the record says.
+        window_tokens: the model's window; None takes it from the record.
         model: whose tokens are counted; None takes the session's.
 
     Raises:
-        OSError: It cannot be opened, or is no regular file.
-        CallerError: Neither the caller nor the record says what the model holds.
+        OSError: It cannot be opened, or is not a regular file.
+        CallerError: Neither the caller nor the record gives the model's window.
     """
     from penstock.inspection.replaying import replay
 
@@ -111,7 +111,7 @@ def replay_of(
 
 def _subject(host: str, file: SessionFile, path: str) -> Subject:
     head = head_of(host, file, path)
-    file.counts.torn = file.counts.too_large = 0  # the head was a look of its own
+    file.counts.torn = file.counts.too_large = 0  # reading the head counted separately
     return Subject(
         host=host,
         session=head.session,
@@ -124,5 +124,5 @@ def _subject(host: str, file: SessionFile, path: str) -> Subject:
 
 
 def rfc_3339(seconds: float) -> str:
-    """Return a file's time as RFC 3339 in UTC; what no calendar has is its nearest day."""
+    """Return a file's time as RFC 3339 in UTC, clamped to the calendar."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(min(max(0.0, seconds), _LAST_SECOND)))

@@ -1,4 +1,4 @@
-"""Read the list of tasks that a model keeps through a tool of its host."""
+"""Which tasks has a model listed through a tool of its host?"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from penstock.wires import Transcript
     from penstock.wires.entries import ToolCall, ToolResult
 
-# Tools that write the whole list: where it is, and how a task is called in it.
+# Tools that write the whole list: its key, and the key of a task's title.
 _LISTS = {
     "TodoWrite": ("todos", "content"),
     "todo_write": ("todos", "content"),
@@ -30,11 +30,11 @@ class ListedTask(NamedTuple):
 
     title: str
     is_done: bool
-    """Whether the model has ticked a task off: its own word, and nobody's proof."""
+    """Whether the model has ticked a task off: the model's claim, not proof."""
 
 
 def todos_of(transcript: Transcript) -> tuple[ListedTask, ...]:
-    """Return the list as the calls that went well left it; what was cancelled or deleted is not in it."""
+    """Return the list as the successful calls left it, without cancelled or deleted tasks."""
     failed = {result.call_id for entry in transcript.entries for result in entry.results if result.is_error}
     answers = {result.call_id: result for entry in transcript.entries for result in entry.results}
     calls = [call for entry in transcript.entries for call in entry.calls]
