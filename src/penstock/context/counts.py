@@ -1,8 +1,8 @@
-"""What a request takes, by kind of content: our own count of each message, made once and then only added and subtracted.
+"""What does a request take, by kind of content? Our own count of each message, made once and then only added and subtracted.
 
-Providers differ in how they count, and they differ by kind: one takes twice our count for JSON and half of it for prose. So a
-refusal says nothing about *tokens*, only about a weighted sum of these kinds (`provider_counts`). Law: the counts of a request are
-the sum of the counts of its messages and of what stands beside them. Keeps out: what a provider will make of them.
+Providers count differently, and the difference depends on the kind: one takes twice our count for JSON and half of it for prose. So
+a refusal says nothing about *tokens*, only about a weighted sum of these kinds (`provider_counts`). Law: the counts of a request
+are the sum of the counts of its messages and of what accompanies them. Leaves to others: what a provider will make of them.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ ContentKind: TypeAlias = Literal[
 ]
 """The kinds of content that a provider may each count in its own way (R-1)."""
 CONTENT_KINDS: Final[tuple[ContentKind, ...]] = get_args(ContentKind)
-"""All kinds of content, in the order in which `KindCounts.tokens` has them."""
+"""All kinds of content, in the order of `KindCounts.tokens`."""
 _PLACE: Final = {kind: place for place, kind in enumerate(CONTENT_KINDS)}
-# What one image takes. Anthropic: width * height / 750, at most 1,568, 4,784 for high resolution; OpenAI: 85 to 1,445.
+# The tokens of one image. Anthropic: width * height / 750, at most 1,568, or 4,784 at high resolution; OpenAI: 85 to 1,445.
 IMAGE_TOKENS: Final = Count(tokens=1_568, low=85, high=4_784, method="image")
-"""What one image takes, whatever its size: nobody decodes it."""
+"""The tokens of one image of any size: images are not decoded."""
 # Of bytes before base64.
 FILE_BYTES_PER_TOKEN: Final = (16, 4)
-"""Bytes of a document or a sound for each token: as is likely, and at the least, which gives the upper bound."""
+"""Bytes of a document or a sound for each token: the likely number, and the least, which gives the upper bound."""
 
 
 @dataclass(frozen=True, slots=True)
 class KindCounts:
-    """Tokens by kind of content, in the order of `CONTENT_KINDS`, and the number of messages that they stand in."""
+    """Tokens by kind of content, in the order of `CONTENT_KINDS`, and the number of messages that hold them."""
 
     tokens: tuple[int, ...] = (0,) * len(CONTENT_KINDS)
     messages: int = 0
 
     @property
     def total(self) -> int:
-        """All tokens, whatever their kind."""
+        """All tokens of every kind."""
         return sum(self.tokens)
 
     def of(self, kind: ContentKind) -> int:
@@ -50,7 +50,7 @@ class KindCounts:
         return self.tokens[_PLACE[kind]]
 
     def by_kind(self) -> dict[ContentKind, int]:
-        """Return the tokens of each kind that there is."""
+        """Return the tokens of each kind that is present."""
         return {kind: tokens for kind, tokens in zip(CONTENT_KINDS, self.tokens, strict=True) if tokens}
 
     def __add__(self, other: KindCounts) -> KindCounts:
@@ -69,7 +69,7 @@ def counts_of(tokens_by_kind: Iterable[tuple[ContentKind, int]], messages: int =
 
 
 def kind_of(part: Part, entry: Entry) -> ContentKind:
-    """Return the kind under which a part of a message counts."""
+    """Return the kind under which a part of a message is counted."""
     match part:
         case Text():
             if entry.is_note:
@@ -90,7 +90,7 @@ def kind_of(part: Part, entry: Entry) -> ContentKind:
 
 
 def media_count(part: Media) -> Count | None:
-    """Return what an image or a file takes, by its kind and its bytes; None for a reference, which is the text that it is."""
+    """Return the tokens of an image or a file, by its kind and its bytes; None for a reference, which counts as its text."""
     if part.kind == "image":
         return IMAGE_TOKENS
     if not part.data:
@@ -101,14 +101,14 @@ def media_count(part: Media) -> Count | None:
 
 
 def part_counts(part: Part, entry: Entry, count: Count) -> KindCounts:
-    """Return the count of one part of a message by kind: an image in a result costs what images do."""
+    """Return the count of one part of a message by kind: an image in a result costs the same as any image."""
     tokens = [0] * len(CONTENT_KINDS)
     _add_part(tokens, part, entry, count)
     return KindCounts(tuple(tokens))
 
 
 def entry_counts(entry: Entry, counts: Iterable[Count]) -> KindCounts:
-    """Return the counts of one message, given the count of each of its parts in their order."""
+    """Return the counts of one message, given the count of each of its parts in order."""
     tokens = [0] * len(CONTENT_KINDS)
     for part, count in zip(entry.parts, counts, strict=True):
         _add_part(tokens, part, entry, count)

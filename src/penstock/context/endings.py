@@ -1,6 +1,7 @@
-"""The end of a request that nothing makes small enough: the proof, what is handed on, and a fresh transcript to go on with.
+"""How does a request end that nothing makes small enough? With a proof, a handoff, and a fresh transcript to continue with.
 
-The proof is the bill of what remains, with the provider's own numbers beside ours. Keeps out: whether it is the end (`recovery`).
+The proof is the bill of what remains, with the provider's own numbers next to ours. Leaves to others: whether it is the end
+(`recovery`).
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ if TYPE_CHECKING:
     from penstock.wires import Transcript
 
 HANDOFF_SHARE = 0.25
-"""The share of the room that a fresh session gives to what is handed on."""
+"""The share of the room that a fresh session gives to the handoff."""
 LAST_HANDOFF_TOKENS = 2_000
-"""What is handed on after a provider refused everything."""
+"""The tokens for the handoff after a provider refused everything."""
 # Fewer than the usual 3.5 to 4, so that characters derived from a room of tokens stay within it.
 CHARS_PER_TOKEN = 3
-"""Characters for a token of room, where a text is cut to fit it."""
+"""Characters for each token of room when a text is cut to fit."""
 _MIN_HANDOFF_CHARS = 200
 
 
 def _too_large(bill: Bill, limit_tokens: int, counted_tokens: int | None, *, is_believed: bool) -> str:
-    """Return why nothing can be sent: what is known of the limit and by whom, and the parts that cannot shrink, largest first."""
+    """Return why nothing can be sent: what is known of the limit and from whom, and the parts that cannot shrink, largest first."""
     counted = "" if counted_tokens is None else f" ({counted_tokens} as the provider counts)"
     limit = (
         f"the provider refused them without a limit; {limit_tokens} were believed to have room"
@@ -53,9 +54,9 @@ class TooLarge(Ended):
 
         Args:
             bill: the request that was refused as the floor, or could not be made smaller.
-            limit_tokens: what has room, as far as it is known.
-            counted_tokens: what the provider counted for the request; None where it did not say.
-            is_believed: whether the limit is what the caller believed, because no refusal named one.
+            limit_tokens: the room, as far as it is known.
+            counted_tokens: what the provider counted for the request; None if it did not say.
+            is_believed: whether the limit is only the caller's belief, because no refusal named one.
         """
         super().__init__(_too_large(bill, limit_tokens, counted_tokens, is_believed=is_believed))
         self.bill = bill
@@ -66,16 +67,16 @@ class TooLarge(Ended):
 class Irreducible:
     """Nothing smaller can be sent: `error` is the proof.
 
-    `fresh` is a transcript that the next prompt works in, None where the instructions alone leave no room.
+    `fresh` is a transcript in which the next prompt works; None if the instructions alone leave no room.
     """
 
     error: TooLarge
     handoff: Handoff
     """What was done so far, to be kept or to begin with."""
     fresh: Transcript | None
-    """A transcript that the next prompt can work in; None where the instructions alone leave no room."""
+    """A transcript that the next prompt can work in; None if the instructions alone leave no room."""
     limit_tokens: int
-    """The size that `fresh` was made for."""
+    """The size limit that `fresh` was made for."""
 
 
 def give_up(situation: Situation) -> Irreducible:
@@ -83,9 +84,9 @@ def give_up(situation: Situation) -> Irreducible:
     sized, reserve = situation.sized, situation.budget.reserve_tokens
     handoff = sized.handoff(situation.session_id)
     bare = size_of(sized.transcript.afresh("", newest=False), sized.counter)
-    # Small on purpose: the next prompt has to fit beside it in a window that has just refused everything.
+    # Small on purpose: the next prompt has to fit too, in a window that has just refused everything.
     limit = min(bare + LAST_HANDOFF_TOKENS, situation.room_tokens)
-    # Both counts and both limits may stand side by side: our count can be below a limit that the provider's is above.
+    # Both counts and both limits are given, because our count can be below a limit that the provider's count exceeds.
     error = TooLarge(
         replace(bill_of(sized), reserve_tokens=reserve),
         situation.room_tokens if situation.input_limit_tokens is None else situation.input_limit_tokens,
@@ -107,7 +108,7 @@ def with_handle(
 
     Args:
         transcript: what was refused.
-        cure: the end, as `decide` gave it.
+        cure: the end, as `decide` returned it.
         handle: where the whole transcript is kept.
         counter: counts the fresh transcript.
     """
@@ -124,18 +125,18 @@ def fresh(
     *,
     newest: bool = True,
 ) -> Transcript | None:
-    """Return a transcript to begin with: instructions and tools as they were, the handoff, and the user's newest words
+    """Return a transcript to begin with: unchanged instructions and tools, the handoff, and the user's newest words
     verbatim.
 
     Args:
         transcript: what is left behind.
-        handoff: what is handed on; written as long as there is room for it.
-        limit_tokens: what the fresh transcript may take.
+        handoff: what is handed on; written at the greatest length that fits.
+        limit_tokens: the size limit of the fresh transcript.
         counter: counts it.
         newest: whether the user's newest words follow the handoff.
 
     Returns:
-        The transcript, or None where there is no room even for a short handoff.
+        The transcript, or None if there is no room even for a short handoff.
     """
     left = limit_tokens - size_of(transcript.afresh("", newest=newest), counter)
     max_chars = int(left * HANDOFF_SHARE) * CHARS_PER_TOKEN

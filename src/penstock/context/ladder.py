@@ -1,18 +1,18 @@
-"""The ladder of a request that was refused: every smaller form of it, from the least cut down to the floor, in a fixed order.
+"""In which order is a refused request made smaller? A ladder of smaller and smaller forms, down to the floor, in a fixed order.
 
-A rung is one form of the request, and each keeps less than the one above it: floods are cut to their ends; what a newer result
-makes needless, and what is old, gives way to stubs; failed attempts and finished turns become notes; then what is newer goes, then
-the words of the user, and last everything but the floor. The floor is F of behaviour R-1: instructions, tools, pins, the task, the
-newest user message, the last batch of calls with its results stubbed, and a handoff of at most 2,000 characters.
+A rung is one form of the request, and each keeps less than the one above it: floods are cut to their ends; superseded and old
+results become stubs; failed attempts and finished turns become notes; then newer content goes, then the user's words, and last
+everything but the floor. The floor is F of behaviour R-1: instructions, tools, pins, the task, the newest user message, the last
+batch of calls with its results stubbed, and a handoff of at most 2,000 characters.
 
-There is a second order, by age: ever more of the oldest turns become one note, whoever speaks in them, and then the floor goes.
-What goes is made of the same content as what stays, so that it can be sized where nobody knows what a provider counts an image, or
-a result, for.
+A second order goes by age: more and more of the oldest turns become one note, whoever speaks in them, and then comes the floor.
+What goes in this order has the same mix of content as what stays, so it can be sized even if nobody knows what a provider counts
+for an image or a result.
 
-Because the order is fixed, sizing a retry is one question (which rung is the first that is small enough?), answered by bisection
-over counts that are only added and subtracted; stubs and notes are written for the few rungs that are looked at. Laws: each rung
-leaves a valid request; going down never brings anything back; the last rung is the floor. Keeps out: how small is small enough
-(`rung_choice`), how a part of it is written (`phases`), and where the whole of what is cut lies.
+Because the order is fixed, sizing a retry is one question (which rung is the first that is small enough?). It is answered by
+bisection over counts that are only added and subtracted; stubs and notes are written only for the few rungs examined. Laws: each
+rung leaves a valid request; going down never brings anything back; the last rung is the floor. Leaves to others: how small is small
+enough (`rung_choice`), how each part is written (`phases`), and where the originals of what is cut are kept.
 """
 
 from __future__ import annotations
@@ -51,28 +51,28 @@ if TYPE_CHECKING:
     from penstock.wires import Turn
 
 HANDOFF_CHARS = (2_000, 700, 0)
-"""What the floor says of everything that went: R-1 allows 2,000; less where more could make the request grow."""
+"""The characters in which the floor describes everything that went: R-1 allows 2,000; fewer if more could make the request grow."""
 # What a flood keeps of its two ends. pi keeps 2,000 lines or 50 KiB, deepagents head and tail of 2,000 tokens.
 FLOOD_TOKENS = 2_000
-"""The tokens that a flood keeps of its two ends, at most."""
+"""The most tokens that a flood keeps of its two ends."""
 MIN_FLOOD_TOKENS = 200
-"""The tokens that a flood keeps of its two ends at least, however small the window."""
+"""The least tokens that a flood keeps of its two ends, however small the window."""
 # There will be other floods.
 FLOOD_SHARE = 8
-"""The part of the window that one flood may keep: an eighth."""
-# No model has seen these results: they are cut first, and become stubs only where that is not enough.
+"""One flood may keep the window divided by this: an eighth."""
+# No model has seen these results: they are cut first, and become stubs only if that is not enough.
 LAST_BATCH_TOKENS = 400
-"""What each result of the last batch of calls keeps before it becomes a stub."""
+"""The tokens that each result of the last batch of calls keeps before it becomes a stub."""
 _RESULTS, _NOTES = CONTENT_KINDS.index("results"), CONTENT_KINDS.index("notes")
 _Row = tuple[int, ...]  # tokens by kind of content
 
 
 Order = Literal["kind", "age", "size"]
-"""What goes first: what is least painful to lose, what is oldest, or ever more of the middle of what is largest."""
+"""What goes first: what is least painful to lose, what is oldest, or the middle of what is largest."""
 
 
 class RungChange(NamedTuple):
-    """What leads from the request to a rung takes out of it and puts into it, by kind of content."""
+    """What the steps from the request to a rung remove and add, by kind of content."""
 
     removed: KindCounts
     added: KindCounts
@@ -83,10 +83,10 @@ class Ladder:
 
     Args:
         sized: the request's transcript with its counts.
-        window_tokens: the window as far as it is known: what a flood keeps is measured by it.
+        window_tokens: the window as far as it is known: it determines what a flood keeps.
         kept: results that stay as they are, each by its message and its call.
         dialect: the call syntax in which stubs name the way back.
-        session_id: what the handoff on the floor calls the session.
+        session_id: the session's name in the floor's handoff.
     """
 
     def __init__(
@@ -111,15 +111,15 @@ class Ladder:
         self._arrange("kind")
 
     def by(self, order: Order) -> Ladder:
-        """Return the same request's ladder in another order, which shares what was read and written for this one."""
+        """Return the same request's ladder in another order, sharing what was read and written for this one."""
         other = copy(self)
         other._arrange(order)
         return other
 
     def _arrange(self, order: Order) -> None:
         """Put the rungs into an order."""
-        # Phases know how many rungs they have without writing a note or a stub, so a ladder of thousands of rungs costs
-        # nothing until bisection looks at about a dozen of them.
+        # Phases know their number of rungs without writing a note or a stub, so a ladder of thousands of rungs costs
+        # nothing until bisection examines about a dozen of them.
         self._phases = {"kind": self._by_kind, "age": self._by_age, "size": self._by_size}[order]()
         self._gentle_phases = _GENTLE_PHASES if order == "kind" else 1
         self._starts = [0, *accumulate(len(phase) for phase in self._phases)]
@@ -133,21 +133,21 @@ class Ladder:
 
     @property
     def floor(self) -> int:
-        """The first rung of the floor, with the whole of its handoff."""
+        """The first rung of the floor, with its full handoff."""
         return self.last - len(HANDOFF_CHARS) + 1
 
     @property
     def gentle(self) -> int:
-        """The last rung that leaves what is newer and all words of the user; a model's summary could spare what goes below it."""
+        """The last rung that keeps newer content and all user words; a model's summary could spare what goes below it."""
         return self._starts[self._gentle_phases]
 
     @property
     def recent(self) -> int:
-        """The last rung that leaves the newest results and all words of the user, and recent results only where they are newest."""
+        """The last rung that keeps all user words and, of the recent results, only those that no model has seen."""
         return self._starts[self._gentle_phases + 1]
 
     def strategy(self, rung: int) -> str:
-        """Return the name of the deepest kind of step that a rung takes, as results of recovery have it."""
+        """Return the name of the deepest kind of step that a rung takes, as named in recovery results."""
         if rung >= self.floor:
             return "handoff"
         return self.steps(rung)[-1].strategy if self.steps(rung) else "normal"
@@ -155,11 +155,11 @@ class Ladder:
     # ── one rung ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def steps(self, rung: int) -> tuple[PlanStep, ...]:
-        """Return the steps that lead from the request to a rung; those that later ones undo are left out."""
+        """Return the steps that lead from the request to a rung, without those that later steps undo."""
         if rung not in self._steps:
             taken: list[PlanStep] = []
-            # From the deepest phase upwards: what it takes whole needs no note of an earlier one, and a note costs more to
-            # write than anything else here.
+            # From the deepest phase upwards: what it takes as a whole needs no note from an earlier phase, and writing notes
+            # is the most expensive part.
             gone: list[tuple[int, int]] = []
             for phase, start, end in reversed([*zip(self._phases, self._starts, self._starts[1:], strict=False)]):
                 if start < min(rung, end):
@@ -170,7 +170,7 @@ class Ladder:
         return self._steps[rung]
 
     def change(self, rung: int) -> RungChange:
-        """Return what goes and what comes between the request and a rung."""
+        """Return what goes and what is added between the request and a rung."""
         if rung not in self._changes:
             steps = self.steps(rung)
             rows, beside_rows, alone, added = self._stubbed([step for step in steps if step.call_id is not None])
@@ -185,7 +185,7 @@ class Ladder:
                     notes += step.after_tokens - messages * MESSAGE_TOKENS
                     messages_gone += len(gone)
                     messages_come += messages
-                else:  # its words change; its frame, and what stands beside it, are there as before
+                else:  # only its words change; its frame and its companion messages are there already
                     notes += step.after_tokens - frame_tokens
                     gone = [standing]
                 rows += [message.counts.tokens for message in measure_entries(gone, self._view.counter)]
@@ -199,20 +199,20 @@ class Ladder:
         return self._changes[rung]
 
     def _stubbed(self, steps: Sequence[PlanStep]) -> tuple[list[_Row], list[_Row], int, int]:
-        """Return what goes with results, what stands beside them and comes again, results that are alone, and what the stubs take.
+        """Return what goes with results, what accompanies them and comes back, results that are alone, and what the stubs take.
 
-        A provider may be off by a part of each message, the same for the same message. One with a stub in it is another message:
-        what stands beside the stub goes with the old one and comes with the new (R-1).
+        A provider's count of a message may be off by a part, always the same for the same message. A message with a stub is another
+        message: what accompanies the stub goes with the old one and comes back with the new one (R-1).
         """
         alone = added = 0
-        shared: dict[int, KindCounts] = {}  # of each message with more than its one result, what of it goes
+        shared: dict[int, KindCounts] = {}  # by message with more than its one result: what of it goes
         for step in steps:
             added += step.after_tokens
             tokens = self._only_results.get(step.first)
             if tokens is not None:
                 alone += tokens
                 continue
-            # Results are counted as they are likely, not at most: what a provider stated is compared with likely counts too.
+            # Results are counted at their likely size, not at most: a provider's number is compared with likely counts too.
             gone = self._result_counts[step.first, step.call_id or ""]
             shared[step.first] = shared[step.first] + gone if step.first in shared else gone
         whole = {index: measure_entry(self._view.by_index[index], self._view.counter).counts for index in shared}
@@ -221,7 +221,7 @@ class Ladder:
 
     @cached_property
     def _only_results(self) -> dict[int, int]:
-        """The tokens of messages that are the text of one result and nothing else, which on most wires are all that hold one."""
+        """The tokens of messages that are the text of a single result and nothing else; on most wires, all result messages are."""
         return {
             index: counts.total
             for (index, _), counts in self._result_counts.items()
@@ -229,7 +229,7 @@ class Ladder:
         }
 
     def counts(self, rung: int) -> KindCounts:
-        """Return the counts of a rung: those of the request, less what goes, and what comes."""
+        """Return the counts of a rung: those of the request, minus what goes, plus what comes."""
         change = self.change(rung)
         return self._base - change.removed + change.added
 
@@ -250,10 +250,10 @@ class Ladder:
     def first(self, is_small_enough: Callable[[int], bool], *, after: int = 0) -> int:
         """Return the first rung below `after` for which the test holds, or the last rung.
 
-        The test should hold for every rung below one for which it holds; where it does not, some rung that passes is found.
+        The test should hold for every rung below one for which it holds; otherwise some rung that passes is found.
         """
-        # O(log n) rungs are written. Rungs only shrink, so a test that asks for "small enough" holds from some rung on;
-        # one that does not (`is_smaller`, where a stub's kind is dear) is checked again by the caller.
+        # O(log n) rungs are written. Rungs only shrink, so a "small enough" test holds from some rung on. For a test that
+        # does not (`is_smaller`, if a kind of stub is expensive), the caller checks the result again.
         low, high = after + 1, self.last
         while low < high:
             middle = (low + high) // 2
@@ -270,20 +270,20 @@ class Ladder:
 
     @cached_property
     def _result_counts(self) -> dict[tuple[int, str], KindCounts]:
-        """What each result takes, as is likely, by its message and its call."""
+        """The likely counts of each result, by its message and its call."""
         results = (*self._view.results, *self._view.cited_results)
         return {(result.entry.index, result.part.call_id): result.counts for result in results}
 
     # ── the phases, in their order ───────────────────────────────────────────────────────────────────────────────
 
     def _by_age(self) -> list[RungPhase]:
-        """Return the phases of the order by age: ever more of the oldest turns, whoever speaks in them, and the floor."""
+        """Return the phases of the order by age: more and more of the oldest turns, whoever speaks in them, and the floor."""
         view = self._view
         turns = [turn for turn in finished_turns(view, 1, users=True) if turn is not self._last_batch]
         return [SpanRungs(view, turns, users=True), self._floor_rungs]
 
     def _by_size(self) -> list[RungPhase]:
-        """Return the phases of the order by size: floods, cut no further than it takes, and the floor."""
+        """Return the phases of the order by size: floods, cut no further than necessary, and the floor."""
         floods = self._floods()
         return [
             LevelRungs(floods[0].tokens if floods else 0, self._flood_tokens, partial(self._cut_alike, floods)),
@@ -291,21 +291,21 @@ class Ladder:
         ]
 
     def _by_kind(self) -> list[RungPhase]:
-        """Return the phases: the whole order in which things go, the least painful loss first.
+        """Return the phases of the usual order, the least painful loss first.
 
-        Floods and superseded views cost hardly anything; old results can be had again; failed attempts and finished
-        turns leave a note. From there on (`gentle`) it hurts: recent results and what is active, then the words of the
-        user, then what no model has seen yet; the floor last.
+        Floods and superseded views cost hardly anything; old results can be fetched again; failed attempts and finished
+        turns leave a note. Beyond that point (`gentle`) it hurts: recent and active results go, then the user's words, then
+        what no model has seen yet, and finally the floor is reached.
         """
         view = self._view
         aged = [result for result in view.results if result.age_turns]
         newest, cited = self._newest
-        # By identity: two results may be equal, and only one of them recent.
+        # By identity: two results may be equal although only one of them is recent.
         last_five = {id(result) for result in view.results[-KEEP_RESULTS:]}
         old = [result for result in aged if id(result) not in last_five and not view.is_active(result)]
         recent = [result for result in aged if id(result) in last_five or view.is_active(result)]
-        # The floor keeps the last batch of calls, however long ago it was, so no note above it may take that batch along:
-        # what is lower would bring it back, and two notes would take the same turns.
+        # The floor keeps the last batch of calls, however old it is, so no note above it may include that batch: a lower
+        # rung would bring it back, and two notes would take the same turns.
         finished = SpanRungs(view, [turn for turn in finished_turns(view, 2) if turn is not self._last_batch])
         phases: list[RungPhase] = [
             StepRungs(self._floods(), partial(self._cuts, self._flood_tokens)),
@@ -318,7 +318,7 @@ class Ladder:
         return [
             *phases,
             StepRungs(recent, self._stubs),
-            # Rows that `finished` has made notes of go whole: a rung that ended within one would bring part of it back,
+            # Rows that `finished` turned into notes go as a whole: a rung that ended within one would bring part of it back,
             # and going down never brings anything back.
             SpanRungs(
                 view,
@@ -335,8 +335,8 @@ class Ladder:
 
     @cached_property
     def _newest(self) -> tuple[list[ShownResult], list[ShownResult]]:
-        """The results that no model has seen, and of the last batch those that an answer beside them cites."""
-        # Of the last batch alone: older ones go with their turns, the citations with them.
+        """The results that no model has seen, and those of the last batch that are cited by an answer in the same message."""
+        # Only from the last batch: older cited results go with their turns, citations included.
         batch = self._last_batch
         cited = [
             r for r in self._view.cited_results if batch is not None and batch.first <= r.entry.index <= batch.last
@@ -345,13 +345,13 @@ class Ladder:
 
     @cached_property
     def _floor_rungs(self) -> FloorRungs:
-        """The floor with each length of its handoff."""
+        """The rungs of the floor, one for each length of its handoff."""
         newest, cited = self._newest
         return FloorRungs([partial(self._floor_steps, [*newest, *cited], max_chars) for max_chars in HANDOFF_CHARS])
 
     @cached_property
     def _last_batch(self) -> Turn | None:
-        """The newest answer that calls tools, with its results; None where no tool was called."""
+        """The newest answer that calls tools, with its results; None if no tool was called."""
         return next((turn for turn in reversed(self._view.transcript.turns()) if _has_calls(turn)), None)
 
     def _takes_last_batch(self, step: PlanStep) -> bool:
@@ -365,35 +365,35 @@ class Ladder:
         return sorted(floods, key=lambda result: -result.tokens)
 
     def _cut(self, result: ShownResult, room_tokens: int) -> PlanStep | None:
-        """Return the step that keeps the two ends of a result; None where that would hardly be smaller."""
-        # Less than twice the room is not worth a cut: it would hide half of a result to save what a notice takes.
+        """Return the step that keeps the two ends of a result; None if that would hardly be smaller."""
+        # A result of less than twice the room is not worth a cut: half of it would be hidden to save what a notice takes.
         if result.tokens <= 2 * room_tokens:
             return None
         step = Offload().cut(self._view, result, room_tokens)
         return step if step.after_tokens < step.before_tokens else None
 
     def _cut_alike(self, results: Sequence[ShownResult], room_tokens: int) -> list[PlanStep]:
-        """Return the steps that keep the two ends of all results that are larger than a room."""
+        """Return the steps that keep the two ends of all results larger than a given room."""
         steps = [Offload().cut(self._view, result, room_tokens) for result in results if result.tokens > room_tokens]
         return [step for step in steps if step.after_tokens < step.before_tokens]
 
     def _cuts(self, room_tokens: int, results: Sequence[ShownResult]) -> list[PlanStep | None]:
-        """Return the same for each of some results."""
+        """Return, for each of some results, the step that keeps its two ends, or None."""
         return [self._cut(result, room_tokens) for result in results]
 
     def _stubs(self, results: Sequence[ShownResult], *, with_names: bool = True) -> list[PlanStep | None]:
-        """Return the step that leaves one line of each result; None where the line would hardly be smaller."""
+        """Return the steps that leave one line of each result; None where the line would hardly be smaller."""
         worth = [result for result in results if result.is_worth_a_stub]
         steps = iter(self._view.short_stubs("clear", worth, stand_ins.CLEARED, with_names=with_names))
         made = [next(steps) if result.is_worth_a_stub else None for result in results]
         return [step if step is not None and step.after_tokens < step.before_tokens else None for step in made]
 
     def _bare_stubs(self, results: Sequence[ShownResult]) -> list[PlanStep | None]:
-        """Return the same without what the results named, which for forty of them at once may be all of a window."""
+        """Return the one-line stubs without the names in the results; for forty results the names alone may fill a window."""
         return self._stubs(results, with_names=False)
 
     def _floor_steps(self, newest: Sequence[ShownResult], max_chars: int) -> list[PlanStep]:
-        """Return what leaves the floor: notes for all that may go, the first of which hands on, and stubs in the last batch."""
+        """Return the steps to the floor: notes for all that may go, the first with the handoff, and stubs in the last batch."""
         view = self._view
         turns = finished_turns(view, 0, users=True)
         rows = list(neighbours([turn for turn in turns if turn is not self._last_batch], view.transcript.turns()))
@@ -407,7 +407,7 @@ class Ladder:
                 and all(turn.kind == "note" for turn in row)
                 and not _is_long(row, max_chars if place == 0 else 0)
             ):
-                # The row is nothing but notes, hardly longer than the one that would take their place.
+                # The row consists of notes hardly longer than the one that would replace them.
                 continue
             handed_on = text if place == 0 else ""
             steps = steps_of(view, row)
@@ -422,7 +422,7 @@ _NOTE_CHARS = 200  # of a note without a handoff: what is left out, and the way 
 
 
 def _is_long(row: Sequence[Turn], chars: int) -> bool:
-    """Whether notes that stand side by side say clearly more than a note of so many characters would."""
+    """Whether adjacent notes say clearly more than a note of that many characters would."""
     said = sum(len(entry.text) for turn in row for entry in turn.entries)
     return said > 2 * (chars + _NOTE_CHARS)
 
@@ -433,7 +433,7 @@ def _sum_of(rows: Sequence[_Row]) -> _Row:
 
 
 def _same(steps: Sequence[PlanStep]) -> Sequence[PlanStep]:
-    """Return steps that are written already, for phases whose steps a strategy made."""
+    """Return steps that are already written, for phases whose steps come from a strategy."""
     return steps
 
 

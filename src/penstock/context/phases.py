@@ -1,7 +1,7 @@
-"""The parts of a ladder: rungs of one kind in a row, each of which takes more than the one before.
+"""What is a ladder made of? Phases: rungs of one kind in a row, each of which takes more than the one before.
 
-A phase knows how many rungs it has without writing any; stubs and notes are written when a rung is looked at, and once. Keeps
-out: which phases there are, and in which order (`ladder`).
+A phase knows its number of rungs without writing any; stubs and notes are written once, when a rung is first examined. Leaves to
+others: which phases there are, and in which order (`ladder`).
 """
 
 from __future__ import annotations
@@ -23,15 +23,14 @@ if TYPE_CHECKING:
 
 _Item = TypeVar("_Item")
 
-# A note may be made of other content than what it stands for, and a provider may count one kind 16 times as dear as
-# another (4 against 1/4, R-1). So a note has at most .16 characters for each token that goes, a twentieth in tokens:
-# even at the worst factors it is smaller. What images, files and reasoning take does not pay for a note: a provider may count
-# hardly anything for them.
+# A note may consist of other content than what it replaces, and a provider may count one kind 16 times as much as another (4
+# against 1/4, R-1). So a note has at most .16 characters for each token that goes, a twentieth in tokens: it is smaller even at the
+# worst factors. Images, files and reasoning that go earn no room for a note, because a provider may count hardly anything for them.
 NOTE_SHARE = 0.16
 """The characters that a note may have for each token that goes."""
-# A note that grows turn by turn is written anew for each rung that is looked at; more rungs would hardly fit better.
+# A note that grows turn by turn is written anew for each rung examined; more rungs would hardly fit better.
 _MAX_SPAN_RUNGS = 32
-# A step of a twentieth is finer than what is known of how a provider counts.
+# A step of a twentieth is finer than what is known about how a provider counts.
 _LEVEL_SHARE = 0.95
 
 
@@ -41,21 +40,21 @@ class RungPhase(Protocol):
     def __len__(self) -> int: ...
 
     def steps(self, count: int, gone: Sequence[tuple[int, int]] = ()) -> Sequence[PlanStep]:
-        """Return the steps of its first `count` rungs.
+        """Return the steps of the phase's first `count` rungs.
 
         Args:
             count: how many of its rungs are taken.
-            gone: the first and the last message of what later phases take whole: steps within may be left out.
+            gone: the first and last message of what later phases take as a whole: steps within may be left out.
         """
         ...
 
 
 class StepRungs(Generic[_Item]):
-    """A rung for each step, written when it is first looked at; a step that would not shrink is left out.
+    """A phase with a rung for each step, written when first examined; a step that would not shrink is left out.
 
     Args:
-        items: what each step is of.
-        make: writes the steps of some of them, None for one that would not shrink.
+        items: what each step applies to.
+        make: writes the steps of some items, None for one that would not shrink.
     """
 
     def __init__(self, items: Iterable[_Item], make: Callable[[Sequence[_Item]], Sequence[PlanStep | None]]) -> None:
@@ -74,11 +73,11 @@ class StepRungs(Generic[_Item]):
 
 
 class LevelRungs:
-    """Results cut to ever lower levels: a rung for each level, to which all that are larger are cut alike.
+    """A phase that cuts results to lower and lower levels: one rung for each level, to which all larger results are cut.
 
     Args:
-        most_tokens: what the largest of them takes.
-        least_tokens: the level above which all others are.
+        most_tokens: the size of the largest result.
+        least_tokens: the level above which all other levels are.
         cut: writes the cuts to a level.
     """
 
@@ -101,7 +100,7 @@ class LevelRungs:
 
 
 class FloorRungs:
-    """The floor with ever less of a handoff: a rung for each."""
+    """The floor as a phase, with a shorter handoff at each rung."""
 
     def __init__(self, makers: Sequence[Callable[[], list[PlanStep]]]) -> None:
         self._makers = makers
@@ -119,13 +118,13 @@ class FloorRungs:
 
 
 class SpanRungs:
-    """Finished turns as notes, the oldest first: each rung reaches a little further.
+    """A phase that turns finished turns into notes, the oldest first: each rung reaches a little further.
 
     Args:
         view: the transcript.
         turns: the turns that may go, oldest first.
         users: whether the user's own words go too, quoted in the notes.
-        whole: rows of turns that an earlier phase has made notes of, and that go whole or not at all.
+        whole: rows of turns that an earlier phase turned into notes, and that go as a whole or not at all.
     """
 
     def __init__(
@@ -140,16 +139,16 @@ class SpanRungs:
                 place += 1
                 if number == len(row) or row[number].first not in inside:
                     ends.append(place)
-        # Every `stride`-th end counted from the last, so that the last one, all turns of the phase, is always a rung.
+        # Every `stride`-th end counted from the last, so that the last end, all turns of the phase, is always a rung.
         stride = max(1, -(-len(ends) // _MAX_SPAN_RUNGS))
-        self._extents = ends[::-1][::stride][::-1]  # the last end is always one
+        self._extents = ends[::-1][::stride][::-1]  # the last end is always included
         self._written: dict[tuple[int, int], PlanStep | None] = {}
 
     def __len__(self) -> int:
         return len(self._extents)
 
     def steps(self, count: int, gone: Sequence[tuple[int, int]] = ()) -> Sequence[PlanStep]:
-        """Return the notes for as many turns as the first `count` rungs take, but for those within what is gone."""
+        """Return the notes for the turns that the first `count` rungs take, except those within what is gone."""
         left = self._extents[count - 1]
         ends: dict[int, int] = {}
         for first, last in sorted(gone):
@@ -160,8 +159,8 @@ class SpanRungs:
             if left <= 0:
                 break
             turns = row[:left]
-            # Spans of one phase stand apart, so the one that begins last before these turns is the one that may hold them;
-            # where it does not, a note that nobody needs is written, and left out by `lasting`.
+            # Spans of one phase do not overlap, so only the one that begins last before these turns can hold them. If it does
+            # not hold them all, an unneeded note is written, which `lasting` drops.
             place = bisect_right(firsts, turns[0].first) - 1
             if place >= 0 and turns[-1].last <= ends[firsts[place]]:
                 left -= len(row)
@@ -172,7 +171,7 @@ class SpanRungs:
         return steps
 
     def _note(self, turns: Sequence[Turn]) -> PlanStep | None:
-        """Return the note for some turns, or None where it would not shrink or would only replace a single note."""
+        """Return the note for some turns; None if it would not shrink or would only replace notes."""
         key = turns[0].first, turns[-1].last
         if key not in self._written:
             is_one_note = all(turn.kind == "note" for turn in turns)
@@ -180,10 +179,10 @@ class SpanRungs:
         return self._written[key]
 
     def _shrinking(self, turns: Sequence[Turn], share: float) -> PlanStep | None:
-        """Return the longest note that is smaller than what it stands for; None where none is."""
-        # Where most of what goes pays for nothing, the line alone is tried as well: a longer row of turns should not be without
-        # a note because its words would be dear. And the words of a user may be of a script whose characters take four times
-        # what the share was made for.
+        """Return the longest note that is smaller than what it replaces; None if there is none."""
+        # If most of what goes earns no room, the bare line is tried as well: a longer row of turns should not lose its note
+        # because its words would be expensive. And a user's words may be in a script whose characters take four times what
+        # the share assumes.
         shares = [share, share / 4, 0.0] if self._users else [share, 0.0] if share < NOTE_SHARE else [share]
         larger: list[PlanStep] = []
         for one in shares:
@@ -192,12 +191,12 @@ class SpanRungs:
             if self._is_smaller(step):
                 return step
             larger.append(step)
-        # Between words of the user that stay, each answer would become a note of its own, and many small notes are not
-        # smaller for certain: such turns wait for the phase that takes those words too, and makes one note of all.
+        # Between user words that stay, each answer would become a note of its own, and many small notes are not certainly
+        # smaller: such turns wait for the phase that takes the user's words too and makes one note of everything.
         return next((step for step in larger if self._users and step.after_tokens < step.before_tokens), None)
 
     def _note_share(self, first: int, last: int) -> float:
-        """Return the characters that a note may have for each token of these messages, most of which may pay for nothing."""
+        """Return the characters that a note may have for each token of these messages, most of which may earn no room."""
         counts = self._counts(first, last)
         sure = sure_tokens(counts)
         if sure == counts.total:
@@ -205,13 +204,13 @@ class SpanRungs:
         return NOTE_SHARE * sure / high_of(self._view.entries_between(first, last), self._view.counter)
 
     def _is_smaller(self, step: PlanStep) -> bool:
-        """Whether a note is smaller than what it stands for, however a provider counts either."""
+        """Whether a note is smaller than what it replaces, however a provider counts either."""
         messages, _ = note_frame(self._view, step.first, step.last)
         added = counts_of([("notes", step.after_tokens - messages * MESSAGE_TOKENS)], messages=messages)
         return min_decrease(self._counts(step.first, step.last), added) > 0
 
     def _counts(self, first: int, last: int) -> KindCounts:
-        """Return what the messages from index `first` to `last` take, both inclusive, by kind of content."""
+        """Return the counts by kind of the messages from index `first` to `last`, both inclusive."""
         gone = self._view.entries_between(first, last)
         rows = [message.counts.tokens for message in measure_entries(gone, self._view.counter)]
         return KindCounts(tuple(map(sum, zip(*rows, strict=True))), len(rows))

@@ -1,19 +1,19 @@
-"""How a provider counts, as far as its refusals and usage have shown, and what that means for the next request.
+"""How does a provider count, as far as its refusals and usage have shown, and what does that mean for the next request?
 
-Every provider counts in its own way: its tokenizer, its frames, its images. The assumption is behaviour R-1: its count of a request
-is the sum of our counts by kind of content, each kind times a factor of its own, plus at most 16 tokens a message, each message up
-to 6 % off but by the same in every send. The factor of text lies between 1/4 and 4; images, files, reasoning and the like have
-wider ranges (`FACTOR_RANGES`), because what they cost has little to do with what can be seen of them. Each number that a provider
-states about a request *as it was sent* is then one linear equation for these factors. Two questions are answered from all equations
-so far:
+Every provider counts in its own way: its tokenizer, its frames, its images. The assumption is behaviour R-1: a provider's count of
+a request is the sum of our counts by kind of content, each kind times a factor of its own, plus at most 16 tokens a message; each
+message may be up to 6 % off, but by the same amount in every send. The factor of text lies between 1/4 and 4; images, files,
+reasoning and the like have wider ranges (`FACTOR_RANGES`), because their cost has little to do with what can be seen of them. Each
+number that a provider states about a request *as it was sent* is then one linear equation for these factors. All equations so far
+together answer two questions:
 
 - `worst_case`: the most that the provider can count for a request, under the worst factors that the numbers still allow. It is a
-  linear programme with a box and a few rows; what fits by this bound fits for certain.
+  linear programme with a box and a few rows; what fits by this bound certainly fits.
 - `chance_that_fits`: how probable it is that a request fits, if all usual factors were equally likely (in their logarithm) before
   the provider said anything. It sizes the *first* retry: the worst case would give up a third of the request to cure an excess of
-  one percent, a plain ratio is refused again in a quarter of the cases.
+  one percent, and a plain ratio is refused again in a quarter of the cases.
 
-Both are pure and deterministic: the sample of factors is a fixed low-discrepancy sequence, no dice are thrown. Keeps out: which
+Both are pure and deterministic: the sample of factors is a fixed low-discrepancy sequence, not random. Leaves to others: which
 requests there are to choose from (`ladder`), and what was refused (`recovery`).
 """
 
@@ -32,58 +32,58 @@ if TYPE_CHECKING:
     from penstock.context.counts import ContentKind, KindCounts
 
 MAX_FACTOR: Final = 4.0
-"""The most that a provider may count for a token of text as we count it (R-1)."""
+"""The most that a provider may count for one of our tokens of text (R-1)."""
 MIN_FACTOR: Final = 1 / MAX_FACTOR
-"""The least that a provider may count for a token of text as we count it (R-1)."""
+"""The least that a provider may count for one of our tokens of text (R-1)."""
 
 
 class FactorRange(NamedTuple):
-    """What a provider may count for a token of ours, of one kind of content."""
+    """What a provider may count for one of our tokens of one kind of content."""
 
     least: float
-    """The least that is possible: what is smaller for certain is so down to here."""
+    """The least that is possible: what is certainly smaller is smaller down to here."""
     most: float
-    """The most that is possible: what fits for certain fits up to here."""
+    """The most that is possible: what certainly fits, fits up to here."""
     usual_least: float
-    """The least that is usual: what is likely is judged from here."""
+    """The least that is usual: likelihoods are judged from here."""
     usual_most: float
-    """The most that is usual: what is likely is judged up to here."""
+    """The most that is usual: likelihoods are judged up to here."""
 
 
 _TEXT = FactorRange(MIN_FACTOR, MAX_FACTOR, MIN_FACTOR, MAX_FACTOR)
 _OTHER_RANGES: Final[dict[ContentKind, FactorRange]] = {
-    # We count each image as 1,568 tokens, because nobody decodes it. Where patches of 28 or 32 pixels are counted, an icon is a
-    # handful of tokens and a photograph up to 16,384 (Qwen-VL; gpt-5.5 at full resolution takes 10,600). Usual are 85
-    # (OpenAI's low detail), 258 (Gemini's tile) to 4,784 (Claude at high resolution).
+    # We count each image as 1,568 tokens, because images are not decoded. Where patches of 28 or 32 pixels are counted, an icon is
+    # a handful of tokens and a photograph up to 16,384 (Qwen-VL; gpt-5.5 at full resolution takes 10,600). Usual counts range from
+    # 85 (OpenAI's low detail) and 258 (Gemini's tile) to 4,784 (Claude at high resolution).
     "images": FactorRange(0.0, 16_384 / IMAGE_TOKENS.tokens, 85 / IMAGE_TOKENS.tokens, 4_784 / IMAGE_TOKENS.tokens),
     # We count bytes, providers count pages and seconds: 258 for a scanned page of megabytes (Gemini), 3,000 and more for
-    # a page of text that is 2 KB when it is packed (Claude); 32 for a second of sound of 32,000 bytes.
+    # a page of text that is 2 KB when compressed (Claude); 32 for a second of sound of 32,000 bytes.
     "files": FactorRange(0.0, 24.0, 1 / 16, 16.0),
-    # Claude does not count what it thought in earlier turns, whether it is sent or not; neither are signatures.
+    # Claude counts neither its thoughts of earlier turns, whether they are sent or not, nor signatures.
     "reasoning": FactorRange(0.0, MAX_FACTOR, 0.02, MAX_FACTOR),
-    # What hosted tools made is counted as the JSON that it is: a picture as its base64.
+    # What hosted tools produced is counted as the JSON that it is: a picture as its base64.
     "other": FactorRange(0.0, MAX_FACTOR, MIN_FACTOR, MAX_FACTOR),
 }
 FACTOR_RANGES: Final = tuple(_OTHER_RANGES.get(kind, _TEXT) for kind in CONTENT_KINDS)
 """The range of the factor of each kind, in the order of `CONTENT_KINDS`."""
 MAX_FRAME_TOKENS: Final = 16
-"""What a provider adds to each message at most: roles, separators, ids."""
+"""The most that a provider adds to each message: roles, separators, ids."""
 MESSAGE_ERROR: Final = 0.06
 """How far a message may be from the sum of its kinds: numbers, other languages, what one tokenizer happens to merge."""
 STATED_ERROR: Final = 0.10
-"""How far a number in a refusal may be from what the provider counts: some are estimates of a proxy before it."""
+"""How far a number in a refusal may be from the provider's count: some are estimates by a proxy in front of it."""
 REFUSED_WORTH: Final = 0.25
-"""What a refused retry is worth, as a share of the limit: the certain rung that follows keeps a half, and is one more call."""
+"""The worth of a refused retry, as a share of the limit: the certain rung that follows keeps half, and costs one more call."""
 _LIKELY_FRAME_TOKENS = 8
-"""What a frame is taken to be where it only has to be likely: half of the most."""
+"""The likely size of a frame: half of the most."""
 _KINDS = range(len(CONTENT_KINDS))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """What a provider said of one request as it was sent, in tokens of input; `low` and `high` are None where it said nothing.
+    """What a provider said of one request as it was sent, in tokens of input; `low` and `high` are None if it said nothing.
 
-    A number that is stated has both; a refusal that names only its limit says that the request took more than that (`low`).
+    A stated number has both; a refusal that names only its limit says that the request took more than that (`low`).
     """
 
     counts: KindCounts
@@ -92,12 +92,12 @@ class Observation:
 
     @property
     def is_stated(self) -> bool:
-        """Whether the provider stated a number for this request, not only a bound."""
+        """Whether the provider stated a number for this request, not just a bound."""
         return self.low is not None and self.high is not None
 
     @property
     def stated_tokens(self) -> float:
-        """The number that was stated, the middle of what it may be off."""
+        """The number that was stated: the middle of its error range."""
         return math.sqrt((self.low or 1.0) * (self.high or 1.0))
 
 
@@ -118,33 +118,33 @@ def worst_case(counts: KindCounts, observations: Sequence[Observation] = ()) -> 
     """Return the most that the provider can count for a request, given what it said of earlier ones.
 
     The linear programme is: maximise f·n over factors f in the box, where each observation i bounds f·a_i from both sides. By
-    duality its value is the minimum over multipliers (one a row) of a convex, piecewise linear function, and *every* multiplier
-    gives a bound that holds. So the search below may stop anywhere and never promises too much; with one row it is exact, with two
-    it is exact to the precision of a ternary search.
+    duality its value is the minimum over multipliers (one for each row) of a convex, piecewise linear function, and *every*
+    multiplier gives a valid bound. So the search below may stop anywhere and never promises too much; with one row it is exact,
+    with two rows it is exact up to the precision of a ternary search.
 
     Returns:
         An upper bound in the provider's tokens, frames and errors of messages included.
     """
     rows = [row for seen in observations for row in _rows(seen)][-_MAX_ROWS:]
     bound = _bound([float(tokens) for tokens in counts.tokens], rows)
-    # The plain ratio of each number is allowed by the box wherever the assumption holds, so there it changes nothing; for a
-    # provider outside of it, it is what there is to go by.
+    # Under the assumption, the box allows the plain ratio of each number, so this changes nothing; for a provider outside the
+    # assumption, the ratio is all there is to go by.
     ratios = (seen.stated_tokens / seen.counts.total for seen in observations if seen.is_stated and seen.counts.total)
     bound = max(bound, counts.total * max(ratios, default=0.0))
     return (1 + MESSAGE_ERROR) * bound + MAX_FRAME_TOKENS * counts.messages
 
 
-# Each more would square the search, and what one provider says of similar requests hardly differs.
+# Each further row would square the search, and a provider's numbers for similar requests hardly differ.
 _MAX_ROWS = 2
-"""How many observations the linear programme looks at, the newest."""
+"""How many of the newest observations the linear programme looks at."""
 _Row = tuple[tuple[int, ...], float, float]
 
 
 def _rows(seen: Observation) -> list[_Row]:
-    """Return the bounds on f·n that follow from an observation, frames and errors of messages taken off.
+    """Return the bounds on f·n that follow from an observation, after subtracting frames and errors of messages.
 
-    The lower bound assumes the largest frames and messages that count 6 % too much, the upper one no frames and
-    messages that count 6 % too little: both ways the row holds whatever the messages' own errors are.
+    The lower bound assumes the largest frames and messages that count 6 % too much, the upper bound no frames and messages
+    that count 6 % too little: either way the row holds whatever the messages' own errors are.
     """
     frames = MAX_FRAME_TOKENS * seen.counts.messages
     low = 0.0 if seen.low is None else max(0.0, seen.low - frames) / (1 + MESSAGE_ERROR)
@@ -153,7 +153,7 @@ def _rows(seen: Observation) -> list[_Row]:
 
 
 def _bound(gains: Sequence[float], rows: Sequence[_Row]) -> float:
-    """Return the maximum of f·gains over the box and the rows; over the box alone where the rows contradict each other or it.
+    """Return the maximum of f·gains over the box and the rows; over the box alone if the rows contradict each other or the box.
 
     A programme without a solution has an unbounded dual: it falls below the least that any factors in the box give.
     """
@@ -163,12 +163,11 @@ def _bound(gains: Sequence[float], rows: Sequence[_Row]) -> float:
 
 
 _ROUNDING = 1e-6
-"""Tokens by which a bound may lie below the least of the box from rounding alone."""
+"""Tokens by which rounding alone may put a bound below the least of the box."""
 
 
 def _dual(gains: Sequence[float], rows: Sequence[_Row]) -> float:
-    """Return the dual's value, minimised over one multiplier for each row; without rows, the maximum over the box
-    alone.
+    """Return the dual's value, minimised over one multiplier for each row; without rows, the maximum over the box alone.
 
     Lagrange: for a multiplier y of the row low <= f·w <= high, max f·g <= y·(high if y > 0 else low) + max over the box
     of f·(g - y·w). The inner maximum takes each factor at one end of its range, so it is a sum; the outer function is
@@ -181,7 +180,7 @@ def _dual(gains: Sequence[float], rows: Sequence[_Row]) -> float:
     (weights, low, high), *rest = rows
 
     def at(multiplier: float) -> float:
-        # An upper bound that is missing cannot be paid for: "more than" only has a price on its lower side.
+        # A missing upper bound cannot be priced: "more than" only has a price on its lower side.
         if multiplier > 0 and high == math.inf:
             return math.inf
         price = multiplier * (high if multiplier > 0 else low)
@@ -192,16 +191,16 @@ def _dual(gains: Sequence[float], rows: Sequence[_Row]) -> float:
     bends = sorted({0.0, *(gain / weight for gain, weight in zip(gains, weights, strict=True) if weight)})
     if not rest:
         return min(map(at, bends))
-    # A second row moves the bends, so the least value is searched for. Where the search misses it, the bound is less
-    # tight and still holds.
+    # A second row moves the bends, so the minimum is searched for. If the search misses it, the bound is less tight but
+    # still holds.
     return _minimum(at, bends[0] - 1, bends[-1] + 1)
 
 
 def _minimum(function: Callable[[float], float], low: float, high: float) -> float:
-    """Return the least value found of a convex function between two points; any value it takes is a bound that holds."""
+    """Return the least value found of a convex function between two points; any value it takes is a valid bound."""
     best = function(0.0)
-    # Forty thirds leave (2/3)^40, a ten-millionth, of the interval. The two rows cost 80 times twelve evaluations of
-    # eleven kinds, some milliseconds for a rung; bisection looks at about ten.
+    # Forty thirds leave (2/3)^40, a ten-millionth, of the interval. Two rows cost 80 times twelve evaluations of eleven
+    # kinds, some milliseconds for a rung; bisection looks at about ten rungs.
     for _ in range(40):
         left, right = low + (high - low) / 3, high - (high - low) / 3
         at_left, at_right = function(left), function(right)
@@ -216,15 +215,15 @@ def _minimum(function: Callable[[float], float], low: float, high: float) -> flo
 def min_decrease(removed: KindCounts, added: KindCounts, observations: Sequence[Observation] = ()) -> float:
     """Return by how much a request shrinks in the provider's count at least, when `removed` goes and `added` comes.
 
-    Negative where some factors that are still possible would let it grow.
+    The result is negative if some factors that are still possible would let the request grow.
     """
     rows = [row for seen in observations for row in _rows(seen)][-_MAX_ROWS:]
     gains = [
         (1 + MESSAGE_ERROR) * plus - (1 - MESSAGE_ERROR) * minus
         for plus, minus in zip(added.tokens, removed.tokens, strict=True)
     ]
-    # The most that the request can grow by, with its sign turned. What comes is weighed 6 % up and what goes 6 % down;
-    # frames that come are counted at their most, frames that go at nothing.
+    # The most that the request can grow by, negated. What comes is weighed 6 % up and what goes 6 % down; frames that come
+    # are counted at their maximum, frames that go at nothing.
     return -_bound(gains, rows) - MAX_FRAME_TOKENS * added.messages
 
 
@@ -237,12 +236,11 @@ def sure_tokens(counts: KindCounts) -> int:
 
 
 class Likelihood:
-    """A weighted sample of the ways in which a provider may count, after what it said of requests.
+    """A weighted sample of the ways in which a provider may count, given what it said of requests.
 
-    Before anything was said, the logarithm of each kind's factor is taken as equally likely all over its usual range. A number that
-    was stated for a request fixes the weighted sum of the factors; each sample point is moved along its common scale until it
-    agrees, because what providers differ in most is that scale. Further numbers, and refusals that only say "more than", weigh the
-    points.
+    Before anything was said, the logarithm of each kind's factor is taken as equally likely over its usual range. A number stated
+    for a request fixes the weighted sum of the factors; each sample point is moved along its common scale until it agrees, because
+    that scale is what providers differ in most. Further numbers, and refusals that only say "more than", weight the points.
 
     Args:
         observations: what was said, oldest first.
@@ -254,14 +252,14 @@ class Likelihood:
         self._weights = [1.0] * len(self._points)
         stated_ones = [seen for seen in observations if seen.is_stated and seen.counts.total]
         if stated_ones:
-            # The newest number fixes the scale exactly; older ones only weigh, because one scale cannot meet two
+            # The newest number fixes the scale exactly; older ones only add weight, because one scale cannot satisfy two
             # equations.
             self._scale_to(stated_ones[-1])
         for seen in observations:
             if not stated_ones or seen is not stated_ones[-1]:
                 self._weigh(seen)
         total = sum(self._weights)
-        if total <= 0:  # nothing agrees with all that was said: the provider counts in no way that we know
+        if total <= 0:  # nothing agrees with everything that was said: the provider counts in no way that we know
             self._weights, total = [1.0] * len(self._points), float(len(self._points))
         self._weights = [weight / total for weight in self._weights]
 
@@ -272,8 +270,8 @@ class Likelihood:
     def worth(self, counts: KindCounts, limit_tokens: float) -> float:
         """Return what sending a request is worth on average: the share of the limit that it uses, `REFUSED_WORTH` if refused.
 
-        Where the sample agrees, a rung just below the limit is worth most. Where it does not, this weighs what a cautious rung
-        gives up for nothing against what the certain rung behind a second refusal would.
+        If the sample agrees, a rung just below the limit is worth most. If it does not, this weighs what a cautious rung gives up
+        for nothing against what the certain rung after a second refusal would give up.
         """
         return sum(
             weight * (tokens / limit_tokens if tokens <= limit_tokens else REFUSED_WORTH)
@@ -281,10 +279,10 @@ class Likelihood:
         )
 
     def _counted(self, counts: KindCounts) -> Iterator[tuple[float, float]]:
-        """Yield what each point of the sample counts for a request, and the point's weight.
+        """Yield what each point of the sample counts for a request, with the point's weight.
 
-        Messages' own errors, up to 6 % each, cancel over many messages. What is left may stand in few, so half of that is added:
-        a rung just below the limit would be refused half of the time for them alone.
+        Messages' own errors, up to 6 % each, cancel out over many messages. The remainder may come from a few messages, so half of
+        the error is added: otherwise these errors alone would have a rung just below the limit refused half of the time.
         """
         frames = _LIKELY_FRAME_TOKENS * counts.messages
         likely_error = 1 + MESSAGE_ERROR / 2
@@ -295,9 +293,9 @@ class Likelihood:
                 yield likely_error * own + frames, weight
 
     def _scale_to(self, seen: Observation) -> None:
-        """Move each point along its scale until it gives the number that was stated, and weigh it by how likely that is.
+        """Move each point along its scale until it gives the stated number, and weight it by how likely that is.
 
-        The prior is uniform over a box of logarithms. A point stands for its whole line along the scale, and lines through the
+        The prior is uniform over a box of logarithms. A point represents its whole line along the scale, and lines through the
         middle of the box are longer: dividing by the length makes points on the surface of the equation equally likely.
         """
         tokens = seen.counts.tokens
@@ -307,7 +305,7 @@ class Likelihood:
         weights: list[float] = []
         for factors in self._points:
             scale = target / sum(factors[place] * tokens[place] for place in present)
-            # How far the point can go along its line, down and up, until one of its factors leaves its range.
+            # How far the point can move along its line, down and up, until one of its factors leaves its range.
             down = max(math.log(FACTOR_RANGES[place].usual_least / factors[place]) for place in present)
             up = min(math.log(FACTOR_RANGES[place].usual_most / factors[place]) for place in present)
             length = max(_SHORTEST, up - down)
@@ -318,15 +316,15 @@ class Likelihood:
             self._points, self._weights = points, weights
 
     def _weigh(self, seen: Observation) -> None:
-        """Weigh each point by how well it agrees with a number, or drop it where it contradicts a "more than"."""
+        """Weight each point by how well it agrees with a number, or drop it if it contradicts a "more than"."""
         frames = _LIKELY_FRAME_TOKENS * seen.counts.messages
         for place, factors in enumerate(self._points):
             if not self._weights[place]:
                 continue
             counted = frames + sum(map(float.__mul__, factors, map(float, seen.counts.tokens)))
             if seen.is_stated:
-                # A bell in the logarithm, as wide as a message may err; bounded, so that weights of points far off stay
-                # above 0 and there is something left to go by.
+                # A bell curve in the logarithm, as wide as a message may err; bounded below, so that the weights of distant
+                # points stay above 0 and there is something left to go by.
                 error = math.log(max(1.0, counted) / seen.stated_tokens) / MESSAGE_ERROR
                 self._weights[place] *= math.exp(-0.5 * min(error * error, 200.0))
             elif seen.low is not None and counted <= seen.low:
@@ -334,18 +332,18 @@ class Likelihood:
 
 
 _SHORTEST = 0.05
-"""The least length of a line through the box of logarithms: at its corners lines vanish, and a weight must not be
-without bound.
+"""The least length of a line through the box of logarithms: at the corners of the box lines vanish, and weights must stay
+bounded.
 """
 _SLACK = 0.03
-"""How far a point may leave the box, as a logarithm: frames and errors of messages are not in the equation."""
+"""How far a point may leave the box, as a logarithm: the equation omits frames and errors of messages."""
 _POINTS = 384
 """How many ways to count the sample holds; fixed, so that decisions are the same on every machine."""
 
 
 @cache
 def _sample(spread: float) -> list[tuple[float, ...]]:
-    """Return factors that fill their box evenly: the additive recurrence of the generalised golden ratio.
+    """Return factors that fill their box evenly, by the additive recurrence of the generalised golden ratio.
 
     Source: M. Roberts, "The unreasonable effectiveness of quasirandom sequences" (2018): alpha_k = phi^-k, where phi is the root of
     x^(d+1) = x + 1; the low-discrepancy sequence is the fractional part of (1/2 + n * alpha).

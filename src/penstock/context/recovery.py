@@ -1,23 +1,22 @@
-"""What a refused request becomes: smaller, summarised by a model, or an error that names what cannot shrink.
+"""What does a refused request become? A smaller request, one summarised by a model, or an error that names what cannot shrink.
 
 One idea carries all of it: **a refusal is a measurement of the very request that was sent.** Our own count of that request by kind
-of content, and what the provider said of it, bound how the provider counts (`provider_counts`); the rungs of the ladder are the
-requests there are to choose from (`ladder`); one rung of them is taken (`rung_choice`):
+of content, and what the provider said of it, bound how the provider counts (`provider_counts`). The rungs of the ladder are the
+requests to choose from (`ladder`), and one of them is chosen (`rung_choice`):
 
 - A refusal with numbers: the rung that is worth most by what it keeps and its chance to fit; refused again, the first that fits
   under the worst factors that all numbers so far allow. Nine requests in ten fit at the first retry, all at the second
   (docs/recovery.md).
-- The limit alone: the same with rising chances, for what would have fitted was not refused.
+- The limit alone: the same with rising chances, because what would have fitted was not refused.
 - No number at all: what can shrink is halved, and halved again.
-- The last call sends the floor, which fits if anything does; or, where a model's summary was paid for, what fits with it for
-  certain.
+- The last call sends the floor, which fits if anything does; or, if a model's summary was paid for, what certainly fits with it.
 
-Wherever a rung would not be smaller for certain, whatever the provider's factors, one below it is taken that is and that is no
-larger, so that no retry is larger than what was refused; where no rung is, nothing is sent.
+If a rung would not certainly be smaller, whatever the provider's factors, a rung below it is taken that certainly is and that is no
+larger. So no retry is larger than what was refused; if there is no such rung, nothing is sent.
 
-Pure: it is asked anew with each refusal and the ones before it. Law: what it says to send is valid, smaller in the provider's count
-than what was refused, and the last is the floor. Keeps out: sending and counting calls (`carrier`, `session`), and what was trimmed
-before anything was sent, which is no refusal.
+Pure: each refusal asks anew, with the ones before it. Law: what it says to send is valid and smaller in the provider's count than
+what was refused, and the last is the floor. Leaves to others: sending and counting calls (`carrier`, `session`), and what was
+trimmed before anything was sent, which is not a refusal.
 """
 
 from __future__ import annotations
@@ -76,17 +75,17 @@ __all__ = [
 ]
 
 LIKELY = 0.88
-"""The chance of fitting to which a request is trimmed before it is sent, where the provider said before how it counts."""
-# Content that no answer has counted yet, as the first large result of a session: tokenizers differ from each other by 0.6 to 1.9.
+"""The chance of fitting to which a request is trimmed before it is sent, if the provider has already shown how it counts."""
+# For content that no answer has counted yet, such as the first large result of a session: tokenizers differ by 0.6 to 1.9.
 KNOWN_SPREAD = 0.5
-"""How far apart kinds of text are taken to be counted before anything is refused, as `Likelihood` has it: by twice either way."""
-# Then the chance says little but how wide the range is.
+"""How far apart the counts of kinds of text may be before any refusal, as a `Likelihood` spread: a factor of two either way."""
+# Below it, the chance says little except how wide the range is.
 POSSIBLE = 0.5
-"""The chance at which a request is sent as it is where it fits by the provider's newest number, taken as a plain ratio."""
+"""The chance at which a request is sent unchanged if it also fits by the provider's newest number, taken as a plain ratio."""
 REPLY_FLOOR_TOKENS = 1_024
 """The shortest reply that is worth a request."""
 SUMMARY_SHARE = 0.5
-"""The share of the room that the material of a summary may take: the request for it must not overflow too."""
+"""The share of the room that the material of a summary may take: the request for a summary must not overflow too."""
 _SHORTENED = "(shortened)"
 
 
@@ -95,21 +94,21 @@ class SendSmaller:
     """Apply the plan, ask for at most `reserve_tokens` of reply, and send it."""
 
     plan: Plan
-    """What to take out; without steps where only the reply is asked for shorter."""
+    """What to take out; without steps if only a shorter reply is asked for."""
     reserve_tokens: int
     strategy: str
-    """The deepest kind of step in it, for journals and results: `offload`, `spans`, `lower_reserve`, …."""
+    """The deepest kind of step in the plan, for journals and results: `offload`, `spans`, `lower_reserve`, …."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SummaryWanted:
-    """Ask a model for a summary: `prompt` is all that it needs; `with_summary` makes the answer a cure."""
+    """Ask a model for a summary: `prompt` is all that it needs; `with_summary` turns the answer into a cure."""
 
     prompt: str
     first: int
-    """The index of the first message that the summary is of."""
+    """The index of the first message to summarise."""
     last: int
-    """The index of the last message that the summary is of, inclusive."""
+    """The index of the last message to summarise, inclusive."""
 
 
 Cure = SendSmaller | SummaryWanted | Irreducible
@@ -148,25 +147,25 @@ def recover(
 def trim(
     situation: Situation, *, can_summarise: bool = False, headroom_share: float = 0.0
 ) -> SendSmaller | SummaryWanted | None:
-    """Return how a request is made smaller that was not sent yet and certainly does not fit; None where it is sent as it is.
+    """Return how to make a request smaller that was not sent yet and certainly does not fit; None to send it unchanged.
 
-    By our own count a request is certain not to fit where even the low end of the count is above the window, or, where the
-    provider has said before how it counts, where it fits with less than the usual chance. Where by our count not even the floor
-    would fit, the count or the window is in doubt, and the provider is the one to ask.
+    By our own count, a request certainly does not fit if even the low end of the count is above the window. If the provider has
+    already shown how it counts, a request also has to fit with less than the usual chance. If not even the floor would fit by our
+    count, the count or the window is in doubt, and the provider is the one to ask.
 
     Args:
         situation: the request, and what is known of its provider.
         can_summarise: whether the caller can ask a model for a summary, which is a call.
-        headroom_share: how much of the room a request that has to be cut leaves free, where that takes no more than is gentle:
-            each cut has a prompt cache write anew what stands behind it, so that many small cuts cost more than a large one.
+        headroom_share: how much of the room a request that has to be cut leaves free, if that takes only gentle cuts: each cut
+            makes the prompt cache write everything after it anew, so many small cuts cost more than a large one.
     """
     sized, room = situation.sized, situation.budget.input_tokens
 
     def fits_by_our_count(counts: KindCounts, room: int) -> bool:
         return with_frames(counts) <= room - room // MARGIN
 
-    # The low end decides because trimming unasked is the worse mistake: a refusal costs one call and brings a number; what
-    # was cut for nothing is lost.
+    # The low end decides because trimming without being asked is the worse mistake: a refusal costs one call and brings a number;
+    # what was cut for nothing is lost.
     is_too_large = sum(count.low for count in sized.parts()) > situation.budget.context_tokens
     rules = [fits_by_our_count] if is_too_large else []
     if situation.told:
@@ -184,8 +183,8 @@ def trim(
         if chance >= LIKELY or (chance >= POSSIBLE and fits_as_the_newest(sized.counts, room)):
             return None
         rules.insert(0, fits_as_is_likely)
-        # Where most of a request cannot go, its floor may be in doubt as well. Who sends requests of others takes the provider to
-        # count as it did last, and spares a refusal in every few turns.
+        # If most of a request cannot go, its floor may be in doubt as well. A sender of other people's requests assumes that the
+        # provider counts as it did last, which spares a refusal every few turns.
         if headroom_share and not fits_as_the_newest(sized.counts, room):
             rules.append(fits_as_the_newest)
     if not rules:
@@ -196,11 +195,11 @@ def trim(
         if fits(ladder.counts(rung), room):
             break
         # What little a provider has said (the usage of one short answer) may leave even the floor in doubt. A request that
-        # is too large by our own count is then cut by that.
-    else:  # not even the floor fits by our count: that, the reply, or the window that the caller believes in, is in doubt
-        # Claude Code asks any server for a reply of 128,000 tokens. One with a smaller window that has answered does not count
-        # it: with no room beside it nothing would ever be cut, and each session refused over and over. An eighth of the window
-        # left for it had each turn of two hosts cut anew.
+        # is too large by our own count is then cut by that count.
+    else:  # not even the floor fits by our count: that count, the reply, or the window that the caller believes in, is in doubt
+        # Claude Code asks any server for a reply of 128,000 tokens. A server with a smaller window that has answered does not count
+        # the reply: with no room left for input, nothing would ever be cut, and each session would be refused again and again. An
+        # input room of an eighth of the window had each turn of two hosts cut anew.
         if situation.known and situation.budget.reserve_tokens:
             whole = replace(situation, budget=situation.budget._replace(reserve_tokens=0))
             cure = trim(whole, can_summarise=can_summarise, headroom_share=headroom_share)
@@ -220,9 +219,9 @@ def _with_headroom(
 ) -> int:
     """Return the rung that leaves a share of the room free, as far as that is worth what goes with it."""
     rung = max(rung, min(_first_that(fits, ladder, round(room * (1 - headroom_share))), ladder.gentle))
-    # Where instructions, tools and stubs take most of a window, what is gentle frees one result a turn, the sixth newest: each
-    # turn has everything behind it written anew. So half the share is bought with results that are recent; they can be read
-    # back, and the newest stay.
+    # If instructions, tools and stubs take most of a window, gentle cuts free one result a turn, the sixth newest, and each turn
+    # has everything after it written anew. So half of the share may also cost recent results: they can be read back, and the
+    # newest stay.
     least = round(room * (1 - headroom_share / 2))
     if not fits(ladder.counts(rung), least):
         rung = max(rung, min(_first_that(fits, ladder, least), ladder.recent))
@@ -230,7 +229,7 @@ def _with_headroom(
 
 
 def _first_that(fits: Callable[[KindCounts, int], bool], ladder: Ladder, room: int) -> int:
-    """Return the first rung that fits into so much room; the last where none does."""
+    """Return the first rung that fits into a given room; the last if none does."""
     return ladder.first(lambda rung: fits(ladder.counts(rung), room))
 
 
@@ -240,11 +239,11 @@ def decide(situation: Situation, *, can_summarise: bool = False, headroom_share:
     Args:
         situation: what was refused, and what was said of it.
         can_summarise: whether the caller can ask a model for a summary, which is a call.
-        headroom_share: by how much more it is cut than it has to be, as for `trim`.
+        headroom_share: by how much more than necessary it is cut, as for `trim`.
 
     Returns:
-        `SendSmaller`; `SummaryWanted` where a model could spare what else would have to go; `Irreducible`, with the proof, where no
-        request is left that is smaller for certain.
+        `SendSmaller`; `SummaryWanted` if a model could spare what else would have to go; `Irreducible`, with the proof, if no
+        request is left that is certainly smaller.
     """
     lowered = _lower_reserve(situation)
     if lowered is not None:
@@ -253,8 +252,8 @@ def decide(situation: Situation, *, can_summarise: bool = False, headroom_share:
     rung = choose(situation, ladder)
     if rung is None:
         return give_up(situation)
-    # With two calls left the last one sends what fits for certain, or the floor: without a number and a limit nothing else
-    # is certain, and a summary would be paid for and not used.
+    # With two calls left, the last one sends what certainly fits, or the floor: without a number and a limit nothing else is
+    # certain, and a summary would be paid for but not used.
     is_usable = situation.calls_left > 2 or (
         situation.calls_left == 2 and situation.stated_numbers > 0 and situation.limit_tokens is not None
     )
@@ -270,7 +269,7 @@ def decide(situation: Situation, *, can_summarise: bool = False, headroom_share:
 
 
 def _summary_of(situation: Situation) -> SummaryWanted | None:
-    """Return what to ask a model; None where there is nothing that it could sum up."""
+    """Return what to ask a model; None if there is nothing to summarise."""
     span = summary_span(situation.sized.transcript, situation.kept)
     if span is None:
         return None
@@ -279,14 +278,15 @@ def _summary_of(situation: Situation) -> SummaryWanted | None:
 
 
 def with_summary(situation: Situation, asked: SummaryWanted, summary: str | None) -> Cure | None:
-    """Return the cure once the model has answered: with its summary where that is worth having, without it where it is not.
+    """Return the cure once the model has answered: with its summary if that is worth having, else without it.
 
-    None where nothing has to be made smaller.
+    None if nothing has to be made smaller.
 
     Args:
         situation: as it was when the summary was asked for, less the call that it took.
         asked: what was asked.
-        summary: the model's words; None where it failed. What is empty, an error, or larger than what it replaces is not taken.
+        summary: the model's words; None if it failed. A summary that is empty, an error, or larger than what it replaces is not
+            used.
     """
     if summary is not None:
         taken = Summary(text=summary, first=asked.first, last=asked.last)
@@ -306,7 +306,7 @@ def with_summary(situation: Situation, asked: SummaryWanted, summary: str | None
 
 
 def _lower_reserve(situation: Situation) -> int | None:
-    """Return the reply that fits beside the request as it is; None where none worth having does, or nothing says that it would."""
+    """Return the reply that fits with the request as it is; None if none worth having does, or nothing says that it would."""
     newest = situation.newest
     overflow, asked = newest.overflow, newest.asked_for
     is_told = overflow.kind == "context_total" and overflow.unit == "tokens" and overflow.bound != "lower_bound"
@@ -316,11 +316,11 @@ def _lower_reserve(situation: Situation) -> int | None:
     taken = newest.reported_input
     if taken is None:
         taken = newest.sized.high
-    # An exact number is off by frames at most; one that a server estimated, by a fiftieth.
+    # An exact number is off by frames at most; a server's estimate, by a fiftieth.
     margin = 16 if overflow.bound == "exact" else max(16, taken // 50)
     left = limit - taken - margin
-    # A reply that is under the floor, or under half of what was asked for where that is less, is not worth a call:
-    # better forget something.
+    # A reply below the floor, or below half of what was asked for if that is less, is not worth a call: it is better to
+    # forget something.
     floor = max(min(REPLY_FLOOR_TOKENS, asked // 2), situation.min_reply_tokens)
     return left if floor <= left < asked else None
 
@@ -343,22 +343,21 @@ def _no_steps(sized: Sized) -> Plan:
 
 
 def _plan_of(situation: Situation, steps: tuple[PlanStep, ...], after_tokens: int) -> Plan:
-    """Return steps as a plan for the request of a situation."""
+    """Return steps as a plan for the situation's request."""
     none = _no_steps(situation.sized)
     return replace(none, steps=steps, after_tokens=after_tokens, limit_tokens=situation.room_tokens, outcome="shrunk")
 
 
 def _difference(whole: KindCounts, smaller: KindCounts) -> RungChange:
     """Return what went and what came between two counts, kind by kind."""
-    # Messages that went are taken as none and two as having come: a note may need a second message beside it, and the
-    # guess is on the safe side.
+    # Messages are taken as none gone and two added: a note may need a second message, and the guess is on the safe side.
     change = [after - before for before, after in zip(whole.tokens, smaller.tokens, strict=True)]
     gone, come = tuple(max(0, -tokens) for tokens in change), tuple(max(0, tokens) for tokens in change)
     return RungChange(KindCounts(gone, 0), KindCounts(come, 2))
 
 
 def _view(situation: Situation) -> View:
-    """Return the request of a situation as strategies see it."""
+    """Return the situation's request as strategies see it."""
     return View(
         transcript=situation.sized.transcript,
         actions=situation.sized.actions,
@@ -385,7 +384,7 @@ def _material(transcript: Transcript, first: int, last: int, max_chars: int) -> 
 
 
 def _summary_prompt(material: str) -> str:
-    """Return what a model is asked for a summary with."""
+    """Return the prompt that asks a model for a summary."""
     return (
         "Summarise these steps of a conversation for the one who goes on with it. Keep every fact that later steps may need: "
         "the user's wishes and limits, names, paths, values and decisions verbatim, what was tried and failed. "

@@ -1,7 +1,7 @@
-"""The rung of the ladder that is sent next: the largest that is small enough by what the refusals have said.
+"""Which rung of the ladder is sent next? The largest that is small enough by what the refusals have said.
 
-Law: where something was refused, the rung is smaller in the provider's count whatever its factors, or it is the floor and smaller
-by our own count; the last call is the floor's. Keeps out: what else a refusal may lead to (`recovery`).
+Law: after a refusal, the rung is smaller in the provider's count whatever its factors, or it is the floor and smaller by our own
+count; the last call is the floor's. Leaves to others: what else a refusal may lead to (`recovery`).
 """
 
 from __future__ import annotations
@@ -22,34 +22,34 @@ if TYPE_CHECKING:
     from penstock.context.situation import Situation
 
 CHANCES = (0.4, 0.5, 0.6, 0.7, 0.78, 0.85, 0.92)
-"""The chances among which the first retry chooses, where a refusal states its numbers: the rung that is worth most."""
+"""The chances among which the first retry chooses, if a refusal states its numbers: the rung that is worth most."""
 LIKELY_BY_LIMIT = (0.4, 0.7)
-"""The chances at which the second and the third call take a rung, where a refusal names its limit alone: bold first,
-because another try is there to correct it.
+"""The chances at which the second and the third call take a rung, if a refusal names only its limit: bold first, because
+another try is left to correct it.
 """
 HALVES = (0.5, 0.4)
-"""The shares of what can shrink that the second and the third call keep, where a refusal has no numbers."""
+"""The shares of what can shrink that the second and the third call keep, if a refusal has no numbers."""
 SAFETY = 0.9
-"""The share that is used of a room that was converted from characters."""
+"""The share that is used of a room converted from characters."""
 MARGIN = 100
-"""The part of a window, a hundredth, that is left free by our own count: frames and handles are counted, not known."""
+"""One part in this many of the window, a hundredth, is left free by our own count: frames and handles are counted, not known."""
 OTHER_ORDERS: Final[dict[Order, float]] = {"size": 0.95, "age": 0.9}
-"""The orders beside the usual one, and the share of its worth by which each is held against it.
+"""The other orders, each with the share of its worth at which it competes with the usual one.
 
-Most of a flood leaves less room for what comes next than its ends do; by age the user's old words go, and so do newer results.
+A flood cut by size leaves less room for what comes next than its two ends do; by age, the user's old words and newer results go.
 """
 _NEAR = 8
-"""How many rungs beside the one that is wanted are looked at one by one."""
+"""How many rungs next to the wanted one are examined one by one."""
 
 
 def choose(
     situation: Situation, ladder: Ladder, *, after: int = 0, before: RungChange | None = None, is_summary: bool = False
 ) -> int | None:
-    """Return the rung to send: small enough by what is known, and smaller for certain; None where no rung is.
+    """Return the rung to send: small enough by what is known, and certainly smaller; None if there is none.
 
     Args:
         situation: what is known.
-        ladder: the requests there are to choose from.
+        ladder: the requests to choose from.
         after: the rung above the first that may be taken.
         before: what already differs between the refused request and rung 0.
         is_summary: whether rung 0 holds a summary that a call was spent on.
@@ -62,7 +62,7 @@ def choose(
         removed = change.removed if before is None else change.removed + before.removed
         added = change.added if before is None else change.added + before.added
         if situation.newest.overflow.unit == "bytes":
-            # Whatever a provider takes for an image, in a body it is its data; of text our tokens are measure enough.
+            # Whatever a provider counts for an image, in a body the image is its data; for text our tokens are measure enough.
             return removed.total > added.total
         return min_decrease(removed, added, observations) >= 1
 
@@ -72,9 +72,9 @@ def choose(
     if not situation.attempts:
         return _small_enough(situation, ladder, after)
     if situation.calls_left <= 1:
-        # The last call is the floor's, whatever the numbers say: if anything fits, it does, and if it is refused that is
-        # the proof (R-1). Only a summary that was paid for goes before it, and only where it fits for certain. The
-        # floor's handoff stays under the same condition: no call is left to send a shorter one.
+        # The last call is the floor's, whatever the numbers say: if anything fits, the floor does, and if it is refused, that is
+        # the proof (R-1). Only a summary that was paid for takes precedence, and only if it certainly fits. The floor's handoff
+        # is subject to the same condition, because no call is left to send a shorter one.
         rung = ladder.first(is_certain, after=after) if is_summary else ladder.floor
         if rung < ladder.floor and is_certain(rung) and is_smaller(rung):
             return rung
@@ -83,7 +83,7 @@ def choose(
         best = _worthiest(situation.likelihood, limit, ladder, after, is_smaller)
     else:
         wanted = _small_enough(situation, ladder, after)
-        # A rung below may be larger, where a note is dear: then it is not small enough, though it is smaller than what was sent.
+        # A rung below may be larger if a note is expensive: then it is not small enough, though smaller than what was sent.
         most = ladder.counts(wanted).total
         best = _nearest(
             range(wanted, ladder.last + 1), lambda rung: ladder.counts(rung).total <= most and is_smaller(rung)
@@ -92,24 +92,24 @@ def choose(
 
 
 def better_in_order(situation: Situation, ladder: Ladder, rung: int) -> tuple[Ladder, int]:
-    """Return the rung to send, with its ladder: that of another order where it is worth clearly more than this one.
+    """Return the rung to send, with its ladder: another order's rung if it is worth clearly more.
 
-    What goes by kind is made of other content than what stays. After one number nobody knows whether the old results or the images
-    are what is dear, and the rung that is likely to fit is far below the limit. What goes by age is made like what stays: there
-    the plain ratio nearly holds, whatever the factors. By size a flood loses no more than it has to, where by kind its ends alone
-    are left. After a second number what is sent fits for certain in whatever order, and one of them may keep more.
+    What goes by kind has another mix of content than what stays. After one number nobody knows whether the old results or the
+    images are expensive, and the rung that is likely to fit is far below the limit. What goes by age has the same mix as the rest,
+    so the plain ratio nearly holds, whatever the factors. By size, a flood loses no more than it has to, while by kind only its
+    ends are left. After a second number what is sent certainly fits in any order, and one order may keep more.
 
     Args:
         situation: what is known.
         ladder: the requests in the usual order.
-        rung: the one of them that would be sent.
+        rung: the rung of that ladder that would be sent.
     """
     limit, best = situation.input_limit_tokens, (ladder, rung)
     if limit is None or not situation.stated_numbers or situation.calls_left <= 1:
         return best
     worth = situation.likelihood.worth(ladder.counts(rung), limit)
     for order, share in OTHER_ORDERS.items():
-        if worth >= share:  # nothing is worth more than all of the limit
+        if worth >= share:  # nothing is worth more than the whole limit
             continue
         other = ladder.by(order)
         found = choose(situation, other)
@@ -123,15 +123,15 @@ def better_in_order(situation: Situation, ladder: Ladder, rung: int) -> tuple[La
 def _worthiest(
     likely: Likelihood, limit_tokens: int, ladder: Ladder, after: int, is_smaller: Callable[[int], bool]
 ) -> int | None:
-    """Return the rung that is worth most by what it keeps and its chance to fit, among those that are smaller for certain."""
+    """Return the rung worth most by what it keeps and its chance to fit, among those that are certainly smaller."""
     chance = cache(lambda rung: likely.chance_that_fits(ladder.counts(rung), limit_tokens))  # bisections meet on rungs
 
     def found() -> Iterator[int | None]:
         for least in CHANCES:
             rung = ladder.first(lambda rung, least=least: chance(rung) >= least, after=after)  # type: ignore[misc]
-            # Another call is there to correct it: the shorter handoffs of the floor are left for where they are needed.
+            # Another call is left to correct it: the shorter handoffs of the floor are saved for when they are needed.
             rung = min(rung, ladder.floor)
-            # Where the wanted rung is not smaller for certain, a bolder one that is may be worth more than a lower one.
+            # If the wanted rung is not certainly smaller, a bolder one that is may be worth more than a lower one.
             yield _nearest(range(rung, ladder.last + 1), is_smaller)
             yield _nearest(range(rung, after, -1), is_smaller)
 
@@ -140,14 +140,14 @@ def _worthiest(
 
 
 def _nearest(rungs: Sequence[int], is_smaller: Callable[[int], bool]) -> int | None:
-    """Return the first of some rungs that is smaller for certain, or one not far behind it; None where none was found.
+    """Return the first of some rungs that is certainly smaller, or one not far after it; None if none was found.
 
     Args:
         rungs: the rungs that may be taken, the wanted one first.
-        is_smaller: whether a rung is smaller for certain.
+        is_smaller: whether a rung is certainly smaller.
     """
-    # No bisection: where a note or a stub is dear, rungs that are smaller for certain stand between ones that are not. The
-    # first are looked at one by one, the others ever farther apart, because each is written when it is looked at.
+    # No bisection: if a note or a stub is expensive, rungs that are certainly smaller alternate with others. The first are
+    # examined one by one, the rest at growing distances, because each is written when it is examined.
     places = [*range(_NEAR), *(_NEAR << doubling for doubling in range(len(rungs).bit_length())), len(rungs) - 1]
     return next((rungs[place] for place in places if 0 <= place < len(rungs) and is_smaller(rungs[place])), None)
 
@@ -155,8 +155,8 @@ def _nearest(rungs: Sequence[int], is_smaller: Callable[[int], bool]) -> int | N
 def _floor(ladder: Ladder, is_small_enough: Callable[[int], bool]) -> int | None:
     """Return the rung of the floor with the longest handoff that passes a test.
 
-    Where history is short, not even the floor with no handoff may be: a stub of one kind could cost more than what it stands for of
-    another. It is sent all the same if it is smaller by our own count, because nothing else is left that could fit.
+    With a short history, not even the floor without a handoff may pass, because a stub of one kind could cost more than what it
+    replaces of another. The floor is still sent if it is smaller by our own count, because nothing else is left that could fit.
     """
     certain = (rung for rung in range(ladder.floor, ladder.last + 1) if is_small_enough(rung))
     likely = (rung for rung in [ladder.last] if with_frames(ladder.counts(rung)) < with_frames(ladder.counts(0)))
@@ -164,7 +164,7 @@ def _floor(ladder: Ladder, is_small_enough: Callable[[int], bool]) -> int | None
 
 
 def with_frames(counts: KindCounts) -> int:
-    """Return our own count of a request with the frames of its messages: a floor may be smaller by these alone."""
+    """Return our own count of a request including its messages' frames, by which alone a floor may be smaller."""
     return counts.total + MESSAGE_TOKENS * counts.messages
 
 
@@ -177,10 +177,9 @@ def _small_enough(situation: Situation, ladder: Ladder, after: int) -> int:
     limit, observations = situation.input_limit_tokens, situation.observations
     tries = len(situation.attempts)
     if limit is not None and situation.stated_numbers > 1:
-        # Two numbers: now the bound holds under every factor that they still allow, so the third call fits for certain
-        # (R-1).
+        # Two numbers: the bound holds under every factor that they still allow, so the third call certainly fits (R-1).
         return first(lambda counts: worst_case(counts, observations) <= limit / (1 + STATED_ERROR))
-    # The rest has another call to correct it: the shorter handoffs of the floor are left for where they are needed.
+    # The rest has another call to correct it: the shorter handoffs of the floor are saved for when they are needed.
     if limit is not None:
         likely, least = situation.likelihood, LIKELY_BY_LIMIT[min(tries, len(LIKELY_BY_LIMIT)) - 1]
         return min(first(lambda counts: likely.chance_that_fits(counts, limit) >= least), ladder.floor)
@@ -188,20 +187,20 @@ def _small_enough(situation: Situation, ladder: Ladder, after: int) -> int:
         room = situation.budget.input_tokens
         return min(first(lambda counts: counts.total <= room - room // MARGIN), ladder.floor)
     floor = ladder.counts(ladder.last).total
-    # No number at all: halve what can shrink, not the request. Of a request that is nearly all floor, half would be out
-    # of reach, and each retry would be the floor.
+    # No number at all: halve what can shrink, not the request. For a request that is nearly all floor, half would be out of
+    # reach, and each retry would be the floor.
     can_shrink = max(0, situation.sized.counts.total - floor)
     target = min(floor + int(can_shrink * HALVES[min(tries, len(HALVES)) - 1]), _room_by_chars(situation))
     return min(first(lambda counts: counts.total <= target), ladder.floor)
 
 
 def _room_by_chars(situation: Situation) -> int:
-    """Return what fits by a limit that counts characters, in our tokens; the window as it is believed where none does."""
+    """Return what fits by a limit in characters, in our tokens; the believed window if there is no such limit."""
     overflow = situation.newest.overflow
     if overflow.unit != "chars" or not overflow.limit:
         return situation.room_tokens
     transcript = situation.sized.transcript
-    # The ratio of characters is used only for the share to keep: our own tokens of the same request, times the share of
-    # characters that has room.
+    # The character ratio only gives the share to keep: our own tokens of the same request, times the share of characters
+    # that fits.
     chars = overflow.input or overflow.total or sum(len(as_json(entry.raw)) for entry in transcript.visible())
     return int(situation.sized.counts.total * overflow.limit / max(1, chars) * SAFETY)

@@ -1,7 +1,7 @@
-"""What is known when a request has to be made smaller: what was refused, what was said of it, and what is left to try.
+"""What is known when a request has to be made smaller? What was refused, what was said of it, and what is left to try.
 
 Values only, and what follows from them by arithmetic: the limit, the reply to leave room for, what a refusal says of how the
-provider counts. Keeps out: what is done about it (`recovery`).
+provider counts. Leaves to others: what is done about it (`recovery`).
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ MAX_CALLS = 4
 one, the floor.
 """
 REPLY_SHARE = 8
-"""The part of the window that a smaller request leaves for its reply at most, whatever was asked for: an eighth."""
+"""A smaller request leaves at most the window divided by this for its reply, whatever was asked for: an eighth."""
 
 
-# Providers add to what stands in a request: Claude 346 tokens where there are tools, others their own instructions. Of a greeting
-# that is three times as much as was sent, of a session nothing.
+# Providers add to what is in a request: Claude adds 346 tokens if there are tools, others their own instructions. For a greeting
+# that is three times what was sent, for a session next to nothing.
 KNOWN_SHARE = 8
-"""By how much larger a request may be than one that was counted before, for that to say how this one will be."""
+"""How many times larger a request may be than one counted before, for that count to say how this one will be counted."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,15 +46,14 @@ class Attempt:
     overflow: Overflow
     """What the provider said of a refused request."""
     reserve_tokens: int = 0
-    """The reply that it asked for, in tokens."""
+    """The length of reply that a refused request asked for, in tokens."""
     is_whole: bool = True
-    """Whether what the provider counted is what stands in the request: not where it keeps what came before (`wires.is_whole`)."""
+    """Whether the provider counted just the request; False if it keeps the conversation before it (`wires.is_whole`)."""
 
     def observation(self) -> Observation | None:
-        """Return what the refusal says of how the provider counts; None where it has no number for that."""
-        # From the surest to the weakest. A stated input is an equation. Else the request took more than what was stated
-        # as a bound, and more than the limit, less the reply where limit and total speak of both together; the larger
-        # of the two says more.
+        """Return what the refusal says of how the provider counts; None if it has no number for that."""
+        # From the surest to the weakest. A stated input is an equation. Otherwise the request took more than a stated lower
+        # bound, and more than the limit, minus the reply if limit and total include it; the larger of the two says more.
         reported = self.reported_input
         if reported is not None and self.overflow.bound != "lower_bound":
             return stated(self.sized.counts, reported)
@@ -65,18 +64,18 @@ class Attempt:
 
     @property
     def limit_tokens(self) -> int | None:
-        """The limit that the refusal states; None where it states none in tokens, or a number that can be no window."""
+        """The limit that the refusal states; None if it states none in tokens, or a number that cannot be a window."""
         limit = self.overflow.limit or 0
         return limit if self.overflow.unit == "tokens" and limit >= SMALLEST_TOKENS else None
 
     @property
     def asked_for(self) -> int:
-        """The reply that was asked for, as the refusal has it or as we sent it."""
+        """The reply that was asked for, according to the refusal or as we sent it."""
         return self.overflow.output or self.reserve_tokens
 
     @property
     def reported_input(self) -> int | None:
-        """The input that the provider counted, or at least that much; None where no number says it."""
+        """The input that the provider counted, or a lower bound of it; None if no number says it."""
         overflow = self.overflow
         if overflow.unit != "tokens":
             return None
@@ -92,7 +91,7 @@ class Attempt:
 
 @dataclass(frozen=True, kw_only=True)
 class Situation:
-    """All that `recover` knows.
+    """Everything that `recover` knows.
 
     Args:
         sized: the request that may have to be made smaller: the one that was refused last, or one that was not sent yet.
@@ -118,12 +117,12 @@ class Situation:
 
     @property
     def room_tokens(self) -> int:
-        """What the next request may take, as far as it is known: for plans, prompts and proofs that name a number."""
+        """The room of the next request, as far as it is known: for plans, prompts and proofs that name a number."""
         believed = max(0, self.budget.context_tokens - self.reserve_tokens)
         return believed if self.input_limit_tokens is None else min(believed, self.input_limit_tokens)
 
     def ladder(self, sized: Sized) -> Ladder:
-        """Return the requests that there are to choose from, below this one."""
+        """Return the ladder of smaller requests below this one."""
         return Ladder(
             sized,
             window_tokens=self.room_tokens,
@@ -134,12 +133,12 @@ class Situation:
 
     @property
     def newest(self) -> Attempt:
-        """The refusal that is to be cured."""
+        """The refusal to be cured."""
         return self.attempts[-1]
 
     @property
     def told(self) -> list[Observation]:
-        """What the provider said of other requests before, of those that were large enough to say something of this one."""
+        """What the provider said before of other requests that were large enough to say something about this one."""
         return [seen for seen in self.known if seen.counts.total * KNOWN_SHARE >= self.sized.counts.total]
 
     @property
@@ -149,7 +148,7 @@ class Situation:
 
     @cached_property
     def likelihood(self) -> Likelihood:
-        """The ways in which the provider may count, by everything that it said with numbers."""
+        """The ways in which the provider may count, given everything that it said with numbers."""
         return Likelihood(self.observations)
 
     @property
@@ -159,16 +158,16 @@ class Situation:
 
     @property
     def reserve_tokens(self) -> int:
-        """The reply to ask for beside a smaller request: as before, but at most an eighth of the window."""
+        """The reply to ask for with a smaller request: as before, but at most an eighth of the window."""
         window = min(self.budget.context_tokens, self.limit_tokens or self.budget.context_tokens)
         return min(self.budget.reserve_tokens, max(self.min_reply_tokens, window // REPLY_SHARE))
 
     @property
     def input_limit_tokens(self) -> int | None:
-        """The limit that was stated, less the reply that will be asked for: most providers count both against one window."""
+        """The stated limit, minus the reply that will be asked for: most providers count both against one window."""
         return None if self.limit_tokens is None else max(1, self.limit_tokens - self.reserve_tokens)
 
     @property
     def stated_numbers(self) -> int:
-        """How many of the refusals state what the provider counted: two and a limit bound how it counts (R-1)."""
+        """How many of the refusals state what the provider counted: two such numbers and a limit bound how it counts (R-1)."""
         return sum((seen := attempt.observation()) is not None and seen.is_stated for attempt in self.attempts)

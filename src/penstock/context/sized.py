@@ -1,9 +1,9 @@
-"""A transcript with its counts: each message is counted once, where it comes in, and from then on only added and subtracted.
+"""How large is a transcript? Each of its messages is counted once, when it comes in, and after that only added and subtracted.
 
 Counting is the expensive part of every decision about a request, so its result stays with the message (`Entry.counts`), for the
-counter that made it. Laws: the size of a transcript is the sum of its messages and of what stands beside them; it equals counting
-anew; taking a message out subtracts what it was counted as. Keeps out: what a provider will count (`provider_counts`), and what
-should go.
+counter that made it. Laws: the size of a transcript is the sum of its messages and of what accompanies them; it equals a fresh
+count; removing a message subtracts what it was counted as. Leaves to others: what a provider will count (`provider_counts`), and
+what should go.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 # OpenAI's cookbook says 3 and the role; Anthropic's count endpoint gives 3 to 5.
 MESSAGE_TOKENS = 4
-"""What the frame of a message takes: role and separators."""
+"""The tokens of a message's frame: role and separators."""
 ESTIMATOR = Tokens()
-"""What counts where nobody names a counter."""
+"""The default counter."""
 
 
 class MeasuredMessage(NamedTuple):
@@ -39,22 +39,22 @@ class MeasuredMessage(NamedTuple):
 
     counter: TokenCounter
     parts: tuple[Count, ...]
-    """What each part takes, in the order of the parts."""
+    """The tokens of each part, in the order of the parts."""
     high: int
-    """Tokens that all of a message takes at most, its frame included."""
+    """The tokens of a whole message at most, its frame included."""
     counts: KindCounts
-    """Likely tokens of a message by kind of content, frames left out."""
+    """The likely tokens of a message by kind of content, without frames."""
 
 
 def measure_entry(entry: Entry, counter: TokenCounter) -> MeasuredMessage:
-    """Return what a message takes; it is counted once for the same counter in a row."""
+    """Return the measure of a message; consecutive calls with the same counter count it once."""
     known: MeasuredMessage | None = _known(entry, counter)
     return measure_entries([entry], counter)[0] if known is None else known
 
 
 def measure_entries(entries: Sequence[Entry], counter: TokenCounter) -> list[MeasuredMessage]:
-    """Return what each of some messages takes; those that were not counted yet are counted together, which is quicker."""
-    # What is returned is not read from the messages again: another thread may have it counted for another model meanwhile.
+    """Return the measure of each of some messages; those not counted yet are counted together, which is quicker."""
+    # The results are not read back from the messages: meanwhile another thread may have counted them for another model.
     known = [_known(entry, counter) for entry in entries]
     fresh = [entry for entry, message in zip(entries, known, strict=True) if message is None]
     texts = [text for entry in fresh for part in entry.parts for text in _texts(part)]
@@ -71,12 +71,12 @@ def measure_entries(entries: Sequence[Entry], counter: TokenCounter) -> list[Mea
 
 
 def _known(entry: Entry, counter: TokenCounter) -> MeasuredMessage | None:
-    """Return what a counter has said of a message; None where it was not asked. One slot is enough: a conversation has one."""
+    """Return what a counter said of a message; None if it was not asked. One slot is enough: a conversation has one counter."""
     known: MeasuredMessage | None = entry.counts[0] if entry.counts else None
     if known is None or known.counter is counter:
         return known
-    # Each request brings a counter of its own, equal to that of the turn before. To compare their settings takes longer than all
-    # else that is decided of a message, so it is done once.
+    # Each request brings a counter of its own, equal to that of the turn before. Comparing their settings takes longer than
+    # everything else decided about a message, so it is done once.
     if known.counter != counter:
         return None
     entry.counts[0] = known = known._replace(counter=counter)
@@ -84,13 +84,13 @@ def _known(entry: Entry, counter: TokenCounter) -> MeasuredMessage | None:
 
 
 def high_of(entries: Sequence[Entry], counter: TokenCounter) -> int:
-    """Return what some messages take at most, their frames included."""
+    """Return the tokens of some messages at most, their frames included."""
     return sum([message.high for message in measure_entries(entries, counter)])
 
 
 @dataclass(frozen=True)
 class Sized:
-    """A transcript, the counter that decides about it, and the counts of what stands beside its messages."""
+    """A transcript, the counter that decides about it, and the counts of what accompanies its messages."""
 
     transcript: Transcript
     counter: TokenCounter = ESTIMATOR
@@ -98,7 +98,7 @@ class Sized:
     _handoffs: dict[str, Handoff] = field(default_factory=dict, repr=False, compare=False)
 
     def beside(self) -> dict[str, Count]:
-        """Return what the instructions and the tools take that stand beside the messages."""
+        """Return the tokens of the instructions and tools that are not among the messages."""
         if not self._beside:
             for kind, value in (("system", self.transcript.system), ("tools", self.transcript.tools)):
                 text = value if isinstance(value, str) else as_json(value) if value else ""
@@ -106,10 +106,10 @@ class Sized:
         return self._beside
 
     def showing(self, transcript: Transcript) -> Sized:
-        """Return another state of the same conversation; what stands beside its messages is not counted again."""
+        """Return another state of the same conversation; instructions and tools are not counted again."""
         is_same = transcript.system is self.transcript.system and transcript.tools is self.transcript.tools
         shown = Sized(transcript, self.counter, self.beside() if is_same else {})
-        # What was done is read from the originals, which an edit does not touch.
+        # Actions are read from the originals, which an edit does not touch.
         if "actions" in self.__dict__ and transcript.entries is self.transcript.entries:
             shown.__dict__["actions"] = self.actions
         return shown
@@ -120,7 +120,7 @@ class Sized:
         return actions(self.transcript)
 
     def handoff(self, session_id: str) -> Handoff:
-        """Return what a session passes on where its context is full: mechanical, and written once for whoever asks."""
+        """Return the handoff of a session whose context is full: made without a model, and written once for all callers."""
         if session_id not in self._handoffs:
             self._handoffs[session_id] = mechanical(
                 self.transcript, session_id=session_id, reason="context", done=self.actions
@@ -129,23 +129,23 @@ class Sized:
 
     @cached_property
     def high(self) -> int:
-        """What the request takes at most: the size that plans are made by."""
+        """The tokens of the request at most: the size that plans use."""
         return self.fixed_high + high_of(self.transcript.visible(), self.counter)
 
     @property
     def fixed_high(self) -> int:
-        """What stands beside the messages takes at most."""
+        """The tokens at most of what is not among the messages."""
         return sum(count.high for count in self.beside().values())
 
     def parts(self) -> Iterator[Count]:
-        """Yield the count of everything in the request, frames of messages left out."""
+        """Yield the count of everything in the request, without frames of messages."""
         yield from self.beside().values()
         for message in measure_entries(self.transcript.visible(), self.counter):
             yield from message.parts
 
     @cached_property
     def counts(self) -> KindCounts:
-        """What the request takes by kind of content, as it is likely."""
+        """The likely tokens of the request by kind of content."""
         shown = self.transcript.visible()
         beside = self.beside()
         fixed = counts_of([("system", beside["system"].tokens), ("tools", beside["tools"].tokens)])
@@ -161,27 +161,27 @@ _NOTHING = Count(tokens=0, low=0, high=0, method="none")
 
 
 def size_of(transcript: Transcript, counter: TokenCounter = ESTIMATOR) -> int:
-    """Return what a transcript takes at most, as a request that shows it."""
+    """Return the tokens of a transcript at most, as a request that shows it."""
     return Sized(transcript, counter).high
 
 
 def total(counts: Iterable[Count]) -> Count:
     """Return the sum of some counts, bound by bound.
 
-    Its method is that of the first part that a counter counted; frames, images and files have methods of their own.
+    Its method is that of the first part counted by a counter; frames, images and files have methods of their own.
     """
     low = tokens = high = 0
     method = ""
     for count in counts:
         low, tokens, high = low + count.low, tokens + count.tokens, high + count.high
-        # Counters name themselves with a colon (`estimate:o200k`, `exact:o200k`); `frame`, `image` and `none` are no
+        # Counters have a colon in their names (`estimate:o200k`, `exact:o200k`); `frame`, `image` and `none` are not
         # counters.
         method = method if ":" in method else count.method
     return Count(tokens=tokens, low=low, high=high, method=method)
 
 
 def _texts(part: Part) -> list[str]:
-    """Return what of a part is counted as text, that of its call, result or reasoning as it stands in the request."""
+    """Return the texts of a part that are counted; for a call, result or reasoning, as they are in the request."""
     match part:
         case Text(text):
             return [text]
@@ -190,14 +190,14 @@ def _texts(part: Part) -> list[str]:
         case ToolResult():
             return [part.text, *(text for inner in _beside_text(part) for text in _texts(inner))]
         case Media():
-            # An image and a file are taken by their kind and their bytes; a reference without data is the text that it is.
+            # An image or a file counts by its kind and its bytes; a reference without data counts as its text.
             return [] if media_count(part) else [as_json(part.raw)]
         case _:
             return [as_json(part.raw)]
 
 
 def _counted(part: Part, counts: Iterator[Count]) -> Count:
-    """Return what a part takes, given the counts of its texts in their order."""
+    """Return the count of a part, given the counts of its texts in order."""
     match part:
         case ToolResult():
             said = next(counts)
@@ -206,7 +206,7 @@ def _counted(part: Part, counts: Iterator[Count]) -> Count:
         case Media() if media := media_count(part):
             return media
         case Reasoning():
-            # Claude neither counts nor reads what it thought in earlier turns: nobody may take that for a request that was cut.
+            # Claude neither counts nor reads its thoughts of earlier turns; that must not look like a request that was cut.
             said = next(counts)
             return Count(tokens=said.tokens, low=0, high=said.high, method=said.method)
         case _:

@@ -1,9 +1,9 @@
-"""Does what a provider reports stand still while requests grow? Then it cuts each of them at that number, without a word (R-6).
+"""Does what a provider reports stand still while requests grow? Then it silently cuts each of them at that number (R-6).
 
-One answer whose usage is low may be counted otherwise. A row of them that report the very same input, for requests of which each
-has more text than the one before, has no other reason left: rounding is finer, and what was not cached is no more than what is
-new. Law: a provider that counts everything, rounded to a thousand or less, never seems to stand still. Keeps out: what one answer
-shows alone (`overflow.silent`), and what is done about it.
+A single answer with low usage may just be counted differently. But if several answers report the very same input, for requests that
+each have more text than the one before, no other reason is left: rounding is finer, and what was not cached is no more than what is
+new. Law: a provider that counts everything, rounded to a thousand or less, never seems to stand still. Leaves to others: what one
+answer shows alone (`overflow.silent`), and what is done about it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 EQUAL_BEFORE: Final = 2
 """How many answers before have to have reported the same input."""
 UNITS: Final = (1_000, 500, 256, 250, 200, 128, 100, 64, 50, 32, 25, 20, 16, 10, 8, 5, 4, 2, 1)
-"""What a number may have been rounded to, where it is a multiple of it: blocks of a cache, and round numbers."""
+"""What a number may have been rounded to if it is a multiple of it: cache blocks, and round numbers."""
 
 
 def stands_still(answered: Sequence[Observation], counts: KindCounts, reported_tokens: int) -> bool:
-    """Return whether a provider has reported the same input for requests of which each has more text than the one before.
+    """Return whether a provider has reported the same input for requests that each have more text than the one before.
 
     Args:
         answered: what earlier answers reported, oldest first.
@@ -40,14 +40,14 @@ def stands_still(answered: Sequence[Observation], counts: KindCounts, reported_t
     steps = [_more_text(newer, older) for newer, older in pairwise(row)]
     if not all(steps):
         return False
-    # A provider that reports only what it had not cached reports the newest step: the number is then at most that, dearly counted.
+    # A provider that reports only uncached input reports the newest step: at most that step at the highest factor.
     is_of_all = MAX_FACTOR * max(steps) < reported_tokens
     unit = next(unit for unit in UNITS if reported_tokens % unit == 0)
     return is_of_all and MIN_FACTOR * sum(steps) > unit
 
 
 def _more_text(newer: KindCounts, older: KindCounts) -> int:
-    """Return the tokens of text by which a request is larger; 0 where it has less of anything, or more that is no text."""
+    """Return by how many tokens of text a request is larger; 0 if it has less of anything, or more that is not text."""
     grown = newer - older
     text = 0
     for tokens, ends in zip(grown.tokens, FACTOR_RANGES, strict=True):

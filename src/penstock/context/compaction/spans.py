@@ -1,4 +1,4 @@
-"""Strategies that put a note in place of finished turns: failed attempts, what is done, or what a model summarised (S-4).
+"""Which finished turns become notes? Failed attempts, finished work, and what a model summarised (S-4).
 
 Law: a span holds whole turns, and nothing that has to stay. Leaves to others: single results (`results`).
 """
@@ -31,13 +31,13 @@ _MIN_NOTE_CHARS = 200
 
 @dataclass(frozen=True, kw_only=True)
 class FailedAttempts:
-    """Failed attempts: two or more in a row of the same kind become one note with the error's head and their number.
+    """Strategy: replace two or more failed attempts of the same kind in a row by one note with the error's head and their number.
 
-    The result of a single old one becomes its error's head: what failed has to stay known, or it is tried again.
+    The result of a single old failure becomes its error's head: what failed has to stay known, or it is tried again.
     """
 
     keep_turns: int = 2
-    """The newest turns that are left alone."""
+    """How many of the newest turns are left alone."""
     name: str = "failed"
 
     def steps(self, view: View) -> Sequence[PlanStep]:
@@ -58,7 +58,7 @@ class FailedAttempts:
 
 
 def _failed_name(turn: Turn, failed: set[tuple[int, str]]) -> str:
-    """Return the tools of a turn that did nothing but fail; empty for every other turn."""
+    """Return the tools of a turn in which every call failed; empty for any other turn."""
     calls = [(entry.index, call) for entry in turn.entries for call in entry.calls]
     did_fail = all((index, call.id) in failed for index, call in calls)
     return " ".join(sorted({call.name for _, call in calls})) if did_fail else ""
@@ -66,25 +66,25 @@ def _failed_name(turn: Turn, failed: set[tuple[int, str]]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Spans:
-    """Finished turns, oldest first: each row of them becomes a structural summary of what was done and what was said.
+    """Strategy: replace finished turns, oldest first, row by row, by a structural summary of what was done and said.
 
-    The user's own words stay, unless `users` lets all but the newest and the task become quotations.
+    The user's own words stay, unless `users` turns all but the newest and the task into quotations.
     """
 
     keep_turns: int = 2
-    """The newest turns that are left alone."""
+    """How many of the newest turns are left alone."""
     users: bool = False
-    """Whether spans may hold messages of the user too, whose words are then quoted in the note."""
+    """Whether spans may also hold messages of the user, whose words are then quoted in the note."""
     changes: bool = True
-    """Whether turns that changed a file go too: what an edit wrote is what a later one replaces."""
+    """Whether turns that changed a file go too; what an edit wrote is what a later edit replaces."""
     low_water: float = 0.0
-    """Goes no lower than this share of the limit: words are needed longer than results."""
+    """The share of the limit to stop at: words are needed longer than results."""
     note_share: float = 1.0
-    """The characters that a note may have for each token that goes, names apart: at 1 about a quarter of it."""
+    """The characters that a note may have for each token that goes, names excluded: at 1 about a quarter of the tokens."""
     name: str = "spans"
 
     def steps(self, view: View) -> Sequence[PlanStep]:
-        """Return notes for rows of finished turns, as many as the goal asks for."""
+        """Return notes for rows of finished turns, as many as the goal requires."""
         finished = finished_turns(view, self.keep_turns, users=self.users)
         if not self.changes:
             changed = {action.index for action in view.actions if action.changes}
@@ -109,7 +109,7 @@ class Spans:
 
 @dataclass(frozen=True, kw_only=True)
 class BareSpans:
-    """All turns that may go, each row as one line that says how much it was and where it is: the least that is left of them.
+    """Strategy: replace every row of turns that may go by one line with its size and where it is kept, the least possible.
 
     Notes go too, with what they repeat: a request that fits without it is better than one that does not fit.
     """
@@ -117,7 +117,7 @@ class BareSpans:
     name: str = "spans"
 
     def steps(self, view: View) -> Sequence[PlanStep]:
-        """Return one line for each row of turns, where it is smaller."""
+        """Return one line for each row of turns that the line makes smaller."""
         rows = neighbours(finished_turns(view, 0, users=True), view.transcript.turns())
         made = [span_step(view, self.name, row, note_share=0.0, can_be_bare=True) for row in rows]
         return [step for step in made if step.after_tokens < step.before_tokens]
@@ -125,10 +125,10 @@ class BareSpans:
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """A model's summary in place of the messages from `first` to `last`, which `summary_span` chose.
+    """Strategy: put a model's summary in place of the messages from `first` to `last`, which `summary_span` chose.
 
-    Not taken where it is empty, an error text, or larger than what it replaces. Agents have been seen to go on from the
-    first two as if they were the history.
+    A summary that is empty, an error text, or larger than what it replaces is not used. Agents have been seen to continue
+    from the first two as if they were the history.
     """
 
     text: str
@@ -137,7 +137,7 @@ class Summary:
     name: str = "model_summary"
 
     def steps(self, view: View) -> Sequence[PlanStep]:
-        """Return the note with the summary; nothing where the span is no longer whole turns, or the text is no summary."""
+        """Return the note with the summary; nothing if the span is no longer whole turns or the text is not a summary."""
         turns = [turn for turn in view.transcript.turns() if self.first <= turn.first and turn.last <= self.last]
         if not turns or (turns[0].first, turns[-1].last) != (self.first, self.last) or summary_problem(self.text):
             return []
@@ -150,10 +150,9 @@ class Summary:
 
 
 def summary_span(transcript: Transcript, kept: frozenset[tuple[int, str]] = frozenset()) -> tuple[int, int] | None:
-    """Return the messages that a model may summarise, first and last inclusive; None where there are not two turns side
-    by side.
+    """Return the messages that a model may summarise, first and last inclusive; None if there are no two adjacent turns.
 
-    It is the longest row of turns between what has to stay.
+    They are the longest row of turns between what has to stay.
 
     Args:
         transcript: what is to become smaller.
@@ -166,14 +165,14 @@ def summary_span(transcript: Transcript, kept: frozenset[tuple[int, str]] = froz
 
 
 def summary_problem(text: str) -> str:
-    """Return why a text is no summary; empty where it may be one."""
+    """Return why a text is not a summary; empty if it may be one."""
     words = text.strip()
     if not words:
         return "it is empty"
     if _MACHINE.match(words):
         return "it is an error text"
-    # A long text that begins with "Error handling was moved…" is a summary; a short one is likely the error of a
-    # gateway that came back as an answer.
+    # A long text that begins with "Error handling was moved…" is a summary; a short one is probably a gateway's error
+    # that came back as an answer.
     is_short = len(words) < _ERROR_CHARS
     if is_short and (_ERROR.match(words) or diagnose(words).kind not in {"unknown", "output_stopped"}):
         return "it is an error text"
@@ -191,12 +190,12 @@ _MACHINE = re.compile(  # what no model writes as a summary, however long it is
 
 
 def finished_turns(view: View, keep_turns: int, *, users: bool = False) -> list[Turn]:
-    """Return the turns that a span may hold: of the assistant, notes, and on demand of the user; not the newest
+    """Return the turns that a span may hold: the assistant's, notes and optionally the user's, but not the newest
     `keep_turns`.
 
     Args:
         view: the transcript.
-        keep_turns: how many of the newest answers stay; with fewer than that nothing is finished.
+        keep_turns: how many of the newest answers stay; with fewer than that, nothing is finished.
         users: whether the user's own words may go too; then active views go as well.
     """
     turns = view.transcript.turns()
@@ -219,16 +218,16 @@ def finished_turns(view: View, keep_turns: int, *, users: bool = False) -> list[
 
 
 def neighbours(turns: Sequence[Turn], shown: Sequence[Turn]) -> Iterator[list[Turn]]:
-    """Yield rows of turns that stand side by side among those shown."""
-    # Along a row the place among the shown turns less the place in `turns` stays the same; a turn left out between
-    # raises it.
+    """Yield rows of turns that are adjacent among those shown."""
+    # Along a row, the position among the shown turns minus the position in `turns` stays the same; a turn left out in
+    # between raises it.
     place = {turn.first: number for number, turn in enumerate(shown)}
     for _, row in groupby(enumerate(turns), lambda pair: place[pair[1].first] - pair[0]):
         yield [turn for _, turn in row]
 
 
 def _enough(view: View, run: Sequence[Turn], wanted: int) -> list[Turn]:
-    """Return the oldest turns of a row that free enough, the note that takes their place included."""
+    """Return the oldest turns of a row that free enough, allowing for the note that takes their place."""
     sizes = accumulate(_size(view, turn) for turn in run)
     needed = wanted + NOTE_CHARS // 3
     number = next((number for number, size in enumerate(sizes, 1) if size >= needed), len(run))
@@ -236,12 +235,12 @@ def _enough(view: View, run: Sequence[Turn], wanted: int) -> list[Turn]:
 
 
 def _size(view: View, turn: Turn) -> int:
-    """Return what a turn takes at most."""
+    """Return the tokens of a turn, at most."""
     return _tokens(view, turn.entries)
 
 
 def _tokens(view: View, entries: Sequence[Entry]) -> int:
-    """Return what some messages take at most."""
+    """Return the tokens of some messages, at most."""
     return high_of(entries, view.counter)
 
 
@@ -254,27 +253,27 @@ def span_step(
     names_share: float = 0.0,
     can_be_bare: bool = False,
 ) -> PlanStep:
-    """Return the step that shows a note in place of some turns: as much as is worth it, less where that would not shrink.
+    """Return the step that shows a note in place of some turns: as long as it is worth, or shorter if it would not shrink.
 
     Args:
         view: the transcript.
-        strategy: how the step is called.
-        turns: turns that stand side by side; what the user says in them is quoted.
+        strategy: the name of the strategy.
+        turns: adjacent turns; what the user says in them is quoted.
         note_share: the characters that the note may have for each token that goes.
-        names_share: the characters that identifiers may have beside, for each token of the original turns.
-        can_be_bare: whether a note whose share is hardly longer than its head is that alone: how much went, and the way to it.
+        names_share: the additional characters for identifiers, for each token of the original turns.
+        can_be_bare: whether a note with hardly more room than its head is reduced to that head: how much went, and the way to it.
     """
     before = _tokens(view, [entry for turn in turns for entry in turn.entries])
     first, last = turns[0].first, turns[-1].last
     rounds = steps_of(view, turns)
-    # At a share of 1, a character for each token that goes: about a third of it, at most.
+    # At a share of 1, one character for each token that goes: at most about a third of the tokens.
     max_chars = min(NOTE_CHARS, int(before * note_share))
     is_bare = can_be_bare and max_chars < _MIN_NOTE_CHARS
     done = () if is_bare else view.actions_between(first, last)
     words = [] if is_bare else list(_words(turns))
     max_chars = max(max_chars, _MIN_NOTE_CHARS)
-    # By the original turns: a note of notes would have room for fewer names each time. But never more than about a third
-    # of what goes now.
+    # Based on the original turns: otherwise a note of notes would have room for fewer names each time. But never more than
+    # about a third of what goes now.
     came = _tokens(view, view.transcript.entries[first : last + 1]) if names_share else 0
     names_chars = min(int(came * names_share), before)
     told = list(_foreign(view, done, first, last)) if names_share else []
@@ -288,13 +287,13 @@ def span_step(
         step = note_step(view, strategy, turns, said)
         if step.after_tokens < step.before_tokens or max_chars == _MIN_NOTE_CHARS:
             return step
-        # Text that is dear to count (hexadecimal, other scripts) may be no smaller as a note of that length: shorter
-        # ones are tried, so at most six are written.
+        # For text that costs many tokens (hexadecimal, other scripts) a note of that length may be no smaller. Shorter
+        # notes are tried, at most six in all.
         max_chars, names_chars = max(_MIN_NOTE_CHARS, max_chars // 2), names_chars // 2
 
 
 def _words(turns: Sequence[Turn]) -> Iterator[tuple[str, str]]:
-    """Yield what was said in some turns, by whom, as a note may repeat it."""
+    """Yield what was said in some turns and by whom, in a form that a note may repeat."""
     for turn in turns:
         for entry in turn.entries:
             for role, text in _remarks(entry):
@@ -305,7 +304,7 @@ def _words(turns: Sequence[Turn]) -> Iterator[tuple[str, str]]:
 def _foreign(view: View, done: Sequence[Action], first: int, last: int) -> Iterator[str]:
     """Yield what was said from `first` to `last`, and what tools returned that neither read a file nor ran a command.
 
-    From the originals: what a note in the span repeats of them is not all that they named.
+    It is taken from the originals, because a note in the span does not repeat everything that they named.
     """
     asked = {(action.index, action.call_id) for action in done if action.asked}
     known = {(action.result_index, action.call_id) for action in done if not action.asked}
@@ -316,27 +315,27 @@ def _foreign(view: View, done: Sequence[Action], first: int, last: int) -> Itera
 
 
 def _remarks(entry: Entry) -> list[tuple[str, str]]:
-    """Return what an entry says as (role, text); of a note what it repeats, because what was done is summed up anew."""
+    """Return what an entry says as (role, text); for a note what it repeats, because what was done is summarised anew."""
     if not entry.is_note:
         return [(entry.role, entry.text)] if entry.role == "assistant" or entry.speaks else []
     return stand_ins.remarks_in(entry.text)
 
 
 def steps_of(view: View, turns: Sequence[Turn]) -> int:
-    """Return how many answers, and words of the user, stand behind these turns, those that are notes by now included."""
+    """Return how many answers and user messages these turns stand for, including those that are already notes."""
     gone = view.transcript.entries[turns[0].first : turns[-1].last + 1]
-    # A note that came in the request says itself how much it stands for.
+    # A note that arrived in the request states how much it stands for.
     noted = sum(stand_ins.steps_in(entry.text) for entry in gone if entry.is_note)
     return max(1, noted + sum(answers_begun(gone)) + sum(entry.speaks for entry in gone))
 
 
 def standing_note(shown: Sequence[Entry], transcript: Transcript) -> Entry | None:
-    """Return the note of ours that these entries are, with what stands beside it; None where they are anything else.
+    """Return our own note if these entries are just one, with its companion messages; else None.
 
-    A note in its place needs no message more than there is: only its words change.
+    A note in its place needs no additional message: only its words change.
     """
-    # One edit's messages, or those of several in a row, which are written as one. A note that came in the request is an
-    # entry of its own, and may need a second message once it is replaced.
+    # The messages of one edit, or of several in a row, which are written as one. A note that arrived in the request is an
+    # entry of its own, and replacing it may need a second message.
     if any(not entry.is_note or entry is transcript.entries[entry.index] for entry in shown):
         return None
     return next((entry for entry in shown if stand_ins.is_note(entry.text)), None)
@@ -348,8 +347,8 @@ def note_step(view: View, strategy: str, turns: Sequence[Turn], said: Sequence[s
     Args:
         view: the transcript.
         strategy: the name of the strategy.
-        turns: turns that stand side by side.
-        said: the note without and with the way to the whole.
+        turns: adjacent turns.
+        said: the note without and with the way to the original.
     """
     first, last = turns[0].first, turns[-1].last
     before = _tokens(view, [entry for turn in turns for entry in turn.entries])
@@ -368,7 +367,7 @@ def note_step(view: View, strategy: str, turns: Sequence[Turn], said: Sequence[s
 
 
 def note_frame(view: View, first: int, last: int) -> tuple[int, int]:
-    """Return how many messages a note takes in place of these entries, and their tokens beside its own words."""
+    """Return how many messages a note takes in place of these entries, and their tokens apart from its own words."""
     beside = view.transcript.beside_note(first, last)
     messages = 1 + len(beside)
     return messages, messages * MESSAGE_TOKENS + sum(map(view.count, beside))

@@ -1,8 +1,8 @@
 """What may go first? Ways to make a transcript smaller without a model, each a value with its parameters (S-4, O-4).
 
-A strategy looks at a `View` and proposes steps; the planner measures them and takes those that shrink. What is pinned,
-the task, the newest user message and instructions are never proposed; the newest view of each modified file only at the
-last resort. Leaves to others: how far to go (`plan`), where the whole is kept (`apply`).
+A strategy looks at a `View` and proposes steps; the planner measures them and takes those that shrink the transcript.
+Pinned content, the task, the newest user message and instructions are never proposed; the newest view of each modified
+file only as a last resort. Leaves to others: how far to go (`plan`), where originals are kept (`apply`).
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ class Strategy(Protocol):
 
     @property
     def name(self) -> str:
-        """How a plan and a result of recovery call it."""
+        """The strategy's name in a plan and in a result of recovery."""
         ...
 
     def steps(self, view: View) -> Sequence[PlanStep]:
-        """Return what it would do, all of which shrinks; nothing where it can do nothing."""
+        """Return the steps that the strategy proposes, each of which shrinks; nothing if it can do nothing."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class LastResort:
-    """Another strategy, while a transcript does not fit: what it loses is lost to no price and no better margin."""
+    """Strategy: another strategy, applied only while a transcript does not fit, since no price or margin justifies its losses."""
 
     strategy: Strategy
 
@@ -45,7 +45,7 @@ class LastResort:
         return self.strategy.name
 
     def steps(self, view: View) -> Sequence[PlanStep]:
-        """Return what the other strategy would do; nothing where the limit is met."""
+        """Return the other strategy's steps; nothing if the limit is met."""
         return self.strategy.steps(view) if view.over_tokens > 0 else ()
 
 
@@ -57,8 +57,8 @@ GROWN: tuple[Strategy, ...] = (
     Spans(low_water=0.75),
     Offload(min_tokens=1_000),
 )
-"""The order for a conversation that goes on and can begin afresh: what is needless or old first, words later than
-results, what changed a file later still; the newest steps stay, whatever that costs.
+"""The order for a conversation that continues and can begin afresh: what is superseded or old first, words later than
+results, and what changed a file later still; the newest steps stay, whatever that costs.
 """
 GENTLE: tuple[Strategy, ...] = (Offload(), Stale(), Clear(), FailedAttempts(), Spans())
 """The order for a request that was refused (O-4): the flood first, then what is old, then what is finished."""
@@ -70,9 +70,9 @@ LAST_RESORT: tuple[Strategy, ...] = (
     Clear(keep=0, active=True),
     BareSpans(),
 )
-"""What goes when nothing gentle is left: active views, unseen results, the words of the user."""
+"""What goes when nothing gentle is left: active views, unseen results, the user's words."""
 _BRIEF = 1 / 3
-"""A note of that share takes about a twelfth of what goes. It is written anew by each plan: in a small window it counts."""
+"""A note of this share takes about a twelfth of what goes. Each plan writes it anew, which matters in a small window."""
 DEFAULT: tuple[Strategy, ...] = (
     Stale(),
     Clear(),
@@ -84,8 +84,8 @@ DEFAULT: tuple[Strategy, ...] = (
     Offload(),
     *(LastResort(strategy=strategy) for strategy in LAST_RESORT),
 )
-"""The order for a budget: as `GROWN` with shorter notes, then all steps but the newest for a rewrite that would not be
-repaid otherwise, then `LAST_RESORT`: a plan cannot only where what has to stay is too much.
+"""The order for a budget: like `GROWN` with shorter notes, then all steps but the newest for a rewrite that would not be
+repaid otherwise, then `LAST_RESORT`: a plan fails only if what has to stay is too much.
 """
 RECOVERY: tuple[Strategy, ...] = (*GENTLE, *LAST_RESORT)
-"""`GENTLE`, then `LAST_RESORT`: at its end only what is pinned, the task and the newest user message are as they were."""
+"""`GENTLE`, then `LAST_RESORT`: in the end only pinned content, the task and the newest user message are unchanged."""

@@ -1,4 +1,4 @@
-"""A transcript as strategies see it: every result with its size, age and use, and the stub that may stand in its place.
+"""How do strategies see a transcript? Every result with its size, age and use, and the stub that may take its place.
 
 Leaves to others: what goes (`results`, `spans`), and how far (`plan`).
 """
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 # Public SWE-agent runs take 12 to 50 calls.
 CALLS_LEFT = 20
-"""How many calls of the model a plan expects where nobody says."""
-# A stub takes about 70 tokens: of less than twice that there is nothing to gain.
+"""How many model calls a plan expects by default."""
+# A stub takes about 70 tokens: below twice that there is nothing to gain.
 _WORTH_TOKENS = 150
 NAMES_SHARE = 0.5
-"""The characters that the names in a stand-in may have for each token that goes: about a sixth of it."""
+"""The characters that the names in a replacement text may have for each token that goes: about a sixth of the tokens."""
 _SHOWN_CHARS = 600
-"""A change whose result is longer shows the file as it is now; a shorter one says that it was made."""
+"""A change with a longer result shows the file as it is now; a shorter result only says that the change was made."""
 _ACTIVE_SHARE = 0.5
 """The share of the limit that the newest views of modified files may keep together."""
 
@@ -48,19 +48,19 @@ class ShownResult(NamedTuple):
     entry: Entry
     part: ToolResult
     tokens: int
-    """Tokens that a result takes at most."""
+    """The tokens of a result, at most."""
     counts: KindCounts
-    """Tokens that a result takes, as is likely, by kind of content."""
+    """The likely tokens of a result, by kind of content."""
     start_tokens: int
-    """How much of the prompt stands before its message, at most: what stays cached if the first edit is here."""
+    """The tokens of the prompt before its message, at most: what stays cached if the first edit is here."""
     action: Action | None
-    """What the call did, where it did one thing to one file."""
+    """What the call did, if it did one thing to one file."""
     age_turns: int
-    """How many answers of the assistant came after the call that it belongs to; 0 for what no model has seen."""
+    """How many answers of the assistant came after the call that a result belongs to; 0 if no model has seen it."""
 
     @property
     def is_worth_a_stub(self) -> bool:
-        """Whether something is gained by one line in its place."""
+        """Whether replacing the result by one line gains anything."""
         return self.tokens > _WORTH_TOKENS
 
 
@@ -70,34 +70,34 @@ class View:
 
     transcript: Transcript
     actions: tuple[Action, ...]
-    """What the calls did, as `activity.actions` read it; empty where a strategy needs none."""
+    """What the calls did, as read by `activity.actions`; empty if a strategy does not need it."""
     counter: TokenCounter = ESTIMATOR
     size_tokens: int = 0
-    """What the request takes at most."""
+    """The tokens of the request, at most."""
     over_tokens: int = 0
-    """What has to go."""
+    """How many tokens have to go."""
     goal_tokens: int = 0
-    """What should go, so that the next plan is far away."""
+    """How many tokens should go, so that the next plan is far away."""
     calls_left: int = CALLS_LEFT
-    """How many calls of the model are still expected."""
+    """How many model calls are still expected."""
     dialect: Dialect | None = None
-    """How the calls are written that bring the whole back; None is Python's."""
+    """The syntax of the calls that bring the originals back; None is Python's."""
     kept: frozenset[tuple[int, str]] = frozenset()
     """Results that stay as they are, each as (index of its entry, id of its call)."""
 
     @property
     def results(self) -> tuple[ShownResult, ...]:
-        """Every result that may be replaced, in the order of the prompt, but for those that an answer beside them cites."""
+        """Every result that may be replaced, in prompt order, except those cited by an answer in the same message."""
         return self._results[0]
 
     @property
     def cited_results(self) -> tuple[ShownResult, ...]:
-        """The results that an answer beside them cites, for where nothing else is left: its citations go with them."""
+        """The results cited by an answer in the same message, for when nothing else is left: the citations go with them."""
         return self._results[1]
 
     @cached_property
     def _results(self) -> tuple[tuple[ShownResult, ...], tuple[ShownResult, ...]]:
-        """The results that may be replaced, those that are cited apart."""
+        """The results that may be replaced, and separately those that are cited."""
         shown = self.transcript.visible()
         by_result: dict[tuple[int | None, str], list[Action]] = {}
         for done in self.actions:
@@ -113,8 +113,8 @@ class View:
             for part, count in zip(entry.parts, measured[place].parts, strict=True):
                 if isinstance(part, ToolResult) and part.is_clearable and (entry.index, part.call_id) not in self.kept:
                     about = by_result.get((entry.index, part.call_id), [])
-                    # A call that named several files has several actions with one result: of no single one it can be
-                    # said that the result covers it.
+                    # A call that named several files has several actions with one result: the result cannot be said to
+                    # cover any single one of them.
                     action = about[0] if len(about) == 1 else None
                     age = answers[-1] - answers[place]
                     row = cited if part.is_cited else found
@@ -127,10 +127,10 @@ class View:
 
     @cached_property
     def active(self) -> frozenset[tuple[int, str]]:
-        """The results that hold the newest views of a file that was modified: where each edit starts from.
+        """The results that hold the newest views of a modified file, which the next edit starts from.
 
-        The newest read, and what the newest change showed of the file. The newest ones that take at most `_ACTIVE_SHARE` of
-        the limit together: beyond that there would be room for little else.
+        They are the newest read, and what the newest change showed of the file; of these, the newest that together take at most
+        `_ACTIVE_SHARE` of the limit, since beyond that there would be room for little else.
         """
         modified = {action.path for action in self.actions if action.changes}
         newest = {
@@ -146,11 +146,11 @@ class View:
         shown: dict[str | None, set[str]] = {}
         for result in reversed(self.results):
             place = result.entry.index, result.part.call_id
-            # of its original length: one that was cleared or cut is no view any more
+            # only at its original length: a result that was cleared or cut is no longer a view
             view = (*place, len(result.part.text))
             if view not in views or result.tokens > room:
                 continue
-            # A change shows the file around it: the read before it is needed only where it shows other lines.
+            # A change shows the file around it: the read before it is needed only if it shows other lines.
             lines = _lines(result.part.text)
             if len(lines & shown.get(views[view], set())) > len(lines) // 2:
                 continue
@@ -166,7 +166,7 @@ class View:
 
     @cached_property
     def by_index(self) -> dict[int, Entry]:
-        """The visible entries but for notes, each by its index; two notes may stand at one."""
+        """The visible entries except notes, by index; two notes may share an index."""
         return {entry.index: entry for entry in self.transcript.visible() if not entry.is_note}
 
     def entries_between(self, first: int, last: int) -> Sequence[Entry]:
@@ -176,20 +176,20 @@ class View:
 
     @cached_property
     def _indices(self) -> list[int]:
-        """The indices of the visible entries, in their order."""
+        """The indices of the visible entries, in order."""
         return [entry.index for entry in self.transcript.visible()]
 
     def count(self, text: str) -> int:
-        """Return what a text takes at most."""
+        """Return the tokens of a text, at most."""
         return self.counter.count(text).high
 
     def as_it_came(self, result: ShownResult) -> str:
-        """Return the text of a result before anything was cut of it."""
+        """Return the original text of a result, before anything was cut from it."""
         came = self.transcript.entries[result.entry.index].results
         return "\n".join(part.text for part in came if part.call_id == result.part.call_id)
 
     def is_active(self, result: ShownResult) -> bool:
-        """Whether a result holds the newest view of a modified file, for which there is room."""
+        """Whether a result holds the newest view of a modified file and there is room for it."""
         return (result.entry.index, result.part.call_id) in self.active
 
     def stub(self, strategy: str, result: ShownResult, text: str, kept_text: str) -> PlanStep:
@@ -198,13 +198,13 @@ class View:
         Args:
             strategy: the name of the strategy.
             result: what goes.
-            text: what stands in its place where the whole is kept nowhere.
-            kept_text: the same with the way to the whole.
+            text: the replacement if the original is kept nowhere.
+            kept_text: the same with the way to the original.
         """
         return self._step(strategy, result, text, kept_text, self.count(with_handle(kept_text, SAMPLE_HANDLE)))
 
     def _step(self, strategy: str, result: ShownResult, text: str, kept_text: str, after_tokens: int) -> PlanStep:
-        """Return the step whose text was counted."""
+        """Return the step for a text whose tokens are already counted."""
         return PlanStep(
             strategy=strategy,
             what=_name(result.action),
@@ -218,13 +218,13 @@ class View:
         )
 
     def short_stub(self, strategy: str, result: ShownResult, why: str) -> PlanStep:
-        """Return the step that leaves one line of a result: why it went, what it was, how large, and the way to it."""
+        """Return the step that leaves one line of a result: why it went, what it was, its size, and the way to it."""
         return self.short_stubs(strategy, [result], why)[0]
 
     def short_stubs(
         self, strategy: str, results: Sequence[ShownResult], why: str, *, with_names: bool = True
     ) -> list[PlanStep]:
-        """Return the same for each of some results, what they named left out at need; counted together, which is quicker."""
+        """Return the short stubs of some results, optionally without the names in them; counting them together is quicker."""
         said = [self._short(result, why, with_names=with_names) for result in results]
         counts = count_texts(self.counter, [with_handle(kept_text, SAMPLE_HANDLE) for _, kept_text in said])
         return [
@@ -233,11 +233,11 @@ class View:
         ]
 
     def _short(self, result: ShownResult, why: str, *, with_names: bool) -> tuple[str, str]:
-        """Return the line that is left of a result, where the whole is kept nowhere and where it is."""
-        # What is kept is the result as it came: of one that was cut before, the size and the names of all of it are told.
+        """Return the line that replaces a result: one if the original is kept nowhere, and one if it is kept."""
+        # What is kept is the original result: for one that was cut before, the size and names refer to all of it.
         came = self.as_it_came(result)
         tokens = result.tokens if came == result.part.text else self.count(came)
-        # Of a file or a command the label is enough to find it again.
+        # For a file or a command, the label is enough to find it again.
         is_named = with_names and result.action is not None and result.action.asked
         names = names_in([came], int(result.tokens * NAMES_SHARE)) if is_named else ""
         label = _label(result.action)
@@ -252,25 +252,25 @@ _NUMBER = re.compile(r"^[ \t]*L?\d+(?:\t|→|:| ?\|)", re.MULTILINE)
 
 
 def _lines(text: str) -> set[str]:
-    """Return the lines of a view, without their numbers: a change moves those behind it."""
+    """Return the lines of a view without their numbers, because a change renumbers the lines after it."""
     return {line.strip() for line in _NUMBER.sub("", text).split("\n")} - {""}
 
 
 def answers_begun(entries: Sequence[Entry]) -> list[bool]:
-    """Return at which of these entries an answer of the assistant begins: one message on some wires, several items on
-    another.
+    """Return at which of these entries an answer of the assistant begins: an answer is one message on some wires, several
+    items on another.
     """
     is_said = [entry.role == "assistant" and not entry.is_note for entry in entries]
     return [now and not before for before, now in pairwise([False, *is_said])]
 
 
 def _name(action: Action | None) -> str:
-    """Return what a plan calls a result: the tool's name."""
+    """Return a plan's name for a result: the name of its tool."""
     return "result" if action is None else escape.clip(action.name, 64)
 
 
 def _label(action: Action | None) -> str:
-    """Return what a stub calls a result: the tool, and its file with the lines, or its command."""
+    """Return a stub's name for a result: the tool, and its file with the lines, or its command."""
     if action is None:
         return "result"
     what = action.command or action.path or ""

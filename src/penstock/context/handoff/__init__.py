@@ -1,7 +1,7 @@
-"""What is passed on? All that a fresh session needs to go on with the work of one that ends, as a versioned document (S-9).
+"""What is passed on? Everything that a fresh session needs to continue the work of one that ends, as a versioned document (S-9).
 
-`document` is its form, `making` gets it from a transcript without a model, `words` is what a fresh session reads. Leaves
-to others: files (a shell writes the text), the clock, digests of what is on disk, and when a session ends.
+`document` is its form, `making` derives it from a transcript without a model, `words` is what a fresh session reads. Leaves
+to others: files (a shell writes the text), the clock, digests of files on disk, and when a session ends.
 """
 
 from __future__ import annotations

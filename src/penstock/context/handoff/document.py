@@ -1,7 +1,7 @@
-"""The document that one session leaves to the next: its records, what each field takes, and its JSON (S-9).
+"""Which document does one session leave to the next? Its records, what each field accepts, and its JSON (S-9).
 
-Eight keys are always there; the others stand beside them, and what is not known is carried along. Laws:
-`decode(encode(h)) == h`, but for secrets, which are never written; unknown fields survive; a summary has at most 2,000 characters.
+Eight keys are always present, other keys may be, and unknown ones are carried along. Laws: `decode(encode(h)) == h`, except for
+secrets, which are never written; unknown fields survive; a summary has at most 2,000 characters.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 SCHEMA = 1
-"""The version of the document that is written; a newer one is refused, for what it says of old fields is not known here."""
+"""The version of the document that is written; a newer one is refused, because it may use old fields in unknown ways."""
 SUMMARY_CHARS = 2000
 """The most characters of a summary (S-9)."""
 REASONS = ("turns", "context", "domain", "errors", "manual", "crash")
-"""Why a session may end, as the field `reason` says it."""
+"""The reasons for which a session may end, as values of the field `reason`."""
 SEED_KEYS = (
     "sessionId",
     "agent",
@@ -41,23 +41,23 @@ SEED_KEYS = (
     "state",
     "summary",
 )
-"""The eight keys that every handoff has, so that any reader of this shape finds what it expects."""
+"""The eight keys that every handoff has, so that any reader of this format finds what it expects."""
 _ALWAYS = {*SEED_KEYS, "schemaVersion"}
-# Of a command, an error, a path in a list.
+# The most characters of a command, an error, or a path in a list.
 LINE_CHARS = 200
-# Of each list in a handoff that is made without a model: the newest.
+# The most items of each list in a handoff made without a model: the newest are kept.
 MAX_ITEMS = 50
-# Levels of foreign JSON: deeper, the recursion that copies and writes it would end in an error of its own.
+# The deepest nesting of foreign JSON: beyond this, the recursion that copies and writes it would fail with an error of its own.
 _DEEPEST = 64
-# Of a number: Python prints at most 4,300 digits, so a larger one could be read and not written again.
+# The most bits of a number: Python prints at most 4,300 digits, so a larger number could be read but not written again.
 _MAX_BITS = 13_000
 
 
 def passed_on(text: str) -> str:
-    """Return a text as a handoff holds it. Every text of every handoff comes through here.
+    """Return a text as a handoff holds it. Every text of every handoff passes through here.
 
-    Halves of UTF-16 that stand side by side become the character that JSON would make of them; without that, a handoff
-    would not be equal to what is read back.
+    Adjacent halves of a UTF-16 surrogate pair become the character that JSON would make of them; otherwise a handoff would
+    not equal what is read back.
     """
     if text.isascii():
         return text
@@ -66,15 +66,15 @@ def passed_on(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Record:
-    """A JSON object with names of its own, and `other` for what somebody else put beside them."""
+    """A JSON object with named fields, and `other` for what other writers added."""
 
     other: dict[str, Json] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for known in fields(self):
             name = _camel(known.name)
-            # Checked by the annotation of the field, whoever gives the value: what the constructor takes can be
-            # written, and what was written can be read.
+            # Checked by the field's annotation, whoever gives the value: what the constructor accepts can be written, and
+            # what was written can be read.
             object.__setattr__(self, known.name, _READERS[str(known.type)](getattr(self, known.name), name))
         if taken := sorted(_names(type(self)).keys() & self.other.keys()):
             raise CallerError(f"other: {taken[0]} is a field of its own")
@@ -90,7 +90,7 @@ class Decision(_Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task(_Record):
-    """A pending task with all that is known of it."""
+    """A pending task with everything known about it."""
 
     title: str
     id: str | int = ""
@@ -113,22 +113,22 @@ class Command(_Record):
 
     cmd: str
     exit: int | None = None
-    """The command's exit code; None where nobody said."""
+    """The command's exit code; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileEvent(_Record):
-    """What became of a file in the session."""
+    """What happened to a file in the session."""
 
     path: str
     turn: int | None = None
-    """The turn of the session, counted from its beginning, in which it happened; None where nobody knows."""
+    """The turn of the session, counted from its beginning, in which it happened; None if unknown."""
     action: str = "modified"
     """`modified`, `created` or `deleted`."""
     digest: str = ""
-    """SHA-256 of what it held afterwards; empty where nobody computed it."""
+    """SHA-256 of the content after the event; empty if nobody computed it."""
     found: str = ""
-    """SHA-256 of what it held before the first change; empty where there was no file, or nobody looked."""
+    """SHA-256 of the content before the first change; empty if there was no file or nobody looked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,48 +138,48 @@ class Handoff(_Record):
     In JSON the names are camelCase. A summary that is too long is cut at the end of a sentence.
 
     Raises:
-        CallerError: naming the field that cannot be, and what it takes.
+        CallerError: naming the invalid field and what it accepts.
     """
 
     session_id: str
     agent: str = ""
     turns_completed: int = 0
-    """Model calls of the session, not of those that it went on from."""
+    """The model calls of the session, excluding those of the sessions that it continues."""
     completed_tasks: tuple[str, ...] = ()
     pending_tasks: tuple[str, ...] = ()
     """Titles, the most important first."""
     modified_files: tuple[str, ...] = ()
     """Paths of files whose content the session changed."""
     state: dict[str, Json] = field(default_factory=dict)
-    """Free for whoever writes the handoff; carried along as it is."""
+    """Free for whoever writes the handoff; carried along unchanged."""
     summary: str = ""
 
     schema_version: int = SCHEMA
     created_at: str = ""
-    """A time as text; the clock is the caller's."""
+    """A time as text; the caller provides the clock."""
     parent_session_id: str = ""
     reason: str = ""
-    """One of `REASONS`, or nothing."""
+    """One of `REASONS`, or empty."""
     goal: str = ""
     """The task in the user's words."""
     constraints: tuple[str, ...] = ()
     """What else the user asked for, the oldest first."""
     decisions: tuple[Decision, ...] = ()
     pending_task_details: tuple[Task, ...] = ()
-    """The pending tasks as objects, with what only others know of them."""
+    """The pending tasks as objects, including fields that only other writers know."""
     failed_attempts: tuple[Failure, ...] = ()
     open_errors: tuple[str, ...] = ()
-    """What failed and has not gone well since."""
+    """What failed and has not succeeded since."""
     commands: tuple[Command, ...] = ()
     active_files: tuple[str, ...] = ()
     """Files that were changed in the last ten turns."""
     file_history: tuple[FileEvent, ...] = ()
     handles: tuple[str, ...] = ()
-    """Handles of artifacts under which what was forgotten can be read."""
+    """Handles of artifacts under which forgotten content can be read."""
     next_step: str = ""
-    """What the user asked for last, where that is not the goal itself."""
+    """What the user asked for last, if that is not the goal itself."""
     log_ref: dict[str, Json] = field(default_factory=dict)
-    """Where the whole session lies, in the terms of whoever keeps it."""
+    """Where the whole session is kept, in the terms of whoever keeps it."""
 
     def with_handle(self, handle: str) -> Handoff:
         """Return the handoff with one more artifact to read from."""
@@ -198,7 +198,7 @@ class Handoff(_Record):
 
 
 def shortened(text: str, max_chars: int = SUMMARY_CHARS) -> str:
-    """Return at most `max_chars` of a text, cut behind the last sentence or line that fits; within a long one, behind a
+    """Return at most `max_chars` of a text, cut after the last sentence or line that fits, or within a long one after a
     word.
 
     Args:
@@ -219,7 +219,7 @@ def shortened(text: str, max_chars: int = SUMMARY_CHARS) -> str:
 
 
 def both_ends(text: str, max_chars: int, where: str) -> str:
-    """Return a text, or its two ends and where the rest is: what a person asks stands before what they paste, or behind it."""
+    """Return a text, or its two ends and where the rest is: people ask before or after what they paste."""
     if len(text) <= max_chars:
         return text
     last = max_chars // 3
@@ -227,33 +227,34 @@ def both_ends(text: str, max_chars: int, where: str) -> str:
     return f"{text[: max_chars - last]}\n{more}\n{text[len(text) - last :]}"
 
 
-# Escaped, JSON takes a lone surrogate, which cannot be UTF-8; and what a terminal obeys where a document is printed: controls that
-# JSON lets stand (U+009B begins a command as ESC [ does), and what turns text around or shows nothing.
+# Always escaped: a lone surrogate, which JSON allows but UTF-8 cannot encode; and what a terminal would obey when a document is
+# printed, namely controls that JSON leaves unescaped (U+009B begins a command as ESC [ does), and characters that reverse text or
+# are invisible.
 _UNSHOWN = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 
 
 def encode(handoff: Handoff) -> str:
-    """Return a handoff as JSON that is valid UTF-8 whatever it holds, without secrets (S-17); `decode` gives an equal one
-    where it holds none.
+    """Return a handoff as JSON without secrets (S-17), valid UTF-8 whatever it holds; `decode` returns an equal one if it
+    holds no secrets.
     """
     written = redacted_json(_written(handoff))
-    # A path stays whole in a journal, whose files are opened by it; a document goes to others.
+    # A path stays whole in a journal, which opens files by it; a document goes to others.
     for event in written.get("fileHistory", ()):
         event["path"] = redacted(event["path"])
-    # A mark may be longer than what it stands for.
+    # A redaction mark may be longer than what it replaces.
     written["summary"] = written["summary"][:SUMMARY_CHARS]
     text = json.dumps(written, ensure_ascii=False, indent=2, allow_nan=False)
     return _UNSHOWN.sub(lambda character: f"\\u{ord(character.group()):04x}", text)
 
 
 def decode(document: str | bytes | dict[str, Json]) -> Handoff:
-    """Return the handoff in a JSON document, ours or another writer's of the same shape.
+    """Return the handoff in a JSON document, ours or another writer's of the same format.
 
     Args:
         document: JSON as text or UTF-8, or its value.
 
     Raises:
-        CallerError: naming the field that cannot be, and what it takes; whoever wrote the document acts.
+        CallerError: naming the invalid field and what it accepts, for whoever wrote the document.
     """
     if isinstance(document, bytes):
         try:
@@ -273,7 +274,7 @@ _R = TypeVar("_R", bound=_Record)
 
 
 def _read(record: type[_R], value: dict[str, Json]) -> _R:
-    """Return a record from a JSON object; what is null counts as left out, and what is not known goes into `other`."""
+    """Return a record from a JSON object; null counts as left out, and unknown fields go into `other`."""
     names = _names(record)
     given = {names[key]: item for key, item in value.items() if key in names and item is not None}
     if missing := [_camel(f.name) for f in fields(record) if _is_required(f) and f.name not in given]:
@@ -282,7 +283,7 @@ def _read(record: type[_R], value: dict[str, Json]) -> _R:
 
 
 def _written(record: _Record) -> dict[str, Json]:
-    """Return a record as JSON. Fields that say nothing are left out, but for the keys that are always there."""
+    """Return a record as JSON. Empty fields are left out, except for the keys that are always present."""
     made: dict[str, Json] = {}
     for known in fields(record):
         name, value = _camel(known.name), getattr(record, known.name)
@@ -295,10 +296,10 @@ def _written(record: _Record) -> dict[str, Json]:
 
 
 def _with_plain_tasks(document: dict[str, Json]) -> dict[str, Json]:
-    """Return the document with texts in `pendingTasks` where there were objects: these go into `pendingTaskDetails`,
+    """Return the document with the objects in `pendingTasks` replaced by their titles and moved to `pendingTaskDetails`,
     all in order.
 
-    Other writers give objects with a priority; by it the titles are sorted, stably.
+    Other writers give objects with a priority; the titles are sorted by it, stably.
     """
     pending = document.get("pendingTasks")
     if not isinstance(pending, list) or not any(isinstance(task, dict) for task in pending):
@@ -324,7 +325,7 @@ _RANKS = {"critical": 0, "urgent": 0, "highest": 0, "high": 1, "medium": 2, "nor
 
 
 def _rank(priority: Json) -> float:
-    """Return how soon a task comes: 1 before 2, high before low, and what says nothing between."""
+    """Return a task's rank: 1 comes before 2, high before low, and a task without priority in between."""
     if isinstance(priority, int | float) and not isinstance(priority, bool):
         return priority
     word = priority.strip().lower().removeprefix("p") if isinstance(priority, str) else ""
@@ -333,13 +334,13 @@ def _rank(priority: Json) -> float:
 
 @cache
 def _camel(name: str) -> str:
-    """Return a field's name as JSON has it."""
+    """Return a field's name in JSON."""
     head, *rest = name.split("_")
     return head + "".join(word.capitalize() for word in rest)
 
 
 def _names(record: type[_Record]) -> dict[str, str]:
-    """Return the names in JSON, each with ours."""
+    """Return the JSON names, each with our name."""
     return {_camel(known.name): known.name for known in fields(record) if known.name != "other"}
 
 
@@ -348,7 +349,7 @@ def _is_required(known: Field[Json]) -> bool:
 
 
 def _kind(value: Json) -> str:
-    """Return what a value is called in JSON, for an error."""
+    """Return the JSON name of a value's type, for an error message."""
     match value:
         case None:
             return "null"
@@ -405,7 +406,7 @@ def _object(value: Json, name: str) -> dict[str, Json]:
 
 
 def _foreign(value: Json, name: str, depth: int) -> Json:
-    """Return any JSON, copied; what JSON cannot hold is named by its place."""
+    """Return a copy of any JSON; an error names the position of what JSON cannot hold."""
     if depth > _DEEPEST:
         raise CallerError(f"{_place(name).partition('.')[0]}: at most {_DEEPEST} levels deep")
     match value:
@@ -430,12 +431,12 @@ def _foreign(value: Json, name: str, depth: int) -> Json:
 
 
 def _place(name: str) -> str:
-    """Return a field's path as its writer knows it: `other` is a name of ours."""
+    """Return a field's path as its writer knows it: `other` is our own name."""
     return name.removeprefix("other.")
 
 
 def _records(record: type[_R], value: Json, name: str) -> tuple[_R, ...]:
-    """Return a list of records; a text alone is what the record is about."""
+    """Return a list of records; a bare text is the record's subject."""
     if not isinstance(value, list | tuple):
         raise CallerError(f"{name}: a list of objects, not {_kind(value)}")
     made: list[_R] = []
@@ -463,4 +464,4 @@ _READERS: dict[str, Callable[[Json, str], Json]] = {
         for record in (Decision, Task, Failure, Command, FileEvent)
     },
 }
-"""How a field is checked, by the type that it is annotated with: what a caller gives and what a file holds alike."""
+"""How a field is checked, by its annotated type: values from a caller and from a file alike."""

@@ -1,6 +1,6 @@
-"""A handoff made from a transcript without a model: nothing in it was guessed.
+"""How is a handoff made from a transcript without a model? By reading it: nothing in the handoff is guessed.
 
-Leaves to others: the clock, digests of what is on disk, and when a session ends.
+Leaves to others: the clock, digests of files on disk, and when a session ends.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from penstock.context.activity import Action
     from penstock.wires import Transcript
 
-# Of the first message; more of it is a document, and lies in the session's own log.
+# Of the first message: anything longer is a document, and is kept in the session's own log.
 _GOAL_CHARS = 4000
 _NEXT_CHARS = 2000
 # A file that was changed in the last ten turns is being worked on; beyond that it is stale (S-4).
@@ -47,7 +47,7 @@ def mechanical(
     pending: Sequence[str] = (),
     done: Sequence[Action] | None = None,
 ) -> Handoff:
-    """Return the handoff that the transcript itself gives: what was asked, done, and failed. No model is asked and
+    """Return the handoff that the transcript itself yields: what was asked, done, and failed. No model is asked and
     nothing is guessed.
 
     Args:
@@ -57,13 +57,13 @@ def mechanical(
         turns: model calls so far; None counts the answers in the transcript.
         reason: one of `REASONS`.
         created_at: the time as text; None leaves it out.
-        handles: artifacts to name beside those of the transcript.
+        handles: artifacts to name in addition to those of the transcript.
         completed: titles of finished tasks.
         pending: titles of pending tasks, the most important first.
-        done: what the calls of the transcript did, where it was read already.
+        done: what the calls of the transcript did, if it was read already.
 
     Raises:
-        CallerError: for a reason that is none.
+        CallerError: for an unknown reason.
     """
     done = activity.actions(transcript) if done is None else done
     turn_of = _turns(transcript)
@@ -92,7 +92,7 @@ def mechanical(
 
 
 def _turns(transcript: Transcript) -> list[int]:
-    """Return, for each entry, the answers of the model up to it: entries of the assistant in a row are one."""
+    """Return, for each entry, how many answers the model has given so far; consecutive assistant entries are one answer."""
     made: list[int] = []
     count, before = 0, ""
     for entry in transcript.entries:
@@ -104,12 +104,12 @@ def _turns(transcript: Transcript) -> list[int]:
 
 
 def _path(action: Action) -> str:
-    """Return an action's path; empty for none."""
+    """Return an action's path; empty if it has none."""
     return action.path or ""
 
 
 def _newest(items: Iterable[str]) -> tuple[str, ...]:
-    """Return each item once, in the order of their last places."""
+    """Return each item once, ordered by last occurrence."""
     return tuple(reversed(dict.fromkeys(reversed(list(items)))))
 
 
@@ -130,7 +130,7 @@ def _failures(done: Iterable[Action]) -> tuple[Failure, ...]:
 
 
 def _open_errors(done: Iterable[Action]) -> tuple[str, ...]:
-    """Return what failed and has not gone well since."""
+    """Return what failed and has not succeeded since."""
     last: dict[str, Action] = {}
     for action in done:
         last.pop(_what(action), None)
@@ -157,7 +157,7 @@ _BECAME = {"write": "modified", "create": "created", "delete": "deleted"}
 
 
 def _history(changed: Iterable[Action], turn_of: Sequence[int]) -> tuple[FileEvent, ...]:
-    """Return what became of each file, each kind of change once, where it came last."""
+    """Return what happened to each file: each kind of change once, at its last occurrence."""
     last: dict[tuple[str, str], FileEvent] = {}
     for action in changed:
         key = (_path(action), _BECAME[action.kind])

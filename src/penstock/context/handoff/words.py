@@ -1,4 +1,4 @@
-"""A handoff in words: the text that a fresh session begins with, and the task in it."""
+"""How does a handoff read in words? The text that a fresh session begins with, and the task in it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from penstock.text.calls import Dialect
 
-# How many items the lists show, step by step until all of it fits: of what is open, and of what is behind. What is
-# behind goes first, because nobody can act on it.
+# How many items the lists show, reduced step by step until everything fits: of open items, and of past ones. Past items go
+# first, because nobody can act on them.
 _STEPS = (
     (1 << 30, 1 << 30),
     (50, 25),
@@ -32,23 +32,23 @@ _STEPS = (
 
 
 def render(handoff: Handoff, *, max_chars: int, dialect: Dialect | None = None) -> str:
-    """Return the text with which a fresh session starts: inert, at most `max_chars`, the goal word for word as long as
+    """Return the text with which a fresh session starts: inert, at most `max_chars`, with the goal verbatim as long as
     that fits.
 
-    Lists become shorter first, what is behind before what is open, and say how many items are not shown; then the
-    summary goes; at last the next step is only begun, and then the goal.
+    Lists are shortened first, past items before open ones, and say how many items are not shown. Then the summary goes;
+    finally the next step is cut, and then the goal.
 
     Args:
         handoff: what is passed on.
         max_chars: the most characters.
-        dialect: how the calls are written that read what was kept; None is Python's.
+        dialect: the syntax of the calls that read what was kept; None is Python's.
     """
     max_chars = max(0, max_chars)
     brief = replace(handoff, next_step=both_ends(handoff.next_step, max_chars // 4, "the end"))
     begun = replace(brief, goal=both_ends(handoff.goal, max_chars // 2, "the beginning"))
     lists = _lists(handoff, dialect or PYTHON)
-    # At most thirty texts are written, each of them short: measuring is simpler and surer than predicting what each
-    # list takes.
+    # At most thirty texts are written, each of them short: measuring is simpler and more reliable than predicting the
+    # length of each list.
     for shown in (handoff, brief, begun):
         for still, behind in _STEPS:
             text = "\n\n".join(part for part in _parts(shown, lists, still, behind) if part)
@@ -58,7 +58,7 @@ def render(handoff: Handoff, *, max_chars: int, dialect: Dialect | None = None) 
 
 
 class _Lists(NamedTuple):
-    """The lists of a handoff that are made of its records, written once for all the lengths that are tried."""
+    """The lists made from a handoff's records, written once for all the lengths that are tried."""
 
     changed: list[str]
     in_use: list[str]
@@ -69,7 +69,7 @@ class _Lists(NamedTuple):
 
 
 def _lists(handoff: Handoff, dialect: Dialect) -> _Lists:
-    """Return the lists of a handoff, each with a row for each item."""
+    """Return the lists of a handoff, with one row for each item."""
     modified = set(handoff.modified_files)
     return _Lists(
         changed=_changed_files(handoff),
@@ -82,7 +82,7 @@ def _lists(handoff: Handoff, dialect: Dialect) -> _Lists:
 
 
 def _parts(handoff: Handoff, lists: _Lists, still: int, behind: int) -> list[str]:
-    """Return the parts of the text in their order; a part that says nothing is empty."""
+    """Return the parts of the text in order; a part with nothing to say is empty."""
     return [
         _head(handoff),
         _block("Goal", handoff.goal),
@@ -108,7 +108,7 @@ def _parts(handoff: Handoff, lists: _Lists, still: int, behind: int) -> list[str
 
 
 def _head(handoff: Handoff) -> str:
-    """Return the first line, by which `asked_in` knows the text again."""
+    """Return the first line, by which `asked_in` recognises the text."""
     agent = f" of {_shown(handoff.agent)}" if handoff.agent else ""
     why = f", ended by {handoff.reason}" if handoff.reason else ""
     return f"[This goes on with session {_shown(handoff.session_id)}{agent}: {handoff.turns_completed} turns{why}.]"
@@ -119,7 +119,7 @@ _ASKED = re.compile(r"^(?:Next|Goal):\n(.*?)(?=\n\n|\Z)", re.MULTILINE | re.DOTA
 
 
 def asked_in(text: str) -> str:
-    """Return what a text of `render` says is to be done: the next step, else the goal. Empty for any other text."""
+    """Return the task in a text of `render`: the next step, else the goal. Empty for any other text."""
     asked = _ASKED.findall(text) if _HEAD.match(text) else []
     return asked[-1] if asked else ""
 
@@ -130,12 +130,12 @@ def _shown(text: str) -> str:
 
 
 def _block(title: str, text: str) -> str:
-    """Return a titled text, inert and without anything that could be taken for a notice; empty for none."""
+    """Return a titled text, inert and free of anything that looks like a notice; empty if the text is blank."""
     return f"{title}:\n{stand_ins.disarm(escape.show_text(text))}" if text.strip() else ""
 
 
 def _list(title: str, rows: Sequence[str], most: int, *, newest: bool = True) -> str:
-    """Return a titled list with at most so many items, and how many are left out."""
+    """Return a titled list with at most `most` items, and how many are left out."""
     if not rows:
         return ""
     kept = rows[-most:] if newest and most else rows[:most]
@@ -145,7 +145,7 @@ def _list(title: str, rows: Sequence[str], most: int, *, newest: bool = True) ->
 
 
 def _changed_files(handoff: Handoff) -> list[str]:
-    """Return every changed file once, with what became of it last."""
+    """Return every changed file once, with what happened to it last."""
     last = {event.path: event for event in handoff.file_history}
     paths = dict.fromkeys((*handoff.modified_files, *last))
     return [_file(last[path]) if path in last else path for path in paths]
