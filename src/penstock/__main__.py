@@ -1,6 +1,6 @@
-"""`python -m penstock` is `penstock`: one command as a process of its own.
+"""`python -m penstock` is `penstock`: one command in its own process.
 
-A process that lives for 60 ms should not spend ten of them looking for garbage: here is said when to look.
+A process that lives for 60 ms should not spend ten of them on garbage collection, so the threshold is set here.
 """
 
 import gc
@@ -8,8 +8,8 @@ import os
 import sys
 from typing import NoReturn
 
-# While modules load, next to nothing of what they make is garbage, and all of it is looked at again and again. The number is
-# that of new objects before the next look: 700 until Python 3.12, 2,000 since. A server lives with this one as well.
+# Almost nothing that loading modules allocates is garbage, yet each collection scans all of it again. The number is how many new
+# objects trigger the next collection: 700 until Python 3.12, 2,000 since. Servers run with this value too.
 gc.set_threshold(10_000)
 _INTERRUPTED = 130
 
@@ -23,18 +23,18 @@ def run() -> NoReturn:
         status = main()
     except KeyboardInterrupt:  # while modules load: later ones are answered by the command
         status = _INTERRUPTED
-    # What it had to say is said: a Ctrl-C that comes now, while the interpreter ends, changes nothing of how it ended.
+    # All output is written by now: a Ctrl-C while the interpreter exits must not change the status.
     from signal import SIG_IGN, SIGINT, signal
 
     signal(SIGINT, SIG_IGN)
-    # At its end the interpreter looks through all objects once more, for cycles to take apart. What a command had open it has
-    # closed; memory goes back to the system in any case.
+    # At exit the interpreter scans all objects once more for reference cycles. The command has closed what it opened, and the
+    # system reclaims the memory anyway.
     gc.freeze()
     sys.exit(status)
 
 
 def _open_streams() -> None:
-    """Put the null device in the place of standard streams that are closed: what is opened next would take their descriptors."""
+    """Open the null device for closed standard streams: the next file opened would otherwise take their descriptors."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - for the life of the process

@@ -1,12 +1,12 @@
 """Who has to act when something fails? One branch for each answer.
 
     PenstockError
-    ├── CallerError   the programmer: a wrong argument to the library, a setting that cannot be
+    ├── CallerError   the programmer: a wrong argument to the library, an impossible setting
     ├── ToolError     the model: its text is the tool's result and names the call that works
     ├── Refusal       the session: a provider refused a request
-    └── Ended         the person: the work stopped and cannot go on by itself
+    └── Ended         the person: the work stopped and cannot continue by itself
 
-Leaves to others: sentences (they stand in the rooms that say them), exit statuses of processes (they are in `cli`).
+Leaves to others: the sentences (each room writes its own) and exit statuses of processes (`cli`).
 """
 
 from __future__ import annotations
@@ -50,18 +50,18 @@ class PenstockError(Exception):
     """The base of everything that Penstock raises on purpose. Any other exception from it is a bug."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Python would call the class with its message alone: workers in other processes hand errors on, and wait for ever
-        # for one that cannot be read.
+        # By default, unpickling would call the class with its message alone: worker processes pass errors on, and the parent waits
+        # forever for one that cannot be unpickled.
         return _revived, (type(self), self.args), self.__dict__
 
 
 def described(error: BaseException) -> str:
-    """Return an error of somebody else as a person is told it: its class, and its words where it has any."""
+    """Return a foreign error as it is shown to a person: its class, and its message if it has one."""
     return ": ".join(filter(None, (type(error).__name__, str(error))))
 
 
 def _revived(kind: type[PenstockError], args: tuple[Any, ...]) -> PenstockError:
-    """Return an error as it was made, before its attributes are given back."""
+    """Return an error rebuilt by `pickle`, before its attributes are restored."""
     return kind.__new__(kind, *args)
 
 

@@ -1,10 +1,9 @@
-"""How is it set up? Defaults, then `penstock.toml` in the root, then the environment, then flags; the last one wins.
+"""How is Penstock configured? Defaults, then `penstock.toml` in the root, then the environment, then flags; the last one wins.
 
-Only what can do no harm can be set by a file, because a file in the root may be a stranger's: nothing here widens what
-may be read, and nothing here empties the user's store: its place, size and life come from the environment alone
-(`store`). Law: a setting that is not understood is named, with what would be; a file that is not understood is passed over where
-there is somebody to tell, since nobody who reads a stranger's project can be asked to mend it. Leaves to others: what the
-settings do.
+A file can set only what can do no harm, because a file in the root may be a stranger's: nothing here widens what may be read,
+and nothing here empties the user's store, whose location, size and life come from the environment alone (`store`). Law: the
+error for a setting that is not understood names it and what would be accepted; a file that is not understood is skipped if there
+is somebody to tell, since a reader of a stranger's project cannot be asked to mend it. Leaves to others: what the settings do.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""How are calls run? One after the other, each announced before it changes anything, and their results told together (S-12).
+"""How are calls run? One after the other, each announced before it changes anything, and their results reported together (S-12).
 
-Law: what has an effect is written down before it is done, and never done again unasked. Leaves to others: when to call (`loop`),
+Law: what has an effect is written down before it is done, and never repeated unasked. Leaves to others: when to call (`loop`),
 what a tool does (`toolbox`), and what a file held before (`edits`).
 """
 

@@ -1,11 +1,11 @@
-"""Bound the processes and the memory of a command and all that it starts, by a control group of its own where there may be one.
+"""How are the processes and memory of a command and all its descendants bounded? By its own control group, if one can be made.
 
-A limit on each process (`setrlimit`) does not add up: a hundred processes may have a hundred times as much, and root has no limit
-on their number. A control group counts them together. Version 1 and 2 are taken alike, each controller where it is mounted; a
-group is made beneath our own, or beside it, because in version 2 what holds processes passes no controllers on.
+A limit on each process (`setrlimit`) does not add up: a hundred processes may use a hundred times as much, and root has no limit on
+their number. A control group counts them together. Versions 1 and 2 are both used, each controller where it is mounted; a group is
+made beneath our own, or next to it, because in version 2 a group that holds processes passes no controllers on.
 
-Laws: what cannot be bounded so is not named as bounded; a group goes when its command has ended, and one of a process that was
-killed goes when the next is made. Keeps out: limits of single processes (`sandbox`). Source: cgroups(7).
+Laws: nothing is reported as bounded that is not; a group is removed when its command has ended, and the group of a process that
+was killed is removed when the next one is made. Keeps out: limits of single processes (`sandbox`). Source: cgroups(7).
 """
 
 from __future__ import annotations

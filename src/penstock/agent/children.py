@@ -1,9 +1,9 @@
-"""Who does a piece of work with a context of its own? A child agent, of which the model that gave the work reads the end (S-8).
+"""Who does a piece of work with a context of its own? A child agent; the model that assigned the work reads only its end (S-8).
 
-A child has its own session, tools with smaller limits (G-8) and a part of its parent's budget, of which it gives back what it does
-not use. Its records stand in the journal of its parent's session. One works at a time, and gives no work to others. Laws: what all
-agents of a session spend is never more than its budget; a child that a kill has cut off goes on where it was, and one that had
-ended is not begun again. Leaves to others: the loop that a child runs in (`loop`), and accounts (`purse`).
+A child has its own session, tools with smaller limits (G-8) and a part of its parent's budget, of which it returns what it does
+not use. Its records are in the journal of its parent's session. One child works at a time, and delegates no work. Laws: all
+agents of a session together never spend more than its budget; a child interrupted by a kill continues where it was, and one that
+had ended is not started again. Leaves to others: the loop that a child runs in (`loop`), and accounts (`purse`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What may a command take? Numbers of the user's: defaults, then the environment, then `--command-limit`; the last one wins.
+"""What may a command take? The user's numbers: defaults, then the environment, then `--command-limit`; the last one wins.
 
-Not from `penstock.toml`, which may be a stranger's: a limit that is raised is harm. Law: a name or a number that is not understood
-is named, with what would be. Keeps out: how a limit is held (`sandbox`).
+They are not read from `penstock.toml`, which may be a stranger's: a raised limit does harm. Law: the error for a name or number
+that is not understood names it and what would be accepted. Keeps out: how a limit is enforced (`sandbox`).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Which files has a session changed, whoever's tool did it? Those whose content is not what the session found (S-9), or
-the first of those that it goes on from.
+"""Which files has a session changed, whichever tool did it? Those whose content is not what was found (S-9).
 
-An edit says what it displaced. A command says nothing: the tree is looked at before it and after it, and what differs is its. In
-the end only the disk counts: a file that holds again what the session found was not changed. Law: what was refused or failed is
-never named, nor what somebody did before the session. Leaves to others: when a tool runs (`toolbox`), and what is handed on.
+Found means by this session, or by the first of the sessions that it continues. An edit reports what it replaced. A command reports
+nothing: the tree is compared before and after it, and the difference is attributed to it. In the end only the disk counts: a file
+that again holds what the session found was not changed. Law: what was refused or failed is never named, nor what somebody did
+before the session. Leaves to others: when a tool runs (`toolbox`), and what is handed on.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
-"""What may be written? One exact text in a file for another, or a whole file; and nothing that is not the model's own
-(S-16).
+"""What may be written? One exact text in a file for another, or a whole file; and never text that is not the model's own (S-16).
 
-A text is replaced where it stands once, and only there: all other bytes stay as they are, with the encoding, the byte
-order mark and the line ends of the file. What a page or a result shows in place of text is never written. A file holds
-the old or the new at any instant, and is left alone when somebody else has changed it meanwhile. Law: what an edit says
-that it changed is what changed. Leaves to others: how a file is replaced beneath the root (`workspace.root`), and what
-a model must have seen before (the ledger's, asked by `guard`).
+A text is replaced only if it occurs exactly once; all other bytes stay as they are, with the encoding, the byte order mark and
+the line ends of the file. What a page or a result shows in place of text is never written. A file holds the old or the new
+content at any instant, and is left alone if somebody else has changed it meanwhile. Law: what an edit reports as changed is what
+changed. Leaves to others: how a file is replaced beneath the root (`workspace.root`), and what a model must have seen before
+(the ledger decides, asked by `guard`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The edits of a session, each with both contents of its file: what an undo puts back (S-16).
+"""Which edits did a session make? Each with both contents of its file, so that an undo can restore them (S-16).
 
-They are kept in the store before the edit is made, as artifacts that live as long as the session, and written down beside its
+They are kept in the store before the edit is made, as artifacts that live as long as the session, and recorded next to its
 events. Law: an undo changes a file only while it is, to the byte, what the edit left. Leaves to others: how a file is replaced
 (`workspace.root`), and when an edit is made (`loop`).
 """

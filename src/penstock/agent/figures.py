@@ -1,10 +1,9 @@
-"""What happened? A query over the journals of sessions: what came into the window, was cut, read, called, refused,
-waited for.
+"""What happened? A query over the journals of sessions: what entered the window, was cut, read, called, refused, waited for.
 
-Facts are values in the order of the journal; figures follow from them. Sizes are estimates, but for what a provider
-reported. Times are those of the records: a pause in which the process was not there looks like a slow answer. Laws:
-what came in less what was cut is what the next request shows; several sessions together have the sum of their figures.
-Leaves to others: the files that were read as they are now, and how figures are shown.
+Facts are values in the order of the journal; figures are derived from them. Sizes are estimates, except those that a provider
+reported. Times are those of the records: a pause in which the process did not run looks like a slow answer. Laws: what came in
+less what was cut is what the next request shows; the figures of several sessions together are their sum. Leaves to others: the
+present content of the files that were read, and how figures are shown.
 """
 
 from __future__ import annotations

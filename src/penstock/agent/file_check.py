@@ -1,11 +1,9 @@
-"""Is the tree still the one that the session left? Files as they were known, compared by content when the session goes
-on (S-10).
+"""Is the tree still the one that the session left? Files as they were known, compared by content when the session resumes (S-10).
 
-`snapshot` is taken at a checkpoint, `verify` when a session is resumed, perhaps days later and on another machine.
-Everything is opened beneath the root, by the root; nothing that is no regular file is opened at all. Laws: a file is
-`same` only if its content is, or if neither its size nor any of its times moved since they were old enough to tell;
-what cannot be known is `unreadable`. Leaves to others: where snapshots are stored, and what a session does about a
-change.
+`snapshot` is taken at a checkpoint, `verify` when a session is resumed, perhaps days later and on another machine. Everything is
+opened beneath the root, by the root; nothing but a regular file is opened at all. Laws: a file is `same` only if its content is,
+or if neither its size nor any of its times changed since they were old enough to tell; what cannot be determined is
+`unreadable`. Leaves to others: where snapshots are stored, and what a session does about a change.
 """
 
 from __future__ import annotations

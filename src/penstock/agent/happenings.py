@@ -1,8 +1,9 @@
-"""What happened in a session of ours, one thing after another, as the story of any session is told (X-2).
+"""What happened in one of our own sessions? Its events in order, in the form in which any session is reported (X-2).
 
-The journal is replayed, so that what is said is what its requests held: a compaction is told as everything gone, and what is still
-shown said again, with notes and cleared results as they stand then. Law: what was said since the newest compaction is what the next
-request holds. Leaves to others: what follows from it (`inspection`), and figures that only our own journal has (`figures`).
+The journal is replayed, so that the report says what its requests held: a compaction is reported as removing everything,
+followed again by what is still shown, with notes and cleared results as they are then. Law: what was said since the newest
+compaction is what the next request holds. Leaves to others: what follows from it (`inspection`), and figures that only our own
+journal has (`figures`).
 """
 
 from __future__ import annotations

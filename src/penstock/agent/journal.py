@@ -1,8 +1,7 @@
-"""What does a journal of a session hold, and how is it read again? Its beginning, the events, records beside them, and
-those of its child agents (S-12).
+"""What does a session's journal hold, and how is it read? The start, events, other records and those of child agents (S-12).
 
 Law: a replay of what was written gives the session that was. Leaves to others: when something is written (`loop`), and where a
-journal lies (`store`).
+journal is kept (`store`).
 """
 
 from __future__ import annotations

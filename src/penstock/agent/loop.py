@@ -1,8 +1,8 @@
-"""Who drives a session? One short loop: ask the session what is next, do it, tell it what came of it (S-12).
+"""Who drives a session? One short loop: ask the session what is next, do it, report the outcome to it (S-12).
 
-Every event is written to the journal before the session hears of it, so that a kill at any instant loses nothing that
-was acknowledged: a resume replays the journal (`journal`), and goes on. Leaves to others: what is next (`session`), how an answer
-is got (`asking`), and how calls are run (`calling`).
+Every event is written to the journal before the session hears of it, so that a kill at any instant loses nothing that was
+acknowledged: a resume replays the journal (`journal`) and continues. Leaves to others: what is next (`session`), how an answer
+is obtained (`asking`), and how calls are run (`calling`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How full was the window? The figures of one session as a picture: SVG, without scripts or fonts, for light and dark.
+"""How full was the window? The figures of one session as a picture: SVG, without scripts or fonts, for light and dark themes.
 
 Leaves to others: the figures (`figures`), and where the picture is kept.
 """

@@ -1,7 +1,7 @@
-"""What does the loop ask of others, and what does it give back? Tools, a face, and how a run ended.
+"""What does the loop need from others, and what does it return? Tools, a face, and how a run ended.
 
-Values and protocols alone: nothing here does anything. Leaves to others: the loop (`loop`) and its two hands (`asking`, `calling`),
-and the tools that we bring (`toolbox`).
+Only values and protocols: nothing here does anything. Leaves to others: the loop (`loop`) and its two hands (`asking`,
+`calling`), and the tools that we provide (`toolbox`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What may an agent spend? Its account in the tree of budgets that all agents of a session share, kept in the journal (S-8).
 
-The most that a call can take is committed before it is made, and what it did not take is given back after it. So a kill in
-between leaves too much counted and never too little. Law: what the accounts have spent is never more than was granted. Leaves to
-others: the tree itself (`session.budgets`), and what a request takes at most (`asking`).
+The most that a call can take is committed before the call, and the unused part is returned after it. So a kill in between counts
+too much and never too little. Law: what the accounts have spent is never more than was granted. Leaves to others: the tree
+itself (`session.budgets`), and what a request takes at most (`asking`).
 """
 
 from __future__ import annotations

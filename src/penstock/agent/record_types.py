@@ -1,7 +1,7 @@
-"""Which records does the journal of a session hold beside the events of its state? By these types whoever reads one knows them.
+"""Which records does the journal of a session hold besides the events of its state? Readers recognise them by these types.
 
-What stands in a record is said where it is written: the beginning and children in `loop` and `children`, edits in `edits`, what
-changed on the disk in `disk_changes`, what is spent in `purse`.
+The content of a record is documented where it is written: the beginning and children in `loop` and `children`, edits in `edits`,
+changes on disk in `disk_changes`, spending in `purse`.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
-"""How is a command kept in its place? Walls around it before it begins, and an end of all that it started.
+"""How is a command confined? By walls built before it starts, and by ending everything that it started.
 
-This runs in a process of its own, between us and the command, which never gets out of it: the command's orphans become
-children of this process, and when the command is over, or whoever holds the other end of standard input lets go or
-dies, all of them are ended, whatever sessions they made. The command confines itself before it runs, and is not run
-where it cannot.
+This runs in its own process, between us and the command, which never escapes it: the command's orphans become children of this
+process, and when the command ends, or the holder of the other end of standard input closes it or dies, all of them are killed,
+whatever sessions they made. The command confines itself before it runs, and is not run if it cannot.
 
-Laws: when this process ends nothing that the command started is left; the command sees what it was given, no network,
-and no memory, queue or key that others have; it takes so many processes, so much memory and so many files and no more.
-Leaves to others: which folders and variables it is given, and what becomes of its output (`shell`).
+Laws: when this process ends nothing that the command started is left; the command sees what it was given, no network, and no
+memory, queue or key of others; it may use so many processes, so much memory and so many files and no more. Leaves to others:
+which folders and variables it is given, and what becomes of its output (`shell`).
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""What may be run? One command at a time, confined to a root, without network, and never longer than it may take.
+"""What may be run? One command at a time, confined to a root, without network, and never longer than its time limit.
 
-The command and all that it starts can read the root, the system's programs and nothing else, write only in the root and
-in a HOME of their own, and reach nobody: by bubblewrap, else by Landlock and a filter of system calls; where neither is
-there, there is no shell. Its output is read as it comes, whatever its length: the two ends are shown, the whole is
-kept.
+The command and all that it starts can read only the root and the system's programs, write only in the root and in their own HOME,
+and reach nobody: by bubblewrap, else by Landlock and a filter of system calls; if neither is available, there is no shell. Its
+output is read as it comes, whatever its length: the two ends are shown, the whole is kept.
 
-Laws: when a call returns, nothing that it started runs; a result is within its allowance; memory does not grow with the
-output. Leaves to others: what goes on beside the command (`sandbox`), how output is cut and kept (`guard.stream`), and
+Laws: when a call returns, nothing that it started still runs; a result is within its allowance; memory does not grow with the
+output. Leaves to others: the process between us and the command (`sandbox`), how output is cut and kept (`guard.stream`), and
 whether a command is wise.
 """
 

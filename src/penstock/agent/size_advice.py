@@ -1,4 +1,4 @@
-"""What is said of code that an edit has made too large to be read and kept: to model and person, blocking nothing (S-6)."""
+"""What is said of code that an edit made too large to be read and kept? Advice to model and person that blocks nothing (S-6)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What time is it for a session? That of the system's clock, which people, daemons and hypervisors set back.
+"""What time is it for a session? The system's clock, which people, daemons and hypervisors may set back, made never to go back.
 
-A session remembers until when nothing may be sent. By a clock that was set back by a day that would be a day away.
+A session remembers until when nothing may be sent. With a clock that was set back by a day, that time would be a day away.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""What came of many sessions? The figures of each, read from its journal once and from a summary until the journal is another.
+"""What came of many sessions? The figures of each, read from its journal once and then from a summary until the journal changes.
 
-Law: what is read from a summary is what `stats_of` and `child_figures` say. Leaves to others: when a summary still holds
-(`store.summaries`).
+Law: a summary says what `stats_of` and `child_figures` say. Leaves to others: when a summary is still valid (`store.summaries`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What can this agent do? The file tools, the todo list, and what its user allows beside them.
+"""What can this agent do? Use the file tools, the todo list, and whatever else its user allows.
 
-Results are within an allowance that leaves room for the next ones; mistakes are results that say how to do better.
-Leaves to others: when a tool is called, and what is written down about it (`loop`).
+Results are within an allowance that leaves room for the next ones; mistakes are results that say how to do better. Leaves to
+others: when a tool is called, and what is recorded about it (`loop`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How is an answer printed? As text for people, as one JSON object for scripts, with an exit status for both.
 
-Law: under `--json` standard output holds one object and nothing else. Keeps out: which call is made, and how a terminal is drawn on
+Law: under `--json` standard output holds one object and nothing else. Keeps out: which call is made, and drawing on a terminal
 (`terminal`).
 """
 

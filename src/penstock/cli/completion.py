@@ -1,7 +1,7 @@
-"""What could stand here? Files, models, sessions, handles and profiles, offered to the shell that completes a command line.
+"""What could be typed here? Files, models, sessions, handles and profiles, offered to the shell that completes a command line.
 
-Rule: a press of the tab key makes nothing, asks no network and loads nothing heavy; what cannot be found out is not offered,
-and nothing is said about it. Keeps out: the commands and flags themselves, which click completes.
+Law: pressing the tab key creates nothing, uses no network and loads nothing heavy; what cannot be determined is silently not
+offered. Keeps out: the commands and flags themselves, which click completes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What does a program say, in which pieces is it read, and what is written about it? `penstock structure`, `chunk`, `document`."""
+"""What does a program say, how is it cut up, and what is documented about it? `penstock structure`, `chunk`, `document`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A session as one document: its journal and what was kept for it, as JSON lines that hide what looks like a secret.
+"""How does a session become one document? Its journal and what was kept for it, as JSON lines with secrets redacted.
 
-Law: every text in it has passed the redaction; what is no text is told, with its size and digest, and not written.
-Keeps out: how it is printed (`sessions`).
+Law: every text in it has passed the redaction; what is not text is listed with its size and digest, and not written. Keeps out:
+how it is printed (`sessions`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Tell a person what breaks where a field grows: what is sure first, and what programs have alike on one line.
+"""What breaks where a field grows? What is certain comes first, and what programs share is on one line.
 
-What a copybook declares breaks in each program that copies it, and the same lines say so: that is one line here, with the
-names of the programs behind it. `--json` has every row.
+What a copybook declares breaks in each program that copies it, at the same lines: that is one line here, with the names of those
+programs. `--json` has every row.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How does the output of a program pass? `penstock guard`, as a filter of a pipe or around a command (H-2).
+"""How is the output of a program let through? `penstock guard`, as a filter of a pipe or around a command (H-2).
 
 What is kept, and how much is shown, is decided in `guard.stream`; here is where the bytes come from and how the program ends.
 """

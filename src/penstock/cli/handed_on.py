@@ -1,4 +1,4 @@
-"""How does a session begin where another ended? A handoff document, read, compared with the disk, and put into words (S-9)."""
+"""How does a session begin where another ended? From a handoff document: read, compared with the disk, and put into words (S-9)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands in other agents? `penstock hook`, which their hosts start after each call."""
+"""What do other agents run? `penstock hook`, which their hosts start after each call."""
 
 from __future__ import annotations
 

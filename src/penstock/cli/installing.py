@@ -1,4 +1,4 @@
-"""How does Penstock come into other agents, and out again? `penstock install` and `uninstall` (H-3)."""
+"""How is Penstock added to other agents, and removed again? `penstock install` and `uninstall` (H-3)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How is a model's answer shown to a person? As Markdown by rich, block by block, without losing a letter.
+"""How is a model's answer shown to a person? As Markdown by rich, block by block, without losing a character.
 
-Law: every character of an answer that is not Markdown's own is on the screen; what quotes a file stands as it is.
-Keeps out: answers that nobody looks at, which are printed as they come.
+Law: every character of an answer that is not Markdown syntax is on the screen; quoted file text stays as it is. Keeps out:
+answers that nobody watches, which are printed as they come.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Which flags do several commands share? Each is written once, with its help, its type and what a shell offers for it.
+"""Which flags do several commands share? Each is written once, with its help, its type and its completion.
 
-Keeps out: flags that one command has.
+Keeps out: flags that only one command has.
 """
 
 from __future__ import annotations

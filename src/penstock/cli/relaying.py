@@ -1,4 +1,4 @@
-"""What passes another MCP server? `penstock relay`."""
+"""What does another MCP server send? `penstock relay`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Would a provider take it? A saved request held against the rules of its wire, mended, itemised, and made to fit.
+"""Would a provider accept it? A saved request checked against the rules of its wire, repaired, itemised, and made to fit.
 
 `penstock violations`, `penstock repair`, `penstock bill`, `penstock fit`.
 """

@@ -1,4 +1,4 @@
-"""How does a stuck session of another agent go on? `penstock rescue` (X-3)."""
+"""How does a stuck session of another agent continue? `penstock rescue` (X-3)."""
 
 from __future__ import annotations
 

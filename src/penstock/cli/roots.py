@@ -1,4 +1,4 @@
-"""Where does a session work? In the folder that it was begun in, known by device and inode, or where a person has moved it to.
+"""Where does a session work? In the folder that it was started in, known by device and inode, or where a person moved it to.
 
 Keeps out: what is done there (`running`).
 """

@@ -1,4 +1,4 @@
-"""What sessions are kept? `penstock sessions` lists, removes and exports them; where one of them stands: `show` and `handoff`.
+"""What sessions are kept? `penstock sessions` lists, removes and exports them; `show` and `handoff` report on one of them.
 
 Keeps out: the work on a question (`running`).
 """

@@ -1,8 +1,8 @@
-"""How does it look where a person looks? Tables and progress, drawn by rich on a terminal and nowhere else.
+"""How does output look on a terminal? Tables and progress, drawn by rich on a terminal and nowhere else.
 
-Rule: a stream that is no terminal, or a dumb one (`TERM=dumb`), gets plain text, byte for byte what scripts have always read, and
-rich is not even loaded: that takes as long as a whole `penstock view`. With `NO_COLOR` set nothing is coloured, bold or dim.
-Text that is not ours has been escaped before it comes here; nothing in it is taken for markup.
+Law: a stream that is not a terminal, or is a dumb one (`TERM=dumb`), gets plain text, byte for byte what scripts have always
+read, and rich is not even loaded: that takes as long as a whole `penstock view`. With `NO_COLOR` set nothing is coloured, bold
+or dim. Text that is not ours has been escaped before it comes here; none of it is interpreted as markup.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""What is seen of a run, and how is it stopped? The answer on standard output, what happens on standard error; or events.
+"""What is shown of a run, and how is it stopped? The answer on standard output, progress on standard error; or events.
 
 A person at a terminal sees the answer as it comes. A pipe gets the answer alone, once it is known to be one: what a model says
-before it calls a tool is none. `stream-json` gives a program a JSON object a line. Laws: standard output holds the answer and
-nothing else; one Ctrl-C ends the work within half a second, and the last line says how to go on. Keeps out: who works (`running`).
+before it calls a tool is not. `stream-json` gives a program one JSON object a line. Laws: standard output holds the answer and
+nothing else; one Ctrl-C ends the work within half a second, and the last line says how to continue. Keeps out: who works
+(`running`).
 """
 
 from __future__ import annotations

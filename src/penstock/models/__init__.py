@@ -1,14 +1,14 @@
-"""Who answers? A `Model` takes a request's body and gives the response's body, as its wire has them.
+"""Who answers? A `Model` takes a request's body and returns the response's body, in its wire's format.
 
-`RemoteModel` asks a provider over HTTP, plain or streamed. `ScriptedModel` answers from a script whose steps can demand what the
-request must show; it ships, because whoever builds an agent needs one for their tests. `LocalModel` quotes from files, without a
-key. `load_model` makes any of them from a name as the command line takes it.
+`RemoteModel` asks a provider over HTTP, plain or streamed. `ScriptedModel` answers from a script whose steps can require what the
+request must show; it ships because everyone who builds an agent needs one for their tests. `LocalModel` quotes from files, without
+a key. `load_model` makes any of them from a name as given on the command line.
 
     model = load_model("anthropic:claude-sonnet-5", window_tokens=200_000)     # the key is in ANTHROPIC_API_KEY
     body = model.send({"max_tokens": 1_000, "messages": [{"role": "user", "content": "hi"}]})
 
-Laws: an answer is a body that the wire's own client reads, with its usage; everything else is raised; nothing is sent twice. Keeps
-out: HTTP on loopback (`penstock.testing`), what is sent (`session`), and what is done about a refusal (`context`, `carrier`).
+Laws: an answer is a body that the wire's own client can read, with its usage; everything else is raised; nothing is sent twice.
+Keeps out: HTTP on loopback (`penstock.testing`), what is sent (`session`), and how a refusal is handled (`context`, `carrier`).
 """
 
 from __future__ import annotations

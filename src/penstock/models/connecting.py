@@ -1,14 +1,14 @@
-"""Over which connection does a request go? One that is made for it, or one that its thread kept from the request before.
+"""Which connection does a request use? A new one, or the one that its thread kept from its previous request.
 
-To make a loop, a client and a connection takes two thirds of the processor time of a request to this machine (2.3 ms and 0.8), and
-three round trips and a handshake before the first byte of one to a provider. Whoever sends many, one behind the other, keeps them:
+Creating a loop, a client and a connection takes two thirds of the processor time of a request to this machine (2.3 ms and 0.8), and
+three round trips and a handshake before the first byte of one to a provider. A caller that sends many in sequence can keep them:
 
     with KeptConnections() as kept:
         model = load_model("anthropic:claude-sonnet-5", connections=kept)
 
-Laws: a connection carries one request at a time, and belongs to one thread; one that broke, that was left before its end, or that
-was silent for a second carries no other; no cookie is kept; when `close` returns, no socket is open. Keeps out: what is sent, and
-how long it may take (`exchange`).
+Laws: a connection carries one request at a time and belongs to one thread; a connection that broke, was abandoned before its
+end, or was idle for a second is not reused; no cookie is kept; when `close` returns, no socket is open. Keeps out: what is sent,
+and how long it may take (`exchange`).
 """
 
 from __future__ import annotations

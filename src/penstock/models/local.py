@@ -1,8 +1,9 @@
-"""What can be found out without a language model? `LocalModel` looks passages up, and quotes them with their places.
+"""What can be found out without a language model? `LocalModel` searches for passages and quotes them with their locations.
 
-It calls a ranked search with the question as it was asked, and answers with what comes back. It needs no key and no download, and
-understands nothing. Law: a pure function of the request: the same request, the same answer, and every line that it quotes was
-shown to it. Keeps out: files (the caller runs the tools), how passages are weighed (`penstock.workspace.ranked`), and sessions.
+It calls a ranked search with the question as asked, and answers with the results. It needs no key and no download, and
+understands nothing. Law: a pure function of the request: the same request gives the same answer, and every line that it quotes
+was shown to it. Keeps out: files (the caller runs the tools), how passages are ranked (`penstock.workspace.ranked`), and
+sessions.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What does a request cost? The list prices of models' makers, as they were on a day.
+"""What does a request cost? The list prices of the models' makers on a given day.
 
-The table is cut from genai-prices by `scripts/prices`; its licence and the day stand in it. A price is the maker's own, for text
-and without a contract: what a reseller, a region, a subscription or a batch makes of it is not known here. Laws: what is not known
+The table is extracted from genai-prices by `scripts/prices`, and carries its licence and date. A price is the maker's own, for
+text and without a contract: prices of resellers, regions, subscriptions or batches are not known here. Laws: what is not known
 is None, never 0; every token of a request is charged once. Keeps out: how many tokens a request had (`inspection`).
 """
 

@@ -1,8 +1,8 @@
-"""What a provider's double answers to a step of a script: status and body on its wire, refusals in its own words.
+"""What does a provider's double answer to a step of a script? Status and body on its wire, refusals in the provider's words.
 
-The pure half of a double: `ScriptedModel` calls it in process, `penstock.testing.LoopbackProvider` over HTTP too. What it writes
-comes from the wire's own record (`Wire.double`), so that a new wire has a double by being complete. Law: the body of a status
-below 400 is an answer of the wire, unless a step said otherwise. Keeps out: which step it is, and sockets.
+This is the pure half of a double: `ScriptedModel` calls it in process, `penstock.testing.LoopbackProvider` also over HTTP. What
+it writes comes from the wire's own record (`Wire.double`), so a new wire gets a double by being complete. Law: the body of a
+status below 400 is an answer of the wire, unless a step says otherwise. Keeps out: which step is next, and sockets.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What a provider's bytes say: a body as it came whole, or what the events of a stream add up to.
+"""What do a provider's bytes say? A whole body, or what the events of a stream add up to.
 
-Laws: however a stream divides an answer, its body is the one that comes unstreamed; an answer that is cut off, or is none, is never
-returned; an error in an answer is raised as `Refused`, whatever its HTTP status was. Pure: bytes in, a body or an error out. Keeps
-out: sockets, and where an event ends (`exchange`), and what an event means (its wire).
+Laws: however a stream splits an answer, its body equals the unstreamed one; an answer that is cut off or malformed is never
+returned; an error in an answer is raised as `Refused`, whatever its HTTP status was. Pure: bytes in, a body or an error out.
+Keeps out: sockets, and where an event ends (`exchange`), and what an event means (its wire).
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""How servers refuse that speak OpenAI's wire in words of their own: three generations of vLLM, beside each wire's own provider.
+"""How do servers refuse that speak OpenAI's wire in their own words? Three generations of vLLM, besides each wire's own provider.
 
-A test may word a refusal itself, by a function of what was counted and what fits.
+A test may also word a refusal itself, with a function of the counted size and the limit.
 
-vLLM's words have changed with what it counts: first input and reply together, then the input alone, now the input no further than
-its limit. Source: vLLM's own code. Law: `penstock.overflow` reads from each body what was refused, with exactly the numbers that it
-states. Keeps out: who counts, and over what: that is the caller's.
+vLLM's wording has changed with what it counts: first input and reply together, then the input alone, now the input only up to
+its limit. Source: vLLM's own code. Law: `penstock.overflow` reads from each body what was refused, with exactly the numbers that
+the body states. Keeps out: who counts and against which limit, which is the caller's part.
 """
 
 from __future__ import annotations

@@ -4,9 +4,8 @@
     body = model.send({"max_tokens": 1_000, "messages": [...]}, on_text=print)
 
 Addresses and keys come from the variables that the providers' own SDKs read, as the wire's `Service` lists them. Laws: a key is
-sent to its base URL and shown nowhere, not in an error, a repr or a log; what is wrong with an address or a key is said before
-anything is sent, without repeating it. Keeps out: the way over the network (`exchange`), what an answer says (`reading`), and
-trying again (`session`).
+sent only to its base URL and never shown in an error, a repr or a log; a faulty address or key is reported before anything is
+sent, without repeating it. Keeps out: the network (`exchange`), what an answer says (`reading`), and retries (`session`).
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""Does the request show what it has to? A script of steps, in order, and a model that answers from it.
+"""Does the request show what it must? A script of steps, in order, and a model that answers from it.
 
     model = ScriptedModel([call("read_file", path="a.py"), say("done", requires="def area")])
 
-Laws: a script that was left once stays left, so that no retry hides it; the requests that came in are kept as they came, whatever
-the caller does with them afterwards. Keeps out: HTTP (`penstock.testing`), and how a wire writes an answer (`provider`).
+Laws: once a request has departed from the script the script stays failed, so that no retry hides it; requests are kept as they
+came in, whatever the caller does with them afterwards. Keeps out: HTTP (`penstock.testing`), and how a wire writes an answer
+(`provider`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Signatures of AWS, made by botocore where it is installed: profiles, roles and variables are found as boto3 finds them.
+"""How are requests to AWS signed? By botocore if it is installed: it finds profiles, roles and variables as boto3 does.
 
-Law: nothing is signed but the request that is sent, and no credential is kept here. Keeps out: which service it is (the wire says).
+Law: nothing but the request being sent is signed, and no credential is kept here. Keeps out: which service it is (the wire
+says).
 """
 
 from __future__ import annotations

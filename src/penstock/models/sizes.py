@@ -1,9 +1,9 @@
-"""The size of a request as a provider counts it: its texts, the tokens of its media, and what it asks for the reply.
+"""How large is a request as a provider counts it? Its texts, the tokens of its media, and what it asks for the reply.
 
-Counted is what stands in the system prompt and the messages, and what stands in the tools: every key, text and number, a line
-each. An image counts `IMAGE_TOKENS`, other base64 a token for `BYTES_PER_TOKEN`. Bare JSON is read, not a transcript, so that the
-double and what is tested with it do not share their mistakes. Law: any JSON has a size, whatever its depth; a request that holds
-more is never smaller. Keeps out: windows, and who refuses.
+Counted are the system prompt, the messages and the tools: every key, text and number, a line each. An image counts
+`IMAGE_TOKENS`, other base64 one token for every `BYTES_PER_TOKEN`. Bare JSON is read, not a transcript, so that the double and
+the code tested with it do not share mistakes. Law: any JSON has a size, whatever its depth; a request that holds more is never
+smaller. Keeps out: windows, and who refuses.
 """
 
 from __future__ import annotations

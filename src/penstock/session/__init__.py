@@ -1,7 +1,7 @@
-"""What next? The state machine of a session: `next_step()` names the step, `feed(event)` takes what came of it.
+"""What next? The state machine of a session: `next_step()` names the step, `feed(event)` takes the outcome.
 
-A session reads no clock, no disk and no network, and asks no model. Its driver does (`penstock.agent`) and tells it
-with events, so that the journal of the events *is* the session: `Session.replay` rebuilds an equal one (S-12).
+A session reads no clock, disk or network, and asks no model. Its driver does (`penstock.agent`) and reports with events, so that
+the journal of the events *is* the session: `Session.replay` rebuilds an equal one (S-12).
 
 Laws: pressure is monotone in tokens and turns; every reset leaves a handoff; no state makes the next prompt of the user
 impossible. Leaves to others: how steps are carried out (`agent`), and where events are written (`store`).

@@ -1,13 +1,11 @@
-"""Who may spend how many tokens? A tree of accounts: a child reserves from its parent and gives back what it did not
-use (S-8).
+"""Who may spend how many tokens? A tree of accounts: a child reserves from its parent and returns what it did not use (S-8).
 
-A tree is a value. Every operation gives a new tree, whose `latest` is the change that made it: JSON for a journal, from
-which `replay` builds an equal tree. It has no lock and needs none, as long as its holder does one thing after the
-other.
+A tree is a value. Every operation returns a new tree, whose `latest` is the change that made it: JSON for a journal, from which
+`replay` builds an equal tree. It has no lock and needs none, as long as its holder runs one operation at a time.
 
-Laws: no account has more spent and reserved than it was granted, whatever the order of operations; all together never
-spend more than the tree was opened with; an operation that cannot be is an error that changes nothing. Leaves to
-others: running the children, journals, and counting tokens.
+Laws: no account has more spent and reserved than it was granted, whatever the order of operations; all accounts together never
+spend more than the tree was opened with; an invalid operation is an error that changes nothing. Leaves to others: running the
+children, journals, and counting tokens.
 """
 
 from __future__ import annotations

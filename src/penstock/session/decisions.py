@@ -1,11 +1,10 @@
 """What next? The one function that reads a state and names a step (S-1 to S-4, S-13).
 
-It looks in this order: what is open, what was refused, boundaries, compaction; else the model is asked, once nothing
-has to wait.
+It checks in this order: open work, refusals, boundaries, compaction; otherwise the model is asked, once nothing has to wait.
 
-Laws: the same state gives the same step; each step is answered by an event; between two model calls there are only a
-few steps, because a compaction that is taken frees a good part, and nobody begins afresh twice on the same history.
-Leaves to others: events and what they change (`state`).
+Laws: the same state gives the same step; each step is answered by an event; there are only a few steps between two model calls,
+because a compaction that is taken frees a good part, and no session starts afresh twice on the same history. Leaves to others:
+events and what they change (`state`).
 """
 
 from __future__ import annotations

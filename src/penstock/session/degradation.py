@@ -1,12 +1,12 @@
-"""What does a context of this size cost, and what is known of working in it? Every statement is marked computed,
-policy, measured or unknown (S-7).
+"""What does a context of this size cost, and what is known of working in it? Each statement names its basis (S-7).
 
-Cost is computed from tokens and price ratios. Advice is policy: a profile's rungs, scaled to the window (S-2). How fast
-or how well a model works at a size is known only where somebody measured it, at that size and with that model; it is
-never scaled and never filled in between. There is no table of percentages here, because nobody has one that holds.
+Every statement is marked computed, policy, measured or unknown. Cost is computed from tokens and price ratios. Advice is policy: a
+profile's rungs, scaled to the window (S-2). How fast or how well a model works at a size is known only if somebody measured it, at
+that size and with that model; it is never scaled and never interpolated. There is no table of percentages here, because nobody has
+one that holds.
 
-Laws: cost and advice never fall as tokens grow; no number is said to be measured that was not loaded as such. Leaves to
-others: what is done about it, prices in money, and every promise about quality.
+Laws: cost and advice never fall as tokens grow; no number is called measured that was not loaded as such. Leaves to others: how to
+act on it, prices in money, and every promise about quality.
 """
 
 from __future__ import annotations

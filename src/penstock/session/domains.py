@@ -1,7 +1,7 @@
 """Has the user turned to another piece of work? A cheap signal of a change of domain, off by default (S-3).
 
-It looks only at where calls went, so it is advisory: a profile that switches `domain_boundaries` on takes it as a
-reason for a handoff. Leaves to others: what is done about it.
+It looks only at where calls went, so it is advisory: a profile that switches `domain_boundaries` on takes it as a reason for a
+handoff. Leaves to others: how to act on it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""What does a tool change? The words for an effect before it is done and after: the intent, and how it ended (S-12).
+"""What does a tool change? Records of an effect before and after it happens: the intent and the outcome (S-12).
 
-An intent is written to the journal before the act, the outcome after it. Of an intent without an outcome nobody knows
-whether it was done; the tool's `settled` looks at the disk and says so. Leaves to others: journals, and what the tools
-do.
+An intent is written to the journal before the act, the outcome after it. If an intent has no outcome, nobody knows whether the
+act was done; the tool's `settled` looks at the disk and reports. Leaves to others: journals, and what the tools do.
 """
 
 from __future__ import annotations

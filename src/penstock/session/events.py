@@ -1,7 +1,7 @@
 """What happened? The events that a session is fed, each a value that JSON can hold.
 
-Law: replaying a journal's events rebuilds an equal session (S-12), because nothing that a session decides on comes from
-anywhere else, time included. Leaves to others: what follows from an event (`state`).
+Law: replaying a journal's events rebuilds an equal session (S-12), because a session decides on nothing else, time included.
+Leaves to others: what follows from an event (`state`).
 """
 
 from __future__ import annotations

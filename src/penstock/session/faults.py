@@ -1,8 +1,8 @@
-"""How many failures are borne? The error budget and the circuit breaker of a session, as a value (S-11).
+"""How many failures are tolerated? The error budget and the circuit breaker of a session, as a value (S-11).
 
-Only faults that waiting can cure count for the breaker; overflows, keys and bad requests never do. A mistake of the model
-counts once its next two turns have brought no success; what we refuse counts never. The time is an argument. Law: a
-success ends the row. Leaves to others: clocks, and telling what a failure was.
+Only faults that waiting can cure count for the breaker; overflows, keys and bad requests never do. A mistake of the model counts
+once its next two turns have brought no success; our own refusals never count. The time is an argument. Law: a success resets the
+count. Leaves to others: clocks, and classifying failures.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""Is generated code small enough to be read and kept? Its lines, classes and methods against the caps for its kind of
-work (S-6).
+"""Is generated code small enough to be read and kept? Its lines, classes and methods against the caps for its kind of work (S-6).
 
-A response is held to the lines of its kind of work; every class in it to 800, every function and method to 50. Python
-is measured by its syntax tree, other languages by their outlines: by a grammar where one is installed, else by lines. A
-definition reaches from its own first line, decorators left out, to its last, and all that lies within counts.
+The line cap of a response depends on its kind of work; a class may have 800 lines, a function or method 50. Python is measured by
+its syntax tree, other languages by their outlines: by a grammar if one is installed, else by lines. A definition runs from its own
+first line, without decorators, to its last, and includes everything in between.
 
-Laws: any text is measured, without an exception; a cap is what may be reached, not passed. Leaves to others: files,
-clocks, whether the code is right, and what is done about code that is too large.
+Laws: any text is measured, without an exception; a cap may be reached, not exceeded. Leaves to others: files, clocks, whether
+the code is right, and what is done about code that is too large.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""One file as a session knows it: the newest version that it met, and which lines of that were really shown (S-5).
+"""What does a session know of one file? The newest version that it met, and which lines of that version were shown (S-5).
 
-Law: a line counts as seen only in the version that showed it; rather nothing is seen than what may be wrong.
+Law: a line counts as seen only in the version that showed it; when in doubt, a line counts as unseen.
 """
 
 from __future__ import annotations

@@ -1,12 +1,10 @@
-"""Which files does this session know, and how well? Read, modified, created, deleted, and the lines that were really
-shown (S-5).
+"""Which files does this session know, and how well? Read, modified, created, deleted, and the lines that were actually shown (S-5).
 
-A ledger is a value: every act gives a new one, and every act can be written down as JSON and fed in again (`after`).
-Checks come before an act and are values too: `ok`, `advised`, or `refused` with what would work and how to do it all
-the same.
+A ledger is a value: every act gives a new one, and every act can be written as JSON and fed in again (`after`). Checks precede an
+act and are values too: `ok`, `advised`, or `refused` with what would work and how to override.
 
-Laws: replaying its acts gives an equal ledger; counts never fall; a line counts as seen only in the version that showed
-it. Leaves to others: disks, what a session does about a refusal, and whether a file is still the same after a pause
+Laws: replaying its acts gives an equal ledger; counts never fall; a line counts as seen only in the version that showed it.
+Leaves to others: disks, what a session does about a refusal, and whether a file is still the same after a pause
 (`agent.file_check`).
 """
 

@@ -1,9 +1,7 @@
-"""How far may a session go? Rungs of pressure by tokens and turns, failures and profiles, all as data (S-1, S-2, S-8,
-S-11).
+"""How far may a session go? Rungs of pressure by tokens and turns, failures and profiles, all as data (S-1, S-2, S-8, S-11).
 
-The figures are those of a window of 128,000 tokens and are scaled to any other. They are policy of a profile, not laws
-of nature: `default` looks at tokens alone. Law: pressure never falls as tokens or turns grow. Leaves to others: what is
-done about it.
+The figures are for a window of 128,000 tokens and are scaled to any other. They are policy of a profile, not laws of nature:
+`default` looks at tokens alone. Law: pressure never falls as tokens or turns grow. Leaves to others: how to act on it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Is there progress? The latest calls with their results, and how often each came (S-13).
 
-The same call with the same result again and again, a page read again in the same version, A-B-A-B: all are calls whose
-result was there before. A result that changed is progress. Leaves to others: what a call does, and when a model is
-told.
+The same call with the same result again, a page read again in the same version, A-B-A-B: all are calls whose result was there
+before. A changed result is progress. Leaves to others: what a call does, and when a model is told.
 """
 
 from __future__ import annotations

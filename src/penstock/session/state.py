@@ -1,8 +1,8 @@
-"""What is so now? The state of a session, and what each event makes of it (S-1 to S-4, S-11 to S-13).
+"""What is the case now? The state of a session, and how each event changes it (S-1 to S-4, S-11 to S-13).
 
-A state is a value, and `after` is the only way to the next. The table says which event is answered in which phase, and
-draws the diagram of docs/sessions.md. Laws: replaying the events rebuilds an equal state; whatever happened, the next
-prompt of the user is taken. Leaves to others: what to do next (`decisions`), clocks, models and tools.
+A state is a value, and `after` is the only way to the next. The table says which event is accepted in which phase, and draws the
+diagram of docs/sessions.md. Laws: replaying the events rebuilds an equal state; whatever happened, the next prompt of the user
+is accepted. Leaves to others: what to do next (`decisions`), clocks, models and tools.
 """
 
 from __future__ import annotations

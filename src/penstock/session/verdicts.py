@@ -1,7 +1,7 @@
-"""What is thought of an act on a file before it is done, in numbers and in words: `ok`, `advised` or `refused` (S-5).
+"""Is an act on a file acceptable? A verdict before it is done, in numbers and in words: `ok`, `advised` or `refused` (S-5).
 
-A refusal says what would work and how to have it done all the same. Leaves to others: what is known of the files
-(`ledger`), and what a session does about a refusal.
+A refusal says what would work and how to override it. Leaves to others: what is known of the files (`ledger`), and what a
+session does about a refusal.
 """
 
 from __future__ import annotations

@@ -7,11 +7,11 @@
     with LoopbackProvider("anthropic", 32_768, script=[call("read_file", path="a.py"), say("done")]) as provider:
         client = anthropic.Anthropic(base_url=provider.base_url, api_key="any", max_retries=0)
 
-Standard library only: it serves any client of any language. A request goes through `server` (sockets), `routes` (paths) and `desk`
-(the decision), each of which can be tested without the one before it; `loopback` is what a test holds.
+It uses only the standard library and serves any client in any language. A request goes through `server` (sockets), `routes` (paths)
+and `desk` (the decision), each of which can be tested without the one before it; `loopback` is what a test uses.
 
-Law: it answers what a provider would take and refuses the rest in that provider's words. Keeps out: what a step is, and how a wire
-writes it (`penstock.models`). How to use it is in docs/testing.md.
+Law: it answers what a provider would accept and refuses the rest in that provider's words. Keeps out: what a step is, and how a
+wire writes it (`penstock.models`). How to use it is in docs/testing.md.
 """
 
 from __future__ import annotations

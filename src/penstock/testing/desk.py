@@ -1,8 +1,8 @@
-"""Is it valid, does it fit, and what is the answer? One request decided, and written down.
+"""Is the request valid, does it fit, and what is the answer? One request, decided and recorded.
 
-In this order, as a provider asks: a request of the wrong shape is refused for that however large it is, and a policy sees only
-requests that a model would see. Laws: every request that came in is in `received` with what became of it, also where the policy
-raised; a request is kept as it came. Keeps out: HTTP.
+The order is a provider's: a malformed request is refused as such however large it is, and a policy sees only requests that a
+model would see. Laws: every request that came in is in `received` with its outcome, even if the policy raised; a request is kept
+as it came in. Keeps out: HTTP.
 """
 
 from __future__ import annotations

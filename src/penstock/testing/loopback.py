@@ -1,7 +1,7 @@
-"""What does a test hold in its hands? A provider that keeps to its window, over HTTP or in process.
+"""What does a test work with? A provider that enforces its window, over HTTP or in process.
 
-Law: what goes wrong on the double's own side fails the test, wherever the client put the error: it is raised where `with` ends.
-Keeps out: what is decided (`desk`), and how it is carried (`routes`, `server`).
+Law: a fault on the double's own side fails the test, wherever the client put the error: it is raised at the end of `with`. Keeps
+out: decisions (`desk`), and transport (`routes`, `server`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What is at which path? The paths of a provider's API that a client of one wire needs.
 
-Answers, streamed ones where they have a path of their own, the list of models, and the counting of tokens where the API has it; the
-paths are those of the wire's record. Law: what is at no path is said with the path that is there. Keeps out: sockets (`server`),
+They are the answers (streamed ones if they have their own path), the list of models, and token counting if the API has it; all
+come from the wire's record. Law: the error for an unknown path names the paths that exist. Keeps out: sockets (`server`),
 decisions (`desk`).
 """
 

@@ -1,8 +1,8 @@
-"""How does it speak HTTP? Requests in, bodies or streams out, on 127.0.0.1 and a port of the system's choice.
+"""How does the double speak HTTP? Requests in, bodies or streams out, on 127.0.0.1 and a port that the system chooses.
 
-A thread for each connection; `close` ends them all, idle ones too, and waits for them, so that a test that has ended leaves neither
-a thread nor a socket. Laws: a body above the bound is read off and refused, never held; nothing that a client does ends the server.
-Keeps out: what is answered (`routes`).
+Each connection has a thread; `close` ends them all, including idle ones, and waits for them, so that a finished test leaves
+neither a thread nor a socket. Laws: a body above the bound is drained and refused, never held; nothing that a client does ends
+the server. Keeps out: what is answered (`routes`).
 """
 
 from __future__ import annotations
