@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 _BLOCK_BYTES = 64 << 10
 _MIN_ROW = 3  # characters of the shortest line of a view: `1|` and its end
-_LINES_AT_ONCE = 1000  # so that a page passes its cap by a block at most
+_LINES_AT_ONCE = 1000  # so that a page exceeds its cap by at most one block
 
 
 def view_page(
     text: TextFile, counts: LineCounts, asked: ViewAsked, room: PageRoom, deadline: Deadline, said: list[str]
 ) -> Window:
-    """Return the lines that were asked for, fewer where the room or the file ends.
+    """Return the requested lines, fewer if the room or the file ends.
 
     Args:
         text: The file.
@@ -36,7 +36,7 @@ def view_page(
         said: Notices to carry along.
 
     Raises:
-        ToolError: Line `offset + 1` of a huge file was not reached in time: the same call goes on from there.
+        ToolError: Line `offset + 1` of a huge file was not reached in time: the same call continues from there.
     """
     offset, count = asked.offset, asked.lines
     with counts.index(text, deadline) as index:
@@ -44,8 +44,8 @@ def view_page(
         start = counts.start(text, index, offset, asked.call(text.path), deadline)
         lines, end, bound = _lines_at(text, index, start, offset, count, deadline)
         fits = fitting.most(len(lines), lambda n: room.lines(lines[:n]), room.limit)
-        # Lines beyond the room are taken off the end; a first line that alone is too long is shortened, because a
-        # page has to advance.
+        # Lines beyond the room are dropped from the end; a first line that alone is too long is shortened, because a page must
+        # advance.
         if fits < len(lines):
             bound = "budget"
             if fits == 0:
@@ -58,7 +58,7 @@ def view_page(
         total, exact = index.total_lines(), index.is_complete(source.size_bytes)
         token = texts.token(source, end)
         following = previous = None
-        # Nobody knows yet where the next line begins: what goes on is the rest of this one.
+        # Nobody knows yet where the next line begins, so the next page is the rest of this line.
         if lines and lines[-1].is_endless:
             following = lines[-1].way
         elif lines and end < source.size_bytes:
@@ -101,7 +101,7 @@ def _lines_at(
         block = source.read(at, _BLOCK_BYTES)
         if not block:
             break
-        # The common case by the thousand, the odd line (long, not ASCII) one by one, then the common case again.
+        # Ordinary lines by the thousand, the odd line (long, not ASCII) one by one, then ordinary ones again.
         wanted = min(count - len(lines), _LINES_AT_ONCE)
         ordinary = fitting.ordinary_lines(encoding, offset + len(lines) + 1, block, at, wanted)
         lines += ordinary
@@ -111,9 +111,8 @@ def _lines_at(
             if shown > window.HARD_MAX_BYTES:
                 return lines, at + done, "hard cap"
             end = encoding.find(block, done)
-            # The block ends within a line. A line that began further up is read again as the start of the next
-            # block; one that fills a whole block is longer than any page, and only its beginning and its end are
-            # looked for.
+            # The block ends within a line. A line that began further up is read again as the start of the next block; one that
+            # fills a whole block is longer than any page, and only its beginning and its end are searched for.
             if end is None and at + len(block) < source.size_bytes and not source.shrank:
                 if done:
                     break  # its end is in the next block, which begins with this line
@@ -136,7 +135,7 @@ def _lines_at(
 def _endless(
     text: TextFile, index: LineIndex, before: int, at: int, head: bytes, deadline: Deadline
 ) -> tuple[Line, int | None]:
-    """Return the beginning of a line longer than a block, and the byte behind it, None when time did not reach that."""
+    """Return the beginning of a line longer than a block, and the byte after it; None if time ran out before that."""
     source, encoding, path = text
     index.advance(source, lambda: index.seen > before or deadline.passed)
     after = index.start_of(source, before + 1)
@@ -164,14 +163,13 @@ def _endless(
 def _lines_before(
     text: TextFile, index: LineIndex, start: int, offset: int, count: int, room: PageRoom, deadline: Deadline
 ) -> int:
-    """Return how many of the `count` lines before line `offset` a page holds that ends exactly there.
+    """Return how many of the `count` lines before line `offset` fit on a page that ends exactly there.
 
-    Paging back has to meet this page, so the number is found by trying: all of them, and half as many until they
-    fit.
+    Paging back must meet this page, so the number is found by trial: all of them, then half as many until they fit.
     """
     size = min(count, offset)
     few = min(_BLOCK_BYTES // 2, start, (min(room.limit, window.HARD_MAX_BYTES) - WORST_ROW * size) // WORST_ESCAPE)
-    # However its bytes are escaped, a character takes at most `WORST_ESCAPE` for each.
+    # However a character is escaped, it takes at most `WORST_ESCAPE` for each of its bytes.
     few = text.encoding.align(few)
     if few > 0 and text.encoding.count(text.source.read(start - few, few)) > size:
         return size  # they are shorter than what fits however it is escaped: no need to find where they start

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from penstock.workspace.root import Root
     from penstock.workspace.system import Folder
 
-_OPEN = 48  # descriptors of folders on the way down; a process may have 1,024
-# Names of one folder in memory, and entries read of it between two looks at the clock.
+_OPEN = 48  # folder descriptors open on the way down; a process may have 1,024
+# Names of one folder in memory, and entries read of it between two checks of the clock.
 _HELD = 1 << 16
 _CHUNK = 1 << 13
 _REPORT = 1000  # files between two reports of progress
@@ -48,16 +48,16 @@ _VANISHED = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ESTALE}
 
 
 class Omitted(NamedTuple):
-    """Entries that were left out; a folder counts once. Files count if the pattern would have taken them."""
+    """Entries that were left out; a folder counts once. Files count if the pattern would have selected them."""
 
     hidden: int = 0
     """Names that begin with a dot."""
     ignored: int = 0
-    """Left out by ignore rules."""
+    """Excluded by ignore rules."""
     vanished: int = 0
-    """Gone between the listing and the look."""
+    """Gone between the listing and the check."""
     denied: int = 0
-    """What may not be read, and paths that are too long."""
+    """Unreadable entries, and paths that are too long."""
     special: int = 0
     """FIFOs, sockets and devices."""
     links: int = 0
@@ -73,7 +73,7 @@ class Batch(NamedTuple):
 
 
 class _Frame:
-    """A folder on the way down, with the names that are still to come, the next one last."""
+    """A folder on the way down, with its remaining names, the next one last."""
 
     __slots__ = ("after", "descriptor", "files_done", "pending", "prefix_length", "read", "rules")
 
@@ -82,7 +82,7 @@ class _Frame:
         self.prefix_length = prefix_length
         self.rules = rules
         self.pending: list[str] = []
-        self.read = False  # at least once: what it leaves out is counted
+        self.read = False  # at least once: what it omits has been counted
         self.after: bytes | None = None  # names up to here have been held; None: all
         self.files_done = False
 
@@ -90,21 +90,21 @@ class _Frame:
 class Walk:
     """An iterator of batches of files.
 
-    Set `ordered` to False once the order no longer matters, as when a page is full and the rest is only counted: files
-    then come as they are read, and nothing is sorted. Afterwards `complete` says whether the deadline let it finish,
-    `omitted` what was left out.
+    Set `ordered` to False once the order no longer matters, as when a page is full and the rest is only counted: files then come as
+    they are read, and nothing is sorted. Afterwards `complete` says whether it finished before the deadline, and `omitted` what was
+    left out.
 
     Args:
         root: The root that opens everything.
         path: The folder to begin with.
         selection: Which files are wanted, and how deep.
-        include_hidden: Whether names that begin with a dot are taken.
-        include_ignored: Whether ignore rules are left aside.
+        include_hidden: Whether names that begin with a dot are included.
+        include_ignored: Whether files that ignore rules exclude are included.
         deadline: When it stops, incomplete.
-        progress: Told how many files have come, every thousand.
+        progress: Called with the number of files so far, every thousand.
 
     Raises:
-        ToolError: `path` is no folder that can be read.
+        ToolError: `path` is not a readable folder.
     """
 
     def __init__(
@@ -155,7 +155,7 @@ class Walk:
         stack = self._stack
         while stack:
             frame = stack[-1]
-            # Either never read, or read for its smallest names only, which are used up; else it is done.
+            # Either never read, or read only for its smallest names, which are used up; else it is done.
             if not frame.pending:
                 if not frame.read or frame.after is not None:
                     descriptor = self._descriptor(frame)
@@ -174,7 +174,7 @@ class Walk:
                 descriptor = self._descriptor(frame)
                 if descriptor is not None:
                     yield self._batch(descriptor, names)
-            # Behind the yield: time that the caller took counts too.
+            # After the yield: time that the caller took counts too.
             if self._deadline.passed:
                 self.complete = False
                 return
@@ -189,7 +189,7 @@ class Walk:
     # ── down and up ─────────────────────────────────────────────────────────────────────────────────────
 
     def _enter(self, frame: _Frame, name: str) -> None:
-        """Go down into a folder; what cannot be entered is counted."""
+        """Descend into a folder; what cannot be entered is counted."""
         length = len(self.prefix) + len(name)
         if length > MAX_PATH_BYTES:
             self.denied += 1
@@ -202,8 +202,8 @@ class Walk:
         except OSError as error:
             self._lost(error)
             return
-        # A tree a thousand levels deep has more folders on the way than a process has descriptors. The one 48 levels up
-        # gives its descriptor back and is opened again, by its path, on the way up.
+        # A tree a thousand levels deep has more folders on the way than a process has descriptors. The folder 48 levels up closes
+        # its descriptor and is opened again, by its path, on the way up.
         if len(self._stack) >= _OPEN:
             oldest = self._stack[-_OPEN]
             if oldest.descriptor is not None:
@@ -213,7 +213,7 @@ class Walk:
         self._stack.append(_Frame(descriptor, length, frame.rules))
 
     def _leave(self) -> None:
-        """Go up: the folder on top is done."""
+        """Ascend: the folder on top is done."""
         frame = self._stack.pop()
         if frame.descriptor is not None:
             close_folder(frame.descriptor)
@@ -221,7 +221,7 @@ class Walk:
             self.prefix = self.prefix[: self._stack[-1].prefix_length]
 
     def _descriptor(self, frame: _Frame) -> Folder | None:
-        """Return the frame's folder, opened again if the way down was long. None when it is gone, with what it had."""
+        """Return the frame's folder, reopened if the way down was long; None if it is gone, with its pending names."""
         if frame.descriptor is None:
             try:
                 frame.descriptor = self._root.open_folder(os.fsencode(self.prefix[:-1]) or b".")
@@ -244,7 +244,7 @@ class Walk:
     # ── one folder ──────────────────────────────────────────────────────────────────────────────────────
 
     def _scan(self, frame: _Frame, descriptor: Folder) -> Iterator[list[str]]:
-        """Reads the folder: `pending` gets the next names. Where order does not matter, files come out at once."""
+        """Read the folder: `pending` gets the next names. If order does not matter, files are yielded at once."""
         held: list[str] = []
         ordered, after, more = self.ordered, frame.after, False
         needs_rules = not frame.read and not self._include_ignored
@@ -253,9 +253,9 @@ class Walk:
                 while True:
                     files, folders, odd = _sorted_out(islice(entries, _CHUNK))
                     got = len(files) + len(folders) + len(odd)
-                    # The rules have to be known before the first name is judged. `.gitignore` may stand anywhere in a
-                    # folder, so where the first chunk does not hold it and is full, it is looked for by name. That
-                    # settles it: asked again at a later chunk, the folder would be put above itself.
+                    # The rules must be known before the first name is judged. `.gitignore` may be anywhere in a folder, so if the
+                    # first chunk is full and lacks it, it is looked up by name. That settles it: repeated at a later chunk, the
+                    # folder's rules would become their own parent.
                     if needs_rules and (".gitignore" in files or got == _CHUNK):
                         frame.rules = self._rules_in(descriptor, frame.rules)
                     needs_rules = False
@@ -288,7 +288,7 @@ class Walk:
             self._lost(error)
         if ordered or more:
             _order(held)
-        if more:  # beyond the smallest, names are missing
+        if more:  # names beyond the smallest are missing
             del held[_HELD:]
         frame.after = os.fsencode(held[-1]) if more else None
         frame.read = True
@@ -297,13 +297,13 @@ class Walk:
         frame.pending = held
 
     def _kept(self, frame: _Frame, names: list[str], *, folders: bool = False) -> list[str]:
-        """Return those of the names that the caller wants; the others are counted when the folder is first read."""
-        # The pattern comes first, so that hidden and ignored count files that were asked for, and folders that may hold them.
+        """Return the names that the caller wants; the others are counted when the folder is first read."""
+        # The pattern comes first, so that `hidden` and `ignored` count requested files, and folders that may contain them.
         pick = self._selection.enters if folders else self._selection.takes
         if pick is not None:
             names = pick(self.prefix[self._start_length :], names)
         total = len(names)
-        # One search in the joined names is quicker than a look at each.
+        # One search in the joined names is quicker than checking each.
         if not self._include_hidden and ("/." in "/" + "/".join(names)):
             names = [name for name in names if name[0] != "."]
         visible = len(names)
@@ -312,7 +312,7 @@ class Walk:
                 names = [name for name in names if name != ".git"]
             if frame.rules is not None and names:
                 names = frame.rules.kept(self.prefix, names, folders=folders)
-        # A folder that is read again must not count again.
+        # A folder that is read again must not be counted again.
         if not frame.read:
             self._hidden += total - visible
             self._ignored += visible - len(names)
@@ -329,14 +329,14 @@ class Walk:
                 continue
             if frame.read or (stat.S_ISDIR(mode) and not self._selection.recursive):
                 continue
-            # A link to a folder is left out whatever the pattern says: files of that pattern may lie there.
+            # A link to a folder is counted whatever the pattern says: matching files may be in it.
             wanted = self._kept(frame, [entry.name], folders=stat.S_ISDIR(mode))
             self._links += bool(wanted) and link
             self._special += bool(wanted) and not link
         return regular
 
     def _mode_of_target(self, name: str) -> int:
-        """Return the mode of what a link leads to beneath the root, 0 for one that leads out, dangles or loops."""
+        """Return the mode of a link's target beneath the root; 0 if it leads out, dangles or loops."""
         try:
             return self._root.look(os.fsencode(self.prefix + name)).st_mode
         except OSError:
@@ -347,7 +347,7 @@ class Walk:
     def _rules_in(
         self, descriptor: Folder, above: IgnoreRules | None, name: bytes = b".gitignore"
     ) -> IgnoreRules | None:
-        """Return the rules in force in an open folder: those of its ignore file before those `above`."""
+        """Return the rules in force in an open folder: those of its ignore file take precedence over those `above`."""
         try:
             file = self._root.open_entry(descriptor, name)
         except OSError:
@@ -361,9 +361,8 @@ class Walk:
         return IgnoreRules(source, len(self.prefix), above) if source else above
 
     def _rules_above(self, start: bytes) -> IgnoreRules | None:
-        """Return the rules that hold for `start` already: `.git/info/exclude`, and the ignore files above it."""
-        # `prefix` is what `IgnoreRules` measures its place by, so it stands for each folder above in turn, and is put
-        # back.
+        """Return the rules already in force at `start`: `.git/info/exclude`, and the ignore files above it."""
+        # `IgnoreRules` takes its position from `prefix`, which is therefore set to each folder above in turn, and then restored.
         whole, rules = self.prefix, None
         folders = [b".git/info"]
         parts = start.split(b"/") if start != b"." else []
@@ -384,9 +383,7 @@ class Walk:
 
 
 def _sorted_out(entries: Iterator[os.DirEntry[str]]) -> tuple[list[str], list[str], list[os.DirEntry[str]]]:
-    """Return entries as names of files, names of folders, and whatever is neither; types come with the listing, without
-    `stat`.
-    """
+    """Return entries as names of files, names of folders, and the rest; types come with the listing, without `stat`."""
     files, folders, odd = [], [], []
     for entry in entries:
         if entry.is_file(follow_symlinks=False):
@@ -399,7 +396,7 @@ def _sorted_out(entries: Iterator[os.DirEntry[str]]) -> tuple[list[str], list[st
 
 
 def _order(names: list[str]) -> None:
-    """Sort names by their bytes. For ASCII that is the order of the text; surrogates (invalid bytes) sort elsewhere."""
+    """Sort names by their bytes. For ASCII that is the order of the text; surrogates (invalid bytes) sort differently."""
     if "".join(names).isascii():
         names.sort()
     else:
@@ -407,7 +404,7 @@ def _order(names: list[str]) -> None:
 
 
 def _run_of_files(pending: list[str]) -> list[str]:
-    """Return the files before the next folder, taken off the end of `pending`, in order."""
+    """Return the files before the next folder, removed from the end of `pending`, in order."""
     at = len(pending)
     while at and pending[at - 1][-1] != "/":
         at -= 1

@@ -35,16 +35,16 @@ class Wider(NamedTuple):
     """The arguments that differ, by name."""
     files: int
     complete: bool
-    """False where the deadline passed first: there are at least so many files."""
+    """False if the deadline passed first: there are at least that many files."""
 
 
 def find_wider(root: Root, path: str, asked: FileQuery, deadline: Deadline) -> Wider | None:
-    """Return the nearest wider form of what was asked in vain, None where none finds anything in the time that is left.
+    """Return the nearest wider form of a query that found nothing; None if no form finds anything in the remaining time.
 
     Args:
         root: The root that opens everything.
         path: The folder that was listed.
-        asked: What was asked of it.
+        asked: The query.
         deadline: When to stop.
     """
     for form in _forms(asked):
@@ -66,7 +66,7 @@ def find_wider(root: Root, path: str, asked: FileQuery, deadline: Deadline) -> W
 
 
 def _forms(asked: FileQuery) -> Iterator[FileQuery]:
-    """Yield forms from near to far: what is in a folder of that name, any depth, hidden and ignored files, the last part alone."""
+    """Yield forms from near to far: inside a folder of that name, any depth, hidden and ignored files, the last part alone."""
     if not asked.use_regex and (name := asked.pattern.rstrip("/")) and not set(name) & set("*?[{\\!"):
         yield asked._replace(pattern=f"{name}/**")
     deeper = _deeper(asked)
