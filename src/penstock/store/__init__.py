@@ -68,20 +68,20 @@ __all__ = [
     "open_store",
 ]
 
-_MAX_DAYS = 36_500  # a hundred years: a date that can be printed
+_MAX_DAYS = 36_500  # a hundred years: a printable date
 
 
 def default_url(environment: Mapping[str, str] | None = None) -> str:
     """Return the URL of the user's store: `PENSTOCK_STORE`, else the folder `penstock` where programs keep their state.
 
     Args:
-        environment: The variables to look at; None for those of this process.
+        environment: The variables to use; None for those of this process.
     """
     environment = os.environ if environment is None else environment
     if url := environment.get("PENSTOCK_STORE"):
         return url
     state = environment.get("XDG_STATE_HOME") or ""
-    if not os.path.isabs(state):  # the XDG specification: relative ones are to be ignored
+    if not os.path.isabs(state):  # the XDG specification says to ignore relative paths
         from penstock.workspace.own_files import home_folder
 
         state = os.path.join(home_folder(environment), ".local", "state")
@@ -92,7 +92,7 @@ def default_limit_bytes(environment: Mapping[str, str] | None = None) -> int:
     """Return how many bytes a store may hold: `PENSTOCK_STORE_LIMIT_BYTES`, else `LIMIT_BYTES`.
 
     Raises:
-        CallerError: The variable is no whole number above 0.
+        CallerError: The variable is not a whole number above 0.
     """
     text = (os.environ if environment is None else environment).get("PENSTOCK_STORE_LIMIT_BYTES")
     if text is None:
@@ -106,7 +106,7 @@ def default_life_seconds(environment: Mapping[str, str] | None = None) -> float:
     """Return how many seconds an artifact lives: `PENSTOCK_STORE_LIFE_DAYS` times a day, else `LIFE_SECONDS`.
 
     Raises:
-        CallerError: The variable is no number above 0, or is above 36,500 days.
+        CallerError: The variable is not a number above 0, or exceeds 36,500 days.
     """
     text = (os.environ if environment is None else environment).get("PENSTOCK_STORE_LIFE_DAYS")
     if text is None:
@@ -121,10 +121,10 @@ def default_life_seconds(environment: Mapping[str, str] | None = None) -> float:
 
 
 def default_redaction(environment: Mapping[str, str] | None = None) -> bool:
-    """Return whether what is kept has marks in the place of secrets: `PENSTOCK_STORE_REDACT` is 1.
+    """Return whether secrets are replaced by marks in what is kept: `PENSTOCK_STORE_REDACT` is 1.
 
     Args:
-        environment: The variables to look at; None for those of this process.
+        environment: The variables to use; None for those of this process.
 
     Raises:
         CallerError: The variable is neither 1 nor 0.
@@ -136,19 +136,19 @@ def default_redaction(environment: Mapping[str, str] | None = None) -> bool:
 
 
 def default_objects(environment: Mapping[str, str] | None = None) -> str | None:
-    """Return where large artifacts of stores lie: `PENSTOCK_STORE_OBJECTS`; None where they lie with the others.
+    """Return where large artifacts of stores are kept: `PENSTOCK_STORE_OBJECTS`; None if they are kept with the others.
 
     Args:
-        environment: The variables to look at; None for those of this process.
+        environment: The variables to use; None for those of this process.
     """
     return (os.environ if environment is None else environment).get("PENSTOCK_STORE_OBJECTS") or None
 
 
 def as_kept(pieces: Iterable[bytes]) -> Iterable[bytes]:
-    """Return the pieces of an output as they may be kept: with marks in the place of secrets where `default_redaction` says so.
+    """Return the pieces of an output as they may be kept: with marks in place of secrets if `default_redaction` is set.
 
     Args:
-        pieces: Any bytes, in order; they are read as they are asked for.
+        pieces: Any bytes, in order; they are read lazily.
     """
     if not default_redaction():
         return pieces
@@ -158,7 +158,7 @@ def as_kept(pieces: Iterable[bytes]) -> Iterable[bytes]:
 
 
 def folder_of(url: str) -> str | None:
-    """Return the absolute folder of the store at `url`, None where that is a database.
+    """Return the absolute folder of the store at `url`; None if that is a database.
 
         >>> folder_of("sqlite:///var/lib/agent")
         '/var/lib/agent'
@@ -171,7 +171,7 @@ def folder_of(url: str) -> str | None:
     scheme, colon, rest = url.partition(":")
     if colon and scheme in {"postgresql", "postgres"}:
         return None
-    if os.sep == "\\" and len(scheme) == 1:  # the letter of a drive
+    if os.sep == "\\" and len(scheme) == 1:  # a drive letter
         colon = ""
     if colon and "/" not in scheme and scheme != "sqlite":
         raise CallerError(f"A store is sqlite:///FOLDER, a folder, or postgresql://…, not {scheme}:…")
@@ -191,19 +191,19 @@ def open_store(
     wait_seconds: float | None = None,
     objects: str | None = None,
 ) -> Store:
-    """Return the store at `url`, made where there is none.
+    """Return the store at `url`, created if missing.
 
     Args:
         url: A folder (`sqlite:///path`, or just the path) or a database (`postgresql://…`); None for `default_url()`.
         limit_bytes: What artifacts and journals together may take; None for `default_limit_bytes()`.
         life_seconds: How long an artifact lives after its last `put`; None for `default_life_seconds()`.
-        retention: What sessions stay: it holds whenever one begins; None for `default_retention()`, which keeps all.
-        keeps_redacted: Whether marks are kept in the place of secrets; None for `default_redaction()`.
+        retention: Which sessions are kept, applied whenever one begins; None for `default_retention()`, which keeps all.
+        keeps_redacted: Whether marks are kept in place of secrets; None for `default_redaction()`.
         wait_seconds: How long a write waits for another process that writes; None for five seconds.
-        objects: Where artifacts of a megabyte and more lie, `s3://BUCKET/FOLDER`; None for `default_objects()`.
+        objects: Where artifacts of a megabyte and more are kept, `s3://BUCKET/FOLDER`; None for `default_objects()`.
 
     Raises:
-        CallerError: The URL or a number cannot be one, or the folder is another user's, shared, or on a network.
+        CallerError: The URL or a number is invalid, or the folder is another user's, shared, or on a network.
         StoreFault: The store cannot be used now: it is busy, damaged, written by a newer Penstock, or out of reach.
     """
     url = url or default_url()

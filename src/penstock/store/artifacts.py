@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from penstock.store.database import Execute, Staged
     from penstock.store.pieces import Content, PieceLayout
 
-# A handle is a key to its content, for every client of a database: nobody shall guess one.
+# A handle is a key to its content, for every client of a database: it must not be guessable.
 _LETTERS = string.ascii_letters + string.digits
 _HANDLE_LETTERS = 22  # 130 bits
 _KEPT_LAYOUTS = 8
 _KEPT_PIECES = 4
-# What one transaction of several contents takes: other writers wait for it, five seconds at most, and a disk needs some ten
+# The size of one transaction of several contents: other writers wait for it, five seconds at most, and a disk needs some ten
 # milliseconds for a flush.
 _BATCH_CONTENTS = 128
 _BATCH_BYTES = 8 << 20
@@ -47,7 +47,7 @@ _READABLE = """
 
 
 class HandleRow(NamedTuple):
-    """A handle with its content, as the tables hold them; `gone` says why the artifact was taken away, "" while it is there."""
+    """A handle with its content, as the tables hold them; `gone` says why the artifact was removed, "" while it exists."""
 
     handle: str
     number: int
@@ -76,7 +76,7 @@ class ArtifactTables(ContentPlaces):
         kind: str = "text",
         life_seconds: float | None = None,
     ) -> Handle:
-        """Keep `content` and return its handle, once it would survive a power cut; `Store.put` has the arguments."""
+        """Keep `content` and return its handle, once it would survive a power cut; for the arguments see `Store.put`."""
         life = self.life_seconds if life_seconds is None else life_seconds
         name, kind = self._shown_name(name), self._shown_kind(kind)
         watch = SecretWatch(hides=self.keeps_redacted)
@@ -84,8 +84,8 @@ class ArtifactTables(ContentPlaces):
         staged: Staged | None = None
         removed: list[str] = []
         try:
-            # Bytes at hand are hashed first: the same result again, which is common, then costs a look and no write. A
-            # stream can be read once only, so it is written before anybody knows whether it is new.
+            # Bytes in memory are hashed first: then the same result again, which is common, costs a look-up and no write. A stream
+            # can be read only once, so it is written before anybody knows whether it is new.
             measured = pieces.measure(content) if isinstance(content, bytes) else None
             if measured is None or not self._read("SELECT 1 FROM contents WHERE digest = ?", (measured.digest,)):
                 staged = self._staged_as(content, measured, watch)
@@ -93,7 +93,7 @@ class ArtifactTables(ContentPlaces):
             published = False
             # Written outside the transaction, which is then short: others wait for rows and not for gigabytes.
             with self._writing() as execute:
-                # Asked again, under the lock: another process may have put or pruned the same content since.
+                # Checked again, under the lock: another process may have put or pruned the same content since.
                 if not execute("SELECT 1 FROM contents WHERE digest = ?", (measured.digest,)):
                     if staged is None:  # it was pruned in between
                         assert isinstance(content, bytes)  # noqa: S101 - only those are measured before
@@ -116,7 +116,7 @@ class ArtifactTables(ContentPlaces):
     def put_many(
         self, contents: Iterable[tuple[bytes, str]], *, kind: str = "text", life_seconds: float | None = None
     ) -> list[Handle]:
-        """Keep several contents, each with its name, and return their handles in order; `Store.put_many` has the arguments."""
+        """Keep several contents, each with its name, and return their handles in order; for the arguments see `Store.put_many`."""
         handles: list[Handle] = []
         for batch in _batches(contents, self._is_large):
             handles += self._put_batch(batch, kind, life_seconds)
@@ -136,7 +136,7 @@ class ArtifactTables(ContentPlaces):
             measured = pieces.measure(content)
             named.append((measured, self._shown_name(name)))
             given[measured.digest] = (content, measured, watch)
-        # Others wait for the transaction, and not for the search.
+        # Searched for secrets here, so that others wait for the transaction only.
         for digest in _unknown(self._read, given):
             self._look(*given[digest][::2])
         removed: list[str] = []
@@ -144,9 +144,9 @@ class ArtifactTables(ContentPlaces):
             new = _unknown(execute, given)
             if new:
                 wanted = sum(given[digest][1].stored_bytes for digest in new)
-                # What is there already and named by this batch stays: its handle is given out below.
+                # Content that already exists and is named by this batch stays: its handle is given out below.
                 removed = self._make_room(execute, wanted, frozenset(given))
-                # Asked again: what had expired has just gone, and comes back with no more room than it has left.
+                # Checked again: expired content has just been removed, and is added again without needing more room than it freed.
                 new = _unknown(execute, given)
                 places = self._write(execute, [given[digest][:2] for digest in new])
                 for digest, place in zip(new, places, strict=True):
@@ -155,7 +155,7 @@ class ArtifactTables(ContentPlaces):
                     self._insert(execute, measured, place)
                     self._insert_mark(execute, digest, watch.mark)
             now, number = self._now(execute), _next_number(execute)
-            # No handle leads to what has just come, but those that this batch gives out.
+            # New content has no handles yet, except those that this batch gives out.
             unnamed = set(new)
             handles: list[Handle] = []
             for measured, name in named:
@@ -169,14 +169,14 @@ class ArtifactTables(ContentPlaces):
         return handles
 
     def _insert(self, execute: Execute, content: Content, place: str) -> None:
-        """Add the row of a content that lies at a place."""
+        """Add the row of a content that is at a place."""
         row = (content.digest, place, content.bytes, content.stored_bytes, content.lines)
         packed = pieces.pack(content.pieces)
         execute("INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?)", (*row, packed, seal_of(*row, packed)))
         execute("UPDATE totals SET content_bytes = content_bytes + ?", (content.stored_bytes,))
 
     def _delete(self, execute: Execute, digest: str) -> list[str]:
-        """Delete the row of a content, and return the place where it lies."""
+        """Delete the row of a content, and return its place."""
         found = execute("SELECT place, stored_bytes FROM contents WHERE digest = ?", (digest,))
         execute("DELETE FROM contents WHERE digest = ?", (digest,))
         for _, stored in found:
@@ -186,7 +186,7 @@ class ArtifactTables(ContentPlaces):
         return places
 
     def _insert_mark(self, execute: Execute, digest: str, mark: ContentMark) -> None:
-        """Write down what a content holds of secrets, with the row of the content."""
+        """Record which secrets a content holds, together with the row of the content."""
         row = (digest, mark.to_json(), mark.hidden)
         execute("INSERT INTO marks VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", (*row, seal_of(*row)))
 
@@ -203,13 +203,13 @@ class ArtifactTables(ContentPlaces):
     def _watched(self, content: bytes | Iterable[bytes], watch: SecretWatch) -> bytes | Iterable[bytes]: ...
 
     def _watched(self, content: bytes | Iterable[bytes], watch: SecretWatch) -> bytes | Iterable[bytes]:
-        """Return content as it is to be kept, seen by a watch as it passes; bytes that stay whole are looked at by `_look`."""
+        """Return content as it is to be kept, watched for secrets as it passes; `_look` scans bytes that stay whole."""
         if not isinstance(content, bytes):
             return watch.passed(content)
         return b"".join(watch.passed(content)) if self.keeps_redacted else content
 
     def _look(self, content: bytes, watch: SecretWatch) -> None:
-        """See what bytes hold that are new, once."""
+        """Scan new bytes for secrets, once."""
         if not (self.keeps_redacted or watch.is_done):
             watch.look(content)
 
@@ -221,7 +221,7 @@ class ArtifactTables(ContentPlaces):
         *,
         in_tables: bool = False,
     ) -> Staged:
-        """Write content down; what was measured is not measured again."""
+        """Write content; what was measured is not measured again."""
         if measured is None or not isinstance(content, bytes):
             return self._stage_stream((content,) if isinstance(content, bytes) else content, self.limit_bytes)
         if measured.bytes > self.limit_bytes:
@@ -230,23 +230,21 @@ class ArtifactTables(ContentPlaces):
         return self._stage_bytes(content, measured, in_tables=in_tables)
 
     def _make_room(self, execute: Execute, wanted: int, spared: frozenset[str] = frozenset()) -> list[str]:
-        """Take away what has expired, then the oldest that nothing refers to, until `wanted` bytes fit; return the
-        places to remove.
+        """Remove expired artifacts, then the oldest unreferenced ones, until `wanted` bytes fit; return the places to remove.
 
         Args:
             execute: The transaction.
             wanted: The bytes that have to fit.
-            spared: Digests of contents that are not given up for room.
+            spared: Digests of contents that are not removed to make room.
 
         Raises:
-            StoreFault: `full`: what is left is in use by sessions. The transaction takes back what was given up.
+            StoreFault: `full`: what is left is in use by sessions. The transaction rolls back the removals.
         """
         _, places = self._expire(execute)
         used = used_bytes(execute)
         if used + wanted <= self.limit_bytes:
             return places
-        # Room is freed by content and not by handles: several may lead to one content, which goes with the last of
-        # them.
+        # Room is freed by content and not by handles: several may lead to one content, which is removed with the last of them.
         left: dict[str, int] = {}
         dropped = []
         for handle, digest, stored in _loose_by_age(execute):
@@ -258,7 +256,7 @@ class ArtifactTables(ContentPlaces):
                 )
             dropped.append(handle)
             left[digest] -= 1
-            if not left[digest]:  # other names of the same content keep it
+            if not left[digest]:  # other handles of the same content keep it
                 used -= stored
             if used + wanted <= self.limit_bytes:
                 break
@@ -267,7 +265,7 @@ class ArtifactTables(ContentPlaces):
         return places + self._give_up(execute, dropped, "it was the oldest when room was needed")
 
     def _full(self, used: int, wanted: int) -> StoreFault:
-        """Return the fault of a store in which so many bytes have no room, with the command that makes room."""
+        """Return the fault of a store that has no room for that many bytes, with the command that makes room."""
         said = (
             f"The store is full: {used} of its {self.limit_bytes} bytes are in use by sessions, {wanted} were wanted."
         )
@@ -277,10 +275,10 @@ class ArtifactTables(ContentPlaces):
         return StoreFault("full", f"{said} PENSTOCK_STORE_LIMIT_BYTES sets another limit.")
 
     def _expire(self, execute: Execute) -> tuple[int, list[str]]:
-        """Give up the handles whose time is over; return how many, and the places to remove."""
+        """Mark expired handles as gone; return how many, and the places to remove."""
         now = self._now(execute)
-        # A handle that a record refers to stays so until it is gone. So those whose time was over at the last look, and that
-        # are there still, need no other: thousands of old sessions would make every `put` slow.
+        # A referenced handle stays so until it is gone. So handles that had expired at the last sweep and still exist need not be
+        # checked again: thousands of old sessions would make every `put` slow.
         ended = execute(
             "SELECT handle, EXISTS (SELECT 1 FROM refs r WHERE r.handle = h.handle) FROM handles h "
             "WHERE gone = '' AND expires > (SELECT swept FROM clock) AND expires <= ?",
@@ -291,7 +289,7 @@ class ArtifactTables(ContentPlaces):
         execute("UPDATE clock SET swept = ?", (now,))
         expired = [handle for handle, is_referenced in ended if not is_referenced]
         places = self._give_up(execute, expired, "its time was over")
-        # Of handles that are gone the newest 10,000 stay, to tell `expired` from `not_found`.
+        # The newest 10,000 gone handles stay, to tell `expired` from `not_found`.
         execute(
             "DELETE FROM handles WHERE gone <> '' AND number < (SELECT MAX(number) FROM handles) - ?", (_TOMBSTONES,)
         )
@@ -307,7 +305,7 @@ class ArtifactTables(ContentPlaces):
         return self._sweep(execute, digests)
 
     def _sweep(self, execute: Execute, digests: Iterable[str]) -> list[str]:
-        """Forget those of some contents that no handle leads to, and return their places."""
+        """Remove those of the contents that no handle leads to, and return their places."""
         places: list[str] = []
         for digest in digests:
             if execute("SELECT 1 FROM handles WHERE digest = ? AND gone = '' LIMIT 1", (digest,)):
@@ -321,7 +319,7 @@ class ArtifactTables(ContentPlaces):
         """Return what is known of an artifact.
 
         Raises:
-            ToolError: `not_found`, or `expired` when there was one.
+            ToolError: `not_found`, or `expired` if it once existed.
             Damaged: Its entry is not what was written.
         """
         row = self._row(handle)
@@ -330,7 +328,7 @@ class ArtifactTables(ContentPlaces):
         return _info(row, content, mark, is_referenced=self._is_referenced(row.handle))
 
     def _row(self, handle: str) -> HandleRow:
-        """Return the row of a handle that can be read, its seal checked. Raises `ToolError` and `Damaged`."""
+        """Return the row of a readable handle, its seal checked. Raises `ToolError` and `Damaged`."""
         # PostgreSQL refuses a NUL in a text; without it the handle is unknown, as it should be.
         found = self._read("SELECT * FROM handles WHERE handle = ?", (str(handle).replace("\0", ""),))
         if not found:
@@ -358,7 +356,7 @@ class ArtifactTables(ContentPlaces):
         return (*row, bytes(packed), seal)
 
     def _layout(self, handle: str) -> PieceLayout:
-        """Return where the pieces of an artifact lie; the handle is looked up each time, since it may have expired."""
+        """Return where the pieces of an artifact are; the handle is looked up each time, since it may have expired."""
         digest = self._row(handle).digest
         with self._lock:
             layout = self._layouts.get(digest)
@@ -374,15 +372,15 @@ class ArtifactTables(ContentPlaces):
         return layout
 
     def _piece(self, layout: PieceLayout, number: int) -> bytes:
-        """Return one piece in plain, checked against its checksum. Raises `Damaged`."""
+        """Return one uncompressed piece, checked against its checksum. Raises `Damaged`."""
         key = (layout.digest, number)
         with self._lock:
             if key in self._pieces:
                 self._pieces.move_to_end(key)
                 return self._pieces[key]
         data = self._plain(layout, number)
-        # No lock is held between the look at the table and the read, so content may have moved once in between.
-        if data is None:  # compressed by another process since we looked?
+        # No lock is held between the look-up and the read, so content may have moved once in between.
+        if data is None:  # compressed by another process since the look-up?
             with self._lock:
                 self._layouts.pop(layout.digest, None)
             _, place, total, _, _, packed, _ = self._content(layout.digest)
@@ -400,7 +398,7 @@ class ArtifactTables(ContentPlaces):
         return data
 
     def _plain(self, layout: PieceLayout, number: int) -> bytes | None:
-        """Return one piece in plain by this layout, None when it is not there or not what was written."""
+        """Return one uncompressed piece by this layout; None if it is missing or not what was written."""
         if number >= len(layout.pieces):
             return None
         piece = layout.pieces[number]
@@ -415,7 +413,7 @@ class ArtifactTables(ContentPlaces):
         return layout.read(start_byte, count, lambda number: self._piece(layout, number))
 
     def line_start(self, handle: str, line: int) -> int | None:
-        """Return the byte at which `line` (0-based) starts, None where there is no such line."""
+        """Return the byte at which `line` (0-based) starts; None if there is no such line."""
         layout = self._layout(handle)
         return layout.line_start(line, lambda number: self._piece(layout, number))
 
@@ -425,7 +423,7 @@ class ArtifactTables(ContentPlaces):
         return layout.lines_before(byte, lambda number: self._piece(layout, number))
 
     def artifacts(self) -> list[ArtifactInfo]:
-        """Return the artifacts that can be read, the oldest first."""
+        """Return the readable artifacts, the oldest first."""
         now = self._clock()
         referenced = {handle for (handle,) in self._read("SELECT DISTINCT handle FROM refs")}
         contents = {row[0]: row for row in self._read("SELECT * FROM contents")}
@@ -443,7 +441,7 @@ class ArtifactTables(ContentPlaces):
         ]
 
     def newest(self, offset: int, limit: int) -> Page[ArtifactInfo]:
-        """Return a page of the artifacts that can be read, the newest first; `Store.newest` says more."""
+        """Return a page of the readable artifacts, the newest first; `Store.newest` says more."""
         now = self._clock()
         total = int(self._read(f"SELECT COUNT(*) {_READABLE}", (now,))[0][0])
         rows = self._read(
@@ -462,12 +460,12 @@ class ArtifactTables(ContentPlaces):
         return Page(items, offset=offset, limit=limit, total=total, more=bool(items) and offset + len(items) < total)
 
     def _refer(self, execute: Execute, session: str, seq: int, handle: str) -> None:
-        """Note that a record refers to an artifact, which must be there. Raises `CallerError` and `ToolError`."""
+        """Record that a record refers to an artifact, which must exist. Raises `CallerError` and `ToolError`."""
         found = execute("SELECT * FROM handles WHERE handle = ?", (str(handle),))
         if not found:
             raise CallerError(f"There is no artifact {escape.clip(handle, 64)} to refer to.")
         row = HandleRow(*found[0])
-        # One that another record holds is there still, whatever its time.
+        # An artifact that another record refers to still exists, whatever its expiry.
         held = execute("SELECT 1 FROM refs WHERE handle = ? LIMIT 1", (handle,))
         if row.gone or (row.expires <= self._now(execute) and not held):
             raise _expired(row.handle, row.gone or "its time was over")
@@ -475,7 +473,7 @@ class ArtifactTables(ContentPlaces):
 
 
 def _new_handle() -> str:
-    """Return letters that nobody can guess; one draw for all of them, because each asks the system."""
+    """Return unguessable letters; one draw for all of them, because each draw asks the system."""
     drawn, letters = secrets.randbelow(len(_LETTERS) ** _HANDLE_LETTERS), []
     for _ in range(_HANDLE_LETTERS):
         drawn, at = divmod(drawn, len(_LETTERS))
@@ -486,7 +484,7 @@ def _new_handle() -> str:
 def _batches(
     contents: Iterable[tuple[bytes, str]], is_large: Callable[[int], bool]
 ) -> Iterator[list[tuple[bytes, str]]]:
-    """Yield contents, with their names, as many at a time as go into one transaction; what is large goes alone."""
+    """Yield contents, with their names, as many at a time as fit into one transaction; large ones go alone."""
     batch: list[tuple[bytes, str]] = []
     size = 0
     for content, name in contents:
@@ -504,17 +502,17 @@ def _batches(
 
 
 def used_bytes(execute: Execute) -> int:
-    """Return what is held against the limit: contents and journals."""
+    """Return what counts against the limit: contents and journals."""
     return int(execute("SELECT content_bytes FROM totals")[0][0]) + int(
         execute("SELECT COALESCE(SUM(bytes), 0) FROM sessions")[0][0]
     )
 
 
 def _loose_by_age(execute: Execute) -> Iterator[tuple[str, str, int]]:
-    """Yield handles that nothing refers to, each with its content and what that takes, the first that came first.
+    """Yield unreferenced handles, each with its content and the content's size, in order of arrival.
 
-    By number and not by time, and never what a session refers to: it could not be resumed without. Some a query: little is
-    given up at a time.
+    Ordered by number and not by time, and never what a session refers to: it could not be resumed without it. Fetched in small
+    batches: little is removed at a time.
     """
     number = 0
     while rows := execute(
@@ -529,7 +527,7 @@ def _loose_by_age(execute: Execute) -> Iterator[tuple[str, str, int]]:
 
 
 class _Asked(NamedTuple):
-    """What a handle is asked for: a content under a name, from now on until it expires."""
+    """A request for a handle: a content under a name, from now on until it expires."""
 
     digest: str
     name: str
@@ -539,8 +537,8 @@ class _Asked(NamedTuple):
 
 
 def _handle_there(execute: Execute, asked: _Asked) -> Handle | None:
-    """Return the handle that this content has under this name, whose life begins anew; None where it has none."""
-    # The same result gets the same notice, so that a provider's prompt cache holds and a loop of equal calls can be seen.
+    """Return this content's handle under this name, whose life begins anew; None if it has none."""
+    # The same result gets the same notice, so that a provider's prompt cache holds and a loop of equal calls is visible.
     known = execute(
         "SELECT * FROM handles WHERE digest = ? AND name = ? AND kind = ? AND gone = '' AND expires > ?", asked[:-1]
     )
@@ -553,14 +551,14 @@ def _handle_there(execute: Execute, asked: _Asked) -> Handle | None:
 
 
 def _new_named(execute: Execute, number: int, asked: _Asked) -> Handle:
-    """Return a new handle of a content under a name."""
+    """Return a new handle for a content under a name."""
     row = HandleRow(_new_handle(), number, *asked, "", "")
     execute("INSERT INTO handles VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row._replace(seal=row.sealed()))
     return Handle(row.handle)
 
 
 def _unknown(execute: Execute, digests: Iterable[str]) -> list[str]:
-    """Return those of some contents that the tables do not hold."""
+    """Return those of the digests that the tables do not hold."""
     asked = [*digests]
     marks = ", ".join("?" * len(asked))
     held = {digest for (digest,) in execute(f"SELECT digest FROM contents WHERE digest IN ({marks})", asked)}  # noqa: S608 - question marks alone
@@ -586,7 +584,7 @@ def _expired(handle: str, why: str) -> ToolError:
 
 
 def _mark(rows: Sequence[tuple[Any, ...]]) -> ContentMark | None:
-    """Return what a row says of the secrets of a content; None where there is none, or one that is not what was written."""
+    """Return what a row says of the secrets of a content; None if there is none, or its seal does not match."""
     for digest, found, hidden, seal in rows:
         if seal_of(digest, found, hidden) == seal:
             return ContentMark(json.loads(found), hidden)

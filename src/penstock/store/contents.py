@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     from penstock.workspace.own_files import OwnFolder
 
 ROW_BYTES: Final = 16 << 10
-"""Up to how many bytes a content is a row: what is written to the log twice, and read in one go."""
+"""The largest content that is kept as a row: it is written to the log twice, and read in one go."""
 _ROW = "row:"
-# Names of content that is being written; the others are digests.
+# Names of content that is being written begin with this; other names are digests.
 _PENDING = "pending-"
 _COMPRESSED = ".z"
 _WRITE_BACK_BYTES = 16 << 20
 
 
 class FileTables(Tables):
-    """Tables whose contents are files; who opens the folder gives these.
+    """Tables whose contents are files; whoever opens the folder sets these.
 
     Attributes:
         path: The folder of the store.
@@ -50,23 +50,23 @@ class FileTables(Tables):
     path: str
     _contents: OwnFolder | None
     _broken: str
-    """Why nothing more is written; empty while it is."""
+    """Why nothing more can be written; empty while writing works."""
     _read_only: bool
     _pending: dict[str, int]
-    """Content that is written and not published yet, open and locked: the lock keeps other processes' pruning from it."""
+    """Content that is written and not published yet, open and locked: the lock keeps other processes from pruning it."""
     _small_staged: dict[str, bytes]
     """Small content that is not published yet."""
 
     @abstractmethod
     def _expect_writable(self) -> None:
-        """Raise `StoreFault` where nothing can be written."""
+        """Raise `StoreFault` if nothing can be written."""
 
     @abstractmethod
     def _exclusive(self) -> AbstractContextManager[None]:
         """Hold the lock of the folder, among all processes. Raises `StoreFault`."""
 
     def _stage(self, content: bytes | Iterable[bytes], limit_bytes: int) -> Staged:
-        """Write content to a file of its own, at most `limit_bytes` of it, and measure it meanwhile."""
+        """Write content to its own file, at most `limit_bytes` of it, and measure it meanwhile."""
         written: list[pieces.Content] = []
 
         def fill(write: Callable[[bytes], None]) -> None:
@@ -84,7 +84,7 @@ class FileTables(Tables):
         return Staged(self._staged(fill), written[0])
 
     def _stage_pieces(self, stored: Iterable[bytes]) -> str:
-        """Write pieces to a file of their own, as they are."""
+        """Write pieces to their own file, unchanged."""
 
         def fill(write: Callable[[bytes], None]) -> None:
             for piece in stored:
@@ -93,9 +93,9 @@ class FileTables(Tables):
         return self._staged(fill)
 
     def _staged(self, fill: Callable[[Callable[[bytes], None]], None]) -> str:
-        """Return the name of what `fill` has written: held while it is small, else a file, flushed where it is large.
+        """Return the name of what `fill` has written: held in memory if small, else a file, flushed if large.
 
-        A file stays open and locked until it is published or discarded, so that no pruning takes it for a leftover.
+        A file stays open and locked until it is published or discarded, so that no pruning mistakes it for a leftover.
         """
         self._expect_writable()
         folder = self._kept()
@@ -115,13 +115,13 @@ class FileTables(Tables):
                 piece = bytes(held)
             _write(descriptor, piece)
             written += len(piece)
-            if written - flushed >= _WRITE_BACK_BYTES:  # the disk works while more comes
+            if written - flushed >= _WRITE_BACK_BYTES:  # the disk works while more arrives
                 _start_write_back(descriptor, flushed, written - flushed)
                 flushed = written
 
         try:
             fill(write)
-            if flushed:  # what is small is flushed once, where it is published
+            if flushed:  # a small file is flushed once, when it is published
                 self._flush(lambda: flush(descriptor))
         except BaseException as error:
             if descriptor >= 0:
@@ -137,13 +137,13 @@ class FileTables(Tables):
         return name
 
     def _unlock(self, place: str) -> None:
-        """Close a file that was staged, which gives up its lock; nothing happens for any other."""
+        """Close a staged file, which releases its lock; does nothing for any other."""
         descriptor = self._pending.pop(place, -1)
         if descriptor >= 0:
             os.close(descriptor)
 
     def _flush(self, flush: Callable[[], None]) -> None:
-        """Flush, and stop writing for good where that failed for another reason than room."""
+        """Flush, and stop writing for good if that failed for a reason other than lack of room."""
         try:
             flush()
         except OSError as error:
@@ -152,7 +152,7 @@ class FileTables(Tables):
             raise
 
     def _publish(self, execute: Execute, staged: Staged) -> str:
-        """Insert what is held, or give a staged file its last name, and flush it with that name."""
+        """Insert content held in memory, or give a staged file its final name, and flush it with that name."""
         if staged.place in self._small_staged:
             return _inserted(execute, self._small_staged.pop(staged.place))
         folder = self._kept()
@@ -162,7 +162,7 @@ class FileTables(Tables):
         # Under the writer's lock, which pruning takes too, so that nothing comes between. Windows renames no open file.
         self._unlock(staged.place)
         try:
-            # One flush for content and name where the file system allows it: `OwnFolder.flush` says where.
+            # One flush for content and name if the file system allows it: `OwnFolder.flush` says where.
             folder.rename(staged.place, place)
             self._flush(lambda: folder.flush(place))
         except OSError as error:
@@ -170,10 +170,10 @@ class FileTables(Tables):
         return place
 
     def _write(self, execute: Execute, contents: Sequence[tuple[bytes, pieces.Content]]) -> list[str]:
-        """Insert small contents; give each other a file with its last name, and flush all of these together."""
+        """Insert small contents; give each other one a file with its final name, and flush all of these together."""
         folder = self._kept()
         places: list[str] = []
-        # No lock on a file that is being written: pruning, which alone takes such files away, waits for the writer's lock.
+        # A file that is being written needs no lock here: only pruning removes such files, and it waits for the writer's lock.
         name = _PENDING + secrets.token_hex(8)
         try:
             for data, measured in contents:
@@ -188,7 +188,7 @@ class FileTables(Tables):
                     os.close(descriptor)
                 folder.rename(name, measured.digest)
                 places.append(measured.digest)
-            # The disk has been at work since the first of them: these flushes wait for one write and not for each in turn.
+            # The disk has been working since the first file: these flushes wait for one write rather than for each in turn.
             if files := [place for place in places if not _is_row(place)]:
                 self._flush(lambda: folder.flush(*files))
         except BaseException as error:
@@ -209,35 +209,35 @@ class FileTables(Tables):
             self._kept().remove(place)
 
     def _delete(self, execute: Execute, digest: str) -> list[str]:
-        """Delete the row of a content, with the row that it is where it is small; return the place where it lay."""
+        """Delete the row of a content, and the row with the content itself if it is small; return its place."""
         places = super()._delete(execute, digest)
         for place in filter(_is_row, places):
             execute("DELETE FROM small_contents WHERE number = ?", (_number(place),))
         return places
 
     def _remove(self, places: list[str]) -> None:
-        """Remove files that no row names any more; what cannot be removed now goes with the next pruning."""
+        """Remove files that no row names any more; what cannot be removed now is removed by the next pruning."""
         places = [place for place in places if not _is_row(place)]
         if not places:
             return
-        with self._lock, suppress(StoreFault), self._exclusive():  # what stays now goes with the next pruning
+        with self._lock, suppress(StoreFault), self._exclusive():  # what stays now is removed by the next pruning
             for place in places:
-                # The same content may have come back meanwhile.
+                # The same content may have been added again meanwhile.
                 digest = place.removesuffix(_COMPRESSED)
                 if not self._read("SELECT 1 FROM contents WHERE digest = ? AND place = ?", (digest, place)):
                     with suppress(OSError):
                         self._kept().remove(place)
 
     def _stored(self, place: str, number: int, start: int, count: int) -> bytes | None:
-        """Return one piece from its row or file, None where that is missing or the disk cannot read that place."""
+        """Return one piece from its row or file; None if that is missing or the disk cannot read it."""
         del number
         if _is_row(place):
             try:
                 found = self._read("SELECT data FROM small_contents WHERE number = ?", (_number(place),))
-            except Damaged:  # of this content; the check of the database names its pages
+            except Damaged:  # damage to this content; the check of the database names its pages
                 return None
             data = found[0][0] if found else None
-            # A large text that was compressed to so little has several pieces.
+            # A large text that compressed to so little has several pieces.
             return data[start : start + count] if isinstance(data, bytes) else None
         try:
             descriptor = self._kept().open(place)
@@ -248,7 +248,7 @@ class FileTables(Tables):
         try:
             return read_at(descriptor, count, start)
         except OSError as error:
-            # A bad sector is damage to this piece, and is named as that; the store goes on.
+            # A bad sector is damage to this piece, and is reported as that; the store keeps working.
             if error.errno == errno.EIO:
                 return None
             raise fault_of(error) from error
@@ -266,19 +266,19 @@ class FileTables(Tables):
         for name in names:
             if name in named:
                 continue
-            # Other names need no look: they are published under the writer's lock, which pruning holds now.
+            # Other names need no check: they are published under the writer's lock, which pruning holds now.
             if name.startswith(_PENDING) and self._is_being_written(name):
                 continue
             found.append(name)
         return found
 
     def _is_being_written(self, name: str) -> bool:
-        """Return whether the process that writes a pending file lives: it holds a lock on it, which would end with it."""
+        """Return whether the process that writes a pending file is alive: it holds a lock on the file, which would end with it."""
         try:
             descriptor = self._kept().open(name)
         except FileNotFoundError:
             return False
-        except OSError:  # nobody can say now: it stays for the next pruning
+        except OSError:  # cannot be determined now: it stays for the next pruning
             return True
         try:
             return not locks.acquire(descriptor)
@@ -288,7 +288,7 @@ class FileTables(Tables):
             os.close(descriptor)
 
     def _kept(self) -> OwnFolder:
-        """Return the folder of contents. Raises `CallerError` when the store is closed."""
+        """Return the folder of contents. Raises `CallerError` if the store is closed."""
         if self._contents is None:
             raise CallerError("The store is closed.")
         return self._contents
@@ -300,7 +300,7 @@ def _is_row(place: str) -> bool:
 
 
 def _number(place: str) -> int:
-    """Return the number of the row that a place is; 0, which no row has, where damage made it none."""
+    """Return the row number in a place; if damage made it invalid, 0, which no row has."""
     digits = place.removeprefix(_ROW)
     return int(digits) if digits.isdecimal() else 0
 
@@ -312,15 +312,15 @@ def _inserted(execute: Execute, data: bytes) -> str:
 
 
 def _write(descriptor: int, piece: bytes) -> None:
-    """Write all of a piece: a call may write less."""
+    """Write all of a piece: one call may write less."""
     view = memoryview(piece)
     while view:
         view = view[os.write(descriptor, view) :]
 
 
 def _start_write_back(descriptor: int, start_byte: int, count: int) -> None:
-    """Let the disk begin with a part of a file, a count of 0 being all that follows: the flush later finds most of it done."""
-    if sys.platform == "linux":  # where `DONTNEED` of pages that are not on the disk yet starts to write them
+    """Let the disk begin with a part of a file (a count of 0 means all that follows): the flush later finds most of it done."""
+    if sys.platform == "linux":  # where `DONTNEED` for dirty pages starts to write them
         os.posix_fadvise(descriptor, start_byte, count, os.POSIX_FADV_DONTNEED)
 
 
@@ -334,7 +334,7 @@ _DISK = {
 
 
 def fault_of(error: OSError) -> StoreFault:
-    """Return what the system said as a fault, by who can mend it."""
+    """Return a system error as a fault, classified by who can fix it."""
     code, said = _DISK.get(error.errno or 0, ("io_error", "The store failed"))
     where = f" ({error.filename})" if error.filename else ""
     return StoreFault(code, f"{said}: {error.strerror or error}{where}.")

@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from penstock.store.pieces import Content, PieceLayout
 
 Rows = list[tuple[Any, ...]]
-"""What a statement gives: a list of rows, each a tuple of columns."""
+"""The result of a statement: a list of rows, each a tuple of columns."""
 
 
 def capped(number: int) -> int:
-    """Return a number that a database can hold: of 63 bits, which is more than it has rows."""
+    """Return a number capped to what a database can hold: 63 bits, more than it has rows."""
     return min(number, 2**63 - 1)
 
 
 class Execute(Protocol):
-    """Run one statement within a transaction. Placeholders are `?`, in PostgreSQL too."""
+    """Runs one statement within a transaction. Placeholders are `?`, in PostgreSQL too."""
 
     def __call__(self, statement: str, parameters: Sequence[object] = ...) -> Rows:
         """Return the rows of the statement."""
@@ -48,13 +48,13 @@ class Staged(NamedTuple):
 
 
 class Database(ABC):
-    """One database, its clock and its limits, and what was read of it last.
+    """One database, its clock and its limits, and a cache of what was read last.
 
     Args:
         limit_bytes: What all artifacts together may take on disk.
         life_seconds: How long an artifact lives after its last `put`.
-        keeps_redacted: Whether marks are kept in the place of secrets.
-        clock: Seconds since 1970; tests give their own.
+        keeps_redacted: Whether marks are kept in place of secrets.
+        clock: Seconds since 1970; tests pass their own.
 
     Raises:
         CallerError: A number is not above 0.
@@ -77,18 +77,18 @@ class Database(ABC):
         self.keeps_redacted = keeps_redacted
         self._clock = clock
         self._lock = threading.RLock()
-        # Tables of pieces and pieces in plain, used last: a page after the other of one artifact reads and checks a
-        # piece once.
+        # The most recently used piece tables and uncompressed pieces: reading one artifact page by page reads and checks a piece
+        # once.
         self._layouts: OrderedDict[str, PieceLayout] = OrderedDict()
         self._pieces: OrderedDict[tuple[str, int], bytes] = OrderedDict()
-        # The newest record of each session and its hash, as long as no other connection has written.
+        # The newest record of each session and its hash, valid while no other connection has written.
         self._heads: dict[str, tuple[int, str]] = {}
         self._generation: object = None
-        # The sessions that this store has added to, and about how much since the last look at what all take.
+        # The sessions that this store has added to, and roughly how much since the total was last checked.
         self._worked_on: set[str] = set()
         self._grown = 0
-        self._newest: tuple[str, int] | None = None  # the last record of the transaction in hand
-        self._lost: tuple[str, int] | None = None  # a record that was acknowledged and is not there
+        self._newest: tuple[str, int] | None = None  # the last record of the current transaction
+        self._lost: tuple[str, int] | None = None  # a record that was acknowledged and is missing
 
     @abstractmethod
     def _holder(self, execute: Execute) -> str:
@@ -96,50 +96,50 @@ class Database(ABC):
 
     @abstractmethod
     def _own_holder(self) -> str:
-        """Return that name where it is held already, "" where not."""
+        """Return that name if it is already held, else ""."""
 
     @abstractmethod
     def _is_held(self, execute: Execute, holder: str) -> bool:
-        """Return whether another store of that name is open, in whatever living process."""
+        """Return whether another store of that name is open, in any living process."""
 
     @abstractmethod
     def _unnoted(self, sessions: Sequence[str]) -> None:
-        """Take away what is written of sessions beside the tables, before they go."""
+        """Remove what is recorded of sessions outside the tables, before they are removed."""
 
     @abstractmethod
     def _shrink(self) -> None:
-        """Give room that is free back, as far as nobody else is in the way."""
+        """Release free space, unless another process is in the way."""
 
     @abstractmethod
     def scrub(self) -> None:
-        """Write the database anew without what was deleted, so that none of its bytes are left in it or its log.
+        """Rewrite the database without what was deleted, so that none of its bytes are left in it or its log.
 
         Raises:
-            StoreFault: `busy` where somebody reads meanwhile.
+            StoreFault: `busy` if somebody reads meanwhile.
         """
 
     @abstractmethod
     def _remove_caches(self) -> None:
-        """Remove what can be made anew and may show what was removed: the indexes of ranked search."""
+        """Remove what can be rebuilt and may show what was removed: the indexes of ranked search."""
 
     @abstractmethod
     def _keep_reserve(self) -> None:
-        """Keep some room of the disk, which a removal gives back where there is no other."""
+        """Reserve some disk space, which a removal releases if there is no other."""
 
     @abstractmethod
     def _gives_reserve_back(self) -> bool:
-        """Give that room back; return whether there was some."""
+        """Release that space; return whether there was some."""
 
     @abstractmethod
     def _cache_bytes(self) -> int:
-        """Return what that takes."""
+        """Return the size of these caches."""
 
     @abstractmethod
     def _command_option(self) -> str:
-        """Return what a command line names this store by, with a blank before it; "" where it cannot be named."""
+        """Return the option by which a command line names this store, with a leading blank; "" if it cannot be named."""
 
     def _now(self, execute: Execute) -> float:
-        """Return a time that never goes back, kept in the store: a clock that is set back makes nothing younger."""
+        """Return a time that never goes back, kept in the store: setting the clock back makes nothing younger."""
         seen = float(execute("SELECT last_seen FROM clock")[0][0])
         now = self._clock()
         if now > seen:
@@ -152,47 +152,47 @@ class Database(ABC):
 
     @abstractmethod
     def _writing(self) -> AbstractContextManager[Execute]:
-        """Give the only writer of artifacts, in a transaction that is safe once the block ends. Raises `StoreFault`."""
+        """Give the only writer of artifacts, in a transaction that is durable once the block ends. Raises `StoreFault`."""
 
     @abstractmethod
     def _appending(self) -> AbstractContextManager[Execute]:
-        """Give a transaction that adds records; it need not keep out writers of artifacts."""
+        """Give a transaction that adds records; it need not exclude writers of artifacts."""
 
     @abstractmethod
     def _seen_by_others(self) -> object:
-        """Return something that changes when another connection may have written; equal values mean that what was read
-        still holds.
+        """Return a value that changes when another connection may have written; equal values mean that cached reads are still
+        valid.
 
         None is equal to nothing.
         """
 
     @abstractmethod
     def _stage(self, content: bytes | Iterable[bytes], limit_bytes: int) -> Staged:
-        """Write content down where it does not count yet. Raises `StoreFault`, `full` beyond `limit_bytes`."""
+        """Write content where it does not count yet. Raises `StoreFault`, `full` beyond `limit_bytes`."""
 
     @abstractmethod
     def _publish(self, execute: Execute, staged: Staged) -> str:
-        """Make staged content last, as part of the transaction, and return its place from then on."""
+        """Make staged content permanent, as part of the transaction, and return its final place."""
 
     @abstractmethod
     def _write(self, execute: Execute, contents: Sequence[tuple[bytes, Content]]) -> list[str]:
-        """Write several contents as part of the transaction, all of them safe once it ends, and return their places.
+        """Write several contents as part of the transaction, all of them durable once it ends, and return their places.
 
         Raises:
-            StoreFault: Nothing of them stays.
+            StoreFault: None of them is kept.
         """
 
     @abstractmethod
     def _discard(self, place: str) -> None:
-        """Take away what was staged and is not wanted; nothing happens where it has gone."""
+        """Remove staged content that is not wanted; does nothing if it has gone."""
 
     @abstractmethod
     def _remove(self, places: list[str]) -> None:
-        """Take away content, after the transaction that gave it up."""
+        """Remove content, after the transaction that deleted its row."""
 
     @abstractmethod
     def _stored(self, place: str, number: int, start: int, count: int) -> bytes | None:
-        """Return piece `number`, `count` bytes that begin at byte `start` of what is stored; None when there is none."""
+        """Return piece `number`, `count` bytes that begin at byte `start` of what is stored; None if there is none."""
 
     @abstractmethod
     def _orphans(self, execute: Execute) -> list[str]:
@@ -200,18 +200,18 @@ class Database(ABC):
 
     @abstractmethod
     def _database_damage(self) -> list[str]:
-        """Return what the database itself finds wrong, each as a sentence."""
+        """Return the damage that the database itself finds, each as a sentence."""
 
     @abstractmethod
     def facts(self) -> dict[str, str]:
-        """Return what durability rests on here: versions and settings that are in force."""
+        """Return what durability depends on here: versions and settings in force."""
         ...
 
     @abstractmethod
     def close(self) -> None:
-        """Give everything back; the store cannot be used after that."""
+        """Release everything; the store cannot be used after that."""
         ...
 
     @abstractmethod
     def _stage_pieces(self, stored: Iterable[bytes]) -> str:
-        """Write pieces down as they are, and return their place."""
+        """Write pieces unchanged, and return their place."""

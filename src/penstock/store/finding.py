@@ -21,24 +21,24 @@ if TYPE_CHECKING:
     from penstock.workspace.pattern import LineFinder
 
 DEFAULT_MATCHES = 50
-"""How many matching lines are shown unless somebody asks for more."""
+"""How many matching lines are shown by default."""
 MAX_MATCHES = 500
-"""The most matching lines that can be asked for at once."""
+"""The most matching lines that can be requested at once."""
 _BLOCK = 1 << 20
-_LONGEST_LINE = 8 << 20  # a longer one is searched in parts that overlap
+_LONGEST_LINE = 8 << 20  # a longer one is searched in overlapping parts
 _OVERLAP = 1 << 16
 _LEAD_BYTES = 100  # shown before a match in a long line
-_SHOWN_BYTES = 400  # of a line that matches
+_SHOWN_BYTES = 400  # of a matching line
 
 
 class ArtifactMatch(NamedTuple):
-    """A line that matches, with its 1-based number."""
+    """A matching line, with its 1-based number."""
 
     line: int
     start_byte: int
     """Where `text` begins in the artifact: at the start of the line, or some 100 bytes before the match in a long one."""
     text: str
-    """The line, inert, without its end; an ellipsis stands where it is cut."""
+    """The line, inert, without its end; an ellipsis marks a cut."""
     is_clipped: bool
 
 
@@ -48,12 +48,12 @@ class FoundLines(NamedTuple):
     handle: str
     matches: tuple[ArtifactMatch, ...]
     total: int
-    """Matching lines in what was searched: all, where `complete` is true."""
+    """Matching lines in what was searched: all of them if `complete` is true."""
     scanned_bytes: int
     total_bytes: int
     complete: bool
     hidden: int = 0
-    """Secrets that marks stand for in the artifact."""
+    """Secrets in the artifact that are replaced by marks."""
 
 
 class FoundAnswer(NamedTuple):
@@ -61,7 +61,7 @@ class FoundAnswer(NamedTuple):
 
     text: guard.Guarded
     outcome: str
-    """`done`, `partial` where the time of a call ended, or `nothing` where nothing matched."""
+    """`done`, `partial` if the time of a call ended, or `nothing` if nothing matched."""
     value: FoundLines
 
 
@@ -87,8 +87,7 @@ def find(
         deadline: Until when it searches; None for 30 seconds from now.
 
     Raises:
-        ToolError: The handle or the pattern cannot be, the store cannot be read, or the allowance does not hold a
-            header.
+        ToolError: The handle or the pattern is invalid, the store cannot be read, or the allowance is too small for a header.
     """
     allowance, dialect = allowance or Allowance.bytes(window.HARD_MAX_BYTES), dialect or PYTHON
     found = scan(store, handle, pattern, limit, deadline=deadline or Deadline(WALK_SECONDS))
@@ -116,7 +115,7 @@ def find(
 
 
 def _found(found: FoundLines, shown: int, around: str, grep: str) -> str:
-    """Return the first line of what was found in an artifact."""
+    """Return the header line of the result."""
     some = "" if found.complete else "at least "
     parts = [f"{some}{notices.counted(found.total, 'matching line')}"]
     if shown < found.total:
@@ -134,14 +133,14 @@ def _found(found: FoundLines, shown: int, around: str, grep: str) -> str:
 
 
 def _found_line(match: ArtifactMatch) -> str:
-    """Return a line that matches: its number, the byte at which what is shown of it begins, and its text."""
+    """Return a matching line: its number, the byte at which the shown part begins, and its text."""
     return f"{match.line}|{match.start_byte}|{match.text}"
 
 
 def scan(
     store: Store, handle: str, pattern: str, limit: int = DEFAULT_MATCHES, *, deadline: Deadline | None = None
 ) -> FoundLines:
-    """Return the first `limit` matching lines of an artifact and the number of all, as a value.
+    """Return the first `limit` matching lines of an artifact and the total number, as a value.
 
     Args:
         store: Where the artifact is.
@@ -151,7 +150,7 @@ def scan(
         deadline: Until when it searches; None for 30 seconds from now.
 
     Raises:
-        ToolError: An argument or the pattern cannot be, or the store cannot be read.
+        ToolError: An argument or the pattern is invalid, or the store cannot be read.
     """
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_MATCHES:
         said = f"takes an integer from 1 to {MAX_MATCHES}, not {escape.clip(repr(limit), 64)}"
@@ -166,7 +165,7 @@ def scan(
         for block in _blocks(source, deadline):
             state.take(block)
     except ToolError as error:
-        if error.code != "deadline" or not state.matches:  # what was found until then is an answer
+        if error.code != "deadline" or not state.matches:  # what was found by then is an answer
             raise
     except StoreFault as fault:
         raise unreadable(fault) from fault
@@ -182,7 +181,7 @@ def scan(
 
 
 def found_json(found: FoundLines) -> dict[str, object]:
-    """Return what was found as JSON can hold it, for scripts."""
+    """Return the result as JSON can hold it, for scripts."""
     return {
         "handle": found.handle,
         "matches": [
@@ -197,7 +196,7 @@ def found_json(found: FoundLines) -> dict[str, object]:
 
 
 class _Block(NamedTuple):
-    """Bytes from `start_byte` on; whole lines but for a line that is longer than a block may be."""
+    """Bytes from `start_byte` on: whole lines, except for a line that is longer than a block may be."""
 
     data: bytes
     start_byte: int
@@ -206,8 +205,7 @@ class _Block(NamedTuple):
 def _blocks(source: Artifact, deadline: Deadline) -> Iterator[_Block]:
     """Yield an artifact in blocks of whole lines, until the deadline.
 
-    A line above 8 MiB comes in parts that overlap by 64 KiB, so that a match no longer than that is whole in one of
-    them.
+    A line above 8 MiB comes in parts that overlap by 64 KiB, so that a match no longer than that is whole in one of them.
     """
     held, start = b"", 0
     while not deadline.passed:
@@ -228,7 +226,7 @@ def _blocks(source: Artifact, deadline: Deadline) -> Iterator[_Block]:
 
 
 class _Scan:
-    """What has been found so far in blocks that come in order."""
+    """What has been found so far, over consecutive blocks."""
 
     def __init__(self, search: LineFinder, limit: int) -> None:
         self.matches: list[ArtifactMatch] = []
@@ -237,7 +235,7 @@ class _Scan:
         self._search = search
         self._limit = limit
         self._line = 1  # of the first byte of the next block
-        self._counted = 0  # the last line that was counted: a long one comes in several blocks
+        self._counted = 0  # the last line that was counted: a long one spans several blocks
 
     def take(self, block: _Block) -> None:
         """Count the matching lines of a block, and keep the first ones."""
@@ -257,8 +255,7 @@ class _Scan:
                 if len(self.matches) < self._limit:
                     self.matches.append(_match(data, block.start_byte, line, begin, end, span[0]))
             at, line = end + 1, line + 1
-        # Line ends are counted between matches to number them, and once more in the whole block: where nothing matches,
-        # that is all.
+        # Line ends are counted between matches to number them, and once more in the whole block: without a match, that is all.
         self._line += data.count(b"\n")
         self.scanned = block.start_byte + len(data)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _DATABASE = "penstock.sqlite3"
 _WAIT_SECONDS = 0.2
-# A list of the sessions that jumps from one to the next in the primary key. GROUP BY would read every record of the store.
+# Lists the sessions by jumping from one to the next in the primary key. GROUP BY would read every record of the store.
 _SESSIONS = """
     WITH RECURSIVE names(session) AS (
         SELECT MIN(session) FROM records
@@ -35,11 +35,11 @@ _ARTIFACTS = """
 
 
 def recent_sessions(url: str | None = None, *, prefix: str = "", limit: int = 50) -> list[tuple[str, str]]:
-    """Return the sessions whose names begin with `prefix`, the last used first, each with what it was first asked.
+    """Return the sessions whose names begin with `prefix`, the last used first, each with its first prompt.
 
     Args:
         url: The store; None for the user's.
-        prefix: What the names begin with, letters of either case alike.
+        prefix: How the names begin; case is ignored.
         limit: How many at most.
     """
     return [(session, _question(payload)) for session, payload, _ in _rows(url, _SESSIONS, prefix, limit)]
@@ -50,21 +50,21 @@ def recent_artifacts(url: str | None = None, *, prefix: str = "", limit: int = 5
 
     Args:
         url: The store; None for the user's.
-        prefix: What the handles begin with, letters of either case alike.
+        prefix: How the handles begin; case is ignored.
         limit: How many at most.
     """
     return [(handle, name or kind) for handle, name, kind in _rows(url, _ARTIFACTS, prefix, limit)]
 
 
 def _rows(url: str | None, statement: str, prefix: str, limit: int) -> Sequence[tuple[Any, ...]]:
-    """Return what a statement finds in the database of a store; nothing where that cannot be read."""
+    """Return what a statement finds in the database of a store; nothing if that cannot be read."""
     with suppress(PenstockError, OSError, sqlite3.Error):
         folder = folder_of(url or default_url())
         if folder is None:  # PostgreSQL: a name is not worth a connection
             return ()
         database = os.path.join(folder, _DATABASE)
-        # `mode=ro` makes no database, but needs the files beside one that somebody writes. Where there are none nobody writes,
-        # and only `immutable` keeps SQLite from making them.
+        # `mode=ro` creates no database, but needs the files next to one that somebody writes. If there are none, nobody writes, and
+        # only `immutable` keeps SQLite from creating them.
         is_written = os.path.exists(f"{database}-wal")
         quoted = database.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
         address = f"file:{quoted}?mode=ro" + ("" if is_written else "&immutable=1")
@@ -75,7 +75,7 @@ def _rows(url: str | None, statement: str, prefix: str, limit: int) -> Sequence[
 
 
 def _question(payload: str | None) -> str:
-    """Return what the first prompt of a session says; nothing where there is none near its beginning."""
+    """Return the first prompt of a session; nothing if there is none near its beginning."""
     try:
         message = json.loads(payload or "{}")["message"]
         said = message.get("content") or message["parts"]

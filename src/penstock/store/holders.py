@@ -21,7 +21,7 @@ _PREFIX = "running-"
 
 
 class Holders:
-    """The open stores that work in a folder, this one among them once it has announced itself.
+    """The open stores that work in a folder, including this one once it has announced itself.
 
     Args:
         folder: The folder of the store.
@@ -33,9 +33,9 @@ class Holders:
         self.own = ""
 
     def announce(self) -> str:
-        """Return the name that this store holds, made and locked the first time. Raises OSError."""
+        """Return the name that this store holds, created and locked on first use. Raises OSError."""
         if not self.own:
-            for left in self._folder.names():  # by processes that were killed
+            for left in self._folder.names():  # by killed processes
                 with suppress(OSError):
                     if left.startswith(_PREFIX) and not self.is_held(left):
                         self._folder.remove(left)
@@ -46,12 +46,12 @@ class Holders:
         return self.own
 
     def is_held(self, name: str) -> bool:
-        """Return whether another open store, of whatever living process, has that name.
+        """Return whether another open store, in any living process, has that name.
 
         Raises:
-            OSError: Nobody can say now; what it works on must not be taken for given up.
+            OSError: It cannot be determined now; what it works on must not be considered abandoned.
         """
-        # The name comes from a table, which damage may have changed: it leads nowhere else.
+        # The name comes from a table, which damage may have changed: it must not lead anywhere else.
         if name == self.own or not (name.startswith(_PREFIX) and name.removeprefix(_PREFIX).isalnum()):
             return False
         try:
@@ -64,7 +64,7 @@ class Holders:
             os.close(descriptor)
 
     def close(self) -> None:
-        """Give the name up; what was worked on may be removed from now on."""
+        """Release the name; what was worked on may be removed from now on."""
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:
             os.close(descriptor)

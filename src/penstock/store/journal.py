@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 FIRST_HASH = "0" * 64
-"""The hash that the first record of a session follows."""
+"""The predecessor hash of the first record of a session."""
 _LONGEST_NAME = 200
-# A row in SQLite, as `JournalRow.stored_bytes` counts it; a page of overflow carries four bytes of its own.
+# Sizes of a row in SQLite, as `JournalRow.stored_bytes` counts it; an overflow page carries four bytes of its own.
 _ROW_BYTES, _BESIDE_BYTES, _IN_PLACE_BYTES, _HEAD_BYTES = 170, 80, 1_000, 500
 _PAGE_BYTES, _CARRIED_BYTES = 4_096, 4_092
 
@@ -41,17 +41,16 @@ class JournalRow(NamedTuple):
 
     def sealed(self) -> str:
         """Return the hash that belongs to the other fields."""
-        # `repr` of a tuple tells types and lengths: ("ab", "c") and ("a", "bc") differ, a float is written so that it
-        # reads back the same, and a line feed in a name is escaped, so that the one before the payload cannot be
-        # forged.
+        # `repr` of a tuple shows types and lengths: ("ab", "c") and ("a", "bc") differ, a float is written so that it reads back
+        # the same, and a line feed in a name is escaped, so that the one before the payload cannot be forged.
         head = repr((self.schema_version, self.session, self.seq, self.type, self.at, self.prev_hash))
         return hashlib.sha256(f"{head}\n{self.payload}".encode("utf-8", "surrogatepass")).hexdigest()
 
     @property
     def stored_bytes(self) -> int:
-        """Return what the record counts towards the size of its store: about what it takes on disk."""
-        # Two hashes, numbers and headers are some 170 bytes. SQLite keeps a row of up to a quarter of a page of 4,096 bytes
-        # where its key is, with some room beside it; of a longer one an eighth of a page, and the rest in whole pages.
+        """Return what the record counts towards the size of its store: roughly what it takes on disk."""
+        # Two hashes, numbers and headers are some 170 bytes. SQLite keeps a row of up to a quarter of a page of 4,096 bytes next to
+        # its key, with some spare room; of a longer one an eighth of a page, and the rest in whole pages.
         size = len(self.payload) + len(self.session) + len(self.type) + _ROW_BYTES
         if size <= _IN_PLACE_BYTES:
             return size + _BESIDE_BYTES
@@ -75,10 +74,10 @@ def payload(data: Mapping[str, object]) -> str:
     """Return the JSON of an event's data without secrets (S-17); keys keep their order.
 
     Raises:
-        CallerError: JSON cannot hold it, NaN and infinities included, or it is no object.
+        CallerError: JSON cannot hold it (this includes NaN and infinities), or it is not an object.
     """
     try:
-        # The one way into a journal: what no caller can forget.
+        # The only way into a journal, so that no caller can forget to redact.
         text = json.dumps(redacted_json(dict(data)), separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise CallerError(f"An event holds what JSON can hold: {error}") from error
@@ -93,19 +92,19 @@ def same(one: str, other: str) -> bool:
 
 
 def _sorted(text: str) -> str:
-    """Return a payload with the keys of all its objects in order."""
+    """Return a payload with the keys of all its objects sorted."""
     return json.dumps(json.loads(text), sort_keys=True)
 
 
 def name(text: str, what: str) -> str:
-    """Return a name of a session or a type that every backend can hold.
+    """Return the name of a session or a type, checked so that every backend can hold it.
 
     Args:
         text: The name, 1 to 200 printable characters.
         what: What it names, for the refusal.
 
     Raises:
-        CallerError: It is no such text.
+        CallerError: It is not such a text.
     """
     if not isinstance(text, str) or not text or len(text) > _LONGEST_NAME or not text.isprintable():
         raise CallerError(f"{what} is named by 1 to {_LONGEST_NAME} printable characters, not {text!r}")
@@ -119,13 +118,13 @@ def verified(
 
     Args:
         rows: Rows in order of `seq`.
-        session: Their session, for what is said.
+        session: Their session, for the error.
         from_seq: The `seq` that the first must have.
-        prev_hash: The hash of the record before `from_seq`, None when it is not known.
-        lost_seq: A record that was written for sure; -1 where none is known. It is missed when the rows end before it.
+        prev_hash: The hash of the record before `from_seq`; None if it is unknown.
+        lost_seq: A record that was certainly written; -1 if none is known. It counts as lost if the rows end before it.
 
     Raises:
-        Damaged: At the first record that is missing or not what was written, after the sound ones were given.
+        Damaged: At the first record that is missing or not what was written, after the valid ones were yielded.
     """
     seq = from_seq
     for row in rows:

@@ -24,11 +24,11 @@ Handle = NewType("Handle", str)
 LIFE_SECONDS = 7 * 86_400.0
 """How long an artifact lives after its last `put`: a session that is resumed after a weekend still has its results."""
 LIMIT_BYTES = 2 << 30
-"""How many bytes contents and journals of a store may take, unless it is told otherwise: 2 GiB."""
+"""How many bytes contents and journals of a store may take by default: 2 GiB."""
 INDEX_FOLDER = "ranked"
-"""The name of the folder with the indexes of ranked search, in that of the store."""
+"""The name of the folder with the indexes of ranked search, inside that of the store."""
 SCHEMA_VERSION = 1
-"""The version of a record's payload, for those who read old journals; the tables have one of their own (`schema`)."""
+"""The version of a record's payload, for readers of old journals; the tables have their own version (`schema`)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,23 +38,23 @@ class ArtifactInfo:
     handle: Handle
     bytes: int
     lines: int
-    """Line ends, and one more for text behind the last."""
+    """Line ends, plus one for text after the last."""
     digest: str
     """The SHA-256 of its bytes, in hexadecimal."""
     created: float
     expires: float
-    """When an artifact may be taken away, unless a record refers to it."""
+    """When an artifact may be removed, unless a record refers to it."""
     name: str = ""
     """The maker of an artifact, usually the name of a tool."""
     kind: str = "text"
     stored_bytes: int = 0
-    """Bytes that an artifact takes on disk: less than `bytes` where it was compressed."""
+    """Bytes that an artifact takes on disk: less than `bytes` if it was compressed."""
     is_referenced: bool = False
     """Whether a record of a session refers to it: then it does not expire."""
     secrets: Mapping[str, int] | None = field(default=None, hash=False)
-    """How many secrets of which kind it holds, as it was seen when it was kept; None where an older Penstock kept it."""
+    """How many secrets of each kind were found when it was kept; None if an older Penstock kept it."""
     hidden: int = 0
-    """How many secrets marks stand for in it: sizes, lines and bytes are those of what is kept."""
+    """How many secrets are replaced by marks: sizes, lines and bytes are those of what is kept."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,10 +62,10 @@ class Event:
     """One event to append to the journal of a session."""
 
     seq: int
-    """The place of an event in its session, from 0 without gaps."""
+    """The position of an event in its session, from 0 without gaps."""
     type: str
     data: Mapping[str, object]
-    """What happened: an object that JSON can hold, numbers finite."""
+    """What happened: an object that JSON can hold, with finite numbers."""
     handles: Sequence[str] = ()
     """The artifacts that it refers to: they are kept for as long as the record is."""
 
@@ -79,9 +79,9 @@ class JournalRecord:
     type: str
     data: dict[str, object]
     prev_hash: str
-    """The `sha256` of the record before, 64 zeros for the first."""
+    """The `sha256` of the previous record; 64 zeros for the first."""
     sha256: str
-    """The hash over everything here but itself."""
+    """The hash over every other field."""
     at: float
     """When an event was appended, in seconds since 1970."""
     schema_version: int = SCHEMA_VERSION
@@ -95,9 +95,9 @@ class SessionInfo:
     records: int
     at: float
     bytes: int = 0
-    """Bytes that go with a session: its journal, and the contents that nothing else leads to."""
+    """Bytes that are removed with a session: its journal, and the contents that nothing else leads to."""
     is_running: bool = False
-    """Whether a process that lives has added to it and has the store open still: then it is not removed."""
+    """Whether a living process has added to it and still has the store open: then it is not removed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -110,7 +110,7 @@ class Damage:
     """The URL, the session or the handle."""
     reason: str
     newest_sound: str | None = None
-    """For a record, the `seq` of the last one of its session that can be used; None where there is none."""
+    """For a record, the `seq` of the last usable one of its session; None if there is none."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -126,17 +126,17 @@ class Size:
     records: int
     sessions: int = 0
     journal_bytes: int = 0
-    """What the journals take, about."""
+    """What the journals take, roughly."""
     index_bytes: int = 0
-    """What the indexes of ranked search and the summaries of journals take beside that. They have bounds of their own, and are made
-    anew when they are gone: so nothing that was kept goes for them, and `limit_bytes` does not hold them.
+    """What the indexes of ranked search and the summaries of journals take in addition. They have their own bounds and can be
+    rebuilt: nothing kept is removed to make room for them, and `limit_bytes` does not cover them.
     """
     object_bytes: int = 0
-    """What of `stored_bytes` lies in an object store."""
+    """The part of `stored_bytes` that is in an object store."""
 
     @property
     def used_bytes(self) -> int:
-        """What is held against `limit_bytes`: contents and journals."""
+        """What counts against `limit_bytes`: contents and journals."""
         return self.stored_bytes + self.journal_bytes
 
 
@@ -145,25 +145,25 @@ class Pruned:
     """What a pruning did."""
 
     expired: int
-    """Handles whose time was over."""
+    """Handles that had expired."""
     dropped: int
-    """Handles given up because room was needed, the oldest first."""
+    """Handles removed because room was needed, the oldest first."""
     compressed: int
-    """Contents that take less room now."""
+    """Contents that now take less room."""
     freed_bytes: int
     """How much less the contents take on disk."""
 
 
 _WAYS = {"disk_full": (Call("store gc"),), "full": (Call("store gc"),), "damaged": (Call("store check"),)}
-"""What helps with a fault of a kind, where whoever raises it says nothing nearer."""
+"""Commands that help with each kind of fault, unless the raiser names better ones."""
 
 
 class StoreFault(Ended):
-    """The store cannot do what was asked, and a person has to act.
+    """An operation that the store cannot perform, so that a person has to act.
 
-    `code` says why, for scripts; sentences may change. It is `disk_full`, `full` (the store's own limit), `read_only`,
-    `busy` (another process writes), `damaged`, `newer` or `older` (another Penstock wrote it), `unreachable`, `raced` (another
-    client of PostgreSQL wrote at the same place) or `io_error`.
+    `code` says why, for scripts; sentences may change. It is `disk_full`, `full` (the store's own limit), `read_only`, `busy`
+    (another process writes), `damaged`, `newer` or `older` (another Penstock wrote it), `unreachable`, `raced` (another client of
+    PostgreSQL wrote at the same position) or `io_error`.
     """
 
     def __init__(self, code: str, message: str, *calls: Call) -> None:
@@ -186,7 +186,7 @@ class Damaged(StoreFault):
 
 
 class Unopened(Damaged):
-    """A store is damaged so that it opens for no command, and none can say more."""
+    """A store so damaged that no command can open it, and none can say more."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -194,11 +194,11 @@ class Unopened(Damaged):
 
 
 class Conflict(CallerError):
-    """Another event already stands at that place of the session, as when two processes run the same one."""
+    """Another event already has that position in the session, as when two processes run the same one."""
 
 
 def not_there(handle: str) -> ToolError:
-    """Return the error of a handle that nothing is kept under."""
+    """Return the error for a handle under which nothing is kept."""
     return ToolError(
         "not_found", f"There is no artifact {escape.clip(handle, 64)}. Copy the handle from the notice that named it."
     )
@@ -207,16 +207,16 @@ def not_there(handle: str) -> ToolError:
 class Store(Protocol):
     """Artifacts under handles, and journals of sessions. Threads may share one; processes open one each.
 
-    Every method raises `StoreFault` for what a person must mend. Those that take a handle raise `ToolError` besides:
-    `not_found`, or `expired` when there was one.
+    Every method raises `StoreFault` for what a person must fix. Those that take a handle also raise `ToolError`: `not_found`, or
+    `expired` if it once existed.
     """
 
     url: str
     limit_bytes: int
     keeps_redacted: bool
-    """Whether marks are kept in the place of secrets, and not the secrets."""
+    """Whether marks are kept in place of secrets."""
     taken: tuple[Removal, ...]
-    """What rules of retention took away since the store was opened, for whoever tells a person."""
+    """What retention rules have removed since the store was opened, for whoever informs a person."""
 
     def put(
         self,
@@ -228,13 +228,13 @@ class Store(Protocol):
     ) -> Handle:
         """Keep `content` and return its handle, once it would survive a power cut.
 
-        The same content under the same name and kind is the same artifact, and lives on from now. What it holds of secrets
-        is marked, as `ArtifactInfo.secrets`; where `keeps_redacted`, it is kept without them.
+        The same content under the same name and kind is the same artifact, and its life begins anew. The secrets in it are recorded
+        as `ArtifactInfo.secrets`; with `keeps_redacted`, it is kept without them.
 
         Args:
             content: The bytes, or an iterable of parts: memory does not grow with it.
             name: What made it, for listings.
-            kind: What it is, for listings; `text` where nobody says.
+            kind: What it is, for listings; `text` by default.
             life_seconds: How long it lives; None for the store's own time.
         """
         ...
@@ -244,8 +244,8 @@ class Store(Protocol):
     ) -> list[Handle]:
         """Keep several contents and return their handles in order, once all of them would survive a power cut.
 
-        As `put` of each, at a fraction of its price: up to 128 of them, or 8 MiB, go in one transaction and wait for the
-        disk together. Where one fails, nothing of its transaction is kept.
+        Like `put` for each, at a fraction of the cost: up to 128 of them, or 8 MiB, share one transaction and wait for the disk
+        together. If one fails, nothing of its transaction is kept.
 
         Args:
             contents: Bytes, each with what made it, as `name` is for `put`.
@@ -263,7 +263,7 @@ class Store(Protocol):
         ...
 
     def line_start(self, handle: str, line: int) -> int | None:
-        """Return the byte at which `line` (0-based) starts, None where there is no such line."""
+        """Return the byte at which `line` (0-based) starts; None if there is no such line."""
         ...
 
     def lines_before(self, handle: str, byte: int) -> int:
@@ -271,30 +271,30 @@ class Store(Protocol):
         ...
 
     def artifacts(self) -> list[ArtifactInfo]:
-        """Return the artifacts that can be read, the oldest first."""
+        """Return the readable artifacts, the oldest first."""
         ...
 
     def newest(self, offset: int, limit: int) -> Page[ArtifactInfo]:
-        """Return a page of the artifacts that can be read, the newest first: it costs the page and a count of the rest."""
+        """Return a page of the readable artifacts, the newest first: it costs the page and a count of the rest."""
         ...
 
     def append(
         self,
         session: str,
         seq: int,
-        type: str,  # noqa: A002 - the word of the journal
+        type: str,  # noqa: A002 - the journal's term
         data: Mapping[str, object],
         *,
         handles: Sequence[str] = (),
     ) -> JournalRecord:
         """Add the record `seq` (from 0, without gaps) in one transaction with its references to artifacts.
 
-        Once it returns, the record survives a kill and a power cut. The same event again gives the record that is there
-        already, so whoever did not hear the answer may ask again. An artifact that a record refers to does not expire.
+        Once it returns, the record survives a kill and a power cut. Appending the same event again returns the existing record, so
+        a caller who missed the answer may retry. An artifact that a record refers to does not expire.
 
         Raises:
-            Conflict: Another event stands at `seq`.
-            CallerError: `seq` leaves a gap, `data` is nothing that JSON can hold, or a handle is unknown.
+            Conflict: Another event is at `seq`.
+            CallerError: `seq` leaves a gap, JSON cannot hold `data`, or a handle is unknown.
         """
         ...
 
@@ -306,7 +306,7 @@ class Store(Protocol):
         """Return the records of a session in order, each checked against its hash and the one before.
 
         Raises:
-            Damaged: While iterating, at the first record that is not sound.
+            Damaged: While iterating, at the first invalid record.
         """
         ...
 
@@ -314,12 +314,12 @@ class Store(Protocol):
         """Return the sessions, the last used first.
 
         Args:
-            limit: How many at most, which is what it costs; None for all.
+            limit: How many at most, which determines the cost; None for all.
         """
         ...
 
     def is_worked_on(self, session: str) -> bool:
-        """Return whether another process that lives, or another open store of this one, has added to a session."""
+        """Return whether another living process, or another open store of this one, has added to a session."""
         ...
 
     def record_types(self, session: str) -> list[str]:
@@ -327,78 +327,79 @@ class Store(Protocol):
         ...
 
     def newest_hash(self, session: str) -> str:
-        """Return the hash of the newest record of a session, which is not checked; "" without one."""
+        """Return the hash of the newest record of a session, which is not checked; "" if it has none."""
         ...
 
     def summary(self, session: str) -> str | None:
-        """Return what was made of a journal and kept; None where there is nothing, or any record is not what it was then.
+        """Return the kept summary of a journal; None if there is none, or any record has changed since.
 
-        All records are read for it and checked, but not decoded.
+        All records are read and checked for it, but not decoded.
         """
         ...
 
     def keep_summaries(self, made: Mapping[str, tuple[str, str]]) -> None:
-        """Keep what was made of some journals, in place of what was kept before.
+        """Keep summaries of some journals, in place of earlier ones.
 
-        What takes more than a fourth of its session is not kept, nor what is of a session that has gone.
+        A summary that takes more than a fourth of its session is not kept, nor is one of a session that has been removed.
 
         Args:
-            made: For each session the hash of its newest record, which was the newest all the while, and the summary: any text
-                without secrets.
+            made: For each session the hash of its newest record, which was the newest throughout, and the summary: any text without
+                secrets.
         """
         ...
 
     def handles_of(self, session: str) -> list[str]:
-        """Return the handles that the records of a session refer to, in the order in which they were first named."""
+        """Return the handles that the records of a session refer to, in order of first mention."""
         ...
 
     def remove_sessions(self, sessions: Iterable[str]) -> list[Removal]:
-        """Remove sessions for good: journals, and the artifacts that nothing else names; no file of the store holds them then.
+        """Remove sessions for good: journals, and the artifacts that nothing else names; afterwards no file of the store holds
+        them.
 
         Raises:
             ToolError: `not_found` for an unknown one, `busy` for one that another process works on. Nothing is removed.
-            StoreFault: `busy` while somebody reads: it is gone from the tables, and its bytes go with the next `scrub`.
+            StoreFault: `busy` while somebody reads: it is gone from the tables, and the next `scrub` removes its bytes.
         """
         ...
 
     def remove_artifact(self, handle: str) -> Removal:
         """Remove the content of an artifact for good, under every handle that leads to it.
 
-        What a model was shown of it stands in the journals of the sessions in `named_by`, and goes with those.
+        What a model was shown of it is in the journals of the sessions in `named_by`, and is removed with those.
 
         Raises:
-            ToolError: `busy` where a session refers to it that another process works on.
+            ToolError: `busy` if a session that another process works on refers to it.
             StoreFault: As for sessions.
         """
         ...
 
     def collect(self, rules: Retention, *, is_dry_run: bool = False) -> list[Removal]:
-        """Take away what has expired and what is beyond some rules, and return what the rules took, the oldest first.
+        """Remove what has expired and what exceeds some rules, and return what the rules removed, the oldest first.
 
         Args:
-            rules: What stays. What a living process works on stays in any case.
-            is_dry_run: Whether only to say what would go.
+            rules: What is kept. What a living process works on is always kept.
+            is_dry_run: Whether only to report what would be removed.
         """
         ...
 
     def scrub(self) -> None:
-        """Write the database anew without what was deleted, so that none of its bytes are left in it or its log.
+        """Rewrite the database without what was deleted, so that none of its bytes are left in it or its log.
 
         Raises:
-            StoreFault: `busy` where somebody reads meanwhile.
+            StoreFault: `busy` if somebody reads meanwhile.
         """
         ...
 
     def removals(self) -> list[Removal]:
-        """Return what rules took away, the last 1,000, the newest first."""
+        """Return what rules removed, the last 1,000, the newest first."""
         ...
 
     def learn(self, name: str, value: str) -> None:
-        """Keep a small fact about somebody else, a provider's window, say, under a name; the newest counts."""
+        """Keep a small fact about something else, such as a provider's window, under a name; the newest counts."""
         ...
 
     def learned(self, name: str) -> tuple[str, float] | None:
-        """Return what was kept under a name, and when, in seconds since 1970; None where nothing was."""
+        """Return what was kept under a name, and when, in seconds since 1970; None if nothing was."""
         ...
 
     def size(self) -> Size:
@@ -406,17 +407,17 @@ class Store(Protocol):
         ...
 
     def prune(self) -> Pruned:
-        """Take away what has expired or is beyond the limit, and compress the rest where that saves a quarter."""
+        """Remove what has expired or exceeds the limit, and compress the rest if that saves a quarter."""
         ...
 
     def check(self) -> list[Damage]:
-        """Read everything and name whatever is not what was written; nothing is changed."""
+        """Read everything and report whatever is not what was written; nothing is changed."""
         ...
 
     def facts(self) -> dict[str, str]:
-        """Return what durability rests on here: versions and settings that are in force."""
+        """Return what durability depends on here: versions and settings in force."""
         ...
 
     def close(self) -> None:
-        """Give everything back; the store cannot be used after that."""
+        """Release everything; the store cannot be used after that."""
         ...

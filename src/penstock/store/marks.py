@@ -24,31 +24,32 @@ if TYPE_CHECKING:
     from penstock.store.kept import Store
 
 _BLOCK_BYTES = 512 << 10
-_AHEAD_BYTES = 64 << 10  # behind a block, so that a secret at its end is seen whole: a private key has 13 KiB at most
-# Keys of PGP may be longer: what goes on behind a window is a key still, so it is looked at behind this beginning of one.
+_AHEAD_BYTES = 64 << 10  # after a block, so that a secret at its end is seen whole: a private key has 13 KiB at most
+# PGP keys may be longer: what follows a window may still be part of a key, so it is searched with this prefix as the beginning of
+# one.
 _PRIVATE_KEY = "private key"
 _GOES_ON = "-----BEGIN PRIVATE KEY-----\n" + 20 * "A"
 _WINDOW_BYTES = _BLOCK_BYTES + _AHEAD_BYTES
 _BEFORE_BYTES = (
     2 * REACH_CHARS
-)  # what a shape may look at before its hint, also where marks are longer than what they hide
+)  # what a pattern may examine before its hint, even if marks are longer than what they hide
 _HALF_LINE_CHARS = 100
 _READ_BYTES = 1 << 20
 
 
 class ContentMark(NamedTuple):
-    """What was seen in a content: the secrets that it holds, by kind, and how many are hidden in it."""
+    """What was found in a content: its secrets, by kind, and how many are hidden in it."""
 
     secrets: Mapping[str, int]
     hidden: int
 
     def to_json(self) -> str:
-        """Return the secrets as a row of a table holds them."""
+        """Return the secrets as a table row holds them."""
         return json.dumps(dict(self.secrets), separators=(",", ":"))
 
 
 class _Beside:
-    """A function that runs in a thread of its own, from now on."""
+    """A function that runs in its own thread from now on."""
 
     def __init__(self, function: Callable[[], int]) -> None:
         self._function = function
@@ -61,7 +62,7 @@ class _Beside:
     def _run(self) -> None:
         try:
             self._result = self._function()
-        except Exception as error:  # noqa: BLE001 - it is raised where the result is asked for
+        except Exception as error:  # noqa: BLE001 - raised when the result is requested
             self._result = error
         finally:
             self._ended.release()
@@ -75,12 +76,12 @@ class _Beside:
 
 
 class SecretWatch:
-    """See the secrets of one content as it passes by, and hide them where only redacted forms are kept.
+    """Finds the secrets of one content as it passes, and hides them if only redacted forms are kept.
 
-    What is large is searched in a thread beside the writing: the search lets go of the interpreter meanwhile.
+    Large content is searched in a thread while it is written: the search releases the interpreter meanwhile.
 
     Args:
-        hides: Whether secrets become marks; else what passes stays as it is.
+        hides: Whether secrets become marks; else what passes is unchanged.
     """
 
     def __init__(self, *, hides: bool = False) -> None:
@@ -88,20 +89,20 @@ class SecretWatch:
         self._seen: Counter[str] = Counter()
         self._hidden = 0
         self._is_in_key = False
-        self._keys: dict[str, str] = {}  # that were found so far: they are secrets in later blocks too
+        self._keys: dict[str, str] = {}  # found so far: they are secrets in later blocks too
         self._before = b""  # the end of what has passed, without its secrets
-        self._begun: list[Secret] = []  # that were found behind the last block already
+        self._begun: list[Secret] = []  # already found after the last block
         self._beside: _Beside | None = None
         self._is_done = False
 
     @property
     def is_done(self) -> bool:
-        """Whether a content has passed whole, or will have when its mark is asked for."""
+        """Whether a content has passed completely, or will have by the time its mark is requested."""
         return self._is_done or self._beside is not None
 
     @property
     def mark(self) -> ContentMark:
-        """What was seen of what has passed, the most frequent kind first."""
+        """What was found in what has passed, the most frequent kind first."""
         self._wait()
         return ContentMark(dict(self._seen.most_common()), self._hidden)
 
@@ -125,7 +126,7 @@ class SecretWatch:
                     shown, taken = self._block(bytes(held[:_WINDOW_BYTES]), _BLOCK_BYTES)
                     del held[:taken]
                     yield shown
-        except OSError:  # of who gives the parts: what came is not lost
+        except OSError:  # from the source of the parts: what has arrived is not lost
             if held:
                 yield self._block(bytes(held), len(held))[0]
             raise
@@ -133,12 +134,12 @@ class SecretWatch:
             yield self._block(bytes(held), len(held))[0]
 
     def _seen_beside(self, parts: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield content as it is; each block is searched while the next one comes."""
+        """Yield content unchanged; each block is searched while the next one arrives."""
         held = bytearray()
         for part in parts:
             held += part
             yield part
-            # Where a block begins is known once the one before it has been searched: one is under way, one is held.
+            # Where a block begins is known once the previous one has been searched: one is in progress, one is held.
             if len(held) > (_WINDOW_BYTES if self._beside is None else 2 * _WINDOW_BYTES):
                 del held[: self._wait()]
                 while len(held) > 2 * _WINDOW_BYTES:  # a part was larger than a block
@@ -149,7 +150,7 @@ class SecretWatch:
         self._look_from(bytes(held), 0)
 
     def look(self, content: bytes) -> None:
-        """See what a content holds, by the time when its mark is asked for."""
+        """Find the secrets of a content, by the time its mark is requested."""
         if len(content) <= _WINDOW_BYTES:
             self._look_at(content)
         else:
@@ -157,19 +158,19 @@ class SecretWatch:
         self._is_done = True
 
     def _wait(self) -> int:
-        """Wait for the search that is under way, and return how much of its window it took; 0 where there is none."""
+        """Wait for the search in progress, and return how much of its window it took; 0 if there is none."""
         beside, self._beside = self._beside, None
         return 0 if beside is None else beside.result()
 
     def _look_at(self, content: bytes) -> int:
-        """See what a content holds, and return its size."""
+        """Find the secrets of a content, and return its size."""
         hint = first_hint(content)
         if hint >= 0:
             self._look_from(content, content.rfind(b"\n", 0, max(0, hint - _BEFORE_BYTES)) + 1)
         return len(content)
 
     def _look_from(self, content: bytes, at: int) -> None:
-        """See what a content holds from the beginning of a line on."""
+        """Find the secrets of a content from a line start on."""
         view = memoryview(content)
         while len(content) - at > _WINDOW_BYTES:
             at += self._block(bytes(view[at : at + _WINDOW_BYTES]), _BLOCK_BYTES)[1]
@@ -177,11 +178,11 @@ class SecretWatch:
             self._block(bytes(view[at:]), len(content) - at)
 
     def _block_of(self, window: bytes) -> int:
-        """See what the block holds with which a window begins, and return how many bytes that is."""
+        """Find the secrets in the block with which a window begins, and return its size in bytes."""
         return self._block(window, _BLOCK_BYTES)[1]
 
     def _block(self, window: bytes, count: int) -> tuple[bytes, int]:
-        """Return about so many bytes from the beginning of a window as they are kept, and how many they were."""
+        """Return roughly that many bytes from the beginning of a window as they are kept, and how many they were."""
         size = _line_bytes(window, count) if count < len(window) else len(window)
         is_quiet = not (self._is_in_key or self._begun) and not any(
             key.encode("utf-8", "surrogateescape") in window for key in self._keys
@@ -189,7 +190,7 @@ class SecretWatch:
         if is_quiet and first_hint(window, size + REACH_CHARS) < 0:
             self._pass(window[:size])
             return window[:size], size
-        # What is no UTF-8 stands for itself meanwhile, and comes out as it came in.
+        # Bytes that are not UTF-8 become surrogates meanwhile, and come out as they came in.
         lead = _GOES_ON if self._is_in_key else self._before.decode("utf-8", "surrogateescape")
         text = lead + window.decode("utf-8", "surrogateescape")
         end = len(lead) + len(window[:size].decode("utf-8", "surrogateescape"))
@@ -205,7 +206,7 @@ class SecretWatch:
         self._begun, self._is_in_key = [], False
         for secret in found:
             kind, start, stop = secret
-            if start >= end:  # what was found is known in the next block, where less stands before it
+            if start >= end:  # remembered for the next block, which has less context before it
                 self._begun.append(secret)
                 continue
             if stop <= len(lead):
@@ -237,37 +238,37 @@ def _encoded(text: str) -> bytes:
 
 
 def _line_bytes(window: bytes, count: int) -> int:
-    """Return how many of so many bytes end with their last line; all whole characters where no line ends in them."""
+    """Return how many of the bytes end with their last line; if no line ends in them, all whole characters."""
     if end := window.rfind(b"\n", 0, count) + 1:
         return end
-    # The first byte of a character that is cut off is no whole one.
+    # A character whose bytes are cut off is not whole.
     whole = window[:count].rstrip(bytes(range(0x80, 0xC0)))
     return len(whole) - 1 if whole[-1:] >= b"\xc0" else count
 
 
 def redacted_bytes(content: bytes) -> bytes:
-    """Return content as a store keeps it that keeps redacted forms only.
+    """Return content as a store keeps it that keeps only redacted forms.
 
     Args:
-        content: Any bytes; secrets are seen in what is UTF-8.
+        content: Any bytes; secrets are found in the parts that are UTF-8.
     """
     return b"".join(SecretWatch(hides=True).passed(content))
 
 
 def secrets_of(store: Store, handle: str) -> dict[str, int]:
-    """Return how many secrets of which kind an artifact holds, the most frequent kind first.
+    """Return how many secrets of each kind an artifact holds, the most frequent kind first.
 
-    What was seen as it was kept is the answer; what an older Penstock kept is read and searched.
+    The answer is what was found when it was kept; an artifact kept by an older Penstock is read and searched.
 
     Args:
         store: where it is kept.
         handle: the artifact.
 
     Returns:
-        Numbers by kind, `{"GitHub token": 2}`; empty where nothing looks like a secret.
+        Numbers by kind, `{"GitHub token": 2}`; empty if nothing looks like a secret.
 
     Raises:
-        ToolError: there is no such artifact, or no more.
+        ToolError: there is no such artifact, or it has expired.
         StoreFault: it cannot be read.
     """
     known = store.info(handle).secrets
@@ -280,7 +281,7 @@ def secrets_of(store: Store, handle: str) -> dict[str, int]:
 
 
 def parts_of(store: Store, handle: str) -> Iterator[bytes]:
-    """Yield the content of an artifact, part by part. Raises `ToolError` where it is gone."""
+    """Yield the content of an artifact, part by part. Raises `ToolError` if it is gone."""
     at = 0
     while part := store.read(handle, at, _READ_BYTES):
         yield part

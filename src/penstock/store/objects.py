@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from obstore.store import ObjectStore
 
 LARGE_BYTES: Final = 1 << 20
-"""From how many bytes on a content becomes an object: a request to one takes longer than a row, and is paid for."""
+"""The size from which a content becomes an object: a request for one takes longer than a row, and costs money."""
 PART_BYTES: Final = 8 << 20
 """The size of every part but the last: what a writer holds in memory."""
 _CONNECT_SECONDS, _REQUEST_SECONDS, _TRIES = 5, 60, 3
-# A folder of its own, so that nothing else of the bucket is meant. Keys and passwords are no part of it: it stands in rows.
+# It names a folder, so that nothing else in the bucket is touched. It contains no keys or passwords, because it is stored in rows.
 _ADDRESS = re.compile(r"(?:s3|gs|az)://[A-Za-z0-9][A-Za-z0-9._-]*(?:/[A-Za-z0-9._=-]+)*")
 
 
 def is_object(place: str) -> bool:
-    """Return whether a place is that of an object: the names of files and rows have no colon."""
+    """Return whether a place is that of an object: the names of files and rows do not contain `://`."""
     return "://" in place
 
 
@@ -40,9 +40,9 @@ class ObjectStorage:
     """The folder of a bucket in which contents lie; threads may share it.
 
     Args:
-        objects: The library's way to that folder.
+        objects: The library's handle on that folder.
         url: Its address.
-        large_bytes: From how many bytes on a content is for it.
+        large_bytes: The size from which a content is kept there.
     """
 
     def __init__(self, objects: ObjectStore, url: str, *, large_bytes: int = LARGE_BYTES) -> None:
@@ -51,7 +51,7 @@ class ObjectStorage:
         self.large_bytes = large_bytes
 
     def new_place(self) -> str:
-        """Return a place that no content has had: the key says nothing of the content, which its digest would."""
+        """Return a place that no content has had: the key reveals nothing of the content, as its digest would."""
         return f"{self.url}/{secrets.token_hex(16)}"
 
     def holds(self, place: str) -> bool:
@@ -59,7 +59,7 @@ class ObjectStorage:
         return place.rpartition("/")[0] == self.url
 
     def read(self, place: str, start: int, count: int) -> bytes | None:
-        """Return `count` bytes from `start` on; None where they are not there. Raises `StoreFault` (unreachable)."""
+        """Return `count` bytes from `start` on; None if they are missing. Raises `StoreFault` (unreachable)."""
         import obstore
 
         found = []
@@ -72,9 +72,7 @@ class ObjectStorage:
                 )
             except FileNotFoundError:
                 return None
-            except (
-                Exception
-            ) as error:  # a part that ends before `at` is refused in words that differ from server to server
+            except Exception as error:  # for a part that ends before `at`, the error differs from server to server
                 if self._ends_before(place, number, at):
                     return None
                 raise self._fault(error) from error
@@ -87,31 +85,31 @@ class ObjectStorage:
 
         try:
             return obstore.head(self._objects, _part(place, number))["size"] <= at
-        except Exception:  # noqa: BLE001 - the first error tells more
+        except Exception:  # noqa: BLE001 - the first error says more
             return False
 
     def remove(self, place: str) -> None:
-        """Remove every part of a content; nothing happens where there is none. Raises `StoreFault` (unreachable)."""
+        """Remove every part of a content; does nothing if there is none. Raises `StoreFault` (unreachable)."""
         import obstore
 
         key = place.rpartition("/")[2]
         try:
             for listed in obstore.list(self._objects, prefix=key):
                 obstore.delete(self._objects, [one["path"] for one in listed])
-        except FileNotFoundError:  # another removed it meanwhile
+        except FileNotFoundError:  # somebody else removed it meanwhile
             pass
         except Exception as error:
             raise self._fault(error) from error
 
     def create(self, place: str, number: int, part: bytes) -> None:
-        """Write a part that is not there yet. Raises `StoreFault` (unreachable)."""
+        """Write a part that does not exist yet. Raises `StoreFault` (unreachable)."""
         import obstore
         from obstore.exceptions import AlreadyExistsError
 
         try:
             obstore.put(self._objects, _part(place, number), part, mode="create", use_multipart=False)
         except AlreadyExistsError:
-            # The key is ours alone: so this is our own request, of which the answer was lost, tried again by the library.
+            # The key is ours alone: so this was our own request, whose answer was lost, retried by the library.
             return
         except Exception as error:
             raise self._fault(error) from error
@@ -135,7 +133,7 @@ class ObjectWriter:
         self._bytes = self._parts = 0
 
     def write(self, piece: bytes) -> None:
-        """Take the next piece: of a length that divides `PART_BYTES`, unless it is the last."""
+        """Take the next piece, of a length that divides `PART_BYTES` unless it is the last."""
         self._held.append(piece)
         self._bytes += len(piece)
         if self._bytes >= PART_BYTES:
@@ -150,15 +148,15 @@ class ObjectWriter:
 
 
 def open_objects(url: str, *, large_bytes: int = LARGE_BYTES) -> ObjectStorage:
-    """Return the folder of a bucket; nothing is asked of it yet.
+    """Return the folder of a bucket; no request is made yet.
 
     Args:
-        url: Its address: `s3://BUCKET/FOLDER`, or with `gs` or `az`. Keys, region and endpoint come from the environment, by the
+        url: Its address: `s3://BUCKET/FOLDER`, or with `gs` or `az`. Keys, region and endpoint come from the environment, from the
             variables that the vendors' own programs read (`AWS_ACCESS_KEY_ID`, `AWS_ENDPOINT_URL`, …).
-        large_bytes: From how many bytes on a content is for it.
+        large_bytes: The size from which a content is kept there.
 
     Raises:
-        CallerError: The address cannot be one, or obstore is not installed.
+        CallerError: The address is invalid, or obstore is not installed.
     """
     if not _ADDRESS.fullmatch(url):
         raise CallerError(
@@ -168,7 +166,7 @@ def open_objects(url: str, *, large_bytes: int = LARGE_BYTES) -> ObjectStorage:
         from obstore.store import from_url
     except ImportError:
         raise CallerError("Artifacts in an object store need obstore: pip install 'penstock[objects]'") from None
-    # Options given here take the place of those that the library reads from the environment, this one among them.
+    # Options given here replace those that the library reads from the environment, including this one.
     is_plain = os.environ.get("AWS_ALLOW_HTTP", "").lower() in {"1", "true"}
     options: dict[str, Any] = {
         "client_options": {

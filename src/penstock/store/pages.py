@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from penstock.text.window import Line
     from penstock.workspace.fitting import PageRoom
 
-_HEADER = 480  # of an allowance, kept free at first
+_HEADER = 480  # of an allowance, initially kept free
 _LOOKS = 8
 _indexes = RecordIndexes()
-"""Where records end in the artifacts paged last, by digest: content does not change, so that none goes stale."""
+"""Where records end in the most recently paged artifacts, by digest: content does not change, so no entry goes stale."""
 
 
 class PageAnswer(NamedTuple):
@@ -41,7 +41,7 @@ class PageAnswer(NamedTuple):
 
     text: guard.Guarded
     outcome: str
-    """`done`, or `partial` where the time of a call ended."""
+    """`done`, or `partial` if the time of a call ended."""
     value: Window
 
 
@@ -64,21 +64,21 @@ def page(
         handle: Its handle, from the notice that named it.
         start_byte: Where the page begins, exactly; None for the beginning.
         max_bytes: How many bytes it may hold; None for 64 KiB.
-        offset: Lines to skip (or records, of JSON on one line); gives a page by lines.
-        limit: Lines or records of the page; None for 100 where `offset` is given.
+        offset: Lines to skip (or records, for JSON on one line); gives a page by lines.
+        limit: Lines or records of the page; None for 100 if `offset` is given.
         allowance: What the text may take with its header; None for 256 KiB.
         dialect: How the next call is written; None for Python's syntax.
-        deadline: Until when it looks for records; None for 10 seconds from now.
+        deadline: Until when it searches for records; None for 10 seconds from now.
 
     Raises:
-        ToolError: The handle is unknown or expired, an argument cannot be, the store cannot be read, or the allowance
-            is too small for a header.
+        ToolError: The handle is unknown or expired, an argument is invalid, the store cannot be read, or the allowance is too small
+            for a header.
     """
     allowance, dialect = allowance or Allowance.bytes(window.HARD_MAX_BYTES), dialect or PYTHON
     deadline = deadline or Deadline(READ_SECONDS)
     reserve = min(_HEADER, allowance.limit // 3)
-    # How large the header is shows only when the page is cut, because it names the page's own numbers. So a guess is
-    # reserved, the page rendered, and the excess reserved as well until it fits.
+    # The size of the header is known only when the page is cut, because it contains the page's own numbers. So a guess is reserved,
+    # the page rendered, and the excess reserved as well until it fits.
     for _ in range(_LOOKS):
         room = _Room(allowance, max(1, allowance.limit - reserve))
         shown = cut(store, handle, start_byte, max_bytes, offset, limit, room=room, deadline=deadline)
@@ -103,11 +103,11 @@ def cut(
 ) -> Window:
     """Return a page by lines, by records of JSON on one line, or by bytes, as a value.
 
-    A page begins exactly at `start_byte`: pages meet wherever one ended. The arguments are those of `page`; `room` is
-    what the page may take once it is rendered, None for no bound but 256 KiB.
+    A page begins exactly at `start_byte`: pages meet wherever one ended. The arguments are those of `page`; `room` is what the page
+    may take once it is rendered, None for no bound but 256 KiB.
 
     Raises:
-        ToolError: The handle is unknown or expired, an argument cannot be, or the store cannot be read.
+        ToolError: The handle is unknown or expired, an argument is invalid, or the store cannot be read.
     """
     for name, value, least in (
         ("start_byte", start_byte, 0),
@@ -132,16 +132,14 @@ def _cut(
     room: PageRoom | None,
     deadline: Deadline | None,
 ) -> Window:
-    """Return a page by lines where `offset` or `limit` is given, by records where there is but one line of JSON, else
-    by bytes.
-    """
+    """Return a page by lines if `offset` or `limit` is given (by records if it is one line of JSON), else by bytes."""
     pages = _Pages(source, room or fitting.Boundless(), deadline or Deadline(READ_SECONDS))
     if offset is None and limit is None:
         return pages.by_bytes(start_byte or 0, max_bytes)
     rest = [name for name, value in (("start_byte", start_byte), ("max_bytes", max_bytes)) if value is not None]
     said = (notices.ignored_arguments(rest, "a range of lines"),) if rest else ()
     size = DEFAULT_VIEW_LINES if limit is None else limit
-    # JSON on one line has one line and no page: its records take the place of lines.
+    # JSON on one line has no pages by lines: its records take the place of lines.
     head = source.read(0, 64).decode("utf-8", "replace")
     if is_one_line(head, source.info.lines):
         return pages.by_records(offset or 0, size, limit, said)
@@ -174,7 +172,7 @@ class _Pages:
         return self._window(extent, bound, self._onwards(extent.end_byte, max_bytes), said)
 
     def by_lines(self, offset: int, size: int, limit: int | None, said: tuple[str, ...]) -> Window:
-        """Return the page of `size` lines behind `offset`; `limit` is the size as it was asked for, to be repeated in calls."""
+        """Return the page of `size` lines after `offset`; `limit` is the size as requested, to be repeated in calls."""
         lines = self.source.info.lines
         start = self.source.store.line_start(self.source.handle, offset) if offset < lines else None
         if start is None:
@@ -194,7 +192,7 @@ class _Pages:
             bound = "budget" if extent.end_byte < whole.end_byte else "hard cap"
         following = None
         if extent.end_byte < self.source.size_bytes:
-            # Cut by the room: on a line end the next call counts lines on, within a line it has to name the byte.
+            # Cut by the room: at a line end the next call continues by line, within a line it must name the byte.
             whole_lines = extent.data.count(b"\n")
             ends_line = extent.data.endswith(b"\n")
             following = (
@@ -205,7 +203,7 @@ class _Pages:
         return self._window(extent, bound, following, said)
 
     def by_records(self, offset: int, size: int, limit: int | None, said: tuple[str, ...]) -> Window:
-        """Return the page of `size` records behind `offset` of JSON on one line, cut between records where one fits."""
+        """Return the page of `size` records after `offset` of JSON on one line, cut between records if one fits."""
         places, lock = _indexes.of(self.source.info.digest)
         with lock:
             total, exact = known_records(places, self.source, offset + size, self.deadline), places.is_complete
@@ -232,7 +230,7 @@ class _Pages:
         return self._window(extent, bound, following, said, numbered=False)
 
     def _extent(self, start_byte: int, wanted: int) -> tuple[Extent, Extent]:
-        """Return the bytes that were asked for, and as many of them as the room holds."""
+        """Return the requested bytes, and as many of them as the room holds."""
         whole = window.cut_bytes(
             self.source, self.encoding, start_byte=start_byte, max_bytes=wanted, cap_bytes=self.cap, keep_start=True
         )
@@ -247,7 +245,7 @@ class _Pages:
         return within, fitting.head_of(within, self.encoding, self.room)
 
     def _onwards(self, end_byte: int, max_bytes: int | None) -> Call | None:
-        """Return the call for what lies behind `end_byte`, None at the end."""
+        """Return the call for what follows `end_byte`; None at the end."""
         if end_byte >= self.source.size_bytes:
             return None
         return self.call.but(start_byte=end_byte, max_bytes=max_bytes or None)
@@ -262,7 +260,7 @@ class _Pages:
         first_line: int | None = None,
         numbered: bool = True,
     ) -> Window:
-        """Return an extent as a page with its numbers of lines, where lines are those of the store (one byte a code unit)."""
+        """Return an extent as a page, with line numbers if lines are those of the store (one byte per code unit)."""
         text, invalid = fitting.decoded(self.encoding, extent)
         last_line = first_line
         total = self.source.info.lines
@@ -306,12 +304,12 @@ class _Room:
         return self.text("".join(line.text for line in lines))
 
     def symbols(self, symbols: Sequence[Symbol]) -> int:
-        """Return what names cost; artifacts have no outlines, so that nobody asks."""
+        """Return what names cost; artifacts have no outlines, so nobody asks."""
         return self.text("".join(symbol.name for symbol in symbols))
 
 
 def _render(shown: Window, dialect: Dialect) -> str:
-    """Return a page as text: its header, then what it holds, inert."""
+    """Return a page as text: its header, then its content, inert."""
     body, escaped = escape.show(shown.text)
     head = notices.header(shown, dialect, escaped=escaped + shown.invalid_bytes, notices=shown.notices)
     return f"{head}\n{body}" if body else head

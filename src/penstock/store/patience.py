@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
 _Answer = TypeVar("_Answer")
-_INTERVAL_SECONDS = 0.02  # after so long without a word psycopg looks at the clock, and Python at its signals
+_INTERVAL_SECONDS = 0.02  # after this long without a message psycopg checks the clock, and Python its signals
 
 
 class PatientConnection(psycopg.Connection[tuple[Any, ...]]):
-    """A connection of psycopg whose statements end.
+    """A connection of psycopg whose statements always end.
 
     Attributes:
-        answer_seconds: How long the server may say nothing to a statement; the connection is closed then.
+        answer_seconds: How long the server may stay silent during a statement; then the connection is closed.
     """
 
     answer_seconds = 30.0
@@ -32,26 +32,26 @@ class PatientConnection(psycopg.Connection[tuple[Any, ...]]):
     def wait(
         self, gen: Generator[Any, Any, _Answer], interval: float = _INTERVAL_SECONDS, timeout: float | None = None
     ) -> _Answer:
-        """Return what the server answers; psycopg calls this for every statement.
+        """Return the server's answer; psycopg calls this for every statement.
 
         Raises:
-            psycopg.OperationalError: It says nothing.
+            psycopg.OperationalError: The server stays silent.
         """
         patience = self.answer_seconds if timeout is None else timeout
         try:
             return psycopg.waiting.wait(_limited(gen, patience), self.pgconn.socket, interval)
         except BaseException as error:
             if isinstance(error, _Silence) or not isinstance(error, Exception):
-                self.pgconn.finish()  # the server gives up what it was doing as it finds out, and so does what waits for it
+                self.pgconn.finish()  # once the server notices, it abandons the statement, and whatever waits for it proceeds
             raise
 
 
 class _Silence(psycopg.OperationalError):
-    """Nothing was said for too long."""
+    """Silence for too long."""
 
 
 def _limited(gen: Generator[Any, Any, _Answer], patience_seconds: float) -> Generator[Any, Any, _Answer]:
-    """Pass on what psycopg waits for and what came, and give up where nothing came for too long."""
+    """Relay what psycopg waits for and what arrives, and give up if nothing arrives for too long."""
     wanted = next(gen)
     heard = time.monotonic()
     while True:

@@ -20,16 +20,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 PIECE_BYTES = 256 * 1024
-"""The size of every piece but the last: what a read of one byte costs at most."""
-# Stored length, CRC-32 and line ends of one piece: 12 bytes for 256 KiB, so that the table of a 2 GiB content takes 96
-# KiB.
+"""The size of every piece but the last: the most that a read of one byte costs."""
+# Stored length, CRC-32 and line ends of one piece: 12 bytes for 256 KiB, so that the table of a 2 GiB content takes 96 KiB.
 _ENTRY = struct.Struct("<III")
-_THREAD_FROM = 8  # pieces; what is larger is hashed beside the writing
-_LEVEL = 1  # of zlib: 131 MB/s on source text and a seventh of its size; higher levels cost more than they save
+_THREAD_FROM = 8  # pieces; anything larger is hashed while it is written
+_LEVEL = 1  # of zlib: 131 MB/s on source text, to a seventh of its size; higher levels cost more than they save
 
 
 class ContentPiece(NamedTuple):
-    """One piece as it is stored: its length on disk, the CRC-32 of its plain bytes, and how many lines end in it."""
+    """One piece as it is stored: its length on disk, the CRC-32 of its uncompressed bytes, and how many lines end in it."""
 
     stored_bytes: int
     crc: int
@@ -38,12 +37,12 @@ class ContentPiece(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Content:
-    """Content as it was measured while it came in: its SHA-256, its sizes, its pieces."""
+    """Content as measured on arrival: its SHA-256, its sizes, its pieces."""
 
     digest: str
     bytes: int
     lines: int
-    """Line ends, and one more for text behind the last."""
+    """Line ends, plus one for text after the last."""
     pieces: tuple[ContentPiece, ...]
 
     @property
@@ -68,7 +67,7 @@ class PieceLayout:
     Args:
         digest: The SHA-256 of the whole.
         place: Where the database keeps it: a file's name, or a key.
-        total_bytes: Its length in plain.
+        total_bytes: Its uncompressed length.
         pieces: Its table.
     """
 
@@ -77,16 +76,16 @@ class PieceLayout:
         self.place = place
         self.bytes = total_bytes
         self.pieces = pieces
-        # Running sums with a leading 0: entry n is what lies before piece n, and the last one is the total.
+        # Running sums with a leading 0: entry n is what precedes piece n, and the last one is the total.
         self.starts = [0, *accumulate(piece.stored_bytes for piece in pieces)]
         self.newlines = [0, *accumulate(piece.newlines for piece in pieces)]
 
     def plain_bytes(self, number: int) -> int:
-        """Return the length of piece `number` in plain: `PIECE_BYTES` for all but the last."""
+        """Return the uncompressed length of piece `number`: `PIECE_BYTES` for all but the last."""
         return min(PIECE_BYTES, self.bytes - number * PIECE_BYTES)
 
     def read(self, start_byte: int, count: int, piece: Callable[[int], bytes]) -> bytes:
-        """Return up to `count` bytes from `start_byte` on, across pieces; `piece(n)` gives piece n in plain."""
+        """Return up to `count` bytes from `start_byte` on, across pieces; `piece(n)` returns piece n uncompressed."""
         end = min(start_byte + max(0, count), self.bytes)
         parts = []
         while start_byte < end:
@@ -99,16 +98,16 @@ class PieceLayout:
         return b"".join(parts)
 
     def line_start(self, line: int, piece: Callable[[int], bytes]) -> int | None:
-        """Return the byte at which `line` (0-based) starts, None where none does.
+        """Return the byte at which `line` (0-based) starts; None if there is no such line.
 
-        A line starts behind a line end, so the search is for line end number `line`. Text that ends with a line feed
-        has no line behind it.
+        A line starts after a line end, so the search is for line end number `line`. Text that ends with a line feed has no line
+        after it.
         """
         if line == 0:
             return 0 if self.bytes else None
         if line > self.newlines[-1]:
             return None
-        number = bisect_left(self.newlines, line) - 1  # the piece in which the line end before it lies
+        number = bisect_left(self.newlines, line) - 1  # the piece with the line end before it
         data, at = piece(number), -1
         for _ in range(line - self.newlines[number]):
             at = data.find(b"\n", at + 1)
@@ -124,20 +123,19 @@ class PieceLayout:
 
 
 def plain(stored: bytes, piece: ContentPiece, plain_bytes: int) -> bytes | None:
-    """Return a piece as it came in, None when it is not what was written.
+    """Return a piece as it arrived; None if it is not what was written.
 
     Args:
         stored: What the database has.
-        piece: What the table says of it.
-        plain_bytes: Its length in plain.
+        piece: Its entry in the table.
+        plain_bytes: Its uncompressed length.
     """
     if len(stored) != piece.stored_bytes:
         return None
     data = stored
     if piece.stored_bytes < plain_bytes:
         try:
-            # Bounded: damaged bytes must not unpack into gigabytes. The one byte more than there should be shows in the
-            # length.
+            # Bounded: damaged bytes must not unpack into gigabytes. One byte too many shows in the length.
             data = zlib.decompressobj().decompress(stored, plain_bytes + 1)
         except zlib.error:
             return None
@@ -145,13 +143,13 @@ def plain(stored: bytes, piece: ContentPiece, plain_bytes: int) -> bytes | None:
 
 
 def compressed(data: bytes) -> bytes:
-    """Return the shorter of `data` and its compressed form; only a shorter one is told from plain bytes, by its length."""
+    """Return the shorter of `data` and its compressed form: only a shorter length marks a piece as compressed."""
     short = zlib.compress(data, _LEVEL)
     return short if len(short) < len(data) else data
 
 
 class _Tally:
-    """What is learned of pieces as they pass: hash, sizes, checksums."""
+    """What is learned from pieces as they pass: hash, sizes, checksums."""
 
     def __init__(self) -> None:
         self.digest = hashlib.sha256()
@@ -160,14 +158,14 @@ class _Tally:
         self.ends_line = True
 
     def add(self, piece: bytes, line_ends: int) -> None:
-        """Take note of a piece."""
+        """Record a piece."""
         self.digest.update(piece)
         self.bytes += len(piece)
         self.pieces.append(ContentPiece(len(piece), zlib.crc32(piece), line_ends))
         self.ends_line = piece.endswith(b"\n")
 
     def content(self) -> Content:
-        """Return what all pieces together are."""
+        """Return the description of all pieces together."""
         lines = sum(piece.newlines for piece in self.pieces) + (not self.ends_line)
         return Content(digest=self.digest.hexdigest(), bytes=self.bytes, lines=lines, pieces=tuple(self.pieces))
 
@@ -181,7 +179,7 @@ def cut(content: bytes | Iterable[bytes]) -> Iterator[bytes]:
         return
     held = bytearray()
     for part in content:
-        # What comes from a file in blocks of this size is not copied.
+        # Blocks of this size, as read from a file, are not copied.
         if not held and len(part) == PIECE_BYTES:
             yield bytes(part)
             continue
@@ -194,7 +192,7 @@ def cut(content: bytes | Iterable[bytes]) -> Iterator[bytes]:
 
 
 def measure(content: bytes) -> Content:
-    """Return what `content` would be as an artifact, without keeping it: its digest tells whether it is there already."""
+    """Return what `content` would be as an artifact, without keeping it: its digest tells whether it already exists."""
     tally = _Tally()
     for piece in cut(content):
         tally.add(piece, newlines(piece))
@@ -207,13 +205,13 @@ _counted: tuple[bytes, int] = (b"", 0)
 def newlines(part: bytes) -> int:
     """Return how many lines end in `part`.
 
-    Who watches a stream on its way to a store asks for the same part as the store: the last answer is kept, because
+    A caller who watches a stream on its way to a store asks for the same part as the store: the last answer is cached, because
     counting costs as much as hashing.
     """
     global _counted  # noqa: PLW0603
     known, count = _counted
-    # Compared by identity, which is safe because the part is held: no other object can have its place. The pair is
-    # replaced as a whole, so that threads never see halves of two answers.
+    # Compared by identity, which is safe because the part is referenced: no other object can have its address. The pair is replaced
+    # as a whole, so that threads never see halves of two answers.
     if known is not part:
         count = part.count(b"\n")
         if len(part) <= PIECE_BYTES:
@@ -222,9 +220,9 @@ def newlines(part: bytes) -> int:
 
 
 def intake(content: bytes | Iterable[bytes], write: Callable[[bytes], None]) -> Content:
-    """Give every piece of `content` to `write`, and return what it all is.
+    """Pass every piece of `content` to `write`, and return the description of the whole.
 
-    Where there is much of it, hashing runs in a thread beside the writing: both let go of the interpreter meanwhile.
+    If there is much of it, hashing runs in a thread alongside the writing: both release the interpreter meanwhile.
 
     Raises:
         Exception: Whatever `write` or the iterable raises; the thread has ended by then.
@@ -233,7 +231,7 @@ def intake(content: bytes | Iterable[bytes], write: Callable[[bytes], None]) -> 
     from threading import Thread
 
     tally = _Tally()
-    # Bounded, so that a slow hash holds the stream up instead of filling memory: 16 pieces are 4 MiB.
+    # Bounded, so that a slow hash delays the stream instead of filling memory: 16 pieces are 4 MiB.
     queue: Queue[tuple[bytes, int] | None] = Queue(maxsize=2 * _THREAD_FROM)
     helper: Thread | None = None
 

@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from penstock.store.objects import ObjectStorage
     from penstock.store.pieces import Content
 
-# A writer that has been silent for so long has ended, as with rows of PostgreSQL. One that goes on all the same finds its object
-# condemned, and fails.
+# A writer that has been silent for so long is considered dead, as with rows of PostgreSQL. One that continues nevertheless finds
+# its object condemned, and fails.
 _WRITING_SECONDS = 86_400.0
-_CONDEMNED = -1.0  # in the place of the time since which an object is loose; the store's time begins with 0
+_CONDEMNED = -1.0  # in place of the time since which an object is loose; the store's time begins with 0
 
 
 class ContentPlaces(Database):
-    """A database with objects beside it; `Database` has the other arguments.
+    """A database with an object store; `Database` has the other arguments.
 
     Args:
-        objects: Where large contents lie; None keeps all with the tables.
+        objects: Where large contents lie; None keeps everything with the tables.
     """
 
     def __init__(self, *, objects: ObjectStorage | None = None, **options: Any) -> None:
@@ -44,7 +44,7 @@ class ContentPlaces(Database):
         self._objects = objects
 
     def _object_facts(self) -> dict[str, str]:
-        """Return where objects lie, and from which size on contents are some; nothing where there are none."""
+        """Return where objects lie, and from which size contents become objects; nothing without an object store."""
         if self._objects is None:
             return {}
         return {"objects": f"{self._objects.url} (from {self._objects.large_bytes} bytes on)"}
@@ -56,7 +56,7 @@ class ContentPlaces(Database):
         return self._objects is not None and size_bytes >= self._objects.large_bytes
 
     def _stage_stream(self, content: Iterable[bytes], limit_bytes: int) -> Staged:
-        """Write down content of which nobody knows the size: its beginning is held until it is large, or at its end."""
+        """Write content of unknown size: its beginning is held until it proves large, or ends."""
         if self._objects is None:
             return self._stage(content, limit_bytes)
         coming = iter(content)
@@ -70,7 +70,7 @@ class ContentPlaces(Database):
         return self._stage(head, limit_bytes)
 
     def _stage_bytes(self, content: bytes, measured: Content, *, in_tables: bool) -> Staged:
-        """Write down content that was measured; `in_tables` within a transaction, which waits for no bucket."""
+        """Write content that was measured; `in_tables` within a transaction, which must not wait for a bucket."""
         if self._objects is None or in_tables or not self._is_large(measured.bytes):
             return Staged(self._stage_pieces(pieces.cut(content)), measured)
         return self._stage_object(self._objects, content, measured.bytes, measured)
@@ -85,7 +85,7 @@ class ContentPlaces(Database):
         """Write an object, at most `limit_bytes` of it; it is loose until it is published."""
         place = objects.new_place()
         with self._appending() as execute:
-            # First, and safe before the first byte is sent.
+            # First, and durable before the first byte is sent.
             execute("INSERT INTO loose_objects VALUES (?, ?)", (place, self._now(execute)))
         writer = ObjectWriter(objects, place)
         left = limit_bytes
@@ -110,7 +110,7 @@ class ContentPlaces(Database):
         return Staged(place, measured)
 
     def _publish_staged(self, execute: Execute, staged: Staged) -> str:
-        """Make staged content last, as part of the transaction that inserts its row, and return its place from then on.
+        """Make staged content permanent, as part of the transaction that inserts its row, and return its final place.
 
         Raises:
             StoreFault: `raced`: it was condemned meanwhile, as one that nobody writes any more.
@@ -126,7 +126,7 @@ class ContentPlaces(Database):
     # ── out ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _stored_piece(self, place: str, number: int, start: int, count: int) -> bytes | None:
-        """Return a piece as it is stored, None where there is none. Raises `StoreFault`."""
+        """Return a piece as it is stored; None if there is none. Raises `StoreFault`."""
         if not is_object(place):
             return self._stored(place, number, start, count)
         if self._objects is None or not self._objects.holds(place):
@@ -136,12 +136,12 @@ class ContentPlaces(Database):
     # ── away ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _loosen(self, execute: Execute, places: Iterable[str]) -> None:
-        """Condemn the objects among the places of contents that are given up in this transaction."""
+        """Condemn the objects among the places of contents that are deleted in this transaction."""
         for place in filter(is_object, places):
             execute("INSERT INTO loose_objects VALUES (?, ?)", (place, _CONDEMNED))
 
     def _check_in_reach(self, places: Sequence[str]) -> None:
-        """Refuse to remove for good what could not be. Raises `StoreFault` (unreachable), which takes the transaction back."""
+        """Raise `StoreFault` (unreachable) for objects that could not be removed for good; this rolls the transaction back."""
         for place in filter(is_object, places):
             if self._objects is None or not self._objects.holds(place):
                 raise StoreFault("unreachable", _elsewhere(place))
@@ -161,29 +161,29 @@ class ContentPlaces(Database):
         return places
 
     def _discard_staged(self, place: str) -> None:
-        """Take away what was staged and is not wanted; what cannot be reached now goes with a later pruning."""
+        """Remove what was staged and is not wanted; what cannot be reached now is removed by a later pruning."""
         if not is_object(place):
             self._discard(place)
             return
         with suppress(StoreFault):
             with self._writing() as execute:
-                # Whoever did not hear whether its transaction happened comes here too: what is published stays.
+                # A writer that never learned whether its transaction was committed comes here too: what is published stays.
                 if execute("SELECT 1 FROM contents WHERE place = ?", (place,)):
                     return
-                # It may have been taken for a dead one's and removed, and then have grown again: so it is not only changed.
+                # It may have been removed as a dead writer's, and then have grown again: so the row is replaced, not updated.
                 execute("DELETE FROM loose_objects WHERE place = ?", (place,))
                 self._loosen(execute, [place])
             self._remove_places([place])
 
     def _remove_places(self, places: list[str], *, for_good: bool = False) -> None:
-        """Take content away, after the transaction that gave it up.
+        """Remove content, after the transaction that deleted its row.
 
         Args:
             places: Of files, rows and objects.
-            for_good: Whether an object that cannot be removed now is told: it stays condemned, and goes with a later pruning.
+            for_good: Whether to report an object that cannot be removed now: it stays condemned, and a later pruning removes it.
 
         Raises:
-            StoreFault: `unreachable`, where told.
+            StoreFault: `unreachable`, if reported.
         """
         self._remove([place for place in places if not is_object(place)])
         objects = self._objects
@@ -206,6 +206,6 @@ class ContentPlaces(Database):
 
 
 def _elsewhere(place: str) -> str:
-    """Return the words for an object in a bucket that this store was not opened with."""
+    """Return the message for an object in a bucket that this store was not opened with."""
     root = place.rpartition("/")[0]
     return f"This artifact lies in {root}, which the store was opened without: set PENSTOCK_STORE_OBJECTS={root}"

@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from penstock.store.patience import PatientConnection
 
 SCHEMA = "penstock"
-"""The schema of the database that holds our tables."""
-_LOCK = 0x50454E53  # of the one writer of artifacts
-_HOLDERS = 0x50454E48  # of those who work on sessions, each with a number of its own beside it
-_WAIT_SECONDS = 5.0  # for another writer, and then it is told
+"""The database schema that holds our tables."""
+_LOCK = 0x50454E53  # the lock of the one writer of artifacts
+_HOLDERS = 0x50454E48  # the locks of those who work on sessions, each with its own number as second key
+_WAIT_SECONDS = 5.0  # for another writer, before `busy` is raised
 _FAREWELL_SECONDS = 0.2
-# A network that drops everything: without these a connection waits for hours where nothing limits it.
+# For a network that drops everything: without these, a connection waits for hours if nothing else limits it.
 _LIVENESS: dict[str, Any] = {
     "keepalives_idle": 10,
     "keepalives_interval": 5,
@@ -43,7 +43,7 @@ _LIVENESS: dict[str, Any] = {
     "tcp_user_timeout": 30_000,
 }
 _IDLE_TIMEOUT_SINCE = 140_000  # PostgreSQL 14 has `idle_session_timeout`
-# Encodings of databases that hold every name; the second keeps the bytes as they come.
+# Database encodings that hold every name; the second keeps the bytes unchanged.
 _ANY_TEXT = ("UTF8", "SQL_ASCII")
 _TABLES = (
     "pieces",
@@ -59,9 +59,9 @@ _TABLES = (
     "running",
     "removals",
 )
-_BATCH_PIECES = 16  # 4 MiB a transaction while content comes in
-# The version is read in every transaction, which therefore ends before a newer Penstock can change the tables. What is decided
-# under a lock has to see what was committed while it waited.
+_BATCH_PIECES = 16  # 4 MiB per transaction while content arrives
+# The version is read in every transaction, which therefore ends before a newer Penstock can change the tables. Decisions under a
+# lock must see what was committed while it waited.
 _BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = on; SELECT version FROM schema_version"
 
 
@@ -112,9 +112,9 @@ class PostgresStore(Tables):
     # ── connection ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def _connected(self) -> PatientConnection:
-        """Return the connection, opened anew where the server has dropped it.
+        """Return the connection, reopened if the server has dropped it.
 
-        Raises `CallerError` when closed, or after a fork.
+        Raises `CallerError` if the store is closed, or after a fork.
         """
         if self._closed:
             raise CallerError("The store is closed.")
@@ -135,17 +135,17 @@ class PostgresStore(Tables):
                 f"SET lock_timeout = '{int(1_000 * self._wait_seconds)}ms';"
                 "SET default_transaction_isolation = 'read committed'"
             )
-            if connection.info.server_version >= _IDLE_TIMEOUT_SINCE:  # a session that runs is held by this connection
+            if connection.info.server_version >= _IDLE_TIMEOUT_SINCE:  # a running session is held by this connection
                 connection.execute("SET idle_session_timeout = 0")
-            if self._hold:  # the one that the server dropped has taken it along
+            if self._hold:  # the dropped connection took its lock with it
                 connection.execute("SELECT pg_advisory_lock_shared(%s, %s)", (_HOLDERS, int(self._hold)))
             self._connection = connection
         return self._connection
 
     def _migrate(self) -> None:
-        """Bring the tables from whatever version to ours, in one transaction; those of ours are only looked at.
+        """Bring the tables from any earlier version to ours, in one transaction; tables at our version are only read.
 
-        So a replica, and a role that may not create anything, can open what there is.
+        So a replica, and a role that may not create anything, can open what exists.
         """
         connection = self._connected()
         if connection.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.schema_version",)).fetchone() != (None,):
@@ -174,12 +174,12 @@ class PostgresStore(Tables):
                 connection.execute("UPDATE schema_version SET version = %s", (len(schema.POSTGRES),))
 
     def _version_in(self, found: tuple[Any, ...] | None) -> int:
-        """Return the version in a row of the server's, 0 without one. Raises `StoreFault` for that of a newer Penstock."""
+        """Return the version in a row from the server, 0 without one. Raises `StoreFault` for that of a newer Penstock."""
         return schema.known(0 if found is None else int(found[0]), self.url)
 
     @contextmanager
     def _unhurried(self) -> Iterator[None]:
-        """Let statements take as long as the tables are large."""
+        """Let statements take as long as the size of the tables requires."""
         connection = self._connected()
         usual, connection.answer_seconds = connection.answer_seconds, inf
         try:
@@ -189,7 +189,7 @@ class PostgresStore(Tables):
 
     @contextmanager
     def _transaction(self, *, alone: bool) -> Iterator[Execute]:
-        """Give a transaction; `alone` keeps out every other writer of artifacts, on all machines, until it ends."""
+        """Give a transaction; `alone` excludes every other writer of artifacts, on all machines, until it ends."""
         with self._lock:
             try:
                 connection = self._begin()
@@ -212,9 +212,9 @@ class PostgresStore(Tables):
         return self._transaction(alone=False)
 
     def _begin(self) -> PatientConnection:
-        """Begin a transaction, on a new connection where the server has dropped the old one since it was last used.
+        """Begin a transaction, on a new connection if the server has dropped the old one since its last use.
 
-        Nothing was done yet, so that trying again does no harm.
+        Nothing has been done yet, so trying again does no harm.
         """
         connection = self._connected()
         try:
@@ -230,11 +230,11 @@ class PostgresStore(Tables):
         return connection
 
     def _seen_by_others(self) -> object:
-        """Return None, which equals nothing: the head is asked anew each time, one round trip."""
+        """Return None, which equals nothing: the head is queried anew each time, one round trip."""
         return None
 
     def _read(self, statement: str, parameters: Sequence[object] = ()) -> Rows:
-        """Run one statement, a second time where the connection was gone."""
+        """Run one statement, a second time if the connection was lost."""
         with self._lock:
             try:
                 try:
@@ -247,19 +247,19 @@ class PostgresStore(Tables):
                 raise self._translated(error) from error
 
     def append_all(self, session: str, events: Iterable[Event]) -> list[JournalRecord]:
-        """Add several records in one commit; a commit whose answer was lost is asked for by its key."""
+        """Add several records in one commit; whether a commit whose answer was lost took effect is determined by its key."""
         events = tuple(events)
         try:
             return super().append_all(session, events)
         except StoreFault as fault:
             if fault.code not in {"unreachable", "raced"}:
                 raise
-        # If the lost commit happened, the records stand there and come back as the answer; if not, they are added now.
-        # The same after a race for one place, where the winner's record is ours or a `Conflict`.
+        # If the lost commit took effect, the records exist and are the answer; if not, they are added now. Likewise after a race
+        # for one position, where the winner's record is ours or a `Conflict`.
         return super().append_all(session, events)
 
     def _translated(self, error: psycopg.Error) -> StoreFault:
-        """Return what the server said, its first line, as a fault, by who can mend it."""
+        """Return the first line of a server error as a fault, classified by who can fix it."""
         errors = self._psycopg.errors
         said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         if isinstance(error, errors.UniqueViolation):
@@ -301,7 +301,7 @@ class PostgresStore(Tables):
         return Staged(self._staged(fill), written[0])
 
     def _stage_pieces(self, stored: Iterable[bytes]) -> str:
-        """Write pieces into rows, as they are."""
+        """Write pieces into rows, unchanged."""
 
         def fill(flush: Callable[[list[bytes]], None]) -> None:
             parts = iter(stored)
@@ -313,8 +313,8 @@ class PostgresStore(Tables):
     def _staged(self, fill: Callable[[Callable[[list[bytes]], None]], None]) -> str:
         """Return the place of rows that `fill` has written.
 
-        Sixteen pieces, 4 MiB, go into one transaction, so that none is long. `pending` says that the place is being
-        filled, so that nobody takes it for a leftover within a day.
+        Sixteen pieces, 4 MiB, go into one transaction, so that none is long. `pending` marks the place as being filled, so that
+        nobody mistakes it for a leftover within a day.
         """
         place, number = secrets.token_hex(16), 0
 
@@ -326,7 +326,7 @@ class PostgresStore(Tables):
                     number += 1
 
         with self._appending() as execute:
-            # In a transaction of its own and first: rows without it are leftovers to every pruning.
+            # First, and in its own transaction: rows without it are leftovers to every pruning.
             execute("INSERT INTO pending (place) VALUES (?)", (place,))
         try:
             fill(flush)
@@ -341,7 +341,7 @@ class PostgresStore(Tables):
         return staged.place
 
     def _write(self, execute: Execute, contents: Sequence[tuple[bytes, pieces.Content]]) -> list[str]:
-        """Write each content into rows of its own; nobody sees them, or takes them for leftovers, before the transaction ends."""
+        """Write each content into its own rows; before the transaction ends nobody sees them, or mistakes them for leftovers."""
         places = []
         for data, _ in contents:
             places.append(secrets.token_hex(16))
@@ -350,7 +350,7 @@ class PostgresStore(Tables):
         return places
 
     def _discard(self, place: str) -> None:
-        """Remove rows that were staged; what cannot be reached now goes with a later pruning."""
+        """Remove rows that were staged; what cannot be reached now is removed by a later pruning."""
         with suppress(StoreFault):
             self._remove([place])
 
@@ -358,8 +358,8 @@ class PostgresStore(Tables):
         """Remove the rows of content, unless a content names them."""
         if not places:
             return
-        # Whoever did not hear whether its transaction happened discards what it staged: the lock waits for the end of that
-        # transaction, and what it published stays.
+        # A writer that never learned whether its transaction was committed discards what it staged: the lock waits for the end of
+        # that transaction, and what it published stays.
         with self._writing() as execute:
             # `ANY` takes the whole list in one parameter.
             execute(
@@ -369,7 +369,7 @@ class PostgresStore(Tables):
             execute("DELETE FROM pending WHERE place = ANY(?)", (places,))
 
     def _stored(self, place: str, number: int, start: int, count: int) -> bytes | None:
-        """Return one piece from its row, None where there is none; rows are found by number and not by byte."""
+        """Return one piece from its row; None if there is none; rows are found by number and not by byte."""
         del start, count
         found = self._read("SELECT data FROM pieces WHERE place = ? AND n = ?", (place, number))
         return bytes(found[0][0]) if found else None
@@ -386,7 +386,7 @@ class PostgresStore(Tables):
     # ── sessions and removal ─────────────────────────────────────────────────────────────────────────────────────
 
     def _holder(self, execute: Execute) -> str:
-        """Return the number of a lock that this connection holds: the server gives it up when the connection ends."""
+        """Return the number of a lock that this connection holds: the server releases it when the connection ends."""
         if not self._hold:
             number = secrets.randbelow(1 << 31)
             execute("SELECT pg_advisory_lock_shared(?, ?)", (_HOLDERS, number))
@@ -397,33 +397,32 @@ class PostgresStore(Tables):
         return self._hold
 
     def _is_held(self, execute: Execute, holder: str) -> bool:
-        # What can be locked is held by nobody; the lock ends with this transaction.
+        # If it can be locked, nobody holds it; the lock ends with this transaction.
         if holder == self._hold or not holder.isdigit():
             return False
         return not execute("SELECT pg_try_advisory_xact_lock(?, ?)", (_HOLDERS, int(holder)))[0][0]
 
     def _unnoted(self, sessions: Sequence[str]) -> None:
-        """Do nothing: the server keeps its log itself, and no note is taken."""
+        """Do nothing: the server keeps its own log, and no note is taken."""
 
     def _shrink(self) -> None:
-        """Do nothing: the server's own vacuum gives room back."""
+        """Do nothing: the server's own vacuum releases space."""
 
     def scrub(self) -> None:
-        """Write the tables anew, without what was deleted; `Store.scrub` says more.
+        """Rewrite the tables without what was deleted; `Store.scrub` says more.
 
-        As far as SQL reaches: the server's log (`pg_wal`), its replicas and its backups hold what they held.
+        This reaches as far as SQL does: the server's log (`pg_wal`), its replicas and its backups keep their content.
         """
         left: list[str] = []
         with self._lock:
             try:
                 with self._unhurried():
                     connection = self._connected()
-                    # Of a table that another role owns the server says in a warning only that it left it as it was.
+                    # For a table that another role owns, the server only warns that it was skipped.
                     connection.add_notice_handler(lambda said: left.append(said.message_primary or ""))
                     for table in _TABLES:
                         connection.execute(f"VACUUM (FULL) {SCHEMA}.{table}".encode())
-                    # The old files of the tables are empty now, and gone with the next checkpoint; asking for one is a right
-                    # that few have.
+                    # The old files of the tables are empty now, and removed at the next checkpoint; few roles may request one.
                     with suppress(self._psycopg.Error):
                         connection.execute("CHECKPOINT")
             except self._psycopg.Error as error:
@@ -438,7 +437,7 @@ class PostgresStore(Tables):
             raise StoreFault("read_only", f"{self.url}: traces of what was removed are left ({left[0]}). {finish}.")
 
     def _remove_caches(self) -> None:
-        """Do nothing: indexes of ranked search are kept beside stores in folders only."""
+        """Do nothing: indexes of ranked search are kept only next to stores in folders."""
 
     def _keep_reserve(self) -> None:
         """Do nothing: the disk is the server's."""
@@ -450,7 +449,7 @@ class PostgresStore(Tables):
         return 0
 
     def _command_option(self) -> str:
-        return ""  # an address may hold a password
+        return ""  # an address may contain a password
 
     # ── upkeep ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -459,7 +458,7 @@ class PostgresStore(Tables):
         return []
 
     def facts(self) -> dict[str, str]:
-        """Return what durability rests on here: the server's version and settings."""
+        """Return what durability depends on here: the server's version and settings."""
         names = ("server_version", "fsync", "full_page_writes", "data_checksums", "transaction_read_only")
         said = {name: str(self._read(f"SHOW {name}")[0][0]) for name in names}
         version = str(self._read("SELECT version FROM schema_version")[0][0])
@@ -467,11 +466,11 @@ class PostgresStore(Tables):
         return {"store": self.url, **said, **settings, **self._object_facts()}
 
     def close(self) -> None:
-        """Give the connection back. Nothing can be done with the store after that."""
+        """Close the connection. The store cannot be used after that."""
         self._closed = True
         connection, self._connection = self._connection, None
         if connection is not None and self._process == os.getpid():
-            # The server would give the lock up a moment later: whoever comes next finds it held.
+            # The server would release the lock a moment later, and a process that starts right now would find it held.
             with suppress(self._psycopg.Error):
                 connection.answer_seconds = _FAREWELL_SECONDS
                 connection.execute("SELECT pg_advisory_unlock_all()")
@@ -479,7 +478,7 @@ class PostgresStore(Tables):
 
     def __del__(self) -> None:
         if hasattr(self, "_closed"):
-            try:  # noqa: SIM105 - the interpreter may be ending: names are gone
+            try:  # noqa: SIM105 - the interpreter may be shutting down: names are gone
                 self.close()
             except Exception:  # noqa: BLE001, S110
                 pass
@@ -487,11 +486,11 @@ class PostgresStore(Tables):
 
 @cache
 def _placeholders(statement: str) -> bytes:
-    """Return a statement with psycopg's placeholders; statements hold no `?` and no `%` otherwise."""
+    """Return a statement with psycopg's placeholders; statements contain no other `?` and no `%`."""
     return statement.replace("?", "%s").encode()
 
 
 def _run(connection: psycopg.Connection[tuple[Any, ...]], statement: str, parameters: Sequence[object]) -> Rows:
-    """Run a statement and return its rows, none where it has none."""
+    """Run a statement and return its rows; none if it returns none."""
     cursor = connection.execute(_placeholders(statement), tuple(parameters) or None)
     return cursor.fetchall() if cursor.description is not None else []

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class Artifact:
-    """An artifact as a `ByteSource`, so that windows are cut from it as from a file. Raises `ToolError` for no handle."""
+    """An artifact as a `ByteSource`, so that windows are cut from it as from a file. Raises `ToolError` for an unknown handle."""
 
     def __init__(self, store: Store, handle: str) -> None:
-        # A model may send anything: what cannot be a handle is told apart from one that has gone.
+        # A model may send anything: what cannot be a handle is distinguished from a handle that has gone.
         if not (handle.isascii() and handle.isalnum()):
             raise ToolError(
                 "not_found",
@@ -32,7 +32,7 @@ class Artifact:
         return self.store.read(self.handle, start_byte, count_bytes)
 
     def encoding(self) -> Encoding:
-        """Return what the first bytes say; what would be binary in a file is shown with escapes here."""
+        """Return the encoding that the first bytes indicate; what would be binary in a file is shown with escapes here."""
         return window.detect(self.read(0, window.BINARY_PROBE_BYTES)) or window.UTF8
 
 

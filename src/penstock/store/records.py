@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from penstock.store.database import Execute
 
 _FIRST_BATCH, _BATCH = 8, 500  # records fetched at a time
-_ROOM_ASKED_BYTES = 64 << 10  # of records, between two looks at what all together take: so much may be above the limit
+_ROOM_ASKED_BYTES = 64 << 10  # of records, between two checks of the total: the limit may be exceeded by this much
 _COLUMNS = "session, seq, type, schema_version, at, prev_hash, sha256, payload"
 
 
 class JournalTables(ArtifactTables):
-    """Journals in the tables of a database, beside the artifacts that they refer to; `Database` has the arguments."""
+    """Journals in the tables of a database, alongside the artifacts that they refer to; `Database` has the arguments."""
 
     def append(
         self,
         session: str,
         seq: int,
-        type: str,  # noqa: A002 - the word of the journal
+        type: str,  # noqa: A002 - the journal's term
         data: Mapping[str, object],
         *,
         handles: Sequence[str] = (),
@@ -46,19 +46,18 @@ class JournalTables(ArtifactTables):
         with self._lock:
             try:
                 refers = any(event.handles for event, _, _ in prepared)
-                # What there is room for is asked once in a while and not for each record, because it is a sum over all.
+                # Room is checked only now and then and not for each record, because that is a sum over everything.
                 self._grown += sum(len(text) for _, _, text in prepared)
                 is_room_asked = self._grown > _ROOM_ASKED_BYTES or session not in self._worked_on
-                # A record that refers to artifacts needs the one writer: or an artifact might be pruned between the
-                # look and the insert. So does who makes room.
+                # A record that refers to artifacts needs the exclusive writer: otherwise an artifact might be pruned between the
+                # check and the insert. So does making room.
                 with self._writing() if refers or is_room_asked else self._appending() as execute:
                     last, prev_hash = self._head(execute, session)
                     is_new = last < 0
                     for event, kind, text in prepared:
                         if isinstance(event.seq, bool) or not isinstance(event.seq, int) or event.seq < 0:
                             raise CallerError(f"seq is a whole number from 0 on, not {event.seq!r}")
-                        # Asked for again by whoever did not hear the first answer: the record that stands there is the
-                        # answer, if it is the same.
+                        # A retry by a caller who missed the first answer: the existing record is the answer, if it is the same.
                         if event.seq <= last:
                             records.append(self._again(execute, session, event.seq, kind, text))
                             continue
@@ -81,7 +80,7 @@ class JournalTables(ArtifactTables):
                     self._newest = (session, last)
             finally:
                 self._newest = None
-                # It failed half-way: what stands there is read anew next time.
+                # It failed half-way: the head is read anew next time.
                 if heads is None:
                     self._heads.pop(session, None)
             self._heads[session] = heads
@@ -95,7 +94,7 @@ class JournalTables(ArtifactTables):
         return records
 
     def _count(self, execute: Execute, session: str, records: int, added_bytes: int, at: float) -> None:
-        """Add records to what their session takes, and say that this store works on it."""
+        """Add records to their session's totals, and record that this store works on it."""
         execute(
             "INSERT INTO sessions VALUES (?, ?, ?, ?) ON CONFLICT (session) DO UPDATE SET "
             "records = excluded.records, bytes = sessions.bytes + excluded.bytes, "
@@ -108,18 +107,18 @@ class JournalTables(ArtifactTables):
             execute("INSERT INTO running VALUES (?, ?) ON CONFLICT DO NOTHING", (session, self._holder(execute)))
 
     def _drop_dead(self, execute: Execute) -> None:
-        """Forget who worked on sessions and has ended since, of which whoever comes next finds one or two."""
+        """Delete the entries of stores that have ended; usually there are one or two."""
         for (holder,) in execute("SELECT DISTINCT holder FROM running"):
             if holder != self._own_holder() and not self._is_held(execute, str(holder)):
                 execute("DELETE FROM running WHERE holder = ?", (holder,))
 
     def _began(self) -> None:
-        """Take note that a session has begun, after it is safe; `removal` says what follows."""
+        """Called when a session has begun, once that is durable; `removal` says what follows."""
 
     def _head(self, execute: Execute, session: str) -> tuple[int, str]:
-        """Return the last `seq` of a session and its hash, (-1, `FIRST_HASH`) when there is none yet.
+        """Return the last `seq` of a session and its hash; (-1, `FIRST_HASH`) if there is none yet.
 
-        The answer is kept between appends, which saves a query each, while no other connection has written.
+        The answer is cached between appends, which saves a query each, while no other connection has written.
         """
         generation = self._seen_by_others()
         if generation is None or generation != self._generation:
@@ -132,7 +131,7 @@ class JournalTables(ArtifactTables):
         return known
 
     def _again(self, execute: Execute, session: str, seq: int, kind: str, text: str) -> JournalRecord:
-        """Return the record that stands at `seq` already, if it is the same event. Raises `Conflict` and `Damaged`."""
+        """Return the existing record at `seq`, if it is the same event. Raises `Conflict` and `Damaged`."""
         found = execute(f"SELECT {_COLUMNS} FROM records WHERE session = ? AND seq = ?", (session, seq))  # noqa: S608
         if not found:
             raise Damaged(f"Session {session}: record {seq} is missing.")
@@ -144,9 +143,7 @@ class JournalTables(ArtifactTables):
         return row.record()
 
     def events(self, session: str, from_seq: int = 0) -> Iterator[JournalRecord]:
-        """Return the records of a session from `from_seq` on, in order, each checked; raises `Damaged` at the first
-        that is not sound.
-        """
+        """Return the records of a session from `from_seq` on, in order, each checked; raises `Damaged` at the first invalid one."""
         prev_hash: str | None = journal.FIRST_HASH
         if from_seq:
             before = self._read("SELECT sha256 FROM records WHERE session = ? AND seq = ?", (session, from_seq - 1))
@@ -156,14 +153,14 @@ class JournalTables(ArtifactTables):
     def _checked(
         self, session: str, from_seq: int = 0, prev_hash: str | None = journal.FIRST_HASH
     ) -> Iterator[journal.JournalRow]:
-        """Yield the rows of a session, each checked; raises `Damaged` at the first that is not sound."""
+        """Yield the rows of a session, each checked; raises `Damaged` at the first invalid one."""
         lost_seq = self._lost[1] if self._lost is not None and self._lost[0] == session else -1
         return journal.verified(self._rows(session, from_seq), session, from_seq, prev_hash, lost_seq)
 
     def _rows(self, session: str, from_seq: int) -> Iterator[journal.JournalRow]:
-        """Yield the rows of a session, some a query: a reader that stops early, or is slow, holds no transaction open."""
+        """Yield the rows of a session, in batches: a reader that stops early, or is slow, holds no transaction open."""
         statement = f"SELECT {_COLUMNS} FROM records WHERE session = ? AND seq >= ? ORDER BY seq LIMIT ?"  # noqa: S608
-        limit = _FIRST_BATCH  # many look at the beginning only
+        limit = _FIRST_BATCH  # many read only the beginning
         while True:
             batch = self._read(statement, (session, from_seq, limit))
             yield from map(journal.JournalRow._make, batch)
@@ -178,7 +175,7 @@ class JournalTables(ArtifactTables):
         ]
 
     def handles_of(self, session: str) -> list[str]:
-        """Return the handles that the records of a session refer to, in the order in which they were first named."""
+        """Return the handles that the records of a session refer to, in order of first mention."""
         rows = self._read(
             "SELECT handle FROM refs WHERE session = ? GROUP BY handle ORDER BY MIN(seq), handle", (session,)
         )
