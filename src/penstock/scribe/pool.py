@@ -1,8 +1,8 @@
-"""Questions carried to the model: a few at once, each until it is answered or there is a reason why not.
+"""How do questions get to the model? Several at once, each until it is answered or there is a reason why not.
 
-What passes by itself is waited for: a rate limit holds all of them back, for as long as the provider asks. What would come again is
-not tried again: a key that is not taken ends the asking for everybody. Law: every piece of work has an outcome, also after an
-interrupt; nothing is sent once it is stopped. Keeps out: what is asked, and what is made of the answers.
+Transient failures are waited for: a rate limit holds all of them back, for as long as the provider asks. Permanent ones are not
+retried: a key that is rejected ends the asking for everybody. Law: every piece of work has an outcome, even after an interrupt;
+nothing is sent after a stop. Leaves to others: what is asked, and what is done with the answers.
 """
 
 from __future__ import annotations
@@ -26,34 +26,34 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 ATTEMPTS = 5
-"""How often one question is sent; the waits between are 1, 2, 4 and 8 seconds where the provider names none."""
+"""How often one question is sent; the waits between are 1, 2, 4 and 8 seconds unless the provider names one."""
 LONGEST_WAIT_SECONDS = 300.0
-"""The longest wait that a provider may ask for: one that asks for more has no room for us today."""
+"""The longest wait that a provider may ask for: one that asks for more has no capacity for us today."""
 REPLY_TOKENS = 8_192
-"""The most tokens of a reply: forty paragraphs of two claims, and as many conditions."""
+"""The most tokens of a reply: enough for forty paragraphs with two claims each, and as many conditions."""
 MIN_REPLY_TOKENS = 1_024
-"""The fewest tokens of a reply that are asked for: less is no answer on a chunk, however small."""
+"""The fewest tokens of a reply that are asked for: fewer cannot answer even a small chunk."""
 _SMALLER = 0.5  # of a prompt that was refused without a number
-_MARGIN = 0.9  # of what a provider's own count leaves, which is not ours
-# Of what was refused: the next try is smaller by a fifth at least, or it might be refused for our own error in counting, and no
-# smaller than a tenth, whatever number a provider names.
+_MARGIN = 0.9  # of the limit as the provider counts, which is not how we count
+# Shares of what was refused: the next prompt is smaller by at least a fifth, or our own error in counting might get it refused
+# again, and is at least a tenth, whatever number a provider names.
 _LARGEST_SHARE, _SMALLEST_SHARE = 0.8, 0.1
 _NOT_FOUND = 404  # no such model, or no such address: it will not be there for the next chunk
 _LOOK_SECONDS = 0.1  # between two looks at what is done, so that an interrupt is noticed
 
-_FORBIDDEN = 403  # which a firewall before the model says to one prompt, too
-_FORBIDDEN_PROMPTS = 8  # in a row, each another: that is the key, and not what is asked
+_FORBIDDEN = 403  # which a firewall in front of the model may also say to one prompt
+_FORBIDDEN_PROMPTS = 8  # different ones in a row: then it is the key, not the question
 
 Task = TypeVar("Task")
 Made = TypeVar("Made")
 
 
 class Unanswered(Refusal):
-    """A model that asks nobody knows why there is no answer: it says so in the words of whoever asked."""
+    """A question stays unanswered, for the reason given: raised by a model that does not ask anybody."""
 
 
 class PoolReply(NamedTuple):
-    """What came of a question, and how many requests it took.
+    """The outcome of a question, and how many requests it took.
 
     `too_large`: the provider takes about `fitting_tokens`; `stopped`: nobody waits for it any more; `failed`: `reason` says why.
     """
@@ -62,15 +62,15 @@ class PoolReply(NamedTuple):
     words: str = ""
     reason: str = ""
     sent: int = 0
-    """How many requests went out for it."""
+    """How many requests were sent for it."""
     fitting_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the work is: chunks that are done, of how many, how many of them failed, and the seconds that are left at this pace.
+    """How far the work is: chunks done, of how many, how many of them failed, and the seconds left at this pace.
 
-    The total grows when a chunk turns into smaller ones.
+    The total grows when a chunk is split into smaller ones.
     """
 
     done: int
@@ -80,16 +80,16 @@ class Progress:
 
 
 class ModelPool:
-    """One model as all threads ask it: what one learns of its limits, and of its mood, holds for all.
+    """One model, shared by all threads: what one learns about its limits and failures applies to all.
 
     Args:
-        model: Who is asked.
-        reply_tokens: The most tokens of a reply, until the provider says that it has fewer.
+        model: The model to ask.
+        reply_tokens: The most tokens of a reply, until the provider turns out to allow fewer.
         attempts: How often one question is sent.
-        is_draining: Says that nothing more is sent, though an answer that is under way is waited for. None for a pool that is only
-            ever stopped.
-        clock: Seconds that only grow.
-        pause: Waits so many seconds, or less once `stop` is called.
+        is_draining: Returns whether nothing more may be sent, although answers under way are waited for. None for a pool that is
+            only ever stopped.
+        clock: A monotonic clock in seconds.
+        pause: Waits for a number of seconds, or less once `stop` is called.
     """
 
     def __init__(
@@ -116,23 +116,23 @@ class ModelPool:
         self._takes_cancelled = "cancelled" in signature(model.send).parameters
 
     def stop(self) -> None:
-        """End what is under way, and send nothing more; every question that is open returns as stopped."""
+        """End what is under way, and send nothing more; every open question returns as stopped."""
         self._stopped.set()
 
     def ask(self, prompt: Prompt, size_tokens: int) -> PoolReply:
-        """Return what the model answers to a prompt, after as many tries as there are.
+        """Return the model's answer to a prompt, after as many tries as allowed.
 
         A refusal is read (`overflow.diagnose`) and decides what comes next: a shorter reply, a smaller prompt, a wait for
         everybody, or the end for everybody. Whatever else a model raises counts as a refusal of unknown kind.
 
         Args:
             prompt: What is sent.
-            size_tokens: How large we count it to be; known to be too large once a smaller one was refused for its size.
+            size_tokens: Its size by our count; a prompt is too large if a smaller one was already refused for its size.
 
         Raises:
-            AssertionError: A scripted model of a test says that it was asked something else than its script has.
+            AssertionError: A test's scripted model was asked something that is not in its script.
         """
-        # Only where somebody is asked: they are a third of what a process loads that documents what the code says.
+        # Imported only when a model is asked: they are a third of what a process loads that documents only what the code says.
         from penstock.models import Cancelled
         from penstock.overflow import diagnose
         from penstock.wires import answer_words
@@ -160,9 +160,8 @@ class ModelPool:
                 sent += 1
                 told = diagnose(error)
                 reason = _reason(told, error)
-                # In this order: a cap on replies is told apart first, because shrinking the prompt would not cure it. What
-                # neither shrinking nor waiting cures ends this question, and with a key or a model that is not taken, all of
-                # them.
+                # In this order: a cap on replies is recognised first, because a smaller prompt would not cure it. What neither
+                # shrinking nor waiting cures ends this question, and if the key or the model is rejected, all of them.
                 if told.kind == "output_cap" and reply_tokens > MIN_REPLY_TOKENS:
                     self._shorten(reply_tokens // 2)
                 elif told.kind != "output_cap" and told.recovery in {"shrink_input", "shrink_output", "shrink_payload"}:
@@ -176,23 +175,23 @@ class ModelPool:
         return PoolReply("failed", reason=f"{reason}, {sent} times", sent=sent)
 
     def _is_for_all(self, told: Diagnosis, status: object, prompt: Prompt) -> bool:
-        """Return whether a refusal is for every question: one forbidden prompt says nothing of the key, eight in a row do."""
+        """Return whether a refusal is for every question: one forbidden prompt says nothing about the key, eight in a row do."""
         if status == _FORBIDDEN and told.kind == "auth":
             self._forbidden.add(prompt.user)
             return len(self._forbidden) >= _FORBIDDEN_PROMPTS
         return told.kind in {"auth", "quota"} or status == _NOT_FOUND
 
     def _shorten(self, reply_tokens: int) -> None:
-        """Ask for shorter replies from now on: the model has a cap, and seldom says which, so that the half of each is tried."""
+        """Ask for shorter replies from now on: a model with a cap seldom says which, so half is tried each time."""
         with self._lock:
             self._reply_tokens = min(self._reply_tokens, max(reply_tokens, MIN_REPLY_TOKENS))
 
     def _learn(self, overflow: Overflow | None, size_tokens: int, reply_tokens: int, reason: str) -> None:
-        """Learn from a refusal for size: shorter replies for all where that is enough, else that such a prompt is too large.
+        """Learn from a refusal for size: shorter replies for all if that is enough, else that such a prompt is too large.
 
-        A window holds prompt and reply. Where the provider says exactly how large the prompt was and the rest still has room for an
-        answer, shortening replies costs nothing; else the prompt has to shrink, by the provider's own proportion, because its count
-        and ours may differ by any factor that stays the same.
+        A window holds prompt and reply. If the provider says exactly how large the prompt was and the rest still has room for an
+        answer, shorter replies cost nothing; else the prompt must shrink, in the provider's own proportion, because its count and
+        ours may differ by any constant factor.
         """
         limit = overflow.limit if overflow is not None else None
         given = overflow.input if overflow is not None and overflow.bound == "exact" else None
@@ -207,7 +206,7 @@ class ModelPool:
                 self._too_large = reason
                 self._refused = size_tokens, int(size_tokens * share)
 
-    # Models of the package end a request when they are told; one of a stranger may not know how, and is waited for.
+    # The package's own models end a request when told to; others may not be able to, and are waited for.
     def _sent(self, request: dict[str, Json]) -> dict[str, Json]:
         if not self._takes_cancelled:
             return self._model.send(request)
@@ -217,50 +216,50 @@ class ModelPool:
 
     def _may_pass(self, told: Diagnosis, error: Exception) -> bool:
         # A gateway may send its own page under status 200, and the model's answer a moment later.
-        if isinstance(error, CallerError) and told.kind == "unknown":  # an answer that holds no message
+        if isinstance(error, CallerError) and told.kind == "unknown":  # an answer without a message
             return True
         longest = told.retry_after_seconds or 0.0
         return told.recovery in {"wait", "retry"} and longest <= LONGEST_WAIT_SECONDS
 
     def _hold_back(self, asked_seconds: float | None, attempt: int) -> None:
-        """Let nobody send before a time: a rate limit is one of the key, and others would only meet it again."""
+        """Let nobody send before a time: a rate limit belongs to the key, and other threads would only hit it again."""
         seconds = 2.0**attempt if asked_seconds is None else asked_seconds
         with self._lock:
             self._not_before = max(self._not_before, self._clock() + seconds)
 
     def _wait_turn(self) -> bool:
-        """Return whether something may be sent, once it is time for it; not once all is stopped, or nothing more is begun."""
+        """Return true when it is time to send; false once everything is stopped, or nothing more may begin."""
         while not self._stopped.is_set() and not (self._is_draining is not None and self._is_draining()):
             left = self._not_before - self._clock()
             if left <= 0:
                 return True
-            # A provider may want to be left alone for minutes, and whoever is to end looks up before.
+            # A provider may want to be left alone for minutes; a pool that may be drained checks for that in between.
             self._pause(left if self._is_draining is None else min(left, _LOOK_SECONDS))
         return False
 
 
 def _request(prompt: Prompt, model: Model, reply_tokens: int) -> dict[str, Json]:
-    """Return one question on the wire of the model, its instructions where that wire has them."""
+    """Return one question on the model's wire, with the instructions where that wire has them."""
     from penstock.wires import begin, compose_request
 
     return compose_request(begin(model.wire, system=prompt.system, prompt=prompt.user), model.name, reply_tokens)
 
 
 def _reason(told: Diagnosis, error: Exception) -> str:
-    """Return why there is no answer, for a person: short, and inert, since a provider's words are a stranger's."""
+    """Return why there is no answer, for a person: short, and inert, since a provider's words are untrusted."""
     return f"{told.kind.replace('_', ' ')}: {escape.clip(str(error), 200)}"
 
 
 class Pool(Generic[Task, Made]):
-    """Pieces of work, done at most `jobs` at a time; a piece may turn into smaller ones.
+    """Pieces of work, at most `jobs` at a time; a piece may be split into smaller ones.
 
     Args:
-        work: Does a piece, on a thread, and returns what it made with the smaller pieces that the piece turned into.
+        work: Does a piece, on a thread, and returns its result with the smaller pieces that replace it.
         jobs: How many threads there are.
         stop: Ends what the threads wait for.
-        progress: Told after every piece how far the work is.
-        is_failed: Whether what was made counts as failed.
-        clock: Seconds that only grow.
+        progress: Called after every piece with how far the work is.
+        is_failed: Returns whether a result counts as failed.
+        clock: A monotonic clock in seconds.
     """
 
     def __init__(
@@ -280,12 +279,12 @@ class Pool(Generic[Task, Made]):
         self.was_interrupted = False
 
     def run(self, tasks: Iterable[Task]) -> Generator[tuple[Task, Made, list[Task]], None, None]:
-        """Yield each piece with what was made of it and the smaller ones that it turned into, as they are done.
+        """Yield each piece with its result and the smaller ones that replace it, as they are done.
 
-        An interrupt stops the work; what is done by then is given. Smaller pieces come next, before those that wait: whoever asked
-        for the first file should see it complete first.
+        An interrupt stops the work; what is done so far is yielded. Smaller pieces come next, before those that wait: whoever
+        waits for the first file should see it complete first.
         """
-        # A stack with the first piece on top: smaller pieces put upon it come next.
+        # A stack with the first piece on top: smaller pieces pushed onto it come next.
         waiting = list(tasks)[::-1]
         total, done, failed = len(waiting), 0, 0
         begun = self._clock()
@@ -306,15 +305,15 @@ class Pool(Generic[Task, Made]):
                             left = (self._clock() - begun) / done * (total - done)
                             self._progress(Progress(done, total, failed, left))
             except BaseException:
-                self._stop()  # nobody takes what comes now
+                self._stop()  # nobody takes further results
                 raise
 
     def _ready(self, running: Iterable[Future[tuple[Made, list[Task]]]]) -> Iterable[Future[tuple[Made, list[Task]]]]:
-        """Return what is done by now; after an interrupt every piece that is left ends at once, and says that it was stopped.
+        """Return what is done by now; after an interrupt every remaining piece ends at once, as stopped.
 
-        A second interrupt is for those that do not: it is raised.
+        A second interrupt, for pieces that do not end, is raised.
         """
-        # Looked at again and again, because a wait without an end is not interrupted on every platform.
+        # Polled, because a wait without a timeout cannot be interrupted on every platform.
         try:
             return wait(running, timeout=_LOOK_SECONDS, return_when=FIRST_COMPLETED).done
         except KeyboardInterrupt:

@@ -1,7 +1,7 @@
-"""How work goes through an estate: which job or program feeds which, which screen leads to which, what is a copy of what, what
-to read first.
+"""How does work flow through an estate? Which job or program feeds which, which screen leads to which, what is a copy of what, and
+what to read first.
 
-Law: a data set that a step touches is listed with that step; what may be so is marked. Keeps out: how it was found
+Law: a data set that a step touches is listed with that step; what is only possible is marked. Leaves to others: how it was found
 (`cobol.graph`, `copies`, `ranking`), and how a table looks.
 """
 
@@ -37,26 +37,26 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 MOST_LISTED = 500
-"""The paragraphs and rules of an estate that are listed: those that come first; each program's own page has all of its own."""
+"""The most paragraphs or rules listed for an estate, the most important first; each program's own page has all of its own."""
 
 
 class EstateFlows(NamedTuple):
-    """What flows are told from: the graph of the estate, the near-copies of each program, and where the pages of programs are."""
+    """What flows are made of: the graph of the estate, the near-copies of each program, and the paths of the programs' pages."""
 
     graph: EstateGraph
     copies: Mapping[str, Sequence[NearCopy]]
     pages: Mapping[tuple[str, int], str]
 
     def page_of(self, name: str) -> str:
-        """Return the path of the page of a program by the name of its node, empty for none."""
+        """Return the path of a program's page by the name of its node; empty if it has none."""
         number = self.graph.owner.get(f"program {name}")
         part = self.graph.parts[number] if number is not None else None
         return self.pages.get((part.path, part.line), "") if part is not None else ""
 
 
 def sections(estate: EstateView, flows: EstateFlows) -> Iterator[PageSection]:
-    """Yield what is told of flows; what has no content is left out."""
-    # Made when they are asked for: who only asks whether there is any does not wait for all.
+    """Yield the sections about flows; those without content are left out."""
+    # Made on demand: a caller that only asks whether there is any section does not wait for all.
     found: dict[str, Callable[[], list[Block]]] = {
         "Jobs and data sets": lambda: _jobs(flows),
         "Programs and files": lambda: _files(flows),
@@ -72,7 +72,7 @@ def sections(estate: EstateView, flows: EstateFlows) -> Iterator[PageSection]:
 
 
 def _jobs(flows: EstateFlows) -> list[Block]:
-    """Return which step writes a data set and which reads it, and the jobs that feed each other as a diagram."""
+    """Return which steps write and read each data set, and the jobs that feed each other as a diagram."""
     written: dict[str, list[EstateEdge]] = {}
     read: dict[str, list[EstateEdge]] = {}
     runs: dict[NodeId, list[str]] = {}
@@ -98,7 +98,7 @@ def _jobs(flows: EstateFlows) -> list[Block]:
 
 
 def _files(flows: EstateFlows) -> list[Block]:
-    """Return which program writes a file that it opens by the file's own name, and which reads it."""
+    """Return which programs write and read a file that they open by the file's own name."""
     written: dict[str, list[EstateEdge]] = {}
     read: dict[str, list[EstateEdge]] = {}
     for store, bound in flows.graph.bindings.items():
@@ -136,7 +136,7 @@ def _steps(edges: Sequence[EstateEdge], runs: Mapping[NodeId, Sequence[str]], fl
 
 
 def _step(edge: EstateEdge, runs: Mapping[NodeId, Sequence[str]], flows: EstateFlows) -> Piece:
-    """Return a step as a link to the page of the program that it runs; the name of the step where that has none."""
+    """Return a step as a link to the page of the program that it runs, or just its name if that has no page."""
     name = edge.source.name
     programs = [(one, page) for one in runs.get(edge.source, ()) if (page := flows.page_of(one))]
     may = "" if edge.certainty == "is" else " (may)"
@@ -149,11 +149,11 @@ def _step(edge: EstateEdge, runs: Mapping[NodeId, Sequence[str]], flows: EstateF
 def _feeding(
     written: Mapping[str, Sequence[EstateEdge]], read: Mapping[str, Sequence[EstateEdge]], flows: EstateFlows
 ) -> Graph:
-    """Return who feeds whom by way of data sets, as boxes: steps, or programs."""
+    """Return who feeds whom through data sets, as boxes: steps, or programs."""
     nodes: dict[str, GraphNode] = {}
     edges: dict[tuple[str, str], bool] = {}
     for name in sorted({*written, *read}):
-        # A data set that only one of them touches feeds nobody else.
+        # A data set that only one user touches feeds nobody else.
         users = {edge.source for edge in (*written.get(name, ()), *read.get(name, ()))}
         if not written.get(name) or not read.get(name) or len(users) < 2:
             continue
@@ -167,7 +167,7 @@ def _feeding(
 
 
 def _box(user: NodeId, flows: EstateFlows) -> GraphNode:
-    """Return a step, or a program that leads to its page."""
+    """Return the box of a step, or of a program with a link to its page."""
     if user.kind == "step":
         return GraphNode(f"step {user.name}", user.name, "job")
     page = flows.page_of(user.name).removeprefix("programs/")
@@ -178,7 +178,7 @@ def _box(user: NodeId, flows: EstateFlows) -> GraphNode:
 
 
 def _screens(flows: EstateFlows) -> list[Block]:
-    """Return transactions, the programs behind them, the maps these show, and where they go on to."""
+    """Return transactions, the programs behind them, the maps that these show, and where control goes next."""
     shown: dict[str, dict[str, set[str]]] = {}
     entered: dict[str, list[str]] = {}
     onward: dict[str, dict[str, bool]] = {}

@@ -1,8 +1,9 @@
-"""The diagrams of a site as graphs: the control flow of a program, its neighbours, the calls of an estate.
+"""What are the diagrams of a site? Graphs: the control flow of a program, its neighbours, the calls of an estate.
 
-A page draws the neighbourhood that its reader chooses; where nothing can be chosen, in Markdown, what is too large to be read is
+A page draws the neighbourhood that its reader chooses; in Markdown, where nothing can be chosen, graphs too large to read are
 folded. A dashed edge is one that may not be taken.
-Law: no edge leads to a box that is not there; equal documents give equal graphs. Keeps out: where boxes stand (`static/graph.js`).
+Law: no edge leads to a missing box; equal documents give equal graphs. Leaves to others: where boxes are placed
+(`static/graph.js`).
 """
 
 from __future__ import annotations
@@ -19,27 +20,27 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 MAX_FLOW_BOXES = 60
-"""The most boxes of a program's control flow: what fits on two screens and can be followed with a finger."""
+"""The most boxes of a program's control flow: what fits on two screens and can be traced with a finger."""
 MAX_ESTATE_BOXES = 240
-"""The most boxes of an estate's calls; more are a carpet, which every program's own page shows in pieces."""
+"""The most boxes of an estate's calls: more are a carpet, which every program's own page shows in pieces."""
 ESTATE = "estate"
-"""What stands for a page where the graph is that of the whole estate, which its page loads."""
+"""The value in place of a page if the graph is that of the whole estate, which its page loads."""
 MAX_LABEL = 30
-"""The most letters of a label: names of COBOL have up to 30 (31 since 2002)."""
+"""The most characters of a label: COBOL names have up to 30 (31 since 2002)."""
 
 
 def flow(document: Json) -> GraphBlock | None:
-    """Return which paragraph performs, jumps to or runs on into which; None for a program of one paragraph."""
+    """Return which paragraph performs, jumps to or falls into which; None for a program of one paragraph."""
     paragraphs: Sequence[Json] = document["paragraphs"]
     return GraphBlock(_paragraphs(paragraphs), _FLOW) if len(paragraphs) > 1 else None
 
 
 def folded(graph: Graph) -> tuple[Graph, str]:
-    """Return a graph as it can be read where nothing can be chosen, and what was left out of it.
+    """Return a graph small enough to read where nothing can be chosen, and a note on what was left out.
 
-    The steps come in the order of what a reader misses least. Of a control flow: ends of ranges say nothing that their begin does
-    not, sections are what the author grouped by, and only what then still is too large loses boxes that have a meaning. Of an
-    estate: jobs and programs of others are leaves, and the tables have them.
+    What a reader misses least goes first. In a control flow, the ends of ranges say nothing that their begins do not, sections are
+    the author's own grouping, and only if that is still too large are boxes with a meaning dropped. In an estate, jobs and outside
+    programs are leaves, and the tables have them.
     """
     is_flow = any(node.kind in _OF_FLOW for node in graph.nodes)
     return _folded_flow(graph) if is_flow else _folded_estate(graph)
@@ -65,8 +66,8 @@ def _folded_flow(whole: Graph) -> tuple[Graph, str]:
 
 def _folded_estate(whole: Graph) -> tuple[Graph, str]:
     shown, said = whole, ""
-    # Too large a graph loses whole kinds of boxes first, and only then boxes by their distance: what is left then still means
-    # the same.
+    # Too large a graph loses whole kinds of boxes first, and only then boxes by their distance, so that what is left keeps its
+    # meaning.
     if len(shown.nodes) > MAX_ESTATE_BOXES:
         shown = _without(shown, {node.id for node in shown.nodes if node.kind in {"job", "outside"}})
         said = "Jobs and programs of others are left out: the tables have them."
@@ -80,18 +81,18 @@ _FLOW = "Solid: PERFORM. Dashed: GO TO, or control runs on."
 
 
 def _ends(graph: Graph) -> set[str]:
-    """Return the paragraphs that control only runs on or jumps to, and that lead nowhere: `X-EXIT` and the like."""
+    """Return the paragraphs that control only falls into or jumps to, and that lead nowhere: `X-EXIT` and the like."""
     ends = {node.id for node in graph.nodes if node.kind == "paragraph"} & {edge.target for edge in graph.edges}
     return ends - {edge.source for edge in graph.edges} - {edge.target for edge in graph.edges if not edge.is_weak}
 
 
 def neighbours(here: GraphNode, document: Json, names: NameIndex) -> GraphBlock | None:
-    """Return who runs a program, and what it calls; None where nobody and nothing is known.
+    """Return who runs a program, and what it calls; None if neither is known.
 
     Args:
         here: The box in the middle.
         document: The program or copybook, with its calls and its calling context.
-        names: Where the names of others lead.
+        names: What the names of others link to.
     """
     context, file = document["calling_context"], document["header"]["file_name"]
     nodes = {here.id: here._replace(kind="main")}
@@ -115,11 +116,11 @@ def neighbours(here: GraphNode, document: Json, names: NameIndex) -> GraphBlock 
 
 
 def estate_calls(estate: EstateView, names: NameIndex) -> GraphBlock | None:
-    """Return jobs and transactions, the programs they run, and the programs that those call; None where nothing leads anywhere."""
+    """Return jobs and transactions, the programs they run, and the programs that those call; None if there are no edges."""
     nodes: dict[str, GraphNode] = {}
     edges: dict[tuple[str, str], bool] = {}
 
-    # Boxes come to be with their edges, so that an estate's isolated parts are in no diagram of calls; programs are in any case.
+    # Boxes are created with their edges, so jobs and transactions without edges are left out; programs always have a box.
     def edge(source: GraphNode, target: GraphNode, *, is_weak: bool = False) -> None:
         nodes.setdefault(source.id, source)
         nodes.setdefault(target.id, target)
@@ -142,9 +143,9 @@ def estate_calls(estate: EstateView, names: NameIndex) -> GraphBlock | None:
 
 
 def mermaid(graph: Graph) -> str:
-    """Return a graph in the language of Mermaid, which many viewers of Markdown draw.
+    """Return a graph in the language of Mermaid, which many Markdown viewers draw.
 
-    Nodes are numbered, because an id is syntax and a name of COBOL is not safe there; names stand only in quoted labels.
+    Nodes are numbered, because an id is syntax and COBOL names are not safe there; names appear only in quoted labels.
     """
     ids = {node.id: f"n{at}" for at, node in enumerate(graph.nodes)}
     shapes = {"job": ("[[", "]]"), "transaction": ("([", "])"), "outside": ("{{", "}}")}
@@ -157,7 +158,7 @@ def mermaid(graph: Graph) -> str:
 
 
 def _entities(text: str) -> str:
-    """Return a label in which whatever could be syntax is an entity of Mermaid; letters, digits and what names have stay."""
+    """Return a label with Mermaid entities for whatever could be syntax; letters, digits and characters of names stay."""
     return "".join(c if c.isascii() and (c.isalnum() or c in " -_.$@") else f"#{ord(c)};" for c in text[:MAX_LABEL])
 
 
@@ -169,7 +170,7 @@ def _arrows(found: Mapping[tuple[str, str], bool]) -> tuple[GraphEdge, ...]:
 
 
 def _programs_called(document: Json) -> list[Json]:
-    """Return the calls that lead to programs of somebody: those of IMS, MQ and the like are operations."""
+    """Return the calls that lead to application programs: those to IMS, MQ and the like are operations."""
     return [call for call in document["called_programs"] if not is_interface(call["program_name"])]
 
 
@@ -187,10 +188,10 @@ class _Place(NamedTuple):
 
 
 def _paragraphs(paragraphs: Sequence[Json]) -> Graph:
-    """Return the whole control flow: a box for each paragraph, solid edges for PERFORM, dashed ones for GO TO and running on.
+    """Return the whole control flow: a box per paragraph, solid edges for PERFORM, dashed ones for GO TO and falling through.
 
-    Names are not unique: two paragraphs of one name are told apart by their sections, and a section is entered at its first
-    paragraph. Hence boxes are numbered, and a name is looked up from the place that names it.
+    Names are not unique: two paragraphs of the same name are told apart by their sections, and a section is entered at its first
+    paragraph. So boxes are numbered, and a name is resolved from the place that uses it.
     """
     places = [
         _Place(f"{at}", item["paragraph_name"].upper(), (item["section"] or "").upper())
@@ -212,7 +213,7 @@ def _paragraphs(paragraphs: Sequence[Json]) -> Graph:
         for place, item in zip(places, paragraphs, strict=True)
     )
     edges: dict[tuple[str, str], bool] = {}
-    # Taken once for all paragraphs: looked up for each pair they would take time with the square of the program's length.
+    # Computed once for all paragraphs: done for each pair it would take quadratic time.
     callers = [{name.upper() for name in item["called_by"]} for item in paragraphs]
     named = {item["paragraph_name"].upper(): {name.upper() for name in item["calls"]} for item in paragraphs}
     for at, (place, item) in enumerate(zip(places, paragraphs, strict=True)):
@@ -220,29 +221,29 @@ def _paragraphs(paragraphs: Sequence[Json]) -> Graph:
             for name in names:
                 if (target := _nearest_place(found.get(name.upper(), ()), place)) is not None:
                     edges.setdefault((place.id, target), weak)
-        # Control runs on from the end of a paragraph into the next, but not where the paragraph was performed alone: then it goes
-        # back. So an edge is drawn only where one paragraph performs both as parts of a range (PERFORM A THRU B), that is, where it
-        # is among the callers of both and does not name the second itself; or where nobody performs the second at all.
+        # Control falls through from the end of a paragraph into the next, unless the paragraph was performed alone: then it
+        # returns. So an edge is drawn only if one paragraph performs both as parts of a range (PERFORM A THRU B), that is, if it is
+        # among the callers of both and does not name the second itself; or if nobody performs the second at all.
         if item["falls_into"] and at + 1 < len(places) and not paragraphs[at + 1]["is_dead_code"]:
             following = places[at + 1]
             entered = {following.name, following.section if following.section != place.section else ""}
             through = [caller for caller in callers[at] & callers[at + 1] if not entered & named.get(caller, set())]
-            if through or not callers[at + 1]:  # else what performs the one gets control back before the other
+            if through or not callers[at + 1]:  # otherwise the caller of one gets control back before the other
                 edges.setdefault((place.id, following.id), True)
     return Graph(nodes, _arrows(edges))
 
 
 def _nearest_place(candidates: Iterable[_Place], to: _Place) -> str | None:
-    """Return the paragraph that a name means at a place: of those of that name the one in the same section, else the first.
+    """Return the paragraph that a name means at a place: of those with that name the one in the same section, else the first.
 
-    So does a compiler: the name of a paragraph need not be qualified within its own section.
+    Compilers do the same: a paragraph's name need not be qualified within its own section.
     """
     ordered = sorted(candidates, key=lambda place: place.section != to.section)
     return ordered[0].id if ordered else None
 
 
 def _sections(graph: Graph) -> Graph:
-    """Return the same flow with a box for each section; what stays within one is no edge."""
+    """Return the same flow with a box for each section; edges within a section are dropped."""
     box_of: dict[str, str] = {}
     boxes: dict[str, GraphNode] = {}
     for node in graph.nodes:
@@ -259,9 +260,9 @@ def _sections(graph: Graph) -> Graph:
 
 
 def _nearest(graph: Graph, most: int) -> Graph:
-    """Return the part of a graph that is reached first from its ways in, wave by wave, with at most so many boxes.
+    """Return the part of a graph that is reached first from its entries, wave by wave, with at most so many boxes.
 
-    The first node is a way in whatever leads to it: a program begins there, and a loop may lead back to its head.
+    The first node is always an entry: a program begins there, even if a loop leads back to it.
     """
     after: dict[str, list[str]] = {node.id: [] for node in graph.nodes}
     reached = {edge.target for edge in graph.edges if edge.source != edge.target}
@@ -281,6 +282,6 @@ def _nearest(graph: Graph, most: int) -> Graph:
 
 
 def _without(graph: Graph, gone: set[str]) -> Graph:
-    """Return a graph without some nodes, and without the edges that one of them ends."""
+    """Return a graph without some nodes and their edges."""
     nodes = tuple(node for node in graph.nodes if node.id not in gone)
     return Graph(nodes, tuple(a for a in graph.edges if a.source not in gone and a.target not in gone))

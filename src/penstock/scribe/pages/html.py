@@ -1,11 +1,12 @@
-"""Sections as a page of HTML: what is short stands in it, what is long is data in it, of which its script makes elements.
+"""How do sections become an HTML page? Short content is in the page itself; long content is data from which its script makes
+elements.
 
-A page opens from disk. Its frame and the facts in a word or two are rendered by the Jinja2 templates beside this file; tables and
-diagrams are packed (`packing`), because as elements they would be ten times as large and take half of the time of a run; they are
-all in the Markdown beside the page, too. The source is a file of its own, which is read when somebody wants to see it.
+A page opens from disk. Its frame and short facts are rendered by the Jinja2 templates in this folder; tables and diagrams are
+packed (`packing`), because as elements they would be ten times as large and take half of the time of a run; all of them are also in
+the Markdown next to the page. The source is a separate file, which is read when somebody wants to see it.
 
-Law: whatever a program is called or says, it can only be read (`text.html`, `packing`, and a script that makes text of texts), and
-a page names no address but those of its own site. Keeps out: what is said (`program`, `index`), how it is coloured and searched
+Law: whatever a program is called or says, it can only be read (`text.html`, `packing`, and a script that inserts text as text), and
+a page names no address outside its own site. Leaves to others: the content (`program`, `index`), how it is coloured and searched
 (`static`).
 """
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from penstock.scribe.pages.blocks import PageSection
     from penstock.text.json_access import Json
 
-# Only files beside the page: no address of anywhere else is ever asked, whatever a page should come to hold.
+# Only files next to the page: no other address is ever requested, whatever a page may come to contain.
 _POLICY = "default-src 'none'; script-src 'self' file:; style-src 'self' file:; base-uri 'none'; form-action 'none'"
 
 
@@ -42,16 +43,16 @@ def page(
     lines: Iterable[int] = (),
     markdown: str = "index.md",
 ) -> str:
-    """Return a whole page of the site as HTML.
+    """Return a complete HTML page of the site.
 
     Args:
-        title: The heading, and with the name of the site the title of the window.
+        title: The heading, which with the name of the site is also the title of the window.
         site: The name of the estate, shown on every page.
-        sections: What the page says, in this order.
+        sections: The content of the page, in this order.
         tabs: Path and name of each page of the estate as a whole.
-        here: The path of this page beneath the root of the site: links are relative, so that the site opens from disk.
-        lead: A line beneath the heading; none where it is empty.
-        lines: The numbers of the source's lines, in their order; citations of other lines are no links.
+        here: The path of this page below the root of the site: links are relative, so that the site opens from disk.
+        lead: A line below the heading; none if it is empty.
+        lines: The numbers of the source's lines, in their order; citations of other lines are not links.
         markdown: The path of the file that says the same without scripts.
     """
     numbers = tuple(lines)
@@ -63,7 +64,7 @@ def page(
         .render(
             title=title,
             site=site,
-            # No more than it shows: what a template was given stays until the collector looks for circles.
+            # No more than is shown: what a template was given stays in memory until the cycle collector runs.
             contents=[(one.title, one.slug) for one in sections],
             short=short,
             data=packed({"sections": rest, "spans": spans_of(numbers)}) if rest or numbers else "",
@@ -80,7 +81,7 @@ def page(
 
 
 def source_script(listing: Sequence[tuple[int, str]], inner: Json = None) -> str:
-    """Return the script that brings the lines of a source to its page, and the graph of its fields and paragraphs.
+    """Return the script that loads the lines of a source into its page, and the graph of its fields and paragraphs.
 
     It is a script because a browser lets a page from disk load nothing else.
     """
@@ -90,7 +91,7 @@ def source_script(listing: Sequence[tuple[int, str]], inner: Json = None) -> str
 
 
 def spans_of(numbers: Sequence[int]) -> list[list[int]]:
-    """Return numbers in ascending order, none twice, as spans, each its first and its last."""
+    """Return ascending, distinct numbers as spans, each with its first and last."""
     if numbers and numbers[-1] - numbers[0] == len(numbers) - 1:  # as the lines of nearly all programs are
         return [[numbers[0], numbers[-1]]]
     spans: list[list[int]] = []
@@ -103,23 +104,23 @@ def spans_of(numbers: Sequence[int]) -> list[list[int]]:
 
 
 def _as_loaded(block: Block) -> Block:
-    """Return a block as a page has it: the graph of the estate is a file of its own, which all pages share."""
+    """Return a block as a page has it: the graph of the estate is a separate file, which all pages share."""
     if isinstance(block, GraphBlock) and block.around == ESTATE:
         return block._replace(graph=Graph((), ()))
     return block
 
 
 def _is_short(section: PageSection) -> bool:
-    """Return whether a section is text and facts alone: what a reader sees first, and sees without scripts."""
+    """Return whether a section has only text and facts, which a reader sees first, and without scripts."""
     return all(isinstance(block, TextBlock | FactBlock) for block in section.blocks)
 
 
 @cache
 def environment() -> html.Environment:
-    """Return the one environment of the package's templates: it escapes everything, and knows the classes of `blocks` as tests.
+    """Return the one environment of the package's templates: it escapes everything, and has the classes of `blocks` as tests.
 
-    Templates ask `piece is CodeSpan`. Both lists of classes are taken from the types themselves: a new kind of piece that no
-    template knows fails where it is first shown.
+    Templates ask `piece is CodeSpan`. The classes are taken from the types themselves, so a new kind of piece that no template
+    knows fails where it is first shown.
     """
     made = html.environment("penstock.scribe.pages")
     made.filters |= {"paragraph_anchor": paragraph_anchor, "percent": "{:.0%}".format}

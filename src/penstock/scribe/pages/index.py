@@ -1,7 +1,8 @@
-"""What the pages of an estate as a whole say: its programs and how they are entered, what they share, and what is not here.
+"""What do the pages of a whole estate say? Its programs and how they are entered, what they share, and what is missing.
 
-The same tables are the index as JSON, so that what a person reads and what a script reads cannot differ.
-Law: every program, job, map, copybook and table of the estate is listed once. Keeps out: Markdown and HTML (`markdown`, `html`).
+The same tables make the index as JSON, so that people and scripts read the same.
+Law: every program, job, map, copybook and table of the estate is listed once. Leaves to others: Markdown and HTML (`markdown`,
+`html`).
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ def overview(estate: EstateView, names: NameIndex) -> Iterator[PageSection]:
     """Yield what a first look needs: how much there is, who calls whom, how it is entered, what is missing.
 
     Args:
-        estate: The programs and what lies around them.
-        names: Where names lead.
+        estate: The programs and what surrounds them.
+        names: What names link to.
     """
     yield PageSection("At a glance", (_glance(estate),))
     if (calls := graphs.estate_calls(estate, names)) is not None:
@@ -67,7 +68,7 @@ def shared(estate: EstateView, names: NameIndex) -> Iterator[PageSection]:
 
 
 def around(estate: EstateView, names: NameIndex) -> Iterator[PageSection]:
-    """Yield what lies beside the programs: jobs with their steps, maps, and copybooks."""
+    """Yield what surrounds the programs: jobs with their steps, maps, and copybooks."""
     mapset: dict[str, Column] = {
         "Mapset": code("name"),
         "Maps": codes("maps"),
@@ -86,7 +87,7 @@ def around(estate: EstateView, names: NameIndex) -> Iterator[PageSection]:
 
 
 def dictionary(terms: Sequence[Json], names: NameIndex) -> list[Block]:
-    """Return a table of names of data, each with all its declarations; the rows are what the search leads to."""
+    """Return a table of data names, each with all its declarations; the search links to its rows."""
     numbered = [{**term, "number": number} for number, term in enumerate(terms)]
     return table(
         numbered,
@@ -105,7 +106,7 @@ def dictionary(terms: Sequence[Json], names: NameIndex) -> list[Block]:
     )
 
 
-# One after the other, as somebody asks for them: who only asks whether there is any does not wait for all.
+# One at a time, on demand: a caller that only asks whether there is any section does not wait for all.
 def _section(title: str, blocks: Sequence[Block]) -> Iterator[PageSection]:
     if blocks:
         yield PageSection(title, tuple(blocks))
@@ -115,10 +116,10 @@ def _section(title: str, blocks: Sequence[Block]) -> Iterator[PageSection]:
 
 
 def as_json(estate: EstateView, names: NameIndex) -> dict[str, Json]:
-    """Return the index as one object: the headers of programs, what lies around them, and the tables of the pages.
+    """Return the index as one object: the headers of programs, what surrounds them, and the tables of the pages.
 
-    Scripts of users read it (`index.json`): its keys are a contract, and what a page no longer shows stays here. The diagram of
-    calls is the source of a Mermaid chart, folded as on the page.
+    Users' scripts read it (`index.json`): its keys are a contract, and what a page no longer shows stays here. The diagram of calls
+    is Mermaid source, folded as on the page.
     """
     return {
         "name": estate["name"],
@@ -154,7 +155,7 @@ def as_json(estate: EstateView, names: NameIndex) -> dict[str, Json]:
 
 
 def _users(field: str, names: NameIndex) -> Callable[[Json], Cell]:
-    """Return the column that shows a field's ids of programs as links."""
+    """Return the column that shows a field's program ids as links."""
     return lambda one: joined(map(names.piece_of, one[field]))
 
 
@@ -174,14 +175,14 @@ def _path(path: str | None, *, is_system: bool = False) -> Cell:
 
 
 def _glance(estate: EstateView) -> Block:
-    """Return how much there is: programs by their types, lines, what lies around them, and how many a model described."""
+    """Return how much there is: programs by type, lines, what surrounds them, and how many a model described."""
     told = [(document["header"], document["purpose"]) for document in estate["programs"].values()]
     headers = [header for header, _ in told]
     kinds = Counter(header["program_type"] for header in headers)
     said: Cell = (", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items())),) if kinds else ("none",)
     jobs = [job for job in estate["jobs"] if job["kind"] == "job"]
     lines, code_lines = (sum(header[name] for header in headers) for name in ("lines", "code_lines"))
-    # Things that an estate has none of are told, too: "0 jobs" says that they were looked for.
+    # Zero counts are shown too: "0 jobs" says that jobs were looked for.
     beside = (
         count(len(jobs), "job"),
         count(len(estate["transactions"]), "transaction"),
@@ -204,9 +205,9 @@ def _glance(estate: EstateView) -> Block:
 
 
 def _entrances(estate: EstateView, names: NameIndex) -> list[Block]:
-    """Return how an estate is entered: transactions with the programs that they start, and jobs with all that they run.
+    """Return how an estate is entered: transactions with the programs that they start, and jobs with everything that they run.
 
-    Procedures run nothing by themselves, and a job that runs nothing but programs of the system is no way in.
+    Procedures run nothing by themselves, and a job that runs only programs of the system is not an entry.
     """
 
     def started(one: Json) -> Cell:
@@ -228,7 +229,7 @@ def _entrances(estate: EstateView, names: NameIndex) -> list[Block]:
 
 
 def _programs(estate: EstateView, names: NameIndex) -> Iterator[Block]:
-    """Yield the table of programs: how large each is, what a model says that it is for, and what a maintainer should know first."""
+    """Yield the table of programs: the size of each, its purpose according to a model, and what a maintainer should know first."""
     if not estate["programs"]:
         yield TextBlock(("There is no program.",))
         return
@@ -244,7 +245,7 @@ def _programs(estate: EstateView, names: NameIndex) -> Iterator[Block]:
         return joined(made, " ")
 
     yield from table(
-        # A row at a time: all documents at once would be more than memory should hold.
+        # One row at a time: all documents at once would take too much memory.
         [_ProgramRow.of(page, document) for page, document in estate["programs"].items()],
         {
             "Program": lambda row: (names.piece_of(row.page),),
@@ -261,8 +262,8 @@ def _programs(estate: EstateView, names: NameIndex) -> Iterator[Block]:
 
 
 class _ProgramRow(NamedTuple):
-    """A program in the table of programs: the counts are those of its paragraphs, its missing copybooks, its dead paragraphs and
-    what of it is not understood.
+    """A row in the table of programs: the counts are of its paragraphs, missing copybooks, dead paragraphs and statements that were
+    not understood.
     """
 
     page: str
@@ -309,7 +310,7 @@ def _jobs(jobs: Sequence[JobView], names: NameIndex) -> list[Block]:
 
 
 def _dd(dd: DdView) -> str:
-    """Return a DD statement as one line: its name, and the data sets behind it where there are any."""
+    """Return a DD statement as one line: its name, and the data sets behind it if there are any."""
     return f"{dd['name']} = {', '.join(dd['datasets'])}" if dd["datasets"] else dd["name"]
 
 

@@ -1,8 +1,8 @@
-"""What lies around the programs, as pages show it: the linked estate as plain values, programs by the ids of their pages.
+"""What surrounds the programs, as pages show it? The linked estate as plain values, with programs by the ids of their pages.
 
-The analysis of an estate knows files and names; pages are known by ids, which are made later and only for what has a document. This
-is where the one becomes the other. Law: whoever uses something is named once, by the id of a page where there is one.
-Keeps out: reading and linking (`penstock.cobol.estate`).
+The analysis of an estate knows files and names; pages have ids, which are made later and only for what has a document. Here one is
+translated into the other. Law: a user of something is named once, by the id of its page if there is one.
+Leaves to others: reading and linking (`penstock.cobol.estate`).
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ def estate_of(
     """Return an estate as its pages show it.
 
     Args:
-        name: What the estate is called.
+        name: The name of the estate.
         programs: The documents of programs, by the ids of their pages.
-        layouts: The documents of copybooks, in the same way.
+        layouts: The documents of copybooks, by the ids of their pages.
         linked: The analysis of all files: who calls, runs and uses whom.
-        terms: The data dictionary; None where the documents are whole, and it is taken from them.
+        terms: The data dictionary; None if the documents are complete and it can be taken from them.
     """
     if terms is None:
         found = Terms()
@@ -79,7 +79,7 @@ def estate_of(
 class _Whose:
     """The ids of pages by the file and the name of a program.
 
-    Neither alone is enough: a file may hold several programs, and two files may hold programs of one name.
+    Neither alone is enough: a file may hold several programs, and two files may hold programs of the same name.
     """
 
     def __init__(self, programs: Mapping[str, Json]) -> None:
@@ -93,24 +93,24 @@ class _Whose:
             self._names.setdefault(key(header["program_id"]), page)
 
     def pages(self, users: Sequence[User]) -> list[str]:
-        """Return the pages of users, each once; a user without a page by the name of its program."""
+        """Return the pages of users, each once; a user without a page is given by the name of its program."""
         return list(dict.fromkeys(self._pages.get((user.path, key(user.program)), user.program) for user in users))
 
     def of_file(self, path: str) -> str:
-        """Return the page of the one program in a file; the path where it holds several, or none."""
+        """Return the page of the only program in a file; the path if it holds several, or none."""
         found = self._files.get(path, ())
         return found[0] if len(found) == 1 else path
 
     def of_name(self, program: str) -> str:
-        """Return the page of the first program of a name; the name where none has it."""
+        """Return the page of the first program of a name; the name itself if there is none."""
         return self._names.get(key(program), program)
 
 
 def _jobs(linked: Linked) -> Iterator[JobView]:
-    """Yield jobs and procedures, each with all programs that it comes to.
+    """Yield jobs and procedures, each with all programs that it reaches.
 
-    The links lead from programs to the jobs that run them, through procedures and the programs of DB2 and IMS that run others. They
-    are turned round here, so that a job says what it runs without going those ways again.
+    Links lead from programs to the jobs that run them, through procedures and the programs of DB2 and IMS that run others. They are
+    inverted here, so that the paths from jobs need not be followed again.
     """
     ran: dict[tuple[str, str], dict[str, None]] = {}
     for located in linked.programs:
@@ -142,7 +142,7 @@ def _maps(linked: Linked, whose: _Whose) -> Iterator[MapsetView]:
     for member in linked.members:
         for mapset in member.mapsets:
             names = [one.name for one in mapset.maps]
-            # A map is sent by its own name alone where its mapset is not sure.
+            # A map is sent by its own name alone if its mapset is uncertain.
             known = [name for one in names for name in (f"{mapset.name or member.name}.{one}", one)]
             users = [user for one in known for user in linked.users("map", one)]
             yield {
@@ -154,14 +154,14 @@ def _maps(linked: Linked, whose: _Whose) -> Iterator[MapsetView]:
 
 
 def _copybooks(programs: Mapping[str, Json], layouts: Mapping[str, Json]) -> list[CopybookView]:
-    """Return each file that is copied or could be, and each name that leads to none, by name and path.
+    """Return each file that is copied or could be, and each name without a file, by name and path.
 
-    Two files of one name are two copybooks: which of them a program takes was decided when it was read.
+    Two files of the same name are two copybooks: which of them a program takes was decided when it was read.
     """
     ids: dict[str, str] = {}
     for page, document in layouts.items():
         ids.setdefault(document["header"]["file_name"], page)
-    # By name and path. A path of "" is a name that leads to no file; every file is there from the start, though nobody copies it.
+    # By name and path. A path of "" is a name without a file; every file is there from the start, even if nobody copies it.
     users: dict[tuple[str, str], dict[str, None]] = {(key(stem(path)), path): {} for path in ids}
     system: set[str] = set()
     for page, document in programs.items():
@@ -200,7 +200,7 @@ def _resources(programs: Mapping[str, Json]) -> list[dict[str, Json]]:
 
 def _tables(linked: Linked, whose: _Whose) -> Iterator[DbTableView]:
     """Yield the tables of databases by name: those that a file defines, and those that only programs name."""
-    # Of several definitions the first file's holds: reversed, it is the last to be put in.
+    # Of several definitions the first file's wins: in reverse order it is inserted last.
     defined = {key(table.name): (member, table) for member in reversed(linked.members) for table in member.tables}
     alike: dict[str, list[str]] = {}
     for name in defined:
@@ -208,7 +208,7 @@ def _tables(linked: Linked, whose: _Whose) -> Iterator[DbTableView]:
     for name in sorted({*defined, *map(key, linked.used("table"))}):
         used_by = whose.pages(linked.users("table", name))
         schema, _, bare = name.rpartition(".")
-        # A statement that names no schema gets it when it is bound: DB2 takes it from the plan, and no source says which.
+        # A statement without a schema gets one when it is bound: DB2 takes it from the plan, and no source says which.
         others = [other for other in alike.get(bare, ()) if not (schema and "." in other)]
         found = defined.get(name) or (defined[others[0]] if len(others) == 1 else None)
         if found is None:
@@ -227,13 +227,13 @@ def _tables(linked: Linked, whose: _Whose) -> Iterator[DbTableView]:
 def _data_sets(linked: Linked, whose: _Whose) -> Iterator[DataSetView]:
     """Yield the data sets behind the files of programs.
 
-    A SELECT names a DD; each step that runs the program may have a DD statement of that name, with data sets of its own.
+    A SELECT names a DD; each step that runs the program may have a DD statement of that name, with its own data sets.
     """
     seen: dict[tuple[str, str, int, str], None] = {}
     for located in linked.programs:
         for one in linked.data_sets(located.facts.program):
             for dataset in one.dsns:
-                # Two files may hold programs of one name, and both lead to the same steps.
+                # Two files may hold programs of the same name, and both lead to the same steps.
                 where = (one.path, one.file, one.line, dataset)
                 if where not in seen:
                     seen[where] = None

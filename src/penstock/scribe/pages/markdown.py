@@ -1,8 +1,8 @@
-"""Sections as Markdown, as GitHub and every other viewer show them (CommonMark with GitHub's tables, Mermaid for diagrams).
+"""How do sections become Markdown that GitHub and other viewers show (CommonMark, GitHub's tables, Mermaid for diagrams)?
 
-Law: whatever a program is called or says, it can only be read: no markup, no link and no HTML of its own gets out of its place.
-There is no template here: Markdown has no escaping that a template could do by itself, because what has to be escaped depends on
-where a text stands (`escaped` in prose, `code` in a span, entities in a diagram). Keeps out: what is said.
+Law: whatever a program is called or says, it can only be read: its text never becomes markup, a link or HTML.
+There is no template here: automatic escaping cannot work in Markdown, because what must be escaped depends on where a text is
+(`escaped` in prose, `code` in a span, entities in a diagram). Leaves to others: the content.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ if TYPE_CHECKING:
 
     from penstock.scribe.pages.blocks import Block, Cell, CellKind, PageSection
 
-# Whatever CommonMark and GitHub's extensions could act on within a line. `$` begins mathematics, `~` strikes out, `!` makes a link
-# a picture.
+# All characters that CommonMark and GitHub's extensions could act on within a line. `$` begins mathematics, `~` strikes out, `!`
+# makes a link a picture.
 _ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|~$&!])")
-# What acts only at the beginning of a line: lists and rules. Words of a model may begin one.
+# What acts only at the beginning of a line: lists and rules. A model's words may begin one.
 _LEADING = re.compile(r"^(\d*)([-+=.)])")
 _BLANKS = re.compile(r"\s+")
 _KNOWN = 20_000
-"""Texts whose escaped form is remembered: names come again in every row of a program's tables."""
+"""How many escaped texts are remembered: names recur in every row of a program's tables."""
 
 
 def page(title: str, sections: Iterable[PageSection], up: str) -> str:
-    """Return a whole page as Markdown.
+    """Return a complete page as Markdown.
 
     Args:
         title: The heading.
-        sections: What the page says, in this order.
-        up: The way from this page to the folder that holds those of programs and copybooks: empty, or `../`.
+        sections: The content of the page, in this order.
+        up: The relative path from this page to the folder that contains those of programs and copybooks: empty, or `../`.
     """
     parts = [f"# {escaped(title)}"]
     for section in sections:
@@ -60,16 +60,16 @@ def page(title: str, sections: Iterable[PageSection], up: str) -> str:
 
 @lru_cache(_KNOWN)
 def escaped(text: str) -> str:
-    """Return a text that stands for itself, on one line, with a backslash before each letter that could act."""
+    """Return a text as literal Markdown on one line, with a backslash before each character that could act."""
     return _ACTIVE.sub(r"\\\1", _one_line(text))
 
 
 @lru_cache(_KNOWN)
 def code(text: str) -> str:
-    """Return a span of code that holds any text.
+    """Return a code span for any text.
 
-    The fence is longer than any run of backticks within (CommonMark 6.1). A bar is escaped although it stands in code: GitHub
-    splits the rows of a table before it looks for spans.
+    The fence is longer than any run of backticks inside (CommonMark 6.1). A bar is escaped even in code: GitHub splits the rows of
+    a table before it looks for spans.
     """
     shown = _one_line(text)
     if "`" not in shown:
@@ -123,7 +123,7 @@ def cell(pieces: Cell, up: str) -> str:
 def _text(piece: str, _up: str) -> str:
     if piece in _SEAMS:
         return _SEAMS[piece]
-    # Blanks at the ends of a piece part it from the next: they stay, as one each, while those within are folded.
+    # Blanks at the ends of a piece separate it from the next: they stay, as one each, while those inside are folded.
     lead, trail = piece[: len(piece) - len(piece.lstrip())], piece[len(piece.rstrip()) :]
     return f"{lead and ' '}{escaped(piece)}{trail and ' '}" if piece.strip() else " "
 
@@ -137,7 +137,7 @@ def _cited(first: int, last: int) -> str:
 
 
 def _citations(cited: Sequence[Any]) -> str:
-    """Return the citations of a cell, and the words behind them."""
+    """Return the citations of a cell, and the words after them."""
     if not cited:
         return ""
     if len(cited) == 1 and type(cited[0]) is int:  # as most cells have
@@ -154,8 +154,8 @@ def _words(piece: ModelWords, _up: str) -> str:
 
 
 _SEAMS = {BELOW: " · ", ", ": ", ", " ": " "}
-# By the very class, as a page has a hundred thousand pieces: a chain of questions took half of the time. A piece of no known kind
-# fails.
+# By exact class, since a page has a hundred thousand pieces: a chain of isinstance checks took half of the time. A piece of an
+# unknown kind fails.
 _PIECES: Mapping[type, Callable[[Any, str], str]] = {
     str: _text,
     CodeSpan: lambda piece, _: code(piece.text),
@@ -165,7 +165,7 @@ _PIECES: Mapping[type, Callable[[Any, str], str]] = {
     ModelWords: _words,
     Tag: lambda piece, _: f"**{escaped(piece.text)}**",
 }
-# By the kind of a column, all its cells at once.
+# All cells of a column at once, by its kind.
 _CELLS: Mapping[CellKind, Callable[[Sequence[Any], str], list[str]]] = {
     "pieces": lambda cells, up: [cell(one, up) if one else "" for one in cells],
     "code": lambda cells, _: [code(one) if one else "" for one in cells],

@@ -1,7 +1,7 @@
-"""What a program works on, as tables that show fields: files, SQL, CICS, IMS, MQ, calculations, errors, and what never runs.
+"""What does a program work on? Tables that show fields: files, SQL, CICS, IMS, MQ, calculations, errors, and dead code.
 
 Each table is a title, the field of the document that holds its items, and its columns. A new kind of operation is an entry here.
-Keeps out: tables that need more than their own items (`program`), and what a cell looks like (`columns`).
+Leaves to others: tables that need more than their own items (`source`), and what a cell looks like (`columns`).
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 MAX_PAIRS = 12
-"""Of what the COPYs of one copybook replace; the JSON has all."""
+"""The most pairs of a REPLACING that a cell shows; the JSON has all."""
 
 
-# The ends of most tables: the paragraph that an operation is in, and its lines.
+# The last columns of most tables: the paragraph that an operation is in, and its lines.
 _WHERE = {"In": code("paragraph"), "Lines": LINES}
 
 
 class OperationTable(NamedTuple):
-    """A table whose cells are all in its items: the section it stands in, the field that holds the items, and its columns."""
+    """A table whose cells are all in its items: the title of its section, the field with the items, and its columns."""
 
     title: str
     field: str
@@ -48,7 +48,7 @@ class OperationTable(NamedTuple):
 
 
 def replaced(item: Json) -> Cell:
-    """Return what the REPLACING of a COPY says, a pair a line, at most `MAX_PAIRS` of them."""
+    """Return the REPLACING of a COPY, one pair per line, at most `MAX_PAIRS` of them."""
     pairs = [CodeSpan(f"{one['from']} BY {one['to']}") for one in item["replacing"]]
     more = len(pairs) - MAX_PAIRS
     return joined((*pairs[:MAX_PAIRS], *((f"and {more} more",) if more > 0 else ())), BELOW)
@@ -108,7 +108,7 @@ RESOURCES = (
             "Resource": code("resource"),
             "Kind": plain("kind"),
             "Known from": listed("resolved_from"),
-            # The field that RESP names; else NOHANDLE, which says that nobody looks at the answer.
+            # The field that RESP names; else NOHANDLE, which means that nobody checks the response.
             "Response": lambda item: code_cell(item["resp"]) or plain_cell(item["response"]),
             **_WHERE,
         },
@@ -144,7 +144,7 @@ RESOURCES = (
             **_WHERE,
         },
     ),
-    # Statements that compute, with what flows from where: the one table in which a field of a report can be traced back.
+    # Statements that compute, with what flows from where: the only table in which a field of a report can be traced back.
     OperationTable(
         "Calculations",
         "transforms",
@@ -167,7 +167,7 @@ RESOURCES = (
         },
     ),
 )
-"""What a program reads, writes and asks for, resource by resource and then each kind of operation with what only it has."""
+"""What a program reads, writes and asks for: the resources, then each kind of operation with its own columns."""
 
 AT_THE_END = (
     OperationTable(
@@ -189,4 +189,4 @@ AT_THE_END = (
         },
     ),
 )
-"""What stands behind the data: texts that the program holds, and paragraphs that nothing reaches."""
+"""What comes after the data: texts in the program, what was not understood, and paragraphs that nothing reaches."""

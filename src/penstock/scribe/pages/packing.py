@@ -1,8 +1,8 @@
-"""What a page tells as data: JSON, compressed, in letters that stand anywhere; the script of the page makes elements of it.
+"""How does a page carry data? As compressed JSON, in characters that are safe anywhere; the page's script makes elements of it.
 
-A million lines have tables of half a gigabyte as HTML, and a fortieth of that here; a page from disk can load a script, and
-inflate, but fetch nothing. Law: what is unpacked is what was packed, with every text inert: nothing in it acts on who reads it.
-Keeps out: what a page tells, and what its script makes of it (`static`).
+The tables of a million lines take half a gigabyte as HTML, and a fortieth of that here; a page from disk can load a script and
+inflate data, but fetch nothing. Law: what is unpacked is what was packed, with every text inert: nothing in it acts on its reader.
+Leaves to others: what a page says, and what its script makes of it (`static`).
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from penstock.text import escape
 if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
-# Of the levels of zlib, on the pages of examples/cobol: 1 leaves 16 % more than 6 in half of the time, 4 leaves 4 % more. Of
-# processor time and room (C-19, C-20), time is what an estate is short of.
+# The level of zlib, measured on the pages of examples/cobol: 1 leaves 16 % more than 6 in half of the time, 4 leaves 4 % more.
+# Between processor time and space (C-19, C-20), time is the scarcer on an estate.
 _LEVEL = 1
 _SHOWN = re.compile(r"\\u(?:00(?:a[1-9a-cef]|[b-f][0-9a-f])|2026)")
-"""What is shown as it is, as JSON of ASCII writes it: letters and signs of Latin-1, but for U+00AD, and our ellipsis."""
+"""Escapes in ASCII JSON for what is shown as it is: letters and signs of Latin-1 except U+00AD, and our ellipsis."""
 _RAW = -15
 """No header and no checksum: the browser's `deflate-raw`."""
 
-# No value holds itself: to look whether one does takes as long as to write half of it.
+# Values have no cycles: checking for them takes half as long as writing.
 _told = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
 
 
 def packed(value: Json) -> str:
-    """Return a value packed, in the letters of base64.
+    """Return a value packed, in base64.
 
     Args:
-        value: Lists, tuples, dictionaries, texts and numbers; what has a name in it is a text, and is made inert.
+        value: Lists, tuples, dictionaries, texts and numbers; names are texts, and are made inert.
     """
     text = _told(value)
     if not _is_plain(text):
@@ -50,12 +50,12 @@ def unpacked(text: str) -> Json:
 
 
 def _is_plain(text: str) -> bool:
-    """Return whether JSON of ASCII holds nothing but letters that can be printed: no escape but of a quote, itself or `_SHOWN`.
+    """Return whether ASCII JSON contains only printable characters: no escapes but those of a quote, a backslash or `_SHOWN`.
 
-    Looked at as a whole, because to look at each of a hundred thousand texts takes longer than to pack them.
+    Checked as a whole, because checking each of a hundred thousand texts takes longer than packing them.
     """
     rest = text.replace(r"\\", "").replace(r"\"", "").replace(json.dumps(BELOW), "")
-    if "\\" in rest:  # as where there are umlauts, or a text was cut
+    if "\\" in rest:  # as with umlauts, or a text that was cut
         rest = _SHOWN.sub("", rest)
     return "\\" not in rest and "\x7f" not in rest
 

@@ -1,8 +1,8 @@
-"""What the page of a program says: the sections of a document, in the order in which a maintainer asks.
+"""What does the page of a program say? The sections of a document, in the order in which a maintainer asks.
 
-First what the program is for and how much it is, then what its code says (`source`), and last how sure all of that is. What a
-model said is marked as its words; what nobody generated is said to be missing, in one place; a section without content is left out
-and named at the top. Keeps out: Markdown and HTML (`markdown`, `html`).
+First what the program is for and how large it is, then what its code says (`source`), and last how certain all of that is. A
+model's words are marked as such; what nobody generated is reported as missing, in one place; a section without content is left out
+and named at the top. Leaves to others: Markdown and HTML (`markdown`, `html`).
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ if TYPE_CHECKING:
 
 
 def sections(page: str, document: Json, names: NameIndex) -> Iterator[PageSection]:
-    """Yield all sections that have something to say: what it is for, how much it is, what its code says, and how sure that is.
+    """Yield all sections that have content: what it is for, how large it is, what its code says, and how certain that is.
 
     Args:
         page: The id of the program's page.
         document: The program, as `scribe.documents` describes it.
-        names: Where the names of other programs, copybooks and paragraphs lead.
+        names: What the names of other programs, copybooks and paragraphs link to.
     """
     yield PageSection("Purpose", tuple(_purpose(document)))
     yield PageSection("At a glance", tuple(_glance(document, names)))
@@ -61,7 +61,7 @@ def sections(page: str, document: Json, names: NameIndex) -> Iterator[PageSectio
 
 
 def _purpose(document: Json) -> list[Block]:
-    """Return what a model says that the program is for, with its citations; or that no model was asked."""
+    """Return the purpose of the program according to a model, with its citations; or that no model was asked."""
     purpose = document["purpose"]
     if purpose is None:
         return [
@@ -80,8 +80,8 @@ def _purpose(document: Json) -> list[Block]:
 def _glance(document: Json, names: NameIndex) -> list[Block]:
     """Return the facts about a program in a word or two, and what was looked for and not found.
 
-    The second part matters as much: a page without a section "SQL" could be one of a program without SQL, or of a tool that knows
-    none.
+    The second part matters as much: a page without a section "SQL" could come from a program without SQL, or from a tool that does
+    not know SQL.
     """
     header, context, size = document["header"], document["calling_context"], document["complexity"]
     coverage, confidence = document["coverage"], document["confidence"]
@@ -113,7 +113,7 @@ def _glance(document: Json, names: NameIndex) -> list[Block]:
         ("Confidence", percent_cell(confidence["overall"])),
     ]
     blocks: list[Block] = [FactBlock(tuple((name, cell) for name, cell in told if cell))]
-    # What was looked for: the fields of a document that are lists of one kind of thing, by the word that a reader would search for.
+    # What was looked for: fields of a document that list one kind of thing, by the word that a reader would search for.
     absent = [
         title
         for title, field in (
@@ -135,12 +135,12 @@ def _glance(document: Json, names: NameIndex) -> list[Block]:
 
 
 def not_understood(number: int) -> Cell:
-    """Return how many statements are not understood, as a doubt; nothing where all are."""
+    """Return how many statements are not understood, as a doubt; nothing if all are."""
     return (Tag(count(number, "statement"), "doubt"),) if number else ()
 
 
 def file_rows(document: Json) -> list[tuple[str, Cell]]:
-    """Return the facts about a file that programs and copybooks share: where it stands, and how much it is."""
+    """Return the facts about a file that programs and copybooks share: its path, and its size."""
     header, statements = document["header"], document["complexity"]["statements"]
     size = f"{count(header['lines'], 'line')}: {header['code_lines']} of code, {header['comment_lines']} of comment"
     return [
@@ -157,7 +157,7 @@ def _entry(entry: Json) -> Cell:
 
 
 def _questions(document: Json) -> list[Block]:
-    """Return the table of what a model asked or said without proof, for a person to answer."""
+    """Return the table of a model's questions and unproven statements, for a person to answer."""
     return table(
         document["open_questions"],
         {
@@ -214,5 +214,5 @@ def _coverage(document: Json) -> list[Block]:
 
 
 def notes(document: Json) -> list[Block]:
-    """Return what was odd in the source and was read all the same, a line each."""
+    """Return what was odd in the source but was read anyway, one line each."""
     return [TextBlock((Tag("note", "doubt"), " ", str(warning))) for warning in document["warnings"]]

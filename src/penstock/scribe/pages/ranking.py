@@ -1,7 +1,7 @@
-"""What to read first: decisions by what they decide on, paragraphs by what hangs on them.
+"""What should be read first? Decisions are ranked by what they decide on, paragraphs by what depends on them.
 
-A program has a hundred conditions, and most of them look at the end of a file or at a key that was pressed. Law: ranking adds and
-drops nothing, and keeps the order of the source among equals. Keeps out: which conditions there are (`cobol.facts`).
+A program has a hundred conditions, and most of them test for the end of a file or for a key that was pressed. Law: ranking adds and
+drops nothing, and keeps the order of the source among equals. Leaves to others: which conditions there are (`cobol.facts`).
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 RuleKind = Literal["computation", "decision", "plumbing"]
 RULE_KINDS: tuple[RuleKind, ...] = ("computation", "decision", "plumbing")
-"""In the order in which a reader wants them: what computes, what decides on data of the business, what only keeps it running."""
+"""The kinds in the order in which a reader wants them: what computes, what decides on business data, what only keeps it running."""
 
 _COMPUTES = re.compile(r"\b(?:COMPUTE|ADD|SUBTRACT|MULTIPLY|DIVIDE)\b", re.IGNORECASE)
-# Names of what a program looks at to keep running: ends of files, states, switches, keys, counts of lines and pages, positions.
+# Names of what a program tests to keep running: ends of files, states, switches, keys, counts of lines and pages, positions.
 _PLUMBING = re.compile(
     r"^(?:EIB\w*|DFH\w*|SQL(?:CODE|STATE|ERR\w*|WARN\w*)|RETURN-CODE|TALLY|TRUE|FALSE)$"
     r"|(?:^|-)(?:EOF|EOJ|END|STATUS|STAT|STS|FS|SW|SWITCH|FLAG|FLG|IND|ERR|ERROR|RESP|RESP2|RC|REASON|ABEND|FIRST|LAST|OPEN|OPENED|CLOSED"
@@ -42,8 +42,8 @@ _WORDS = frozenset(
 
 
 def kind_of_rule(rule: Json) -> RuleKind:
-    """Return what a rule of a document decides on: data of the business, with or without a computation, or the running of it."""
-    # A meaning is that of a level 88: the item that it stands for is what is decided on.
+    """Return what a rule of a document decides on: business data, with or without a computation, or the running of the program."""
+    # A meaning belongs to a level 88: the item that it tests is what is decided on.
     if all(map(_is_of_plumbing, rule["conditions"])) and all(
         _is_plumbing(name) for one in rule["meanings"] for name in _names(one["meaning"])[:1]
     ):
@@ -52,19 +52,19 @@ def kind_of_rule(rule: Json) -> RuleKind:
 
 
 def _names(text: str) -> list[str]:
-    """Return the names in a condition, what stands in quotes left out."""
+    """Return the names in a condition, without quoted text."""
     return _NAME.findall(_QUOTED.sub(" ", text) if "'" in text or '"' in text else text)
 
 
 @lru_cache(1 << 13)
 def _computes(action: str) -> bool:
-    """Return whether what a branch does is a computation; actions are said again as often as conditions."""
+    """Return whether the action of a branch is a computation; actions recur as often as conditions."""
     return _COMPUTES.search(action) is not None
 
 
 @lru_cache(1 << 13)
 def _is_of_plumbing(condition: str) -> bool:
-    """Return whether a condition names nothing else; a rule is asked twice, for its page and for the estate's."""
+    """Return whether a condition names only plumbing; each rule is tested twice, for its page and for the estate's."""
     return all(name.upper() in _WORDS or _is_plumbing(name) for name in _names(condition))
 
 
@@ -80,7 +80,7 @@ def ranked_rules(rules: Sequence[Json]) -> list[tuple[RuleKind, Json]]:
 
 
 class ParagraphWeight(NamedTuple):
-    """How much hangs on a paragraph: its complexity, and how many paragraphs come to it, directly or through others."""
+    """How much depends on a paragraph: its complexity, and how many paragraphs reach it, directly or through others."""
 
     name: str
     line: int
@@ -89,9 +89,9 @@ class ParagraphWeight(NamedTuple):
 
 
 def weights(paragraphs: Sequence[Json]) -> list[ParagraphWeight]:
-    """Return what hangs on each paragraph of a program, in their order.
+    """Return the weight of each paragraph of a program, in their order.
 
-    Reach is counted over PERFORM, GO TO and running on, by name: a name that stands twice means both.
+    Reach is counted over PERFORM, GO TO and falling through, by name: a name that occurs twice means both paragraphs.
     """
     places: dict[str, list[int]] = {}
     for at, item in enumerate(paragraphs):
@@ -109,7 +109,7 @@ def weights(paragraphs: Sequence[Json]) -> list[ParagraphWeight]:
 
 
 _MOST_REACHING = 200
-"""Who has so many before it is at the heart of a program; counting on would take time with the square of its length."""
+"""A paragraph that so many reach is at the heart of a program; counting further would take quadratic time."""
 
 
 def _reaching(before: Sequence[set[int]], at: int) -> int:

@@ -1,8 +1,8 @@
-"""The files of the site: pages of the estate, one page for each program and each copybook, and what they share.
+"""What are the files of the site? Pages of the estate, one page for each program and each copybook, and what they share.
 
-It opens from disk: no page asks for anything but files beside it. The index that is searched is a script and no JSON, because a
-browser lets a page from disk load scripts beside it, but fetch nothing. Law: every link leads to a page or a line that is there;
-what has no content has neither page nor tab. Keeps out: writing the files, and what a page looks like (`templates`, `static`).
+The site opens from disk: no page requests anything but files next to it. The search index is a script and not JSON, because a
+browser lets a page from disk load scripts next to it, but fetch nothing. Law: every link leads to an existing page or line; what
+has no content has neither page nor tab. Leaves to others: writing the files, and what a page looks like (`templates`, `static`).
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 TERMS_PER_PAGE = 1_500
-"""The names on one page of the data dictionary: about half a megabyte, which a browser lays out at once."""
+"""The most names on one page of the data dictionary: about half a megabyte, which a browser lays out at once."""
 KINDS = ("program", "transaction", "job", "paragraph", "resource", "copybook", "data")
-"""What can be searched for. Of equal matches the first kind is shown first: who types a name means the program of that name."""
+"""What can be searched for. Of equal matches the first kind is shown first: a program's name means the program."""
 
 
 class SiteFrame(NamedTuple):
-    """What all pages of a site share: the name of the estate, the pages of the estate as a whole, and where names lead."""
+    """What all pages of a site share: the name of the estate, the pages of the estate as a whole, and what names link to."""
 
     title: str
     tabs: tuple[tuple[str, str], ...]
@@ -68,13 +68,13 @@ def site(
     flows: EstateFlows | None = None,
     inner: Mapping[str, Json] | None = None,
 ) -> Iterator[tuple[str, str]]:
-    """Yield the path and the text of each file of the site: those of the estate, then those of each document.
+    """Yield the path and text of each file of the site: those of the estate, then those of each document.
 
     Args:
-        estate: What is shown, whole documents in it.
-        listings: The numbered lines of programs and copybooks, by the paths of their pages without suffix. Where a document has
-            none, its citations are no links.
-        flows: What flows are told from; None where the estate has no graph.
+        estate: What is shown, with complete documents.
+        listings: The numbered lines of programs and copybooks, by the paths of their pages without suffix. Citations of a document
+            without a listing are not links.
+        flows: What flows are made of; None if the estate has no graph.
         inner: What the fields and paragraphs of programs do to each other, by the paths of their pages.
     """
     frame = SiteFrame.of(estate, flows)
@@ -136,7 +136,7 @@ def of_estate(estate: EstateView, frame: SiteFrame, flows: EstateFlows | None = 
 
 
 def of_dictionary(terms: Sequence[Json], names: NameIndex) -> Iterator[tuple[str, str, PageSection]]:
-    """Yield the pages of the data dictionary: the path of each without suffix, which names it has, and what it says of them."""
+    """Yield the pages of the data dictionary: the path of each without suffix, which names it has, and its section."""
     parts = _parts(terms)
     for here, part in enumerate(parts):
         numbers = (str(at + 1) if at == here else DocumentLink(str(at + 1), _data_path(at)) for at in range(len(parts)))
@@ -154,16 +154,16 @@ def of_document(
     listing: Sequence[tuple[int, str]],
     inner: Json = None,
 ) -> Iterator[tuple[str, str]]:
-    """Yield the path and the text of the page of a program or copybook, and of the script with its source.
+    """Yield the path and text of the page of a program or copybook, and of the script with its source.
 
     Args:
         path: The path of its files, without suffix.
-        title: What it is called.
+        title: Its name.
         header: The header of its document.
-        sections: What is said of it.
+        sections: Its content.
         frame: What all pages share.
         listing: The numbered lines of the source.
-        inner: What its fields and paragraphs do to each other (`wiring`); None where nobody drew it.
+        inner: What its fields and paragraphs do to each other (`wiring`); None if that was not drawn.
     """
     lead = f"{header['program_type']} · {header['file_name']} · {count(header['lines'], 'line')}"
     numbers = [number for number, _ in listing]
@@ -186,7 +186,7 @@ def of_document(
 
 
 def sections_of(path: str, document: Json, names: NameIndex) -> Iterator[PageSection]:
-    """Yield what is said of a program or a copybook."""
+    """Yield the sections of a program or a copybook."""
     folder, _, page = path.partition("/")
     if folder == "programs":
         return program.sections(page, document, names)
@@ -198,7 +198,7 @@ def _data_path(at: int) -> str:
 
 
 def _parts(terms: Sequence[Json]) -> list[Sequence[Json]]:
-    """Return the names of the data dictionary by the page that has them."""
+    """Return the names of the data dictionary, split into pages."""
     return [terms[at : at + TERMS_PER_PAGE] for at in range(0, len(terms), TERMS_PER_PAGE)]
 
 
@@ -211,10 +211,10 @@ def _told_apart(documents: Json) -> Iterator[tuple[str, str, Json]]:
 
 
 def _search(estate: EstateView, pages: Sequence[Sequence[Json]]) -> str:
-    """Return the index that the script looks in: names, each with its kind, its page and the place in it.
+    """Return the index that the script searches: names, each with its kind, its page and the place in it.
 
-    Pages and kinds are numbers of two lists, as each stands for thousands of names. Names are made inert here, because a script
-    puts them on the page and no template sees them; that it puts them there as text is the script's part.
+    Pages and kinds are given as numbers in two lists, as each applies to thousands of names. Names are made inert here, because a
+    script puts them on the page and no template sees them; that it inserts them as text is the script's part.
     """
     places: list[tuple[str, str]] = [("parts.html", ""), ("resources.html", "")]
     entries: list[tuple[str, int, int, str]] = []
@@ -230,8 +230,8 @@ def _search(estate: EstateView, pages: Sequence[Sequence[Json]]) -> str:
         places.append((f"{program_path(page)}.html", escape.show_name(where)))
         add(name_of(document), "program", len(places) - 1)
         paragraphs(document)
-    # A data item of a copybook that some program copies is in the data dictionary, with all its uses. Only what no program has is
-    # searched for on the page of its copybook: else every name would be found once for each copybook, and nothing else.
+    # A copybook's data item that some program copies is in the data dictionary, with all its uses. Only items that no program has
+    # are found on the page of their copybook: otherwise every name would be found once per copybook, and little else.
     known = {"FILLER", *(key(term["name"]) for part in pages for term in part)}
     for page, where, document in _told_apart(estate["layouts"]):
         places.append((f"{copybook_path(page)}.html", escape.show_name(where)))
@@ -256,7 +256,7 @@ def _search(estate: EstateView, pages: Sequence[Sequence[Json]]) -> str:
         for number, term in enumerate(part):
             add(term["name"], "data", len(places), f"n{number}")
         places.append((f"{_data_path(at)}.html", ""))
-    # A list for each column: the script looks for a word in all names at once, and numbers of one kind pack well.
+    # A list for each column: the script searches all names at once, and numbers of one kind compress well.
     found = {
         "kinds": KINDS,
         "pages": places,

@@ -1,7 +1,7 @@
-"""What the code of a program or a copybook says, section by section: its calls, how control goes, what it works on, and its data.
+"""What does the code of a program or a copybook say? Section by section: its calls, control flow, what it works on, and its data.
 
-Both have the same sections, and a model adds words to them at most. Law: every item of the document that has citations has them
-here. Keeps out: what a program is for and how sure that is (`program`), tables that only show fields (`operations`).
+Both have the same sections, and a model at most adds words to them. Law: every item of the document that has citations has them
+here. Leaves to others: what a program is for and how certain that is (`program`), tables that only show fields (`operations`).
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ def of_code(here: GraphNode, document: Json, names: NameIndex) -> Iterator[PageS
     Args:
         here: The box of the program or copybook in the diagram of its neighbours.
         document: What its code says.
-        names: Where the names of others lead.
+        names: What the names of others link to.
     """
     copied = _Copied(document, names)
     flow = graphs.flow(document)
-    # The only list of operations that lies deeper: calculations are part of the flow of data.
+    # The only list of operations that is nested: calculations are part of the data flow.
     known = {**document, "transforms": document["data_flow"]["transforms"]}
 
     def shown(tables: Iterable[OperationTable]) -> Iterator[tuple[str, list[Block]]]:
@@ -82,18 +82,18 @@ def of_code(here: GraphNode, document: Json, names: NameIndex) -> Iterator[PageS
 
 
 class _Copied:
-    """Where the names of a document's copybooks lead, and the names of the paragraphs that stand in them."""
+    """Links for the names of a document's copybooks, and for the names of paragraphs in them."""
 
     def __init__(self, document: Json, names: NameIndex) -> None:
         self._names = names
         self._paths = {key(used["copybook_name"]): used["path"] for used in document["copybooks_used"]}
 
     def __call__(self, name: str | None, line: int | None = None) -> Cell:
-        """Return the name of a copybook, as a link where it has a page: to the data item of that line, if there is one."""
+        """Return the name of a copybook, as a link if it has a page: to the data item on that line, if there is one."""
         return (self._names.file(self._paths.get(key(name)), name, line),) if name else ()
 
     def paragraph(self, name: str) -> Piece:
-        """Return the name of a paragraph that the document itself does not have, as a link where one of the copybooks has it."""
+        """Return the name of a paragraph that the document itself lacks, as a link if one of the copybooks has it."""
         return self._names.paragraph(self._paths.values(), name)
 
 
@@ -119,7 +119,7 @@ def _channels(document: Json, copied: _Copied) -> list[Block]:
 def _calls(here: GraphNode, document: Json, names: NameIndex) -> list[Block]:
     """Return the diagram of a program's neighbours, and the table of its calls.
 
-    What a model says of a call it says of the program that is called: all calls of one name share it.
+    What a model says about a call applies to the called program: all calls of the same name share it.
     """
     picture = graphs.neighbours(here, document, names)
     blocks: list[Block] = [] if picture is None else [picture]
@@ -140,9 +140,9 @@ def _calls(here: GraphNode, document: Json, names: NameIndex) -> list[Block]:
 
 
 def _target(call: Json, caller: Json, names: NameIndex) -> Cell:
-    """Return the target of a call of a program, whose header `caller` is: a link, or a name with why it is none.
+    """Return the target of a program's call, where `caller` is the program's header: a link, or a name with why it is not one.
 
-    The kind of the call is asked first. START and RETURN name transactions, and a transaction may have the name of a program.
+    The kind of the call is checked first: START and RETURN name transactions, and a transaction may have the name of a program.
     """
     name = call["program_name"]
     if call["call_type"] in TO_TRANSACTION:
@@ -152,15 +152,15 @@ def _target(call: Json, caller: Json, names: NameIndex) -> Cell:
         return (names.piece_of(page),)
     if names.is_here(name):
         return (CodeSpan(name), " ", Tag("contained elsewhere", "doubt"))
-    if call["call_type"] == "sql":  # most procedures of a database are no programs
+    if call["call_type"] == "sql":  # most procedures of a database are not programs
         return (CodeSpan(name), " ", Tag("procedure of the database"))
     return (CodeSpan(name), " ", Tag("of the system") if is_interface(name) else Tag("not here", "doubt"))
 
 
 def _paragraphs(document: Json, copied: _Copied) -> list[Block]:
     """Return the table of paragraphs, each name a link to its row, or to the row in the copybook that it came from."""
-    # Of several paragraphs of one name the first is what a link leads to. Sections are put in afterwards, so that a paragraph wins
-    # against a section of its name.
+    # Of several paragraphs with the same name a link leads to the first. Sections are added afterwards, so that a paragraph wins
+    # over a section of the same name.
     starts: dict[str, int] = {}
     for item in document["paragraphs"]:
         starts.setdefault(item["paragraph_name"].upper(), item["start_line"])
@@ -177,7 +177,7 @@ def _paragraphs(document: Json, copied: _Copied) -> list[Block]:
         )
 
     def name_of(item: Json) -> Cell:
-        # "Dead" says that nothing reaches it, by all that the code shows; the section on dead code has the reason and the doubts.
+        # "Dead" means that nothing in the code reaches it; the section on dead code has the reason and the doubts.
         dead: Cell = (" ", Tag("dead", "bad")) if item["is_dead_code"] else ()
         return (ParagraphLink(item["paragraph_name"], item["start_line"]), *dead)
 
@@ -202,7 +202,7 @@ def _paragraphs(document: Json, copied: _Copied) -> list[Block]:
 
 
 def _rules(document: Json) -> list[Block]:
-    """Return the table of decisions that may be rules of the business, under a line that says that they may."""
+    """Return the table of decisions that may be business rules, under a line that says so."""
 
     def when(rule: Json) -> Cell:
         meanings = [f"{one['name']}: {one['meaning']}" for one in rule["meanings"]]
@@ -234,7 +234,7 @@ def _rules(document: Json) -> list[Block]:
 
 
 def _copybooks(document: Json, copied: _Copied) -> list[Block]:
-    """Return the table of what is copied, with where each copybook was found, or that it belongs to the system, or is missing."""
+    """Return the table of copybooks, with where each was found, or that it belongs to the system, or is missing."""
 
     def found(item: Json) -> Cell:
         if item["found"]:
@@ -257,12 +257,12 @@ def _copybooks(document: Json, copied: _Copied) -> list[Block]:
 
 def _items(document: Json, copied: _Copied) -> list[Block]:
     """Return the table of data items, indented by their levels, with offsets and lengths in bytes and the lines that use them."""
-    # The levels of the groups that the current item is within. Level numbers need not be consecutive, and 01 may be followed by 10
-    # and then 05: how deep an item is can only be known from the items before it. `table` asks row by row, in their order.
+    # The levels of the groups around the current item. Level numbers need not be consecutive, and 01 may be followed by 10 and then
+    # 05: how deep an item is follows only from the items before it. `table` asks row by row, in their order.
     levels: list[int] = []
 
     def depth(item: Json) -> int:
-        # Groups that end before this item are left: those whose level is not below its own.
+        # Groups that end before this item are dropped: those whose level is not below its own.
         level = item["level"]
         if level in {1, 66, 77, 78}:  # these begin anew: records, RENAMES, items alone, constants
             levels.clear()

@@ -1,8 +1,8 @@
-"""What the pages of an estate need of a document, so that the documents of ten thousand programs need not be in memory.
+"""What do the pages of an estate need from a document? Little, so that the documents of ten thousand programs can be in memory.
 
-A summary has the keys of a document, and of each what others link to or count; what only a program's own page shows is not in it.
-The names of its data are put together with those of all other programs (`terms`), and forgotten.
-Law: whatever the index says of a document, it says of its summary. Keeps out: how it is shown.
+A summary has the keys of a document, and only what others link to or count; what only a program's own page shows is not in it. Its
+data names are merged with those of all other programs (`terms`), and then dropped.
+Law: whatever the index says about a document, it takes from the summary. Leaves to others: how it is shown.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ class PackedDocument(NamedTuple):
 class Summaries(Mapping[str, dict[str, Any]]):
     """The reduced documents of an estate by the ids of their pages.
 
-    Each is packed until somebody asks for it: as dictionaries those of ten thousand programs would take 200 MB, and packed
-    they take 25. What is asked for is made anew each time, in some 20 microseconds.
+    Each stays packed until it is read: as dictionaries those of ten thousand programs would take 200 MB, and packed they take 25.
+    Each access makes a new one, in some 20 microseconds.
     """
 
     def __init__(self) -> None:
         self._packed: dict[str, bytes] = {}
 
     def put(self, page: str, summary: PackedDocument) -> None:
-        """Take the summary of a page; it stands behind those that came before."""
+        """Append the summary of a page."""
         self._packed[page] = summary.packed
 
     def __getitem__(self, page: str) -> dict[str, Json]:
@@ -58,7 +58,7 @@ class Summaries(Mapping[str, dict[str, Any]]):
 
 
 MOST_OF_ONE = 5
-"""The rules and paragraphs of one program that the lists of the estate have."""
+"""The most rules and the most paragraphs of one program in the lists of the estate."""
 _WHOLE = ("header", "copybooks_used", "copybooks_not_found", "complexity")
 _OF_CALL = ("program_name", "call_type", "resolved_from")
 _OF_PARAGRAPH = ("paragraph_name", "start_line")
@@ -78,7 +78,7 @@ def summary_of(document: Json) -> PackedDocument:
             for one in document["crud"]
         ],
         "paragraphs": [{name: one[name] for name in _OF_PARAGRAPH} for one in document["paragraphs"]],
-        # Links lead to the rows of a copybook's data, and none to those of a program's own.
+        # Links lead to the rows of a copybook's data, but not to those of a program's own.
         "data_items": [
             {"name": item["name"], "copybook": None, "citations": [{"first_line": line}]}
             for item in document["data_items"]
@@ -86,7 +86,7 @@ def summary_of(document: Json) -> PackedDocument:
         ],
         "dead_code": [{"paragraph_name": one["paragraph_name"]} for one in document["dead_code"]],
         "coverage": {"chunks_failed": [{"reason": one["reason"]} for one in document["coverage"]["chunks_failed"]]},
-        # What is read first of it, for the lists of the whole estate.
+        # What should be read first of it, for the lists of the whole estate.
         "first_rules": [
             {"kind": kind, "paragraph": rule["paragraph"], "condition": (rule["conditions"] or [""])[0]}
             for kind, rule in ranked_rules(document["business_rules"])

@@ -1,8 +1,8 @@
-"""The data dictionary of an estate: every name of data but FILLER, with its declarations and the programs that have it.
+"""What is in the data dictionary of an estate? Every data name but FILLER, with its declarations and the programs that have it.
 
-A name is one term however often it is declared: whoever looks one up wants to see that two programs mean different things by it.
-The values of each field stand once, in the order in which they are found. Law: programs in the same order give the same terms.
-Keeps out: how a term is shown (`index`).
+A name is one term however often it is declared: a reader wants to see that two programs mean different things by it. The values of
+each field are listed once, in the order in which they are found. Law: programs in the same order give the same terms.
+Leaves to others: how a term is shown (`index`).
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 
 class Naming(NamedTuple):
-    """One declaration of a name: what it is, how large, what its values mean, and where it is copied from."""
+    """One declaration of a name: its type, its size, what its values mean, and where it is copied from."""
 
     name: str
     declared: str
     bytes: int | None
     conditions: tuple[str, ...]
     copybook: tuple[str, str | None, int | None] | None
-    """The copybook's name, path and line; None for what stands in the program."""
+    """The copybook's name, path and line; None for an item of the program itself."""
 
 
 def namings_of(document: Json) -> list[Naming]:
-    """Return each name that a document declares, in order; FILLER is none."""
+    """Return each name that a document declares, in order; FILLER is not a name."""
     paths = {key(used["copybook_name"]): used["path"] for used in document["copybooks_used"]}
     return [
         Naming(
@@ -46,7 +46,7 @@ def namings_of(document: Json) -> list[Naming]:
 
 
 class _Term:
-    """What is known of a name so far; dictionaries are sets that keep their order."""
+    """What is known about a name so far; dictionaries serve as ordered sets."""
 
     __slots__ = ("bytes", "conditions", "copybooks", "declared", "name", "programs")
 
@@ -70,7 +70,7 @@ class Terms:
         self._found: dict[str, _Term] = {}
 
     def add(self, page: str, namings: Iterable[Naming]) -> None:
-        """Take what the program of a page declares."""
+        """Add what the program of a page declares."""
         for one in namings:
             term = self._found.get(one.name.upper()) or self._new(one.name)
             if one.declared:

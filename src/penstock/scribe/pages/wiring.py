@@ -1,10 +1,9 @@
-"""The graph of an estate for its pages: what of it all programs share, and what each program keeps for itself.
+"""How do pages get the graph of an estate? In two parts: what all programs share, and what each program keeps for itself.
 
-The first is drawn from any page around any program, job, data set, table or copybook, and is loaded when somebody looks; the
-second, fields and paragraphs, belongs to the page of its program and is loaded with its source. Both are the edges of
-`cobol.graph`, in numbers; a whole leads to its parts there. Law: every edge that a part has is in one of the two, and none is made
-up.
-Keeps out: what an edge is (`cobol.graph`), where boxes stand (`static/graph.js`).
+The first is drawn from any page around any program, job, data set, table or copybook, and is loaded on demand; the second, fields
+and paragraphs, belongs to the page of its program and is loaded with its source. Both are the edges of `cobol.graph`, in numbers;
+here a whole leads to its parts. Law: every edge of a part is in one of the two, and none is made up.
+Leaves to others: what an edge is (`cobol.graph`), where boxes are placed (`static/graph.js`).
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ _OWN = frozenset({"field", "paragraph"})
 
 
 def outer_part(part: ProgramPart) -> ProgramPart:
-    """Return what a part says of the estate: small enough to hold those of ten thousand programs.
+    """Return what a part says about the estate: small enough to keep for ten thousand programs.
 
-    What a paragraph does with what is outside of its program is what the program does.
+    What a paragraph does to things outside of its program counts as the program's doing.
     """
     me = NodeId(part.kind, part.name)
     found: dict[tuple[NodeId, str, NodeId], EstateEdge] = {}
@@ -37,7 +36,7 @@ def outer_part(part: ProgramPart) -> ProgramPart:
         source = me if edge.source.kind == "paragraph" else edge.source
         target = me if edge.target.kind == "paragraph" else edge.target
         if source != target and not {source.kind, target.kind} & _OWN:
-            # One place is enough to show: the page of the program has all.
+            # One citation is enough to show: the page of the program has all.
             made = edge._replace(source=source, target=target, citations=edge.citations[:1])
             known = found.setdefault((source, edge.verb, target), made)
             if known.certainty != "is" and edge.certainty == "is":
@@ -58,7 +57,7 @@ def inner_table(part: ProgramPart) -> GraphTable:
 
 
 def estate_script(graph: EstateGraph, pages: Mapping[tuple[str, int], str]) -> str:
-    """Return the script that brings the graph of an estate to its pages.
+    """Return the script that loads the graph of an estate into its pages.
 
     Args:
         graph: The graph, of parts without fields.
@@ -73,10 +72,10 @@ def estate_script(graph: EstateGraph, pages: Mapping[tuple[str, int], str]) -> s
 
 
 def _table(edges: Iterable[EstateEdge], label: Callable[[NodeId], str], paths: Mapping[NodeId, str]) -> GraphTable:
-    """Return edges as lists of numbers, with the names that the numbers mean.
+    """Return edges as lists of numbers, with the names for the numbers.
 
-    Of a node: its label, its kind, the path of its page. Of an edge: its ends, its verb, how sure it is (0 for `is`, 1 for `may`, 2
-    for `unknown`), and the first lines that say it.
+    Of a node: its label, its kind, the path of its page. Of an edge: its ends, its verb, its certainty (0 for `is`, 1 for `may`, 2
+    for `unknown`), and the first line that it is cited from.
     """
     places: dict[NodeId, int] = {}
     kinds: dict[str, int] = {}
@@ -96,7 +95,7 @@ def _table(edges: Iterable[EstateEdge], label: Callable[[NodeId], str], paths: M
     for edge in edges:
         ends, verb = (edge.source, edge.target), str(edge.verb)
         if verb == "part of":
-            # A whole leads to its parts, so that the way from a program back to what runs it ends at the job and not at its step.
+            # A whole leads to its parts, so that the path from a program back to what runs it ends at the job, not at its step.
             ends, verb = ends[::-1], "holds"
         rows.append(
             (

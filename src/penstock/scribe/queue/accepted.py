@@ -1,9 +1,9 @@
-"""What was accepted: answers under the hash of everything that they depend on, each accepted once, by one statement.
+"""Which answers were accepted? They are kept under the hash of everything they depend on, each accepted once, by one statement.
 
-Whatever the engine does, and however often a question is asked, the first answer that comes is the answer; one that comes later is
-counted and dropped. The database decides that, in a function (`schema`): no worker needs a right to change what was accepted. Law:
-for each content, model and instructions there is one accepted answer; what was accepted is found by every later run. Keeps out:
-whether it is true, which is looked at again each time it is read (`asking`).
+Whatever the engine does, and however often a question is asked, the first answer to arrive is the answer; a later one is counted
+and dropped. A function in the database decides that (`schema`), so that no worker needs the right to change what was accepted. Law:
+for each content, model and instructions there is one accepted answer, and every later run finds it. Leaves to others: whether it is
+true, which is verified again each time it is read (`asking`).
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _BELIEVED_SECONDS = 1.0
 
 
 class UnansweredKeys:
-    """What nobody had answered a moment ago: whoever is about to ask some questions looks once for all. Threads share it.
+    """Keys that had no answer a moment ago: a thread about to ask several questions looks once for all. Threads share it.
 
-    It is believed for a second, and once: who asks comes back with an answer, which the next who wants it has to find.
+    An entry is valid for a second, and once: whoever asks returns with an answer, which the next to want it must find.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -47,7 +47,7 @@ class UnansweredKeys:
             self._until.update(dict.fromkeys(keys, looked + _BELIEVED_SECONDS))
 
     def take(self, key: str) -> bool:
-        """Return whether there was no answer within the last second, as far as is known; the next time it is not known."""
+        """Return whether a key is known to have had no answer within the last second; the entry is consumed."""
         with self._lock:
             return self._until.pop(key, 0.0) > self._clock()
 
@@ -56,11 +56,11 @@ class Accepted:
     """The answers of a queue, as one run sees them: a `Results` that any number of machines share.
 
     Args:
-        database: Where they are.
+        database: The queue.
         run: The number of the run.
-        since: What was accepted before that is not seen: it is asked about again. None for nothing.
-        assignments: What is known of the plans of this run's files, by their keys. They belong to the run and to no other: its
-            workers must all come to the same chunks.
+        since: Answers accepted before this time are not seen, and are asked for again. None to see all.
+        assignments: The known plans of this run's files, by their keys. They belong to this run only: its workers must all make the
+            same chunks.
         unanswered: What is known to have no answer; None for nothing.
     """
 
@@ -78,7 +78,7 @@ class Accepted:
         self._unanswered = unanswered
 
     def get(self, key: str, /) -> Json:
-        """Return what was put under a key, None for nothing."""
+        """Return what was put under a key, or None."""
         if key in self._assignments:
             return self._assignments[key]
         if self._unanswered is not None and self._unanswered.take(key):
@@ -97,10 +97,10 @@ class Accepted:
         return value
 
     def _found_own(self, key: str, value: Json) -> None:
-        """Take note of what was found, and was accepted from a worker of this very run."""
+        """Take note of an answer that was found, and was accepted from a worker of this same run."""
 
     def put(self, key: str, value: Json, /) -> None:
-        """Keep a value, unless another was accepted before: once this returns, no kill loses what was accepted."""
+        """Keep a value unless another was accepted before: once this returns, no kill loses what was accepted."""
         if key in self._assignments:
             return
         refused = tokens if type(tokens := field(value, "refused_tokens")) is int else None
@@ -116,11 +116,11 @@ class Accepted:
         )
 
     def put_reason(self, key: str, reason: str) -> None:
-        """Keep why there is no answer to a question that has no row of its own: part of a chunk that was too large."""
+        """Keep why there is no answer to a question without its own row: part of a chunk that was too large."""
         self.put(_reason_key(key), {"reason": reason, "is_broken": True})
 
     def reason(self, key: str) -> str:
-        """Return what was kept so; "" for nothing."""
+        """Return what `put_reason` kept; "" for nothing."""
         return string(field(self.get(_reason_key(key)), "reason"))
 
 
@@ -129,13 +129,13 @@ def _reason_key(key: str) -> str:
 
 
 class Planning:
-    """Results of a file that is only planned: what its plan puts is caught, and nothing is read."""
+    """Results of a file that is only planned: the plan is captured, and no answers are read."""
 
     def __init__(self, previous: Json = None) -> None:
         self.assignment: Json = previous
 
     def get(self, key: str, /) -> Json:
-        """Return the plan that this one keeps to."""
+        """Return the plan that the new one should keep to."""
         del key
         return self.assignment
 

@@ -1,7 +1,7 @@
-"""How is a queue's database reached? The address as libpq takes it, and what every connection to a queue has.
+"""How is a queue's database reached? The address as libpq takes it, and the settings of every connection to a queue.
 
-Law: what a person's URL says itself stays, and nothing is asked of a server that a pooler in session mode does not take: settings
-are made once there is a connection, and not with it. Keeps out: connections (`database`, `engine`).
+Law: what the user's URL says stays, and nothing is asked of a server that a pooler in session mode rejects: settings are made after
+connecting, not in the connection request. Leaves to others: connections (`database`, `engine`).
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 SCHEMA = "penstock_queue"
 """The schema of the database that holds a queue."""
-_DEAD_SECONDS = 20  # after which a connection is given up whose other end says nothing
+_DEAD_SECONDS = 20  # after which a silent connection is given up
 
 
 def settings(*more: str) -> bytes:
-    """Return the statement that gives a session what every session at a queue has.
+    """Return the statement that makes the settings of every session at a queue.
 
     Args:
         more: Other settings, each as `name = value`.
@@ -30,15 +30,15 @@ def settings(*more: str) -> bytes:
 
 
 def conninfo(url: str) -> str:
-    """Return a URL as libpq takes it, with what every connection to a queue has.
+    """Return a URL as libpq takes it, with the parameters of every connection to a queue.
 
-    A network that swallows everything is noticed by the kernel: by data that nobody confirms, and by probes where there is none.
+    The kernel notices a network that drops everything: by data that is not acknowledged, and by probes when there is none.
 
     Args:
-        url: As it was typed; what it says itself stays.
+        url: As it was typed; parameters in it stay.
 
     Raises:
-        CallerError: It is no URL of PostgreSQL, or psycopg is not installed.
+        CallerError: It is not a PostgreSQL URL, or psycopg is not installed.
     """
     try:
         import psycopg
@@ -71,18 +71,18 @@ def conninfo(url: str) -> str:
 
 
 def see_own_sessions(address: str) -> None:
-    """See that each connection has a session of its own, where what it is told stays.
+    """Check that each connection has its own session, in which settings persist.
 
     Args:
-        address: What `conninfo` gave.
+        address: The result of `conninfo`.
 
     Raises:
-        CallerError: Two connections have one session: a pooler in transaction mode hands it to whoever asks next.
-        Exception: What psycopg raises where it cannot be reached.
+        CallerError: Two connections share a session: a pooler in transaction mode hands it to whoever asks next.
+        Exception: Whatever psycopg raises if the database cannot be reached.
     """
     import psycopg
 
-    mark = os.urandom(8).hex()  # a pooler may keep it for whoever comes later
+    mark = os.urandom(8).hex()  # a pooler may keep it for later clients
     with psycopg.connect(address, autocommit=True) as one, psycopg.connect(address, autocommit=True) as other:
         one.execute("SELECT set_config('penstock.session', %s, false)", (mark,))
         if other.execute("SELECT current_setting('penstock.session', true)").fetchone() == (mark,):
@@ -93,14 +93,14 @@ def see_own_sessions(address: str) -> None:
 
 
 def _may_be_secret(given: Mapping[str, object]) -> bool:
-    """Return whether what was read as host or port is the rest of a password with an @ or a / in it.
+    """Return whether what was parsed as host or port is the rest of a password with an @ or a / in it.
 
-    It would be looked for, and be repeated in the error: to the name server, and to whoever reads the log.
+    It would be looked up and repeated in the error: sent to the name server, and shown to whoever reads the log.
     """
     hosts, ports = (str(given.get(name, "")).split(",") for name in ("host", "port"))
     return any("@" in host[1:] for host in hosts) or any(port and not port.isdecimal() for port in ports)
 
 
 def missing_extra(error: ImportError) -> CallerError:
-    """Return what to say where the queue's libraries are not installed."""
+    """Return the error for missing libraries of the queue."""
     return CallerError(f"A queue needs its extra: pip install 'penstock[queue]' ({error})")

@@ -1,8 +1,8 @@
-"""The connection to a queue: opened when it is needed, opened again when it was lost, and never in a hurry.
+"""How is the connection to a queue kept? It is opened when needed, reopened when lost, and waits patiently.
 
-Every statement of ours may be made twice, so that one whose answer was lost is simply made again; the time is the database's own,
-in every statement. Law: while the database is away nothing is lost and nothing ends, for as long as somebody is willing to wait.
-Keeps out: what is asked of it, and the engine's own connections (`engine`).
+Every statement of ours may be executed twice, so one whose answer was lost is simply repeated; the time is the database's own in
+every statement. Law: while the database is away nothing is lost and nothing ends, for as long as somebody is willing to wait.
+Leaves to others: what is asked of it, and the engine's own connections (`engine`).
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     Connection = psycopg.Connection[tuple[Any, ...]]
 
 PATIENCE_SECONDS = 600.0
-"""How long a worker waits for a database that is away, with an answer in its hands."""
+"""How long a worker that holds an answer waits for a database that is away."""
 ANSWER_SECONDS = 600.0
-"""How long something may take in the database; to link a large estate takes minutes."""
-_LOCK = 0x50454E51  # of whoever migrates
+"""How long one statement may take in the database; linking a large estate takes minutes."""
+_LOCK = 0x50454E51  # of migrations
 _PAUSES_SECONDS = (0.1, 0.3, 1.0, 2.0, 5.0)
 
 Value = TypeVar("Value")
@@ -44,17 +44,17 @@ class Database:
     """A few connections that threads share.
 
     Args:
-        url: Where the queue is.
-        connections: How many there are at most.
-        patience_seconds: How long a database that is away is waited for; 0 for not at all.
-        given_up: Says that nobody waits any more.
-        let_go: Says that nobody waits for what was paid for either; as `given_up` unless said otherwise.
-        answer_seconds: After how long a connection is given up that gives no answer.
-        say: Is told that the database is away and waited for, and that it is back.
+        url: The address of the queue.
+        connections: The most connections.
+        patience_seconds: How long to wait for a database that is away; 0 for not at all.
+        given_up: Returns whether nobody waits any more.
+        let_go: Returns whether nobody waits even for what was paid for; `given_up` by default.
+        answer_seconds: After how long a connection without an answer is given up.
+        say: Called with messages that the database is away and waited for, and that it is back.
 
     Raises:
-        CallerError: It is no URL of PostgreSQL, or the extra is not installed.
-        StoreFault: It cannot be reached, and nobody waits.
+        CallerError: The URL is not one of PostgreSQL, or the extra is not installed.
+        StoreFault: The database cannot be reached, and `patience_seconds` is 0.
     """
 
     def __init__(
@@ -78,12 +78,12 @@ class Database:
         self._lost = (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout)
         self._free_tries, self._none_in_time = connections, PoolTimeout
         self._patience_seconds, self._given_up, self._let_go = patience_seconds, given_up, let_go or given_up
-        if not patience_seconds:  # a pool tries for ten seconds, and then only says that it could not
+        if not patience_seconds:  # a pool tries for ten seconds, and does not say why it failed
             try:
                 psycopg.connect(address, autocommit=True).close()
             except psycopg.Error as error:
                 raise self._translated(error) from error
-        # A line for each try to reach a database that is away, and for each connection that is dropped; we say so once.
+        # A line for each attempt to reach a database that is away, and for each dropped connection; we say so once.
         told = logging.getLogger("psycopg")
         told.propagate = False
         if not told.handlers:
@@ -92,8 +92,8 @@ class Database:
         self._say, self._is_away = say, False
         self._lent: dict[int, tuple[Connection, float]] = {}
         self._closed = threading.Event()
-        # Opened by the first who asks. None is looked at before it is lent, which would be a round trip for each that is needed:
-        # one that the server has dropped says so, and what was asked is asked again.
+        # Opened on first use. Connections are not checked before they are lent, which would cost a round trip each time: one that
+        # the server has dropped fails, and the statement is repeated.
         self._pool: ConnectionPool[Connection] = ConnectionPool(
             address,
             min_size=0,
@@ -106,17 +106,17 @@ class Database:
         threading.Thread(target=self._watch, name="penstock-queue-watch", daemon=True).start()
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         self._closed.set()
         self._pool.close(timeout=1.0)
 
     def run(self, work: Callable[[Connection], Value]) -> Value:
-        """Return what some work gives that is done in one transaction; again where the database was lost meanwhile.
+        """Return the result of some work that is done in one transaction, and repeated if the database was lost meanwhile.
 
-        Whether a COMMIT happened whose answer was lost, nobody knows: the work has to be such that twice is like once.
+        If the answer to a COMMIT was lost, nobody knows whether it happened: doing the work twice must be like doing it once.
 
         Raises:
-            StoreFault: The database is away for longer than anybody waits, or does not let us.
+            StoreFault: The database is away for longer than anybody waits, or refuses.
         """
 
         def whole(connection: Connection) -> Value:
@@ -126,7 +126,7 @@ class Database:
         return self._tried(whole, self._given_up)
 
     def _tried(self, work: Callable[[Connection], Value], given_up: Callable[[], bool]) -> Value:
-        """Return what some work gives, again where the database was lost meanwhile."""
+        """Return the result of some work, repeated if the database was lost meanwhile."""
         until = time.monotonic() + self._patience_seconds
         attempt = 0
         while True:
@@ -135,20 +135,20 @@ class Database:
                 with self._pool.connection() as connection, self._watched(connection):
                     done = work(connection)
             except self._lost as error:
-                # A full disk is one of them, and passes like an outage: somebody makes room. As many connections as there are may
-                # have been dropped since they were last used, which is no outage, and is said at once.
+                # A full disk is among these errors, and passes like an outage: somebody makes room. Up to all connections may have
+                # been dropped since they were last used: that is not an outage, and shows at once.
                 was_quick = time.monotonic() - asked < self._answer_seconds
                 may_be_stale = was_quick and attempt < self._free_tries and not isinstance(error, self._none_in_time)
                 if not may_be_stale and (time.monotonic() >= until or given_up()):
                     raise self._translated(error) from error
                 if not may_be_stale and not self._is_away:
-                    self._is_away = True  # several threads may meet it, and say so
+                    self._is_away = True  # several threads may notice it, and say so
                     self._say(f"{self._translated(error)} It is waited for.")
                 time.sleep(_PAUSES_SECONDS[min(attempt, len(_PAUSES_SECONDS) - 1)])
                 attempt += 1
             except self._errors.Error as error:
                 raise self._translated(error) from error
-            except UnicodeEncodeError as error:  # bytes of a command line that were no UTF-8
+            except UnicodeEncodeError as error:  # bytes of a command line that were not UTF-8
                 said = escape.clip(str(error.object), 80)
                 raise CallerError(f'What a queue is told is text in UTF-8, which "{said}" is not') from None
             else:
@@ -157,8 +157,8 @@ class Database:
                     self._say("The queue is back.")
                 return done
 
-    # The kernel notices a network that swallows everything. One that confirms what it swallows, such as a proxy that hangs, only
-    # an answer that does not come can tell of; and a thread that waits in libpq can only be woken by its socket.
+    # The kernel notices a network that drops everything. If what it swallows is acknowledged, as by a proxy that hangs, only a
+    # missing answer shows it; and a thread that waits in libpq can only be woken through its socket.
     @contextmanager
     def _watched(self, connection: Connection) -> Iterator[None]:
         self._lent[id(connection)] = connection, time.monotonic() + self._answer_seconds
@@ -168,7 +168,7 @@ class Database:
             self._lent.pop(id(connection), None)
 
     def _watch(self) -> None:
-        """End connections that have waited too long, until there are none any more."""
+        """End connections that have waited too long, until `close`."""
         while not self._closed.wait(min(5.0, self._answer_seconds / 2)):
             for connection, until in list(self._lent.values()):
                 if time.monotonic() >= until:
@@ -176,24 +176,24 @@ class Database:
                         ended.shutdown(socket.SHUT_RDWR)
 
     def rows(self, statement: str, **values: object) -> list[tuple[Any, ...]]:
-        """Return the rows that a statement gives, none where it gives none.
+        """Return the rows of a statement; none if it has no result.
 
         Raises:
-            StoreFault: As `run` does.
+            StoreFault: As for `run`.
         """
         return self._tried(partial(_rows, statement, values), self._given_up)
 
     def keep(self, statement: str, **values: object) -> None:
-        """Make a statement that keeps what was paid for, such as an answer: also for a worker that is told to end.
+        """Execute a statement that keeps what was paid for, such as an answer, even in a worker that has been told to end.
 
         Raises:
-            StoreFault: As `run` does, once nobody waits for that either.
+            StoreFault: As for `run`, once nobody waits for that either.
         """
         self._tried(partial(_rows, statement, values), self._let_go)
 
     @contextmanager
     def alone(self, number: int) -> Iterator[bool]:
-        """Give whether nobody else does what has this number; nobody does until this ends."""
+        """Yield whether nobody else holds the lock of this number; if so, it is held until this ends."""
         with self._pool.connection() as connection, connection.transaction():
             found = connection.execute("SELECT pg_try_advisory_xact_lock(%s)", (number,)).fetchone()
             yield bool(found and found[0])
@@ -202,7 +202,7 @@ class Database:
         if isinstance(error, self._none_in_time):
             error = self._why_not() or error
         if isinstance(error, self._errors.ProgrammingError):
-            try:  # settings and statements that were prepared are gone where another has the session by now
+            try:  # settings and prepared statements are gone if another client has the session by now
                 self._see_own_sessions()
             except CallerError as shared:
                 return StoreFault("io_error", f"{shared}.")
@@ -222,11 +222,11 @@ class Database:
         return StoreFault("io_error", f"The queue: {said}.")
 
     def _see_own_sessions(self) -> None:
-        with suppress(self._errors.Error):  # where there is no database whoever asks next is told, or waits
+        with suppress(self._errors.Error):  # if the database is away, the next statement fails or waits
             see_own_sessions(self._address)
 
     def _why_not(self) -> Exception | None:
-        """Return what a pool keeps to itself that got no connection: a wrong name, or a database that is not there."""
+        """Return the reason that a pool without connections hides: a wrong name, or a database that does not exist."""
         import psycopg
 
         try:
@@ -238,17 +238,17 @@ class Database:
     # ── schema ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def version(self) -> tuple[int, int]:
-        """Return the version of the schema that is there, and the oldest that works with it; 0 for none."""
+        """Return the version of the present schema, and the oldest that works with it; 0 for none."""
         if not self.rows("SELECT 1 WHERE to_regclass(%(name)s) IS NOT NULL", name=f"{SCHEMA}.schema_version"):
             return 0, 0
         found = self.rows("SELECT version, oldest FROM schema_version")
         return (int(found[0][0]), int(found[0][1])) if found else (0, 0)
 
     def check(self) -> int:
-        """Return the version of the schema, which is one that this version of Penstock works with, or an older one.
+        """Return the version of the schema, which this version of Penstock works with, or an older one.
 
         Raises:
-            StoreFault: It is newer than this version understands.
+            StoreFault: The schema is newer than this version understands.
         """
         version, oldest = self.version()
         if oldest > len(STEPS):
@@ -257,11 +257,11 @@ class Database:
         return version
 
     def prepare(self) -> None:
-        """See that the schema is that of this version, and make it where there is none.
+        """Check that the schema has this version, and create it if there is none.
 
         Raises:
-            CallerError: It is behind a pooler that shares sessions.
-            StoreFault: It is newer than this version understands, or older, or this role may not make one.
+            CallerError: The database is behind a pooler that shares sessions.
+            StoreFault: The schema is newer than this version understands, or older, or this role may not create one.
         """
         self._see_own_sessions()
         if not self.check():
@@ -269,12 +269,12 @@ class Database:
         self.own_version()
 
     def own_version(self) -> None:
-        """See that the schema is one that this version works with.
+        """Check that this version works with the schema.
 
-        One that is older stays: somebody may have brought it back to what others understand.
+        An older one stays as it is: somebody may have migrated it back for others.
 
         Raises:
-            StoreFault: It is newer than this version understands, or older, or there is none.
+            StoreFault: The schema is newer than this version understands, or older, or there is none.
         """
         version = self.check()
         if version < len(STEPS):
@@ -282,14 +282,14 @@ class Database:
             raise StoreFault("older", said, Call("queue migrate"))
 
     def migrate(self, to: int = len(STEPS)) -> tuple[int, int]:
-        """Bring the schema to a version, forwards or back, in one transaction; return the versions before and after.
+        """Migrate the schema to a version, forwards or back, in one transaction; return the versions before and after.
 
         The engine's own changes are made with the first step, and whenever a newer engine is installed.
 
         Raises:
-            CallerError: The database is not in UTF-8, and takes neither all names nor all texts; or it is behind a pooler that
-                shares sessions.
-            StoreFault: As `run` does.
+            CallerError: The database is not in UTF-8, and cannot store all names and texts; or it is behind a pooler that shares
+                sessions.
+            StoreFault: As for `run`.
         """
         from penstock.scribe.queue.engine import engine_schema, engine_steps
 
@@ -300,9 +300,9 @@ class Database:
                 raise CallerError(
                     f"This database is in {encoding}, and a queue wants UTF8: createdb --encoding UTF8 --template template0 NAME"
                 )
-            # Two that start at once would both create; the second waits, and finds all done.
+            # Two that start at once would both create it; the second waits, and finds everything done.
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
-            # Looked for first: who may use the schema may not make one, and need not.
+            # Checked first: a role that may use the schema may not be allowed to create one, and need not be.
             if connection.execute("SELECT to_regnamespace(%s)", (SCHEMA,)).fetchone() == (None,):
                 connection.execute(f"CREATE SCHEMA {SCHEMA}".encode())
             connection.execute(
@@ -337,6 +337,6 @@ def _configure(connection: Connection) -> None:
 
 
 def _rows(statement: str, values: dict[str, object], connection: Connection) -> list[tuple[Any, ...]]:
-    # A statement by itself is a transaction, in one round trip instead of three.
-    cursor = connection.execute(statement.encode(), values or None)  # without values a % is a %
+    # A single statement is a transaction by itself, in one round trip instead of three.
+    cursor = connection.execute(statement.encode(), values or None)  # without values a % is literal
     return cursor.fetchall() if cursor.description is not None else []

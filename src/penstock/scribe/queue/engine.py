@@ -1,10 +1,10 @@
-"""The engine as it is used here: procrastinate, by what it offers everybody, with patience about its database.
+"""How is the engine used here? Procrastinate, through its public interface, with patience about its database.
 
-Seen of it, and met here. A worker ends when the database is restarted: `Patience` makes what ends a job again until it is done, and
-what begins one ends the worker, whose supervisor begins another (`worker`); a job that was taken and whose answer was lost then
-belongs to nobody, and is given back. Its time of trying again is by the clock of whoever asks: here it is always given, by the
-database's. To take a job out of 40,000 took 90 ms where the table had not been analysed since they came: sessions do not
-let the planner sort. Law: nothing here but the engine's public interface. Keeps out: what jobs do (`work`).
+What we observed, and what is done about it. A worker ends when the database is restarted: `Patience` repeats the statement that
+ends a job until it succeeds, and a failure to begin one ends the worker, whose supervisor starts another (`worker`); a job that was
+taken, but whose answer was lost, then belongs to nobody, and is given back. The time of a retry is by the caller's clock: here it
+is always given, by the database's. Taking a job out of 40,000 took 90 ms if the table had not been analysed since they came:
+sessions do not let the planner sort. Law: nothing here but the engine's public interface. Leaves to others: what jobs do (`work`).
 """
 
 from __future__ import annotations
@@ -38,24 +38,24 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 PROTOCOL = 1
-"""Of the arguments of jobs, and of what is written for others to read."""
+"""The version of jobs' arguments, and of what is written for others to read."""
 AT_ONCE = datetime(1970, 1, 1, tzinfo=UTC)
-"""When a job is tried again that may be tried at once: the engine's own "now" would be that of this machine's clock."""
+"""The time of a retry that may happen at once: the engine's own "now" would be by this machine's clock."""
 CLASS_JOBS = 1_000_000
-"""How many places there are between two priorities of a person."""
+"""How many job priorities there are between two priorities of a user."""
 _ANSWER_SECONDS = 30.0  # a statement of the engine that takes longer will not be answered
 _PAUSES_SECONDS = (0.2, 0.5, 1.0, 2.0, 5.0)
 _PATIENCE_SECONDS = 300.0
-# Without statistics the planner takes all waiting jobs and sorts them, for each that is taken: 90 ms with 40,000, against 0.04 ms
-# along the index that there is for it. Who may take jobs need not own the table, so that ANALYZE is no way.
+# Without statistics the planner reads and sorts all waiting jobs for each that is taken: 90 ms with 40,000, against 0.04 ms along
+# the index made for it. A role that may take jobs need not own the table, so ANALYZE is not an option.
 _PLANNER = ("enable_seqscan = off", "enable_sort = off", "enable_hashjoin = off", "enable_mergejoin = off")
 
 
 def fingerprint(counter: str) -> str:
-    """Return what those have to have alike who work on one run: versions, instructions, and who counts tokens.
+    """Return what all who work on one run must have in common: version, instructions, and how tokens are counted.
 
-    Plans are made anew by each worker, and must be the same. Who differs does not see the jobs: old and new workers go on beside
-    each other, each with the runs of its own kind.
+    Each worker makes the plans anew, and they must be the same. A worker that differs does not see the jobs: old and new workers
+    continue next to each other, each with the runs of its own kind.
 
     Args:
         counter: How tokens are counted: `exact` or `estimate`.
@@ -65,22 +65,22 @@ def fingerprint(counter: str) -> str:
 
 
 def asking_queue(mark: str, wire: str) -> str:
-    """Return the name of the queue of what is asked on a wire: workers take those of which they have a key."""
+    """Return the name of the queue for questions on a wire: workers take from those for which they have a key."""
     return f"{mark}/{wire}"
 
 
 class Patience(procrastinate.PsycopgConnector):
-    """A connection of the engine that repeats the statement which ends a job until it has been done, and bounds every wait."""
+    """A connection of the engine that repeats the statement which ends a job until it succeeds, and bounds every wait."""
 
     async def execute_query_async(self, query: Any, **arguments: Any) -> None:
-        """Execute a statement without an answer, again and again while the database is away: a job has ended, a worker lives."""
+        """Execute a statement without a result, repeated while the database is away: a job has ended, a worker is alive."""
         begun, attempt = asyncio.get_running_loop().time(), 0
         while True:
             try:
                 await self._within(super().execute_query_async(query, **arguments))
             except procrastinate.exceptions.ConnectorException as error:
-                # "Not found or not in status doing" is what a second try is told when the first had been done, or whoever was
-                # taken for dead and was not. Somebody has done it.
+                # "Not found or not in status doing" is the reply to a second try whose first one succeeded, or to a worker that was
+                # taken for dead and was not. Either way the job has been ended.
                 if not _is_away(error):
                     return
                 if asyncio.get_running_loop().time() - begun > _PATIENCE_SECONDS:
@@ -91,18 +91,18 @@ class Patience(procrastinate.PsycopgConnector):
                 return
 
     async def execute_query_one_async(self, query: Any, **arguments: Any) -> dict[str, Any]:
-        """Make a statement that gives a row: a job is taken. Never twice, or the first would be nobody's."""
+        """Execute a statement that returns a row: a job is taken. Never repeated, or the first job would belong to nobody."""
         row: dict[str, Any] = await self._within(super().execute_query_one_async(query, **arguments))
         return row
 
     async def execute_query_all_async(self, query: Any, **arguments: Any) -> list[dict[str, Any]]:
-        """Make a statement that gives rows."""
+        """Execute a statement that returns rows."""
         rows: list[dict[str, Any]] = await self._within(super().execute_query_all_async(query, **arguments))
         return rows
 
     async def _within(self, asked: Awaitable[Any]) -> Any:
-        # Not `wait_for`: that of Python 3.11 loses a cancellation which comes in the moment of the answer, and then what should end
-        # here, a heartbeat, goes on for ever.
+        # Not `wait_for`: that of Python 3.11 loses a cancellation that arrives together with the answer, and then what should end
+        # here, a heartbeat, continues for ever.
         try:
             async with asyncio.timeout(_ANSWER_SECONDS):
                 return await asked
@@ -111,7 +111,7 @@ class Patience(procrastinate.PsycopgConnector):
 
 
 def _is_away(error: BaseException) -> bool:
-    """Return whether the database was not there, rather than did not want."""
+    """Return whether the database was unreachable, rather than refusing."""
     import psycopg
 
     cause = error.__cause__
@@ -119,7 +119,7 @@ def _is_away(error: BaseException) -> bool:
 
 
 class Later(Exception):
-    """A job that is to be tried again: at a time of the database's clock, or at once."""
+    """A job that should be tried again: at a time of the database's clock, or at once."""
 
     def __init__(self, why: str, at: datetime = AT_ONCE) -> None:
         super().__init__(why)
@@ -127,12 +127,12 @@ class Later(Exception):
 
 
 class _WhenTold(procrastinate.retry.BaseRetryStrategy):
-    """Tries a job again when it says so, and not otherwise: what is wrong with a chunk stands with the chunk."""
+    """Retries a job only when it says so: what is wrong with a chunk is recorded with the chunk."""
 
     def get_retry_decision(
         self, *, exception: BaseException, job: procrastinate.jobs.Job
     ) -> procrastinate.retry.RetryDecision | None:
-        """Return when a job is tried again that ended by an exception, None for never."""
+        """Return when a job that ended by an exception is tried again; None for never."""
         del job
         if isinstance(exception, Later):
             return procrastinate.retry.RetryDecision(retry_at=exception.at)
@@ -140,11 +140,11 @@ class _WhenTold(procrastinate.retry.BaseRetryStrategy):
 
 
 def engine_app(url: str, tasks: Mapping[str, Callable[..., Awaitable[None]]]) -> procrastinate.App:
-    """Return the engine at a queue.
+    """Return the engine for a queue.
 
     Args:
-        url: Where the queue is.
-        tasks: What is done for jobs, by their names.
+        url: The address of the queue.
+        tasks: The functions that do jobs, by name.
     """
 
     async def configure(connection: psycopg.AsyncConnection[Any]) -> None:
@@ -166,10 +166,10 @@ def engine_app(url: str, tasks: Mapping[str, Callable[..., Awaitable[None]]]) ->
 
 
 def _unasked_pool(**arguments: Any) -> AsyncConnectionPool:
-    """Return a pool that asks no connection whether it lives before it lends it: a round trip for each that is needed.
+    """Return a pool that does not check connections before it lends them, which would cost a round trip each time.
 
-    One that the server dropped says so when it is used. What ends a job is made again then; what takes one ends the worker, as
-    it would a moment later.
+    A connection that the server dropped fails when it is used. The statement that ends a job is then repeated; a failure to take
+    one ends the worker, as it would a moment later.
     """
     return AsyncConnectionPool(**{**arguments, "check": None})
 
@@ -185,16 +185,16 @@ def defer(
 ) -> list[tuple[int, int]]:
     """Put jobs into a queue in the transaction of a connection, and return the number and the priority of each.
 
-    Runs of one urgency take turns. A job's priority falls by one for each job of its run before it, and a run that comes later
-    begins where the others are by now: it gets every second job from then on, and does not wait until they are done.
+    Runs of the same urgency take turns. A job's priority falls by one for each job of its run before it, and a later run begins
+    where the others are by now: from then on it gets every second job, and does not wait until they are done.
 
     Args:
-        connection: In a transaction: either all is there, or nothing.
-        queue: Its name.
-        task: The name of what is done.
-        arguments: Those of each job; some thousands, since they are one statement.
-        urgency: What a person calls priority.
-        first: The priority of the first of them, where the run has jobs already; None for where the others are.
+        connection: A connection in a transaction: either all jobs are added, or none.
+        queue: The name of the queue.
+        task: The name of the function.
+        arguments: The arguments of each job; at most some thousands, since they are one statement.
+        urgency: What a user calls priority.
+        first: The priority of the first job, if the run already has jobs; None to begin where the others are.
     """
     from psycopg.types.json import Jsonb
 
@@ -208,7 +208,7 @@ def defer(
         first = highest if found is None or found[0] is None else int(found[0])
     priorities = [max(first - place, lowest) for place in range(len(arguments))]
     made = connection.execute(
-        # The function by which the engine's own `batch_defer` does it, in our transaction.
+        # By the function that the engine's own `batch_defer` uses, in our transaction.
         """SELECT unnest(procrastinate_defer_jobs_v1(array(
             SELECT ROW(%s, %s, priority, NULL, NULL, args, NULL)::procrastinate_job_to_defer_v1
             FROM unnest(%s::jsonb[], %s::integer[]) WITH ORDINALITY AS given(args, priority, place) ORDER BY place)))""",
@@ -221,12 +221,12 @@ def defer(
 
 
 def engine_schema() -> str:
-    """Return the statements that make the engine's tables."""
+    """Return the statements that create the engine's tables."""
     return str(procrastinate.schema.SchemaManager.get_schema())
 
 
 def engine_steps() -> list[tuple[str, str]]:
-    """Return the engine's own migrations, by name, in their order: all that its schema has been through."""
+    """Return the engine's own migrations by name, in order: all that its schema has been through."""
     folder = procrastinate.schema.SchemaManager.get_migrations_path()
     paths = sorted(own_files.own_files_like(str(folder), "*.sql"))
     return [(os.path.basename(path), (own_files.read_own(path) or b"").decode()) for path in paths]
