@@ -1,7 +1,8 @@
-"""Ask a server over HTTP for the names of its tools, before a call that seems ours is answered.
+"""Which tools does a server over HTTP have? It is asked before a call that seems to be for one of ours is answered.
 
-A host may know its tools from another day, and one of the server's may have a name of ours. Law: asked once, for a bounded time;
-whatever comes of it, the call goes on. Keeps out: the same at pipes (`stdio`), and what a name means (`listing`).
+A host may know its tools from an earlier session, and a server's tool may have one of our names. Law: the server is asked once, for
+a bounded time; whatever the outcome, the call proceeds. Leaves to others: the same over pipes (`stdio`), and what a name means
+(`listing`).
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ _OF_CALL = (b"mcp-name", b"mcp-method", b"mcp-param-")
 async def ask_names(
     upstream: Upstream, talk: Conversation, call: OwnCall, headers: Sequence[tuple[bytes, bytes]]
 ) -> None:
-    """Ask for every page of a server's tools; what it says besides is dropped.
+    """Ask for every page of a server's tools; whatever else it says is dropped.
 
     Args:
         upstream: the server.
         talk: learns the names.
         call: the call that waits for them.
-        headers: those of the call.
+        headers: the call's headers.
     """
     import httpx2
 
@@ -51,8 +52,8 @@ async def ask_names(
                 async with upstream.send("POST", sent, talk.ask_names(call, cursor)) as response:
                     async for message in _messages(response):
                         talk.from_server(message)
-                        # Servers may say other things on the same stream, and keep it open behind the answer: the
-                        # answer ends the reading.
+                        # Servers may say other things on the same stream, and keep it open after the answer: reading ends with the
+                        # answer.
                         if not talk.pages.empty():
                             break
                 cursor = talk.pages.get_nowait()
@@ -61,7 +62,7 @@ async def ask_names(
 
 
 async def _messages(response: httpx2.Response) -> AsyncIterator[bytes]:
-    """Yield what a response says, as JSON or as events."""
+    """Yield the messages of a response, as JSON or as events."""
     if response.headers.get("content-type", "").lower().startswith("text/event-stream"):
         stream = Events(lambda _: False, lambda: False, _MAX_LIST_BYTES)
         async for part in response.aiter_bytes():

@@ -1,8 +1,8 @@
-"""Carry messages between a host at standard input and output and a server that is reached over HTTP.
+"""How do messages pass between a host at standard input and output and a server over HTTP?
 
-Every message of the host is one `POST`; what the server answers, as JSON or as events, is written as lines. Laws: every request
-gets one answer, ours where the server gives none; notifications go out in their order; nothing but messages is written. Source:
-the streamable HTTP transport of MCP, 2025-03-26 to 2026-07-28. Keeps out: what changes in a message (`conversation`).
+Each message of the host is one `POST`; what the server answers, as JSON or as events, is written as lines. Laws: every request gets
+one answer, ours if the server gives none; notifications are sent in order; only messages are written. Source: the streamable HTTP
+transport of MCP, 2025-03-26 to 2026-07-28. Leaves to others: what changes in a message (`conversation`).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from penstock.relay.upstream import Upstream
 
 _AHEAD = 16
-"""How many messages of the host are read before they are sent."""
+"""How many of the host's messages are read ahead of sending."""
 _LAST_ANSWERS_SECONDS = 32.0
 _LAST_TURNS_SECONDS = 5.0
 _STOPPED_SECONDS = 2.0
@@ -52,14 +52,14 @@ _ENDED, _REFUSED, _FAILED = -32000, -32600, -32603
 
 
 class Bridge:
-    """What stands between standard input and output and a URL.
+    """The connection between standard input and output and a URL.
 
     Args:
         upstream: the server.
-        talk: what is said.
+        talk: the conversation.
         own_tools: answers the calls of our tools.
         max_held_bytes: how much of one message is held.
-        say: is told what the person should know.
+        say: receives sentences for the person.
         descriptors: where the host is read and written.
     """
 
@@ -90,17 +90,17 @@ class Bridge:
         self._listening: asyncio.Task[None] | None = None
 
     async def run(self, stop: Callable[[Callable[[], None]], None]) -> None:
-        """Carry until the input ends, then wait for what was asked.
+        """Carry messages until the input ends, then wait for open requests.
 
         Args:
-            stop: is told, before anything is carried, the function that ends it at once.
+            stop: receives, before anything is carried, the function that ends this at once.
         """
         lines: asyncio.Queue[Frame | None] = asyncio.Queue()
         stopped = asyncio.Event()
 
         def end() -> None:
             stopped.set()
-            # Woken by an end of input that has not come: the loop waits for lines, and a signal brings none.
+            # A simulated end of input: the loop waits for lines, and a signal brings none.
             lines.put_nowait(None)
 
         stop(end)
@@ -116,11 +116,10 @@ class Bridge:
             await self._close()
 
     async def _finish(self, stopped: asyncio.Event) -> None:
-        """Wait for what was asked, and once a signal came only for what is about to end."""
+        """Wait for open requests; after a signal, only for those about to finish."""
         waits = [asyncio.ensure_future(wait) for wait in (self._last_answers(), stopped.wait())]
         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        # After a signal answers that are nearly there still go out; whoever sent it, systemd or a host, waits longer
-        # than this.
+        # After a signal, answers that are nearly there still go out; whoever sent it, systemd or a host, waits longer than this.
         await asyncio.wait(waits[:1], timeout=_STOPPED_SECONDS)
         for wait in waits:
             wait.cancel()
@@ -134,13 +133,13 @@ class Bridge:
         self, loop: asyncio.AbstractEventLoop, lines: asyncio.Queue[Frame | None], room: threading.Semaphore
     ) -> None:
         """Bring lines to the loop, in a thread, as far ahead as it has room."""
-        # A request of HTTP has to be whole: nothing passes in parts.
+        # An HTTP request must be whole: nothing passes in parts.
         cut = Lines(lambda _: False, lambda: False, self._max_held)
 
         def bring(frames: Iterable[Frame]) -> None:
             for frame in frames:
-                # Waits in this thread, so that the host's pipe fills and it finds that we are slow, as it would find
-                # the server slow.
+                # Waits in this thread, so that the host's pipe fills up and the host sees that we are slow, as it would with a slow
+                # server.
                 room.acquire()
                 loop.call_soon_threadsafe(lines.put_nowait, frame)
 
@@ -151,7 +150,7 @@ class Bridge:
             loop.call_soon_threadsafe(lines.put_nowait, None)
 
     async def _close(self) -> None:
-        """End what runs, and the session with it."""
+        """End all tasks, and the session with them."""
         self._turns.cancel()
         for task in [*self._tasks, *([self._listening] if self._listening else [])]:
             task.cancel()
@@ -165,15 +164,15 @@ class Bridge:
     # ── from the host ────────────────────────────────────────────────────────────────────────────────────────
 
     async def _take(self, frame: Frame) -> None:
-        """Do what one line of the host asks."""
+        """Handle one line of the host."""
         if not frame.is_message:
             if frame.is_too_long:
                 self._say(f"a message of the host of more than {self._max_held} bytes was not sent")
             return
         said = self._talk.from_client(frame.raw)
         if said.own and not self._talk.names.is_known:
-            # The server is asked for its tools only when it has heard of what was said before,
-            # `notifications/initialized` above all: many refuse everything until then.
+            # The server is asked for its tools only after it has received everything said before, above all
+            # `notifications/initialized`: many servers refuse everything until then.
             await has_passed(self._turns.last)
             asking = (parse(frame.raw) or [])[0]
             await ask_names(self._upstream, self._talk, said.own[0], self._request_headers(frame.raw, asking))
@@ -187,8 +186,8 @@ class Bridge:
         message = messages[0] if messages else None
         if message is not None and message.method == "notifications/cancelled" and self._cancelled(raw, message):
             return
-        # Notifications keep their order; requests may overtake each other but no notification, so that each waits for
-        # the last turn.
+        # Notifications keep their order; requests may overtake each other but not a notification, so each waits for the last
+        # notification's turn.
         if messages and all(one.id is None and one.method is not None for one in messages):
             await self._turns.put(partial(self._post, raw, message, ()))
             return
@@ -199,7 +198,7 @@ class Bridge:
     async def _in_turn(
         self, turn: asyncio.Event | None, raw: bytes, message: RpcMessage | None, asked: tuple[Id, ...]
     ) -> None:
-        """Send what may be answered behind the notifications that were said before it."""
+        """Send a message that may be answered, after the notifications that preceded it."""
         try:
             await has_passed(turn)
             await self._post(raw, message, asked)
@@ -220,21 +219,21 @@ class Bridge:
             await self._write(answer)
 
     def _cancelled(self, raw: bytes, message: RpcMessage) -> bool:
-        """End a request that the host waits for no more, where ending is how that is said: since 2026-07-28."""
-        # Over HTTP the old way is a message and the new one is to hang up. To do both would cancel, at a server of the
-        # old era, a request that might just have had its answer.
-        if self._version is not None:  # a version was negotiated: an older era, in which the server is told
+        """End a request that the host has cancelled, if ending it is how that is said: since 2026-07-28."""
+        # Over HTTP the old protocol sends a message and the new one hangs up. Doing both could cancel, at a server of the old era,
+        # a request that has just been answered.
+        if self._version is not None:  # a negotiated version means the older era: the server is told
             return False
         ended = parse(b'{"id":' + _raw_id(raw, message) + b"}")
         task = self._requests.pop(ended[0].id, None) if ended and ended[0].id is not None else None
         if task is not None:
-            task.cancel()  # and its request needs no answer
+            task.cancel()  # a cancelled request needs no answer
         return True
 
     # ── to the server and back ───────────────────────────────────────────────────────────────────────────────
 
     def _headers(self, accept: bytes = b"application/json, text/event-stream") -> list[tuple[bytes, bytes]]:
-        # Without a name of its sender a request is refused at many doors; one that --header gives takes its place.
+        # Many servers refuse a request without a user agent; one given by --header replaces this.
         headers = [(b"accept", accept), (b"user-agent", f"penstock/{__version__}".encode())]
         if self._session is not None:
             headers.append((_SESSION.encode(), self._session))
@@ -247,7 +246,7 @@ class Bridge:
         return [*self._headers(), (b"content-type", b"application/json"), *mirrored]
 
     async def _post(self, raw: bytes, message: RpcMessage | None, asked: tuple[Id, ...]) -> None:
-        """Send one message, and write what comes back."""
+        """Send one message, and write its response."""
         method = message.method if message is not None else None
         headers = self._request_headers(raw, message)
         if method == "initialize":
@@ -255,23 +254,22 @@ class Bridge:
         try:
             async with self._upstream.send("POST", headers, raw) as response:
                 is_initialize = method == "initialize" and response.is_success
-                # Before the body is read: what the host sends next belongs to this session, even if that comes while
-                # the body still does.
+                # Set before the body is read: the host's next message belongs to this session, even if it comes while the body is
+                # still arriving.
                 if is_initialize and _SESSION in response.headers:
                     self._session = response.headers[_SESSION].encode()
                 if response.is_success and response.headers.get("content-type", "").lower().startswith(_EVENTS):
                     await self._events(response, asked, is_initialize=is_initialize)
                 else:
                     await self._body(response, asked, is_initialize=is_initialize)
-        except Exception as error:  # noqa: BLE001 - whatever went wrong, who asked waits for an answer
+        except Exception as error:  # noqa: BLE001 whatever went wrong, the requester waits for an answer
             await self._fail(asked, _ENDED, f"The server did not answer: {described(error)}")
-        # A stream for what the server says unasked is opened only now, for servers refuse one before they are
-        # initialized.
+        # The stream for the server's own messages is opened only now, because servers refuse it before they are initialized.
         if method == "notifications/initialized" and self._listening is None:
             self._listening = asyncio.ensure_future(self._listen())
 
     async def _body(self, response: httpx2.Response, asked: tuple[Id, ...], *, is_initialize: bool) -> None:
-        """Write what a response is; what is no message of JSON-RPC is told in an error of ours."""
+        """Write a response's message; a body that is not JSON-RPC is reported in an error of ours."""
         max_bytes = self._max_held if response.is_success else _ERROR_BYTES
         with self._room.place() as place:
             body = bytearray()
@@ -294,7 +292,7 @@ class Bridge:
     async def _pass_body(
         self, raw: bytes, response: httpx2.Response, asked: tuple[Id, ...], *, is_initialize: bool
     ) -> None:
-        """Write a body that is a message, and answer what it does not."""
+        """Write a body if it is a message, and answer requests that it does not answer."""
         if response.is_success and await self._said(raw, is_initialize=is_initialize):
             why = "The server answered something else"
         else:
@@ -306,7 +304,7 @@ class Bridge:
             await self._fail(asked, _REFUSED if response.status_code < 500 else _FAILED, why)
 
     async def _pass_error(self, body: bytes, asked: tuple[Id, ...], *, is_success: bool) -> bool:
-        """Write an error of JSON-RPC that names no request, or came with a status of HTTP, under the id of its request."""
+        """Write a JSON-RPC error without an id, or with an HTTP error status, under the id of its request."""
         found = parse(body) if asked and len(body) <= _ERROR_BYTES and b"error" in body else None
         if not found or len(found) > 1 or body.lstrip()[:1] == b"[" or not is_error(body, found[0]):
             return False
@@ -317,14 +315,14 @@ class Bridge:
         return True
 
     async def _events(self, response: httpx2.Response, asked: tuple[Id, ...], *, is_initialize: bool) -> None:
-        """Write the messages of a stream until all answers have come; one that breaks off is taken up where it ended."""
+        """Write a stream's messages until all requests are answered; a broken stream is resumed where it ended."""
         import httpx2
 
         place = StreamPlace()
         with suppress(httpx2.HTTPError):
             await self._carry(response, place, asked, is_initialize=is_initialize)
-        # Taken up by the id of the last event (SSE), which servers give to those streams alone that they can take up.
-        # Without one, to ask again would do the work twice.
+        # Resumed by the id of the last event (SSE), which servers give only to streams that they can resume. Without one, asking
+        # again would do the work twice.
         for _ in range(_MAX_RETRIES):
             if place.event_id is None or not self._unanswered.has_any(asked):
                 break
@@ -340,7 +338,7 @@ class Bridge:
     async def _carry(
         self, response: httpx2.Response, place: StreamPlace, asked: tuple[Id, ...], *, is_initialize: bool = False
     ) -> None:
-        """Write the messages of a stream until its end, or until what was asked has its answers."""
+        """Write a stream's messages until its end, or until all requests have their answers."""
         async for event in self._whole_events(response.aiter_bytes()):
             place.read(event)
             data = data_of(event)
@@ -367,7 +365,7 @@ class Bridge:
                     self._say(f"a message of {len(stream.give_up().raw)} bytes did not pass: others were held for long")
 
     async def _listen(self) -> None:
-        """Write what the server says unasked, for as long as it has a stream for that."""
+        """Write the server's own messages, for as long as it offers a stream for them."""
         import httpx2
 
         place, retries = StreamPlace(), 0
@@ -377,8 +375,7 @@ class Bridge:
                 async with self._upstream.send("GET", [*self._headers(_EVENTS.encode()), *resuming], b"") as stream:
                     if not stream.headers.get("content-type", "").startswith(_EVENTS):
                         return  # 405: it has none
-                    # Counted anew once a stream stands: a server that closes one every minute, as many do, is no server
-                    # that has failed.
+                    # Reset once a stream is open: a server that closes one every minute, as many do, has not failed.
                     retries = 0
                     await self._carry(stream, place, ())
             except httpx2.HTTPError:
@@ -386,14 +383,14 @@ class Bridge:
             await asyncio.sleep(place.retry_seconds)
 
     async def _said(self, raw: bytes, *, is_initialize: bool) -> bool:
-        """Write a message of the server, as the host gets it. Returns whether it is one."""
-        raw = _on_one_line(raw)  # before it is cut: a line end within a text would leave the text whole
+        """Write a message of the server in the form that the host gets. Returns whether it is one."""
+        raw = _on_one_line(raw)  # before it is cut: a line end within the JSON would leave the text uncut
         found = await decided(read_messages, raw)
         if found is None:
             return False
         if is_initialize:
             version = text_in(raw, found[0].result, "protocolVersion")
-            # A negotiated one means the older era; one that no header can carry is not sent.
+            # A negotiated version means the older era; one that no header can carry is not sent.
             self._version = self._version if version is None else _in_header(version)
         self._mirror.learn(raw)
         self._unanswered.note(found)
@@ -405,23 +402,23 @@ class Bridge:
         await self._output.write(_on_one_line(raw) + b"\n")
 
     async def _fail(self, asked: tuple[Id, ...], code: int, why: str) -> None:
-        """Answer the requests that get no answer from the server."""
+        """Answer the requests that the server does not answer."""
         self._say(why)
         for number in self._unanswered.take(asked):
             await self._write(self._talk.from_server(error_of_ours(number, code, why)))
 
 
 def _on_one_line(raw: bytes) -> bytes:
-    """Return a message without line ends: within JSON one is a blank."""
+    """Return a message without line ends: within JSON they are only white space."""
     return raw.strip().replace(b"\r", b" ").replace(b"\n", b" ")
 
 
 def _raw_id(raw: bytes, message: RpcMessage) -> bytes:
-    """Return the id that a cancellation names, as it was written."""
+    """Return the id that a cancellation names, in its original spelling."""
     at = message.params.get("requestId") if isinstance(message.params, Object) else None
     return b"null" if at is None else raw[at.start : at.end]
 
 
 def _in_header(text: str) -> bytes:
-    """Return a text as the value of a header; nothing of one that is none."""
+    """Return a text as a header value; empty if it is not a valid one."""
     return text.encode() if text.isascii() and text.isprintable() else b""

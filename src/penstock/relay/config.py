@@ -1,6 +1,7 @@
-"""Read which servers stand behind one relay: the configuration of a host, with `${VAR}` from the environment.
+"""Which servers are behind one relay? A host's configuration says so, with `${VAR}` from the environment.
 
-Law: all of them can be started or called, or none is. Keeps out: how hosts write servers (`hosts.servers`), and how they start.
+Law: all of them can be started or called, or none is. Leaves to others: how hosts write servers (`hosts.servers`), and how they
+start.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _FIELD = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+\Z")
 
 
 def read_servers(path: str, environment: Mapping[str, str]) -> list[ConfiguredServer]:
-    """Return the servers of a configuration, in the order in which they stand, with names that tools may begin with.
+    """Return the servers of a configuration, in order, with names that tools' names may begin with.
 
     Args:
         path: a file as hosts have them: `{"mcpServers": {name: {"command", "args", "env"} or {"url", "headers"}}}`.
@@ -30,7 +31,7 @@ def read_servers(path: str, environment: Mapping[str, str]) -> list[ConfiguredSe
 
     Raises:
         ToolError: `not_found`: there is no such file.
-        CallerError: it is no such configuration, or a server in it can be neither started nor called.
+        CallerError: it is not such a configuration, or a server in it can be neither started nor called.
     """
     servers = servers_in(path, environment)
     for server in servers:
@@ -42,7 +43,7 @@ def read_servers(path: str, environment: Mapping[str, str]) -> list[ConfiguredSe
 
 
 def read_header(text: str, environment: Mapping[str, str]) -> tuple[str, str]:
-    """Return the name and the value of a header as a person writes it, its variables put in. Raises `CallerError`."""
+    """Return the name and the value of a header as a person writes it, with its variables replaced. Raises `CallerError`."""
     name, colon, value = text.partition(":")
     if not colon or not _FIELD.match(name):
         raise CallerError(

@@ -1,9 +1,9 @@
-"""Follow what client and server say to each other, and say what passes between them.
+"""What passes between a client and a server, and what changes on the way?
 
-It remembers of each request only what decides about its answer: that it called a tool, and for which host, or asked for the list
-of tools. Laws: a message passes as it came, unless it answers one of those; every request of ours is answered by us and never
-reaches the server; an id of the server's own requests is none of the client's. It does no I/O: `guard` is called with a
-result that may be too large, and gives what changes in it.
+Of each request it remembers only what decides about the answer: that it called a tool, and for which host, or asked for the list of
+tools. Laws: a message passes unchanged, unless it answers one of those; a call of one of our tools is answered by us and never
+reaches the server; an id of the server's own requests is never taken for one of the client's. It does no I/O: `guard` is called
+with a result that may be too large, and returns what changes in it.
 """
 
 from __future__ import annotations
@@ -22,41 +22,41 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 MAX_WAITING = 10_000
-"""How many requests are remembered; of more the oldest is forgotten, and its answer passes as it comes."""
+"""How many requests are remembered; beyond that the oldest is forgotten, and its answer passes unchanged."""
 _CLIENT = "io.modelcontextprotocol/clientInfo"
-# What `tools/result` gives is what the call itself would have given.
+# `tasks/result` returns what the call itself would have returned.
 _CALLS = frozenset({"tools/call", "tasks/result"})
 _LIST, _INITIALIZE, _CANCELLED = "tools/list", "initialize", "notifications/cancelled"
 _CONCERNS_US = _CALLS | {_LIST, _INITIALIZE, _CANCELLED}
 
 
 class ToServer(NamedTuple):
-    """What becomes of what a client said."""
+    """What becomes of a client's message."""
 
     forward: bytes
-    """What goes to the server: what came, without what is ours; nothing where all of it is."""
+    """The part for the server: the message without what is ours; empty if all of it is."""
     own: tuple[OwnCall, ...] = ()
     cancelled: Id | None = None
-    """A call of ours that the client waits for no more."""
+    """A call of ours that the client has cancelled."""
 
 
 class GuardResult(Protocol):
-    """Cuts what is too large of a result."""
+    """Cuts the oversized parts of a result."""
 
     def __call__(self, raw: bytes, result: Object, asked: AskedCall, prefix: str) -> list[Edit]:
-        """Return what changes in a message, nothing where its result passes as it is."""
+        """Return the edits of a message; none if its result passes unchanged."""
         ...
 
 
 class Conversation:
-    """One client's side of one server.
+    """One client's conversation with one server.
 
     Args:
         guard: cuts what is too large.
-        names: how our tools are called; conversations with the same servers share it.
-        client: the name of the client, where it is known before it says it.
-        server: what notices call the server before the name of its tool; nothing where there is one only.
-        say: is told what the person should know.
+        names: the names of our tools; conversations with the same servers share it.
+        client: the client's name, if it is known before the client says it.
+        server: the server's name, which notices put before the name of its tool; empty if there is only one.
+        say: receives sentences for the person.
     """
 
     def __init__(
@@ -78,21 +78,21 @@ class Conversation:
         self._asked_names: set[Id] = set()
         self._asked_count = 0
         self.pages: SimpleQueue[bytes | None] = SimpleQueue()
-        """What came of `ask_names`: the cursor of the next page, as JSON; None behind the last."""
+        """Results of `ask_names`: the cursor of the next page, as JSON; None after the last."""
 
     # ── from the client ──────────────────────────────────────────────────────────────────────────────────────
 
     def is_plain_for_server(self, beginning: Beginning | None) -> bool:
-        """Return whether a message of the client passes as it is, by how it begins."""
+        """Return whether a client's message passes unchanged, judging by its beginning."""
         if beginning is None or beginning.is_answer:
             return True
         return beginning.method is not None and beginning.method not in _CONCERNS_US
 
     def from_client(self, raw: bytes) -> ToServer:
-        """Return what becomes of a message of the client, or of several in a batch.
+        """Return what becomes of a client's message, or of a batch.
 
         Args:
-            raw: all of it, with its line end where it has one.
+            raw: all of it, with its line end if it has one.
         """
         messages = self._messages(raw)
         is_batch = raw.lstrip()[:1] == b"["
@@ -101,7 +101,7 @@ class Conversation:
             try:
                 call = self._own_call(raw, message, is_batch=is_batch)
                 ended = self._cancelled(raw, message)
-            except NotJson:  # a name or an argument that is none: the server will say so
+            except NotJson:  # an invalid name or argument: the server will report it
                 call = ended = None
             if call is not None:
                 self._own.add(call.id)
@@ -111,29 +111,29 @@ class Conversation:
             else:
                 self._remember(raw, message)
                 kept.append(message)
-        # Nothing here is ours: the very bytes go on, whatever stands between the messages.
+        # Nothing here is ours: the original bytes pass, whatever is between the messages.
         if len(kept) == len(messages):
             return ToServer(raw)
         forward = _batch_of(raw, kept) if kept else b""
         return ToServer(forward, tuple(own), cancelled)
 
     def _messages(self, raw: bytes) -> list[RpcMessage]:
-        """Return the messages in some bytes; none where they are no message, or too many."""
+        """Return the messages in some bytes; none if they are not messages, or too many."""
         messages = parse(raw)
         if messages is None and _is_long_batch(raw):
             self._say(f"a batch of more than {MAX_ITEMS} messages passed unread")
         return messages or []
 
     def answered(self, call: OwnCall) -> bool:
-        """Note that a call of ours has its answer. Returns whether anybody still waits for it."""
+        """Note that a call of ours has been answered. Returns whether anybody still waits for it."""
         is_awaited = call.id in self._own
         self._own.discard(call.id)
         return is_awaited
 
     def ask_names(self, call: OwnCall, cursor: bytes | None = None) -> bytes:
-        """Return a request of our own for a page of the server's tools; no client sees its answer, `pages` gets it.
+        """Return a request of our own for a page of the server's tools; `pages` gets its answer, and no client sees it.
 
-        A host may know its tools from another day, and call what this relay has never seen in a list.
+        A host may know its tools from an earlier session, and call one that this relay has never seen in a list.
 
         Args:
             call: a call that waits for it.
@@ -151,10 +151,10 @@ class Conversation:
         )
 
     def with_names(self, raw: bytes, said: ToServer) -> ToServer:
-        """Return what becomes of calls that seemed ours, once `ask_names` has learned what it could.
+        """Return what becomes of calls that seemed to be ours, once `ask_names` has learned what it could.
 
         Args:
-            raw: what the client said.
+            raw: the client's message.
             said: what became of it before.
         """
         self.names.is_known = True
@@ -183,7 +183,7 @@ class Conversation:
         )
 
     def _cancelled(self, raw: bytes, message: RpcMessage) -> Id | None:
-        """Return the call of ours that a client waits for no more; what it says of others is the server's."""
+        """Return the call of ours that a client has cancelled; cancellations of other calls go to the server."""
         if message.method != _CANCELLED:
             return None
         at = message.params.get("requestId") if isinstance(message.params, Object) else None
@@ -216,18 +216,18 @@ class Conversation:
         return not len(self._waiting)
 
     def is_plain_for_client(self, beginning: Beginning | None) -> bool:
-        """Return whether a message of the server passes as it is, by how it begins."""
+        """Return whether a server's message passes unchanged, judging by its beginning."""
         if beginning is None or beginning.method is not None or self.is_idle:
             return True
-        # Of an answer whose id stands behind its result nothing is known yet: it is held.
+        # An answer whose id comes after its result cannot be judged yet: it is held.
         return beginning.id is not None and beginning.id not in self._waiting
 
     def from_server(self, raw: bytes, *, is_last: bool = True) -> bytes:
-        """Return what the client gets of a message of the server, or of several in a batch.
+        """Return what the client gets of a server's message, or of a batch.
 
         Args:
-            raw: all of it, with its line end where it has one.
-            is_last: whether what it answers has its answer now; else it may come once more.
+            raw: all of it, with its line end if it has one.
+            is_last: whether the requests that it answers are done; otherwise the answer may come again.
         """
         if self.is_idle:
             return raw
@@ -243,7 +243,7 @@ class Conversation:
         if not message.is_answer or message.id not in self._asked_names:
             return False
         self._asked_names.discard(message.id)
-        # It was counted as waiting so that the stream is looked into although the host has asked nothing.
+        # It counted as waiting so that the stream is read although the host has asked nothing.
         self._waiting.pop(message.id, b"")
         cursor = None
         with suppress(NotJson):
@@ -261,26 +261,28 @@ class Conversation:
         if asked.method == _LIST:
             try:
                 yield from list(listing.edits(raw, message.result, self.names))
-            except NotJson:  # a name that is no text: the client will say so
+            except NotJson:  # a name that is not text: the client will report it
                 return
         else:
             yield from self._guard(raw, message.result, asked, self.names.prefix)
 
 
 class _Waiting:
-    """What has no answer yet, at most `MAX_WAITING`: of an id all requests, by how it is written, the newest first to go."""
+    """Unanswered requests, at most `MAX_WAITING`: all requests with an id, grouped by its spelling; the newest is answered
+    first.
+    """
 
     def __init__(self) -> None:
-        # 1 and 1.0 are one id, for a server may answer the one to the other, and two requests: each has its answer. So have
-        # two that are written alike: the protocol forbids them, and a host's mistake is no way past the guard. The newest goes
-        # first, because the older one may be one that was given up and never gets an answer.
+        # 1 and 1.0 are one id, because a server may answer one with the other, but two requests: each has its answer. So do two
+        # with the same spelling: the protocol forbids them, but a host's mistake must not bypass the guard. The newest is answered
+        # first, because the older one may have been given up and never get an answer.
         self._of_id: dict[Id, dict[bytes, list[AskedCall]]] = {}
         # "1" is another id, and yet the SDKs of TypeScript (1.32, `Number(response.id)`) and Python (2.3, `coerce_request_id`)
-        # take it for an answer to 1. It is guarded as one, and 1 goes on waiting: other clients pass such an answer over, and
-        # the one that they take may still come.
+        # accept it as an answer to 1. It is guarded as one, and 1 keeps waiting: other clients ignore such an answer, and the one
+        # that they accept may still come.
         self._read_alike: dict[Id, dict[Id, None]] = {}
         self._count = 0
-        self._lock = Lock()  # each direction has a thread of its own, and a count that drifts would let floods pass
+        self._lock = Lock()  # each direction has its own thread, and a wrong count would let floods pass
 
     def __len__(self) -> int:
         return self._count
@@ -289,7 +291,7 @@ class _Waiting:
         return number in self._of_id or _as_number(number) in self._read_alike
 
     def add(self, number: Id, written: bytes, asked: AskedCall) -> None:
-        """Remember a request, and forget the oldest where there are too many."""
+        """Remember a request, and forget the oldest if there are too many."""
         with self._lock:
             while self._count >= MAX_WAITING:
                 oldest, same = next(iter(self._of_id.items()))
@@ -299,18 +301,18 @@ class _Waiting:
             self._read_alike.setdefault(_as_number(number), {})[number] = None
 
     def find(self, number: Id, written: bytes) -> AskedCall | None:
-        """Return the request that an answer is to: the one whose id is written alike, else the oldest."""
+        """Return the request that an answer belongs to: the one whose id is spelled the same, otherwise the oldest."""
         with self._lock:
             place = self._place(number, written)
             return None if place is None else self._of_id[place[0]][place[1]][-1]
 
     def pop(self, number: Id, written: bytes) -> AskedCall | None:
-        """Return the request that an answer is to, and forget it, unless the one id is a number and the other its text."""
+        """Return the request that an answer belongs to, and forget it, unless one id is a number and the other its text."""
         with self._lock:
             return self._pop(number, written)
 
     def _place(self, number: Id, written: bytes) -> tuple[Id, bytes] | None:
-        """Return under which id a request waits, and how that was written."""
+        """Return the id under which a request waits, and its spelling."""
         if same := self._of_id.get(number):
             return number, written if written in same else next(iter(same))
         other = next(iter(self._read_alike.get(_as_number(number), ())), None)
@@ -337,7 +339,7 @@ class _Waiting:
 
 
 def _as_number(number: Id) -> Id:
-    """Return an id as the number that clients read in it, where it is the text of one: `"20"`, `" 20 "`, `"0x14"`, `""` for 0."""
+    """Return an id as the number that clients read in it, if it is a numeric text: `"20"`, `" 20 "`, `"0x14"`, `""` for 0."""
     kind, text = number
     if kind != "text" or not isinstance(text, str):
         return number
@@ -350,7 +352,7 @@ def _as_number(number: Id) -> Id:
 
 
 def _is_long_batch(raw: bytes) -> bool:
-    """Return whether some bytes are an array of more items than are listed."""
+    """Return whether some bytes are an array with more items than are read."""
     if len(raw) <= MAX_ITEMS or not raw[:64].lstrip().startswith(b"["):
         return False
     try:
@@ -361,7 +363,7 @@ def _is_long_batch(raw: bytes) -> bool:
 
 
 def _name_in(raw: bytes, where: Value | None, *names: str) -> str | None:
-    """Return a name, None also where it cannot be read: whose call it is decides nothing about whether it is guarded."""
+    """Return a name; None also if it cannot be read: whose call it is does not decide whether it is guarded."""
     try:
         return text_in(raw, where, *names)
     except NotJson:
@@ -369,7 +371,7 @@ def _name_in(raw: bytes, where: Value | None, *names: str) -> str | None:
 
 
 def _arguments(raw: bytes, message: RpcMessage) -> Mapping[str, object]:
-    """Return the arguments of a call; what is no object comes back as a refusal that names it."""
+    """Return the arguments of a call; anything but an object is returned so that the refusal names it."""
     at = message.params.get("arguments") if isinstance(message.params, Object) else None
     if at is None:
         return {}
@@ -378,14 +380,14 @@ def _arguments(raw: bytes, message: RpcMessage) -> Mapping[str, object]:
 
 
 def _meta(raw: bytes, message: RpcMessage) -> bytes:
-    """Return the `_meta` of a request of the modern era as it was written; nothing of an older one."""
+    """Return the `_meta` of a request of the modern era in its original spelling; empty for an older one."""
     meta = message.params.get("_meta") if isinstance(message.params, Object) else None
     is_modern = text_in(raw, message.params, "_meta", MODERN) is not None
     return raw[meta.start : meta.end] if meta is not None and is_modern else b""
 
 
 def _batch_of(raw: bytes, kept: list[RpcMessage]) -> bytes:
-    """Return a batch without the calls that are ours, whatever else stands in it."""
+    """Return a batch without the calls that are ours, whatever else it contains."""
     batch = read(raw, frozenset())
     if not isinstance(batch, Array):
         return b""

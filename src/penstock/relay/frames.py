@@ -1,9 +1,8 @@
-"""Divide what comes through a pipe into messages: a line each, of which most pass before they have ended.
+"""How is a pipe's content divided into messages: one per line, most of which pass before they have ended?
 
-A message is held only as long as it may be one that changes, and never more of it than `max_held_bytes`: what is longer passes
-as it comes. So a server that sends without end costs its reader what it would without us, and our memory has a bound. Law: the
-bytes of all frames, joined, are the bytes that came, wherever they were cut on their way. Keeps out: which messages change
-(`conversation`).
+A message is held only while it may be one that changes, and never more than `max_held_bytes` of it: a longer one passes unchanged.
+So an endless message costs its reader what it would without us, and our memory is bounded. Law: the bytes of all frames, joined,
+are the bytes that came, however they were split on the way. Leaves to others: which messages change (`conversation`).
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
 MAX_HELD_BYTES = 128 << 20
-"""How much of one message is held by default; what is longer passes uncut."""
+"""How much of one message is held by default; a longer one passes uncut."""
 LOOKED_AT_BYTES = 4 << 10
-"""How much of a message is there before it is asked whether it can pass: every envelope stands within it."""
+"""How much of a message must be there before it is judged whether it can pass: every envelope fits in it."""
 
 
 class Frame(NamedTuple):
@@ -26,7 +25,7 @@ class Frame(NamedTuple):
 
     raw: bytes
     is_message: bool
-    """Whether the bytes are one whole message to decide about; else they pass."""
+    """Whether the bytes are one whole message to decide about; otherwise they pass."""
     is_too_long: bool = False
     """Whether the bytes pass only because the message is too long to hold."""
 
@@ -35,8 +34,8 @@ class Lines:
     """Lines of one direction; `feed` takes what came.
 
     Args:
-        is_plain: says of the beginning of a message whether it passes as it is.
-        is_idle: says whether everything does.
+        is_plain: tells from the beginning of a message whether it passes unchanged.
+        is_idle: tells whether everything does.
         max_held_bytes: how much of one message is held.
     """
 
@@ -59,13 +58,13 @@ class Lines:
         return self._is_passing
 
     def feed(self, part: bytes) -> Iterator[Frame]:
-        """Yield what can go on of all that came."""
+        """Yield what can pass of all that came."""
         at = 0
         while at < len(part):
             if self._is_passing:
                 at = yield from self._pass_on(part, at)
             elif not self._held and self._is_idle():
-                # What began before anything was asked is no answer, also where its end comes after that.
+                # A message that began before anything was asked is not an answer, even if it ends later.
                 self._is_passing = not part.endswith(b"\n")
                 yield Frame(part[at:] if at else part, is_message=False)
                 return
@@ -73,13 +72,13 @@ class Lines:
                 at = yield from self._hold(part, at)
 
     def end(self) -> Iterator[Frame]:
-        """Yield what is left where the last line has no end."""
+        """Yield the rest if the last line has no end."""
         if self._held:
             yield Frame(bytes(self._held), is_message=True)
             self._held.clear()
 
     def _pass_on(self, part: bytes, at: int) -> Generator[Frame, None, int]:
-        """Yield what belongs to the line that passes, and return where the next one begins."""
+        """Yield what belongs to the passing line, and return where the next one begins."""
         end = part.find(b"\n", at) + 1
         self._is_passing = not end
         yield Frame(part[at : end or len(part)], is_message=False)
@@ -108,7 +107,7 @@ class Lines:
         return len(part)
 
     def _release(self, *, is_too_long: bool) -> Iterator[Frame]:
-        """Yield what is held, and pass the rest of its line."""
+        """Yield what is held, and let the rest of its line pass."""
         held, self._held = self._held, bytearray()
         self._is_passing, self._was_looked_at = True, False
         yield Frame(bytes(held), is_message=False, is_too_long=is_too_long)

@@ -1,8 +1,7 @@
-"""Cut a result to what its host shows, and keep each text of it whole before the cut is sent.
+"""How is a result cut to what its host shows, with each of its texts kept whole before the cut is sent?
 
-Laws: the texts that are sent in the place of a result are within its room, notices included; all that a cut leaves out lies
-behind the handle that it names, byte for byte; a result that cannot be kept is not cut. Keeps out: what of a result is text
-(`shown`).
+Laws: the texts that replace a result are within its room, notices included; everything that a cut leaves out is behind the handle
+that it names, byte for byte; a result that cannot be kept is not cut. Leaves to others: which parts of a result are text (`shown`).
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from penstock.text.allowance import Allowance
 
 MAX_CUT = 16
-"""How many texts of one result are cut each for itself: a notice for each of a thousand would be no shorter than they are."""
+"""How many texts of one result are cut individually: a thousand notices would be no shorter than a thousand texts."""
 _SLOW_SECONDS = 1.0
 _REST_SECONDS = 30.0
 _LEAST_CUT = 600  # a notice with its handle, and some text
@@ -41,18 +40,18 @@ class UnkeptResult(PenstockError):
 
 
 class _Cut(NamedTuple):
-    """What takes the place of a text; None leaves it as it is."""
+    """A part with its replacement; None leaves it as it is."""
 
     part: ShownPart
     text: str | None
 
 
 class Guard:
-    """What cuts results; one for all conversations of a relay.
+    """Cuts results; one for all conversations of a relay.
 
     Args:
-        open_store: opens the store in which the whole is kept; called where something is cut.
-        budget: characters that a result may take; None for what the host shows.
+        open_store: opens the store in which wholes are kept; called when something is cut.
+        budget: the limit of a result in characters; None for what the host shows.
         say: is told, for the person, what could not be kept.
     """
 
@@ -64,17 +63,17 @@ class Guard:
         self._why_it_rests = ""
 
     def __call__(self, raw: bytes, result: Object, asked: AskedCall, prefix: str) -> list[Edit]:
-        """Return what changes in a message with a result; nothing where it is within its room, or cannot be kept.
+        """Return the edits of a message with a result; none if it is within its room, or cannot be kept.
 
         Args:
             raw: the message.
             result: its result.
             asked: the call that it answers.
-            prefix: what the names of our two tools begin with.
+            prefix: the prefix of our two tools' names.
         """
         try:
             return self._edits(raw, result, asked, prefix)
-        except NotJson:  # the host will say so
+        except NotJson:  # the host will report it
             return []
         except (PenstockError, OSError) as error:
             self._say(f"a result of {asked.tool} passed uncut, because it could not be kept: {error}")
@@ -82,7 +81,7 @@ class Guard:
 
     def _edits(self, raw: bytes, result: Object, asked: AskedCall, prefix: str) -> list[Edit]:
         host, room = host_for(asked.client), allowance_for(asked.client, self._budget)
-        # Below this many bytes no part can be too large, whatever is shown of it; most results are.
+        # A result of fewer bytes cannot be too large, whatever is shown of it; most results are.
         if result.end - result.start <= room.limit:
             return []
         shown = read_result(raw, result, is_all_shown=host is not None)
@@ -92,8 +91,8 @@ class Guard:
         if shown.structured is not None and not says_the_same(raw, shown):
             parts.append(shown.structured)
         pictures = min(PICTURE_CHARS * len(shown.pictures), room.limit // 2)
-        # A picture costs a host tokens by its size in pixels, not by its bytes, which we do not decode: each counts as
-        # a fixed number of characters, and all together at most half of the room, so that text is never crowded out.
+        # A picture's tokens depend on its size in pixels, not on its bytes, which we do not decode: each counts as a fixed number
+        # of characters, and all together as at most half of the room, so that text is never crowded out.
         left = fitting.of(room, room.limit - pictures - shown.other_bytes)
         sizes = [part.size(raw, room) for part in parts]
         shares = fitting.share(sizes, max(0, left.limit))
@@ -101,8 +100,8 @@ class Guard:
         if left.limit < room.limit // 4 or (
             too_large and (len(too_large) > MAX_CUT or (min(too_large) < _LEAST_CUT and len(parts) > 1))
         ):
-            # Parts in their own places are what a host lays out best. That ends where the notices alone would fill the
-            # room, or where most of it is what is no text: then one text of all says more.
+            # A host lays out parts best in their own places. If the notices alone would fill the room, or most of it is not text,
+            # one text in place of all says more.
             return self._flat(raw, result, shown, fitting.of(room, room.limit - pictures), asked, prefix)
         cut = [
             _Cut(part, self._cut(part.pieces(raw), fitting.of(room, share), asked, prefix) if size > share else None)
@@ -113,10 +112,10 @@ class Guard:
     def _flat(
         self, raw: bytes, result: Object, shown: ResultParts, room: Allowance, asked: AskedCall, prefix: str
     ) -> list[Edit]:
-        """Return one text in the place of all texts: there are too many of them, or too much that is none, for a notice each.
+        """Return edits that replace all texts by one: there are too many, or too much that is not text, for a notice each.
 
-        Links and blocks of unknown kinds stay as far as they take half of the room; where some do not, one more notice leads to all
-        of the content as JSON.
+        Links and blocks of unknown kinds stay as far as they fit half of the room; if some do not, one more notice leads to the
+        whole content as JSON.
         """
         kept = list(_first(shown.others, room.limit // 2))
         left = room.limit - sum(at.end - at.start for at in kept)
@@ -139,7 +138,7 @@ class Guard:
         return list(_with_content(result, shown, b"[" + b",".join(blocks) + b"]"))
 
     def _cut(self, pieces: Iterable[bytes], share: Allowance, asked: AskedCall, prefix: str) -> str:
-        """Return a text within its share, the whole kept. Raises `UnkeptResult`."""
+        """Return a text cut to its share, the whole kept. Raises `UnkeptResult`."""
         start = time.monotonic()
         if start < self._rests_until:
             raise UnkeptResult(
@@ -155,7 +154,7 @@ class Guard:
             chars_per_token=chars_per_token(),
         )
         if passed.fault and time.monotonic() - start > _SLOW_SECONDS:
-            # A store that somebody holds, or that is out of reach: whatever else a server says waits behind each try.
+            # The store is locked or out of reach: everything else that a server says would wait for each attempt.
             self._rests_until, self._why_it_rests = time.monotonic() + _REST_SECONDS, passed.fault
         if passed.fault or passed.lost_bytes:
             raise UnkeptResult(passed.fault or "it is larger than what is kept of one output")
@@ -179,7 +178,7 @@ def _joined(raw: bytes, parts: Iterable[ShownPart]) -> Iterator[bytes]:
 
 
 def _in_place(raw: bytes, result: Object, shown: ResultParts, cut: Iterable[_Cut]) -> Iterator[Edit]:
-    """Yield each text in its own place, and structured content as one more text behind the others."""
+    """Yield edits of each text in its own place; structured content becomes one more text after the others."""
     more: list[bytes] = []
     for part, text in cut:
         if part is shown.structured:
@@ -200,13 +199,13 @@ def _in_place(raw: bytes, result: Object, shown: ResultParts, cut: Iterable[_Cut
 
 
 def _with_content(result: Object, shown: ResultParts, content: bytes) -> Iterator[Edit]:
-    """Yield what puts other content in the place of all that a result shows."""
+    """Yield edits that replace everything that a result shows by other content."""
     if shown.content is not None:
         yield Edit(shown.content.start, shown.content.end, content)
         if shown.structured is not None:
             yield from without(result.members, "structuredContent")
         return
-    # Structured content was all that there was.
+    # There was only structured content.
     stays = any(member.name != "structuredContent" for member in result.members)
     yield Edit(result.start + 1, result.start + 1, b'"content":' + content + (b"," if stays else b""))
     yield from without(result.members, "structuredContent")
@@ -217,5 +216,5 @@ def _block(text: str) -> bytes:
 
 
 def _written(text: str) -> bytes:
-    """Return a text as JSON; halves of UTF-16 pairs become escapes, which JSON has for them."""
+    """Return a text as JSON; lone surrogates become escapes."""
     return json.dumps(text, ensure_ascii=False).encode("utf-8", "backslashreplace")

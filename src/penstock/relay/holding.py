@@ -1,8 +1,8 @@
-"""Bound what all messages that come over HTTP at the same time hold of memory together.
+"""How is the memory bounded that concurrent messages over HTTP hold together?
 
-Each is held until it has come, up to a cap of its own; ten at once would hold ten times that. Laws: together they hold no more
-than twice the cap, small ones apart; the oldest that is held always goes on, so they never wait for each other in a ring; nobody
-waits for one that hangs for longer than `MAX_WAIT_SECONDS`. Keeps out: what becomes of what cannot be held (`proxy`, `bridge`).
+Each message is held until it is complete, up to its own cap; ten at once would hold ten times that. Laws: together they hold at
+most twice the cap, not counting small ones; the oldest held message always proceeds, so there is no deadlock; nobody waits longer
+than `MAX_WAIT_SECONDS` for one that hangs. Leaves to others: what becomes of a message that cannot be held (`proxy`, `bridge`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Decided = TypeVar("Decided")
 
 MAX_WAIT_SECONDS = 30.0
-"""How long a message waits until others have gone."""
+"""How long a message waits for others to finish."""
 _SMALL_BYTES = 1 << 18
 _AT_ONCE_BYTES = 1 << 15
 
@@ -36,7 +36,7 @@ class HoldRoom:
 
     @contextmanager
     def place(self) -> Iterator[HeldPlace]:
-        """Give a place for what comes on one connection, until that has gone on."""
+        """Give a place for what comes on one connection, until it has been passed on."""
         place = HeldPlace(self)
         try:
             yield place
@@ -56,8 +56,8 @@ class HoldRoom:
 
     def _has_room(self, place: HeldPlace, held_bytes: int) -> bool:
         others = sum(size for other, size in self._held.items() if other is not place)
-        # The oldest may always grow, else two that each hold half would wait for each other for ever. That is why the
-        # whole is bounded by twice the cap and not by the cap.
+        # The oldest may always grow, otherwise two that each hold half would wait for each other forever. That is why the total is
+        # bounded by twice the cap and not by the cap.
         return others + held_bytes <= self._max_held or next(iter(self._held)) is place
 
     def _note(self, place: HeldPlace, held_bytes: int) -> None:
@@ -67,8 +67,7 @@ class HoldRoom:
         else:
             shrinks = self._held.pop(place, None) is not None
         if shrinks:
-            # An event of their own for each generation of waiters: one that is set and cleared could be missed by who
-            # is about to wait.
+            # A new event for each generation of waiters: a task about to wait could miss one that is set and cleared.
             left, self._left = self._left, asyncio.Event()
             left.set()
 
@@ -80,17 +79,17 @@ class HeldPlace:
         self._room = room
 
     async def grow(self, held_bytes: int) -> bool:
-        """Say how many bytes are held now, and wait until there is room for them.
+        """Report how many bytes are held now, and wait until there is room for them.
 
         Args:
-            held_bytes: all that is held.
+            held_bytes: the total.
 
         Returns:
-            False where others have held too much for too long.
+            False if others have held too much for too long.
         """
         return await self._room._grow(self, held_bytes)
 
 
 async def decided(decide: Callable[[bytes], Decided], raw: bytes) -> Decided:
-    """Return what follows from a message; of a large one beside the loop, which serves others meanwhile."""
+    """Return the result of deciding about a message; for a large one in a thread, so that the loop serves others meanwhile."""
     return decide(raw) if len(raw) <= _AT_ONCE_BYTES else await asyncio.to_thread(decide, raw)

@@ -1,8 +1,9 @@
-"""Append our two tools to the last page of a server's list of tools, and leave out what a cut result could not keep to (Y-1).
+"""What changes in a server's list of tools: our two tools are appended to the last page, and schemas that a cut result would break
+are dropped (Y-1)?
 
-A client checks structured content against the `outputSchema` of its tool and refuses a result without any. Which result will be
-too large nobody knows when the list is asked for, and hosts ask once: so no tool that passes has that schema. What is small keeps
-its structured content. Law: all other bytes of a list are the server's.
+A client checks structured content against the `outputSchema` of its tool and refuses a result without any. Nobody knows in advance
+which result will be too large, and hosts ask for the list once: so that schema is removed from every tool. Small results keep their
+structured content. Law: all other bytes of a list are the server's.
 """
 
 from __future__ import annotations
@@ -21,29 +22,28 @@ _OURS = ("page", "find")
 
 
 class Names:
-    """How our two tools are called beside those of the servers: by names that none of them has."""
+    """The names of our two tools among those of the servers: names that none of them uses."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
         self.is_hidden = False
-        """Whether lists and calls pass as if there were no tools of ours: another relay before this one has them."""
+        """Whether lists and calls pass as if we had no tools: another relay in front of this one has them."""
         self.is_known = False
         """Whether the servers' tools have been listed, or cannot be; before that a name of ours may be a server's."""
 
     def take(self, name: str) -> None:
-        """Note the name of a foreign tool; only those matter that could be ours."""
+        """Note the name of a foreign tool; only names that could be ours matter."""
         if name.endswith(_OURS):
             self._taken.add(name)
 
     @property
     def prefix(self) -> str:
-        """What our names begin with: `ctx_`, or a longer one where a server has such a tool itself."""
+        """The prefix of our names: `ctx_`, or a longer one if a server has such a tool itself."""
         more = 2
         for prefix in _PREFIXES:
             if self._is_free(prefix):
                 return prefix
-        # A host that runs one relay inside another, or a server that took our names for its own, still gets tools that
-        # it can call.
+        # If a host runs one relay inside another, or a server uses our names, our tools can still be called.
         while not self._is_free(f"penstock_{more}_ctx_"):
             more += 1
         return f"penstock_{more}_ctx_"
@@ -60,12 +60,12 @@ class Names:
 
 
 def edits(raw: bytes, result: Value | None, names: Names) -> Iterator[Edit]:
-    """Yield what changes in one page of a list.
+    """Yield the edits of one page of a list.
 
     Args:
         raw: the message.
         result: its result.
-        names: is told the names of the tools.
+        names: learns the names of the tools.
     """
     tools = result.get("tools") if isinstance(result, Object) and not names.is_hidden else None
     if not isinstance(result, Object) or not isinstance(tools, Array):
@@ -81,12 +81,12 @@ def edits(raw: bytes, result: Value | None, names: Names) -> Iterator[Edit]:
 
 
 def learn(raw: bytes, result: Value | None, names: Names) -> bytes | None:
-    """Learn the names on one page of a list, and return the cursor of the next page as JSON; None where none follows.
+    """Learn the names on one page of a list, and return the cursor of the next page as JSON; None if there is none.
 
     Args:
         raw: the message.
-        result: its result; what is no list ends it.
-        names: is told the names.
+        result: its result; one that is not a list ends the paging.
+        names: learns the names.
 
     Raises:
         NotJson: a name cannot be read.
@@ -103,6 +103,6 @@ def learn(raw: bytes, result: Value | None, names: Names) -> bytes | None:
 
 
 def is_last_page(raw: bytes, result: Object) -> bool:
-    """Return whether no page follows: an empty cursor is one too."""
+    """Return whether no page follows: a missing or null cursor ends the list, an empty one does not."""
     cursor = result.get("nextCursor")
     return cursor is None or (isinstance(cursor, Slice) and raw[cursor.start : cursor.end] == b"null")

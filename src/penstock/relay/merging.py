@@ -1,7 +1,7 @@
-"""Make one answer of the answers of several servers: what they can, and lists of what they offer.
+"""How are the answers of several servers merged into one: what they can do, and lists of what they offer?
 
-Law: entries of lists stay as their servers wrote them, but for a name that two of them have and the `outputSchema` of tools. Keeps
-out: who is asked (`switchboard`).
+Law: entries of lists stay as their servers wrote them, except for a name that two of them share and the `outputSchema` of tools.
+Leaves to others: who is asked (`switchboard`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LISTS = {
     "resources/templates/list": ("resourceTemplates", "uriTemplate"),
     "tasks/list": ("tasks", "taskId"),
 }
-"""What is asked for lists: where the entries stand in the answer, and what an entry is called by."""
+"""The list methods: the key of the entries in the answer, and the key that identifies an entry."""
 
 
 class ServerAnswer(NamedTuple):
@@ -51,14 +51,14 @@ class MergedEntry(NamedTuple):
 
 
 def list_entries(method: str, answers: Sequence[ServerAnswer], server_names: Sequence[str]) -> list[MergedEntry]:
-    """Return the entries of all servers, in their order; names that two have begin with that of their server.
+    """Return the entries of all servers, in their order; a name that two servers share is prefixed with the server's name.
 
-    Law: each tool and prompt of each server is there, under a name of its own; a name that one server has alone stays.
+    Law: each tool and prompt of each server is there, under a name of its own; a name that only one server has stays.
 
     Args:
         method: one of `LISTS`.
         answers: the pages of all servers.
-        server_names: how servers are called, by their numbers.
+        server_names: the servers' names, by number.
     """
     key, called = LISTS[method]
     found = [
@@ -67,10 +67,10 @@ def list_entries(method: str, answers: Sequence[ServerAnswer], server_names: Seq
         for item in _items(answer.result, key)
         if (name := text_in(answer.raw, item, called)) is not None
     ]
-    # Counted by server and name: a server that lists a tool twice shares its name with nobody.
+    # Counted by server and name: a server that lists a tool twice does not share its name with another.
     having = Counter(name for _, name in {(answer.server, name) for answer, _, name in found})
-    # Only names that one server has alone are taken from the beginning. Of two that share one neither keeps it: which
-    # of them would depend on the order of a file, and a model could not tell which one it calls.
+    # Only names that a single server has are taken from the start. If two share a name, neither keeps it: which one did would
+    # depend on the order of a file, and a model could not tell which one it calls.
     taken = {name for name in having if having[name] == 1}
     merged: dict[tuple[int, str], MergedEntry] = {}
     for answer, item, name in found:
@@ -85,7 +85,7 @@ def list_entries(method: str, answers: Sequence[ServerAnswer], server_names: Seq
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """Return a name that nobody has, and take it: `a_x` may be a tool of a third server, and two servers may be called alike."""
+    """Return a free name, and take it: `a_x` may be a tool of a third server, and two servers may have the same name."""
     free = next(one for one in chain([name], (f"{name}_{number}" for number in count(2))) if one not in taken)
     taken.add(free)
     return free
@@ -98,7 +98,7 @@ def _items(result: Value | None, key: str) -> Iterator[Object]:
 
 
 def _entry(raw: bytes, item: Object, called: str, name: str | None) -> bytes:
-    """Return an entry with another name where it has to have one, and without its output schema."""
+    """Return an entry, renamed if necessary, and without its output schema."""
     edits = list(without(item.members, "outputSchema"))
     at = item.get(called)
     if name is not None and at is not None:
@@ -108,7 +108,7 @@ def _entry(raw: bytes, item: Object, called: str, name: str | None) -> bytes:
 
 
 def merge_list(method: str, found: Sequence[MergedEntry], answers: Sequence[ServerAnswer], names: Names) -> bytes:
-    """Return the result of a list of all servers, ours behind the tools."""
+    """Return the merged list of all servers, with ours after their tools."""
     written = [entry.raw for entry in found]
     if method == "tools/list":
         for entry in found:
@@ -121,20 +121,19 @@ def merge_list(method: str, found: Sequence[MergedEntry], answers: Sequence[Serv
 
 
 def merge_introductions(answers: Sequence[ServerAnswer], server_names: Sequence[str]) -> bytes:
-    """Return one answer to `initialize` or `server/discover`: all that one of the servers can, in a version that all speak."""
+    """Return one answer to `initialize` or `server/discover`: everything that any server can do, in a version that all speak."""
     results = [(server_names[answer.server], _decoded(answer)) for answer in answers]
     merged: dict[str, Any] = dict(_hints([result for _, result in results]))
     versions = [str(result["protocolVersion"]) for _, result in results if "protocolVersion" in result]
     if versions:
-        # Versions are dates, so that the least is the oldest: what all of them speak, as newer servers answer older
-        # clients too.
-        merged["protocolVersion"] = min(versions)  # dates
+        # Versions are dates, so the least is the oldest: all of them speak it, because newer servers also answer older clients.
+        merged["protocolVersion"] = min(versions)
     supported = [
         result["supportedVersions"] for _, result in results if isinstance(result.get("supportedVersions"), list)
     ]
     if supported:
         merged["supportedVersions"] = [one for one in supported[0] if all(one in other for other in supported)]
-    merged["capabilities"] = {"tools": {"listChanged": True}}  # as where a server that was silent has come
+    merged["capabilities"] = {"tools": {"listChanged": True}}  # changed when a silent server appears
     for _, result in results:
         merged["capabilities"] = _united(merged["capabilities"], result.get("capabilities"))
     merged["serverInfo"] = {"name": "penstock relay", "version": __version__}
@@ -145,7 +144,7 @@ def merge_introductions(answers: Sequence[ServerAnswer], server_names: Sequence[
 
 
 def _decoded(answer: ServerAnswer) -> dict[str, Any]:
-    """Return the members of a result that are no lists of entries."""
+    """Return the members of a result that are not lists of entries."""
     if not isinstance(answer.result, Object):
         return {}
     listed = {key for key, _ in LISTS.values()}
@@ -157,7 +156,7 @@ def _decoded(answer: ServerAnswer) -> dict[str, Any]:
 
 
 def _hints(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return what results of the modern era say of themselves: kept for the shortest time, shared with the fewest."""
+    """Return the metadata of results of the modern era: kept for the shortest time, shared with the fewest."""
     merged: dict[str, Any] = {}
     if any("resultType" in result for result in results):
         merged["resultType"] = "complete"

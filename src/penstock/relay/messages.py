@@ -1,7 +1,7 @@
-"""Read what a message of JSON-RPC is, as far as it concerns whoever passes it on.
+"""What is a JSON-RPC message, as far as a relay needs to know?
 
-A message is read once, without its values: who it answers, what it asks, and where its result lies. Law: what cannot be read
-is no message of ours and passes. Keeps out: what follows from it (`conversation`).
+A message is read once, without its values: whom it answers, what it asks, and where its result is. Law: what cannot be read is not
+a message to us, and passes. Leaves to others: what follows from it (`conversation`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 Id = tuple[str, str | int | float]
-"""An id with its kind: 1 and "1" are two, 1 and 1.0 one, as servers that know no integers answer."""
+"""An id with its kind: 1 and "1" are two ids, 1 and 1.0 one, because servers without integers answer so."""
 
 _INTO = frozenset(
     {
@@ -35,11 +35,11 @@ _INTO = frozenset(
     }
 )
 MODERN = "io.modelcontextprotocol/protocolVersion"
-"""What the `_meta` of every request has since 2026-07-28."""
+"""The key in the `_meta` of every request since 2026-07-28."""
 
 
 class RpcMessage(NamedTuple):
-    """One message, and where its parts lie in the bytes that it came in."""
+    """One message, and the positions of its parts in its bytes."""
 
     whole: Object
     id: Id | None
@@ -55,7 +55,7 @@ class RpcMessage(NamedTuple):
 
 
 class AskedCall(NamedTuple):
-    """What a request asked for whose answer may change on its way."""
+    """A request whose answer may change on its way."""
 
     method: str
     tool: str
@@ -67,7 +67,7 @@ class OwnCall(NamedTuple):
 
     id: Id
     id_json: bytes
-    """The id as it was written."""
+    """The id in its original spelling."""
     tool: str
     """`page` or `find`."""
     arguments: Mapping[str, object]
@@ -76,19 +76,19 @@ class OwnCall(NamedTuple):
     is_modern: bool
     is_in_batch: bool
     meta_json: bytes = b""
-    """The `_meta` of a request of the modern era, which every request there has; else nothing."""
+    """The `_meta` of a request of the modern era, where every request has one; otherwise empty."""
 
     @property
     def name(self) -> str:
-        """The tool as the client calls it."""
+        """The tool's name for the client."""
         return self.prefix + self.tool
 
 
 def parse(raw: bytes) -> list[RpcMessage] | None:
-    """Return the messages in some bytes, one or those of a batch; None for what is no message.
+    """Return the messages in some bytes, one or those of a batch; None if they are not messages.
 
     Args:
-        raw: what stands on a line, in an event or in a body.
+        raw: a line, an event's data or a body.
     """
     try:
         value = read(raw, _INTO)
@@ -117,7 +117,7 @@ def _id(raw: bytes, at: Value | None) -> Id | None:
     if not isinstance(at, Slice):
         return None
     value = decode(raw, at)
-    if value is None:  # forbidden by MCP, and answered by servers all the same
+    if value is None:  # forbidden by MCP, but servers answer it all the same
         return "null", ""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
@@ -125,7 +125,7 @@ def _id(raw: bytes, at: Value | None) -> Id | None:
 
 
 def text_in(raw: bytes, where: Value | None, *names: str) -> str | None:
-    """Return the text that names lead to within a value, None where there is none."""
+    """Return the text that a path of names leads to within a value; None if there is none."""
     for name in names:
         if not isinstance(where, Object):
             return None
@@ -134,7 +134,7 @@ def text_in(raw: bytes, where: Value | None, *names: str) -> str | None:
 
 
 class Beginning(NamedTuple):
-    """What the first bytes of a long message tell."""
+    """What the first bytes of a long message reveal."""
 
     method: str | None = None
     id: Id | None = None
@@ -144,7 +144,7 @@ class Beginning(NamedTuple):
 
 
 def begins(raw: bytes) -> Beginning | None:
-    """Return what the beginning of a message tells; None for what is none."""
+    """Return what the beginning of a message reveals; None if it is not a message."""
     reader = JsonReader(raw)
     found: dict[str, object] = {}
     try:
@@ -173,7 +173,7 @@ def _found_id(found: dict[str, object]) -> Id | None:
 
 
 def _members_until_cut(reader: JsonReader) -> Iterator[tuple[str, Slice | None]]:
-    """Yield names with their values, the last one perhaps without: its value goes on behind what is there."""
+    """Yield names with their values, the last one perhaps without: its value continues beyond the bytes at hand."""
     reader.at += 1
     while True:
         reader.blanks()
@@ -183,9 +183,8 @@ def _members_until_cut(reader: JsonReader) -> Iterator[tuple[str, Slice | None]]
         except CutShort:
             yield name, None
             return
-        # Only what ends before the bytes do is whole: of the id 1234 the first two digits would be the id of another
-        # request.
-        yield name, value if value.end < len(reader.raw) else None  # a number may go on
+        # Only a value that ends before the bytes do is whole: the first two digits of the id 1234 would be another request's id.
+        yield name, value if value.end < len(reader.raw) else None  # a number may continue
         reader.blanks()
         if reader.raw[reader.at : reader.at + 1] != b",":
             return

@@ -1,7 +1,7 @@
-"""Write the headers in which a request over HTTP repeats what its body says, for servers that route by them.
+"""Which headers repeat what the body of an HTTP request says, for servers that route by them?
 
 Source: the transports of MCP 2026-07-28: `Mcp-Method`, `Mcp-Name`, and `Mcp-Param-…` for arguments whose schema has `x-mcp-header`.
-Law: a server that compares them with the body finds the same. Keeps out: who sends them (`bridge`).
+Law: a server that compares them with the body finds no difference. Leaves to others: who sends them (`bridge`).
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ Path = tuple[str, ...]
 
 
 class Mirror:
-    """What is repeated in headers, as far as it was learned from lists of tools."""
+    """What to repeat in headers, as learned from lists of tools."""
 
     def __init__(self) -> None:
         self._of_tool: dict[str, dict[Path, str]] = {}
 
     def learn(self, raw: bytes) -> None:
-        """Learn from a message which arguments of which tools are repeated; most say nothing of it."""
+        """Learn from a message which arguments of which tools are repeated; most messages have none."""
         if _MARK not in raw:
             return
         try:
             tools = json.loads(raw)["result"]["tools"]
-            # Decoded by the standard library, although everything else here is cut from bytes: few servers have the
-            # mark, and a schema is walked to its leaves.
+            # Decoded by the standard library, although everything else here slices bytes: few servers use the mark, and a schema is
+            # walked to its leaves.
             self._of_tool.update({tool["name"]: dict(_headers_in(tool["inputSchema"], ())) for tool in tools})
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):  # no list of tools
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):  # not a list of tools
             return
 
     def headers(self, raw: bytes, message: RpcMessage) -> list[tuple[bytes, bytes]]:
-        """Return the headers of a request of the modern era; none of an older one.
+        """Return the headers of a request of the modern era; none for an older one.
 
         Args:
             raw: the bytes that the message is in.
@@ -74,7 +74,7 @@ class Mirror:
 
 
 def _headers_in(schema: Any, path: Path) -> Iterator[tuple[Path, str]]:
-    """Yield where arguments lie that are repeated, with the ends of their headers' names."""
+    """Yield the paths of arguments that are repeated, with the suffixes of their headers' names."""
     properties: Mapping[str, Any] = schema.get("properties") or {}
     for name, inner in properties.items():
         if isinstance(inner, dict):
@@ -93,7 +93,7 @@ def _at(value: Any, path: Path) -> str | None:
 
 
 def _written(text: str) -> bytes:
-    """Return a value as a header can carry it: as it is where it is plain, else in Base64."""
+    """Return a value in the form of a header: unchanged if it is plain, otherwise in Base64."""
     if not text or _PLAIN.match(text):
         return text.encode("ascii")
     return b"=?base64?" + base64.b64encode(text.encode("utf-8", "replace")) + b"?="

@@ -1,6 +1,7 @@
-"""Offer the two tools that read what was cut, and answer their calls.
+"""How are the two tools offered that read what was cut, and their calls answered?
 
-Law: a call gets one answer, whatever it says; what blocks is the caller's thread. Keeps out: what a page is (`tools`, `store`).
+Law: a call gets one answer, whatever it says; blocking work is done in the caller's thread. Leaves to others: what a page is
+(`tools`, `store`).
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ if TYPE_CHECKING:
     from penstock.text.allowance import Allowance
     from penstock.tools import Tool
 
-# As in `penstock mcp`: where a tool says it, Claude Code does not cut its result by tokens as well.
+# As in `penstock mcp`: if a tool declares it, Claude Code does not also cut its result by tokens.
 _RESULT_CHARS = 50_000
 
 
 def entries(prefix: str) -> bytes:
-    """Return our tools as they stand in a list of tools, with a comma between them."""
+    """Return our tools as list entries, separated by a comma."""
     return b",".join(_written(_entry(tool, prefix)) for tool in (PAGE, FIND))
 
 
@@ -44,11 +45,11 @@ def _entry(tool: Tool, prefix: str) -> dict[str, object]:
 
 
 class OwnTools:
-    """What answers calls of our tools.
+    """Answers calls of our tools.
 
     Args:
         open_store: opens the store in which they look.
-        budget: characters that a page may take; None for what the host shows.
+        budget: the limit of a page in characters; None for what the host shows.
     """
 
     def __init__(self, open_store: Callable[[], Store], budget: int | None) -> None:
@@ -57,14 +58,13 @@ class OwnTools:
 
     def answer(self, call: OwnCall) -> bytes:
         """Return the message that answers a call, as JSON on one line."""
-        # The two look at no file; a root has to be one that is there.
+        # These two tools read no files; the root only has to exist.
         tools = Tools(os.sep, dialect=mcp(call.prefix), store=self._open_store)
         answer = tools.call(call.tool, call.arguments, allowance=self._allowance(call.client))
         result: dict[str, object] = {"content": [{"type": "text", "text": answer.text}], "isError": answer.is_error}
         if answer.is_error:
             result["_meta"] = {"penstock/code": answer.code}
-        # Since 2026-07-28 each result says whether it is complete or asks for more; an older client may refuse a member
-        # it does not know.
+        # Since 2026-07-28 each result says whether it is complete or asks for more; an older client may refuse an unknown member.
         if call.is_modern:
             result["resultType"] = "complete"
         message = b'{"jsonrpc":"2.0","id":' + call.id_json + b',"result":' + _written(result) + b"}"

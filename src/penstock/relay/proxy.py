@@ -1,8 +1,8 @@
-"""Stand between a host and a server that speak HTTP: an ASGI application that passes requests on.
+"""How do requests pass between a host and a server that speak HTTP? Through an ASGI application.
 
-Each request is passed with its headers, and its answer with those of the server, whatever its status. Looked into are bodies of
-`POST`, which name calls, and answers to them, as JSON or as events. Law: headers for one hop end here, all others pass;
-whoever hangs up ends what the server does for it. Keeps out: what changes in a message (`conversation`).
+Each request is passed on with its headers, and its answer with the server's, whatever the status. Only bodies of `POST`, which name
+calls, and answers to them are read, as JSON or as events. Law: hop-by-hop headers end here, all others pass; a disconnect ends the
+server's work for the request. Leaves to others: what changes in a message (`conversation`).
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ if TYPE_CHECKING:
     Pairs = list[tuple[bytes, bytes]]
 
 MAX_SESSIONS = 1_000
-"""How many sessions of hosts are remembered; of more the one used longest ago is forgotten, and its host's name with it."""
+"""How many of the hosts' sessions are remembered; beyond that the least recently used is forgotten, and its host's name with it."""
 MAX_EVENTS = 10_000
-"""How many places are remembered at which a stream can be taken up again that has no session."""
+"""How many positions are remembered at which a stream without a session can be resumed."""
 _SESSION, _LAST_EVENT = b"mcp-session-id", b"last-event-id"
 _PLAIN, _JSON = b"text/plain; charset=utf-8", b"application/json"
 _UNPACKED = frozenset({"gzip", "deflate", "identity"})
-# A body is written in parts: each waits until the host has read most of those before it.
+# A body is written in parts: each waits until the host has read most of the previous ones.
 _PART_BYTES = 1 << 18
 
 
@@ -60,8 +60,8 @@ class Proxy:
         guard: cuts what is too large.
         own_tools: answers the calls of our tools.
         max_held_bytes: how much of one message is held.
-        served: the names that requests may call us by.
-        say: is told what the person should know.
+        served: the host names under which requests may address us.
+        say: receives sentences for the person.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Proxy:
         self._max_held = max_held_bytes
         self._served = served
         self._say = say
-        # Of their own: an answer that waited for the room which its own request takes would wait for ever.
+        # Two rooms: an answer waiting for the room that its own request occupies would wait forever.
         self._asked, self._room = HoldRoom(max_held_bytes), HoldRoom(max_held_bytes)
         self._names = Names()
         self._sessions: OrderedDict[bytes, Conversation] = OrderedDict()
@@ -102,11 +102,10 @@ class Proxy:
                 await _answer(send, body[0], body[1].encode(), _PLAIN)
 
     async def _pass_while_there(self, scope: Event, receive: Receive, send: Send, body: bytes) -> None:
-        """Pass a request on, and its answer back, as long as its host is there."""
+        """Pass a request on, and its answer back, while its host is connected."""
         passing = asyncio.ensure_future(self._pass(scope, scope["headers"], body, send))
         gone = asyncio.ensure_future(_hung_up(receive))
-        # Both are waited for, because a server that works for minutes sends nothing meanwhile: that its host is gone
-        # shows only here.
+        # Both are awaited, because a server that works for minutes sends nothing meanwhile: only this shows that its host is gone.
         await asyncio.wait({passing, gone}, return_when=asyncio.FIRST_COMPLETED)
         gone.cancel()
         if not passing.done():
@@ -118,7 +117,7 @@ class Proxy:
                 raise
 
     async def _body(self, receive: Receive, place: HeldPlace) -> bytes | tuple[int, str]:
-        """Return the body of a request; the status and the reason where it is too large, or others have been for long."""
+        """Return the body of a request; the status and the reason if it is too large, or others have been for long."""
         body = bytearray()
         while True:
             event = await receive()
@@ -134,9 +133,8 @@ class Proxy:
         """Pass a request on, and its answer back."""
         import httpx2
 
-        # A host without a session is known by its connection, never by what another one said.
-        # The user agent is the weaker sign: two windows of one host send the same, so that it is asked only where the
-        # connection is new.
+        # A host without a session is identified by its connection, never by what another host said. The user agent is weaker
+        # evidence, since two windows of one host send the same: it is used only on a new connection.
         known: dict[str, str] = scope.get("state", {}).get(OF_CONNECTION, {})
         agent = next((value for name, value in headers if name == b"user-agent"), b"")
         talk = self._conversation(headers, known.get("client") or self._agents.client(agent))
@@ -147,13 +145,12 @@ class Proxy:
         if said.own and not talk.names.is_known:
             await ask_names(self._upstream, talk, said.own[0], self._sent(headers))
             said = talk.with_names(body, said)
-        # A batch may hold calls for us and calls for the server. The server gets what is left of it, and our answers
-        # join its own.
+        # A batch may contain calls for us and calls for the server. The server gets the rest, and our answers join its own.
         own = await self._own_answers(talk, said)
         if own and not said.forward:
             await _answer(send, 200, b"[" + own + b"]" if said.own[0].is_in_batch else own, _JSON)
             return
-        if body and not said.forward:  # nobody but us was told something
+        if body and not said.forward:  # the message was only for us
             await _answer(send, 202, b"", _PLAIN)
             return
         answered = False
@@ -169,17 +166,17 @@ class Proxy:
                 self._remember(scope["method"], headers, response, talk)
                 await self._pass_back(response, talk, own, send_on)
         except httpx2.HTTPError as error:
-            if answered:  # the host sees that it broke off, as without us
+            if answered:  # the host sees the break, as it would without us
                 self._say(f"{self._upstream.origin.decode()} broke off: {described(error)}")
                 scope["state"][OF_CONNECTION][ABORT]()
-                await asyncio.sleep(0)  # until the server knows it
+                await asyncio.sleep(0)  # so that the ASGI server notices
                 return
             why = f"The server at {self._upstream.origin.decode()} did not answer: {described(error)}"
             self._say(why)
             await _answer(send, 502, why.encode(), _PLAIN)
 
     def _conversation(self, headers: Pairs, client: str | None) -> Conversation:
-        """Return what was said before in a session, or before a stream broke off; one of its own for another request."""
+        """Return the conversation of a session, or of a broken stream; a new one for any other request."""
         session = next((value for name, value in headers if name == _SESSION), b"")
         if session in self._sessions:
             self._sessions.move_to_end(session)
@@ -190,11 +187,11 @@ class Proxy:
         return Conversation(self._guard, self._names, client=client)
 
     def _remember(self, method: str, headers: Pairs, response: httpx2.Response, talk: Conversation) -> None:
-        """Keep a session that begins, and forget one that ends."""
+        """Remember a session that begins, and forget one that ends."""
         session = response.headers.get("mcp-session-id")
         if session:
-            # Kept as soon as the headers have come, before the body: a host may send its next request while it still
-            # reads this answer.
+            # Remembered as soon as the headers have come, before the body: a host may send its next request while it is still
+            # reading this answer.
             self._sessions[session.encode()] = talk
             while len(self._sessions) > MAX_SESSIONS:
                 self._sessions.popitem(last=False)
@@ -202,13 +199,14 @@ class Proxy:
             self._sessions.pop(next((value for name, value in headers if name == _SESSION), b""), None)
 
     def _sent(self, headers: Pairs) -> Pairs:
-        """Return a host's headers as the server is to see them: pages of ours are pages of its own."""
+        """Return a host's headers as the server is to see them: our origin becomes the server's own."""
         return [(name, self._upstream.origin if name == b"origin" else value) for name, value in headers]
 
     def _refused_target(self, scope: Event) -> tuple[int, str] | None:
-        """Return the status and the reason why nothing is served at the target of a request; None where something may be.
+        """Return the status and the reason for refusing a request's target; None if it may be served.
 
-        Of the whole URL of a request to a proxy (RFC 9112, section 3.2.2) the host is read as that of `Host`, and the path stays.
+        If a request names a whole URL, as to a proxy (RFC 9112, section 3.2.2), its host is treated as that of `Host`, and the path
+        stays.
         """
         raw: bytes = scope.get("raw_path") or scope["path"].encode()
         scheme, _, rest = raw.partition(b"://")
@@ -223,7 +221,7 @@ class Proxy:
         return None
 
     def _target(self, scope: Event) -> httpx2.URL | None:
-        """Return where a request goes: to the endpoint, or to the same path of the server."""
+        """Return where a request goes: to the endpoint, or to the same path on the server."""
         if scope["path"] in {PATH, self._upstream.url.path} and not scope["query_string"]:
             return None
         path = scope.get("raw_path") or scope["path"].encode()
@@ -233,7 +231,7 @@ class Proxy:
         return self._upstream.url.copy_with(raw_path=path + query)
 
     async def _own_answers(self, talk: Conversation, said: ToServer) -> bytes:
-        """Return the answers to the calls of ours, with commas between them; nothing where there is none."""
+        """Return the answers to our calls, separated by commas; empty if there are none."""
         answers = []
         for call in said.own:
             answer = await asyncio.to_thread(self._own_tools.answer, call)
@@ -242,18 +240,18 @@ class Proxy:
         return b",".join(answers)
 
     async def _pass_back(self, response: httpx2.Response, talk: Conversation, own: bytes, send: Send) -> None:
-        """Pass an answer back with its headers, and with what changes in its body: `own` are answers of ours for the same batch."""
+        """Pass an answer back with its headers and its edited body: `own` are answers of ours for the same batch."""
         headers = end_to_end(response.headers.raw)
         kind = response.headers.get("content-type", "").lower()
         is_events, is_json = kind.startswith("text/event-stream"), kind.startswith("application/json")
         is_nothing = response.status_code in {202, 204}
         packed = {one.strip().lower() for one in response.headers.get("content-encoding", "").split(",")} - {""}
         if not packed <= _UNPACKED:
-            # We asked for none (`upstream`); of one that the server takes all the same and nobody here can undo all passes.
+            # We asked for no encoding (`upstream`); if the server uses one all the same that we cannot decode, everything passes.
             self._say(f"an answer passed uncut: it is packed as {', '.join(sorted(packed))[:80]}")
             is_events = is_json = False
         if not response.is_success or not (is_events or is_json or is_nothing):
-            own = b""  # that answers all of it
+            own = b""  # that response answers the whole batch
         if own and is_nothing:
             await _answer(send, 200, b"[" + own + b"]", _JSON, [p for p in headers if not p[0].startswith(b"content-")])
             return
@@ -280,7 +278,7 @@ class Proxy:
     async def _pass_json(
         self, start: Event, parts: AsyncIterator[bytes], talk: Conversation, own: bytes, send: Send, place: HeldPlace
     ) -> None:
-        """Pass a body of JSON, which is held to its end unless it is too long."""
+        """Pass a JSON body, which is held to its end unless it is too long."""
         held = bytearray()
         is_too_long = False
         async for part in parts:
@@ -304,7 +302,7 @@ class Proxy:
             came = len(held)
             raw = bytes(held)
             held.clear()
-            mark = BOM_UTF8 if raw.startswith(BOM_UTF8) else b""  # who reads a body as UTF-8 leaves it out
+            mark = BOM_UTF8 if raw.startswith(BOM_UTF8) else b""  # readers of UTF-8 skip it
             body = mark + _with_own(await decided(talk.from_server, raw[len(mark) :]), own)
             del raw
             if len(body) != came:
@@ -315,7 +313,7 @@ class Proxy:
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _changed(self, parts: AsyncIterator[bytes], talk: Conversation) -> AsyncIterator[bytes]:
-        """Yield a stream of events, those anew whose messages change."""
+        """Yield a stream of events, rewriting those whose messages change."""
         stream = Events(talk.is_plain_for_client, lambda: talk.is_idle, self._max_held)
         with self._room.place() as place:
             async for part in parts:
@@ -328,12 +326,12 @@ class Proxy:
                 if not await place.grow(stream.held_bytes):
                     self._say_uncut(stream.held_bytes)
                     yield stream.give_up().raw
-        # Readers that follow the standard drop an event without its empty line, and may ask for it again: others show it.
+        # Standard-conforming readers drop an event without its empty line, and may request it again; others show it.
         for frame in stream.end():
             yield await _event(talk, frame.raw, is_last=False)
 
     def _note_place(self, event: bytes, talk: Conversation) -> None:
-        """Remember whose answers a stream owes that may be taken up again behind an event: its call comes only once."""
+        """Remember the conversation of a stream that may be resumed after an event: its call comes only once."""
         place = None if talk.is_idle else field_of(event, b"id")
         if place:
             self._places[place] = talk
@@ -348,7 +346,7 @@ class Proxy:
 
 
 async def _event(talk: Conversation, event: bytes, *, is_last: bool = True) -> bytes:
-    """Return an event as the host gets it; arguments as of `Conversation.from_server`."""
+    """Return an event as the host gets it; arguments as for `Conversation.from_server`."""
     data = data_of(event)
     if data is None or talk.is_idle:
         return event
@@ -357,23 +355,23 @@ async def _event(talk: Conversation, event: bytes, *, is_last: bool = True) -> b
 
 
 class _Agents:
-    """Which hosts have said their names under which `User-Agent`, for those that have no session and open connections anew."""
+    """Which hosts have named themselves under which `User-Agent`, for hosts without a session that open new connections."""
 
     def __init__(self) -> None:
         self._names: OrderedDict[bytes, set[str]] = OrderedDict()
 
     def note(self, agent: bytes, client: str) -> None:
-        """Note the name of a host; libraries are agents too, so several may have the same."""
+        """Note the name of a host; libraries are agents too, so several hosts may share one."""
         if agent:
             names = self._names.setdefault(agent, set())
-            if len(names) < 2:  # which are too many to tell
+            if len(names) < 2:  # two already make it ambiguous
                 names.add(client)
             self._names.move_to_end(agent)
             while len(self._names) > MAX_SESSIONS:
                 self._names.popitem(last=False)
 
     def client(self, agent: bytes) -> str | None:
-        """Return the host that an agent is; None where none or several have said their names."""
+        """Return the host with a user agent; None if no host or several have named themselves under it."""
         names = self._names.get(agent, set())
         return next(iter(names)) if len(names) == 1 else None
 
@@ -389,7 +387,7 @@ def _has_session(headers: Pairs) -> bool:
 
 
 def _with_own(body: bytes, own: bytes) -> bytes:
-    """Return what answers a batch, with our answers first: servers answer one that is left of it by a batch or alone."""
+    """Return the answer to a batch, ours first: servers answer a remaining single request as a batch or alone."""
     if not own:
         return body
     theirs = body.strip()
@@ -399,7 +397,7 @@ def _with_own(body: bytes, own: bytes) -> bytes:
 
 
 def _begin_with_own(held: bytearray, own: bytes) -> bytes:
-    """Put our answers to a batch before what is there of a body, and return what has to stand behind its end."""
+    """Put our answers to a batch before the held part of a body, and return what must follow its end."""
     is_batch = held.lstrip()[:1] == b"["
     if is_batch:
         del held[: held.index(b"[") + 1]

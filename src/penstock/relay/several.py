@@ -1,8 +1,8 @@
-"""Carry messages between a host at standard input and output and several servers, programs or URLs.
+"""How do messages pass between a host at standard input and output and several servers, programs or URLs?
 
-A thread reads the host and two each read and write a server; what they bring goes through one switchboard, one message at a
-time. Laws: the order in which a server speaks is kept; a server that does not read keeps nobody from the others; no program is
-left when this ends. Keeps out: what goes where (`switchboard`).
+One thread reads the host, and two threads per server read and write it; all messages go through one switchboard, one at a time.
+Laws: each server's order of messages is kept; a server that does not read does not block the others; no program is left when this
+ends. Leaves to others: what goes where (`switchboard`).
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
     from penstock.text.json_slices import Edit, Object
 
 _END_SECONDS = 5.0
-"""How long a program may take to end once its input has ended, before it is told to; as long again before it is ended."""
+"""How long a program may take to end after its input has ended, before it gets TERM; and then again before it is killed."""
 _EXIT_SECONDS = 0.5
-"""How long a program may take from the end of its output to its own."""
+"""How long a program may take from the end of its output to its exit."""
 _ANSWER_SECONDS = 32.0
 _CALLS_AT_ONCE = 8
 
 
 class _Line(NamedTuple):
-    """What leads to one server and back."""
+    """The connection to one server and back."""
 
     to: ServerInput
     from_: int
@@ -50,14 +50,14 @@ class _Line(NamedTuple):
 
 
 class Several:
-    """What stands between standard input and output and some servers.
+    """The connection between standard input and output and some servers.
 
     Args:
-        servers: the servers; those that cannot be started are named and left out.
+        servers: the servers; those that cannot be started are reported and left out.
         guard: cuts what is too large.
         own_tools: answers the calls of our tools.
         max_held_bytes: how much of one message is held.
-        say: is told what the person should know.
+        say: receives sentences for the person.
     """
 
     def __init__(
@@ -73,14 +73,14 @@ class Several:
         self._max_held = max_held_bytes
         self._say = say
         self._output = HostOutput(1)
-        # For what is decided alone. What follows is written outside of it: a host that reads slowly holds up no decision.
+        # Held only while deciding. The result is written outside of it: a host that reads slowly delays no decision.
         self._turn = threading.Lock()
         self._places = threading.Semaphore(_CALLS_AT_ONCE)
         self._ended = threading.Event()
         self._status = 0
-        self._served: set[int] = set()  # by number: those that said something, or ended as they were told to
+        self._served: set[int] = set()  # by number: those that said something, or ended cleanly
         self._answers: list[threading.Thread] = []
-        # Programs first: the watch over each is forked before there are threads.
+        # Programs first: each one's watch is forked before there are threads.
         programs = [self._started(server) if server.words else None for server in servers]
         self._lines = [
             _Line(ServerInput(program.input, program.close_input, max_held_bytes), program.output, program)
@@ -98,7 +98,7 @@ class Several:
             return None
 
     def _bridged(self, server: ConfiguredServer) -> _Line:
-        """Return two pipes at whose other ends a bridge speaks with a URL."""
+        """Return two pipes at whose other ends a bridge speaks to a URL."""
         from penstock.relay.bridge import Bridge
         from penstock.relay.upstream import Upstream
 
@@ -127,7 +127,7 @@ class Several:
         return _Line(ServerInput(ours_to, partial(os.close, ours_to), self._max_held), ours_from, None)
 
     def run(self) -> int:
-        """Carry until the host's input ends or a signal comes, and return the exit status."""
+        """Carry messages until the host's input ends or a signal comes, and return the exit status."""
         for number in ending_signals():
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._stop)
@@ -140,7 +140,7 @@ class Several:
             reader.start()
             readers.append(reader)
         threading.Thread(target=self._read_host, daemon=True, name="penstock-up").start()
-        while not self._ended.wait(1.0):  # in slices: a signal is handled between two
+        while not self._ended.wait(1.0):  # in slices: signals are handled in between
             self._tick()
             if not any(reader.is_alive() for reader in readers):
                 self._status = self._status or 1  # no server is left
@@ -158,18 +158,17 @@ class Several:
         self._ended.set()
 
     def _end(self, readers: Sequence[threading.Thread]) -> None:
-        """Let every server find the end of its input, and end what does not end then."""
+        """Close every server's input, and kill what does not end then."""
         lines = [line for line in self._lines if line is not None]
         for line in lines:
             line.to.end()
-        # A host that closed our input may wait for what is under way; one that sent a signal, or has no server left,
-        # does not.
+        # A host that closed our input may wait for open requests; one that sent a signal, or has no server left, does not.
         seconds = _END_SECONDS if self._status == 0 else _END_SECONDS / 5
         for reader in readers:
             reader.join(seconds)
         programs = [line.program for line in lines if line.program is not None]
         for number, server in enumerate(self._lines):
-            # Of a program that failed before it said anything nobody has had a thing; a URL tells of a failure at each request.
+            # A program that failed before it said anything served nobody; a URL reports a failure at each request.
             if server is not None and (server.program is None or not server.program.failed(_EXIT_SECONDS)):
                 self._served.add(number)
         for program in programs:
@@ -182,9 +181,8 @@ class Several:
             program.end()
 
     def _read_host(self) -> None:
-        """Bring what the host says to the switchboard, until its end."""
-        # Whole messages only: where one goes is known from what stands in it, so that none may pass before it has
-        # ended.
+        """Bring the host's messages to the switchboard until its input ends."""
+        # Whole messages only: a message's content decides where it goes, so none may pass before it has ended.
         lines = Lines(lambda _: False, lambda: False, self._max_held)
         while part := read_some(0):
             for frame in lines.feed(part):
@@ -195,7 +193,7 @@ class Several:
         self._ended.set()
 
     def _read_server(self, number: int, line: _Line) -> None:
-        """Bring what a server says to the switchboard, until its end."""
+        """Bring a server's messages to the switchboard until its output ends."""
         lines = Lines(lambda _: False, lambda: False, self._max_held)
         while part := read_some(line.from_):
             for frame in lines.feed(part):
@@ -203,8 +201,8 @@ class Several:
                     self._say(f"a message of more than {self._max_held} bytes did not pass")
                 if frame.is_message:
                     self._served.add(number)
-                    # Decided under the lock and written outside of it, so that two threads may be late against each
-                    # other, but each server's own messages keep their order: one thread reads them.
+                    # Decided under the lock and written outside of it: two threads may be late relative to each other, but each
+                    # server's messages keep their order, because one thread reads them.
                     self._send(self._turned(lambda raw=frame.raw: self._board.from_server(number, raw)))  # type: ignore[misc]
         self._send(self._turned(partial(self._board.lost, number)))
         if not self._ended.is_set():
@@ -212,7 +210,7 @@ class Several:
             self._say(f"{self._names[number]} has ended{'' if status is None else f' with status {status}'}")
 
     def _tick(self) -> None:
-        """Let a second pass, and say which servers nobody waits for any more."""
+        """Let one second pass, and report servers that are no longer waited for."""
         before = self._board.silent
         self._send(self._turned(self._board.tick))
         for name in self._board.silent:
@@ -223,19 +221,19 @@ class Several:
         with self._turn:
             try:
                 return work()
-            except Exception as error:  # noqa: BLE001 - one message that nobody foresaw must not silence its sender
+            except Exception as error:  # noqa: BLE001 one unforeseen message must not silence its sender
                 self._say(f"a message was dropped: {described(error)}")
                 return []
 
     def _send(self, outs: Sequence[Out]) -> None:
-        """Send messages where they belong, and answer what is ours."""
+        """Send messages to their destinations, and answer what is ours."""
         for out in outs:
             if out.own is not None:
                 thread = threading.Thread(target=self._answer, args=(out.own,), daemon=True, name="penstock-answer")
                 self._answers = [answer for answer in self._answers if answer.is_alive()] + [thread]
                 thread.start()
                 continue
-            with suppress(OSError):  # who reads no more will be found to have ended
+            with suppress(OSError):  # a destination that no longer reads will be found to have ended
                 line = self._lines[out.to] if out.to != HOST else None
                 if out.to == HOST:
                     self._output.write_message(out.raw)
@@ -252,6 +250,6 @@ class Several:
 
 
 def _pass_all(raw: bytes, result: Object, asked: AskedCall, prefix: str) -> list[Edit]:
-    """Cut nothing: the switchboard does, once for all servers."""
+    """Cut nothing: the switchboard cuts, once for all servers."""
     del raw, result, asked, prefix
     return []

@@ -1,8 +1,8 @@
-"""Say what of a tool's result a host shows to its model, and how much room that takes.
+"""Which parts of a tool's result does a host show to its model, and how much room do they take?
 
-The parts are text, the text of resources that are embedded, and structured content; hosts show the one, the other or both. Law:
-pictures, sounds, links and whatever else stands in a result are never cut; nor is what is marked for the person or for an app,
-where the host is none of those that give their models everything. Keeps out: how a part is cut and kept (`guarding`).
+The parts are text, the text of embedded resources, and structured content; hosts show either or both. Law: pictures, sounds, links
+and everything else in a result are never cut; nor is what is marked for the person or for an app, unless the host is one of those
+that give their models everything. Leaves to others: how a part is cut and kept (`guarding`).
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from penstock.text.allowance import Allowance
 
 PICTURE_CHARS = 5_600
-"""What a picture or a sound counts beside texts: about the 1,600 tokens that a picture takes at most in the Anthropic API."""
-# A character takes at most so many bytes in JSON: a pair of escapes.
+"""The size of a picture or a sound compared with text: about the 1,600 tokens that a picture takes at most in the Anthropic API."""
+# The most bytes of one character in JSON: a pair of escapes.
 _BYTES_PER_CHAR = 12
 _COMPARED_BYTES = 16 << 20
 _PIECE_BYTES = 1 << 20
@@ -42,9 +42,9 @@ class ShownPart(NamedTuple):
     """A text of a result."""
 
     value: Slice
-    """Where the text lies in the message."""
+    """The position of the text in the message."""
     is_json: bool = False
-    """Whether the text is shown as raw JSON; else it is a JSON string to decode."""
+    """Whether the text is shown as raw JSON; otherwise it is a JSON string to decode."""
 
     def pieces(self, raw: bytes) -> Iterator[bytes]:
         """Yield it as UTF-8, as a model reads it."""
@@ -55,10 +55,9 @@ class ShownPart(NamedTuple):
             yield from pieces_of(raw, self.value)
 
     def size(self, raw: bytes, room: Allowance) -> int:
-        """Return what it takes: exactly where it may fit, else about."""
+        """Return its size: exact if it may fit, otherwise approximate."""
         length = self.value.end - self.value.start
-        # So long in bytes that no escapes could bring it within the room: that it is too large is all that anybody
-        # asks.
+        # Even with nothing but escapes it would exceed the room: that it is too large is all that matters.
         if length > _BYTES_PER_CHAR * room.limit:
             return length
         if self.is_json:
@@ -74,23 +73,23 @@ class ResultParts(NamedTuple):
     others: tuple[Slice, ...]
     """Links and blocks of unknown kinds."""
     pictures: tuple[Slice, ...]
-    """Whole blocks: images, sounds, resources that are no text."""
+    """Whole blocks: images, sounds, resources that are not text."""
     content: Slice | None
-    """The list of blocks; None where the result has none."""
+    """The list of blocks; None if the result has none."""
     is_plain: bool
-    """Whether each text is a block of its own, so that it says all of that."""
+    """Whether each text is a block of its own, so that the text says everything about it."""
     apart: tuple[Slice, ...] = ()
-    """Whole blocks that no model is shown: for the person, or for an app of the host's."""
+    """Whole blocks that no model is shown: for the person, or for an app of the host."""
     is_listed: bool = True
-    """Whether the blocks were looked into; of very many only the list as a whole is known."""
+    """Whether the blocks were read; of very many only the list as a whole is known."""
 
     @property
     def other_bytes(self) -> int:
-        """What links and blocks of unknown kinds take as JSON."""
+        """The size of links and blocks of unknown kinds as JSON."""
         return sum(at.end - at.start for at in self.others)
 
     def is_within(self, raw: bytes, room: Allowance, shows: Literal["text", "structured", "both"]) -> bool:
-        """Return whether what a host shows of it is within its room."""
+        """Return whether the shown parts fit the room."""
         taken = 0
         if self.structured is not None and shows != "text":
             taken += self.structured.size(raw, room)
@@ -100,12 +99,12 @@ class ResultParts(NamedTuple):
 
 
 def read_result(raw: bytes, result: Value | None, *, is_all_shown: bool = True) -> ResultParts | None:
-    """Return what a result holds for a model; None for what is none, or is not complete (`input_required`, a task).
+    """Return what a result holds for a model; None if it is not a result, or not complete (`input_required`, a task).
 
     Args:
         raw: the message.
         result: its result.
-        is_all_shown: whether the host gives its model also what the protocol marks for the person or for an app.
+        is_all_shown: whether the host also gives its model what the protocol marks for the person or for an app.
 
     Raises:
         NotJson: a part of it cannot be read.
@@ -114,7 +113,7 @@ def read_result(raw: bytes, result: Value | None, *, is_all_shown: bool = True) 
         return None
     content, structured = result.get("content"), result.get("structuredContent")
     if not is_all_shown and isinstance(content, Array) and _is_of_app(result):
-        structured = None  # what its app draws; the model is told in the content
+        structured = None  # its app draws this; the content tells the model
     part = None if structured is None else ShownPart(Slice(structured.start, structured.end), is_json=True)
     if not isinstance(content, Array):
         return None if part is None or content is not None else ResultParts((), part, (), (), None, is_plain=True)
@@ -146,7 +145,7 @@ def _is_of_app(result: Object) -> bool:
 
 
 def _is_apart(raw: bytes, block: Value) -> bool:
-    """Return whether a block is for the person alone, a page that an app shows, or a drawing."""
+    """Return whether a block is only for the person, a page that an app shows, or a drawing."""
     if not isinstance(block, Object):
         return False
     annotations = None if (at := block.get("annotations")) is None else decode(raw, at)
@@ -157,7 +156,7 @@ def _is_apart(raw: bytes, block: Value) -> bool:
 
 
 def _text_in_block(raw: bytes, block: Value) -> tuple[Slice | None, bool]:
-    """Return where the text of a block lies, and whether the block is nothing but text."""
+    """Return the position of a block's text, and whether the block is only text."""
     if not isinstance(block, Object):
         return None, False
     is_block = block.get("resource") is None
@@ -173,9 +172,9 @@ def _is_picture(raw: bytes, block: Value) -> bool:
 
 
 def says_the_same(raw: bytes, shown: ResultParts) -> bool:
-    """Return whether the structured content says nothing that the one text does not.
+    """Return whether the structured content says nothing beyond the single text.
 
-    Servers send it beside the text as the same JSON, or as an object whose `result` is the text.
+    Servers send it next to the text as the same JSON, or as an object whose `result` is the text.
     """
     if shown.structured is None or len(shown.texts) != 1 or not shown.is_listed:
         return False
@@ -189,7 +188,7 @@ def says_the_same(raw: bytes, shown: ResultParts) -> bool:
 
 
 def _wraps(raw: bytes, structured: Slice, text: Slice) -> bool:
-    """Return whether structured content is an object of one member, `result`, whose value is a text as it stands."""
+    """Return whether structured content is an object of one member, `result`, whose value is the text in the same spelling."""
     reader = JsonReader(raw, at=structured.start + 1)
     try:
         reader.blanks()
@@ -206,5 +205,5 @@ def _wraps(raw: bytes, structured: Slice, text: Slice) -> bool:
 
 
 def _compact(json: bytes) -> bytes:
-    """Return JSON without the blanks between its values."""
+    """Return JSON without the white space between its values."""
     return _BETWEEN.sub(rb"\1", json)

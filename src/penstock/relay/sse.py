@@ -1,8 +1,8 @@
-"""Divide a stream of server-sent events into messages, as `frames` does with lines.
+"""How is a stream of server-sent events divided into messages, as `frames` does with lines?
 
-An event is passed on as it came unless its message changes: then its `data` lines are written anew and its other lines (`event`,
-`id`, `retry`, comments) stay. Law: the bytes of all frames, joined, are the bytes that came. Source: the event stream format of
-the HTML standard, section 9.2.6.
+An event passes unchanged unless its message changes: then its `data` lines are rewritten and its other lines (`event`, `id`,
+`retry`, comments) stay. Law: the bytes of all frames, joined, are the bytes that came. Source: the event stream format of the HTML
+standard, section 9.2.6.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class Events:
         self._held = bytearray()
         self._searched = 0
         self._is_passing = False
-        self._passed = b""  # the last bytes that passed: an empty line may be cut in two
+        self._passed = b""  # the last bytes that passed: an empty line may be split
         self._was_looked_at = False
-        self._may_have_mark = True  # of the byte order, before all else in the stream; it belongs to no event
+        self._may_have_mark = True  # a byte order mark, at the stream's beginning; it belongs to no event
 
     def feed(self, part: bytes) -> Iterator[Frame]:
-        """Yield what can go on of all that came."""
+        """Yield what can pass of all that came."""
         while part:
             if self._is_passing:
                 end = self._end_of_passing(part)
@@ -70,7 +70,7 @@ class Events:
 
     @property
     def held_bytes(self) -> int:
-        """How much is held of an event that has not ended."""
+        """How much of an unfinished event is held."""
         return len(self._held)
 
     def give_up(self) -> Frame:
@@ -78,16 +78,16 @@ class Events:
         return self._release(is_too_long=True)
 
     def end(self) -> Iterator[Frame]:
-        """Yield what is left where the last event has no end."""
+        """Yield the rest if the last event has no end."""
         if self._held:
             yield Frame(bytes(self._held), is_message=False)
             self._held.clear()
 
     def _end_of_passing(self, part: bytes) -> int:
-        """Return where in a part the event ends that passes; all of it where it goes on."""
+        """Return where in a part the passing event ends; the part's length if it continues."""
         before, joined = len(self._passed), self._passed + part
         if self._is_idle():
-            # Events need not be told apart, only whether the last one has ended: nothing that begins now was asked for.
+            # Events need not be separated; it only matters whether the last one has ended: nothing that begins now was asked for.
             tail = joined[-4:]
             end = 0
             while found := empty_line(tail, end):
@@ -103,11 +103,11 @@ class Events:
         return found.end() - before
 
     def _released(self) -> Iterator[Frame]:
-        """Yield what is held, where it need not or cannot be held any longer."""
+        """Yield what is held if it need not, or cannot, be held any longer."""
         is_too_long = len(self._held) > self._max_held
         if not self._was_looked_at and len(self._held) >= LOOKED_AT_BYTES:
             self._was_looked_at = True
-            # All of its lines, joined: a server that prints JSON for people has a line of the event for each of it.
+            # All of its data lines, joined: a server that indents JSON sends one data line for each of its lines.
             data = data_of(bytes(self._held[:LOOKED_AT_BYTES]))
             is_plain = data is not None and self._is_plain(begins(data))
         else:
@@ -123,14 +123,14 @@ class Events:
 
 
 class StreamPlace:
-    """Where a stream can be taken up again, and after how long."""
+    """Where a stream can be resumed, and after how long."""
 
     def __init__(self) -> None:
         self.event_id: bytes | None = None
         self.retry_seconds = _RETRY_SECONDS
 
     def read(self, event: bytes) -> None:
-        """Note what an event says of it."""
+        """Note an event's id and retry time."""
         self.event_id = field_of(event, b"id") or self.event_id
         retry = field_of(event, b"retry")
         if retry is not None and retry.isdigit():

@@ -1,7 +1,7 @@
-"""Carry messages between a host and a server that is a program, over pipes on both sides.
+"""How do messages pass between a host and a server program, over pipes on both sides?
 
-A thread for each direction reads, decides and writes; who reads slowly holds up who writes, as without us. Law: the order of each
-direction is kept, and the relay ends as the program ends. Keeps out: what changes on the way (`conversation`).
+A thread per direction reads, decides and writes; a slow reader blocks its writer, as it would without us. Law: the order of each
+direction is kept, and the relay ends when the program ends. Leaves to others: what changes on the way (`conversation`).
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ Decided = TypeVar("Decided")
 
 READ_BYTES = 1 << 18
 _LINGER_SECONDS = 2.0
-"""How long an output is read once the program has ended: what it left behind may hold it open for ever."""
+"""How long output is read after the program has ended: processes that it left behind may hold the pipe open forever."""
 _ANSWER_SECONDS = 32.0
-"""How long calls of our own tools may take behind the end of the program, which is as long as the slowest may take."""
+"""How long calls of our own tools may take after the program's end: as long as the slowest call."""
 _GRACE_SECONDS = 5.0
-"""How long a program may run on when its host has gone, before it is told to end; as long again before it is ended."""
+"""How long a program may run on after its host has gone, before it gets TERM; and then again before it is killed."""
 _CALLS_AT_ONCE = 8
 NAMES_SECONDS = 5.0
-"""How long a call that seems ours waits for the server's list of tools, where none has passed."""
+"""How long a call that seems to be ours waits for the server's list of tools, if none has passed."""
 
 
 class HostOutput:
-    """A descriptor that several write to, whole messages each."""
+    """A descriptor that several threads write to, whole messages each."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -52,17 +52,17 @@ class HostOutput:
         self._is_within = False
 
     def write(self, raw: bytes, *, is_within: bool = False) -> None:
-        """Write bytes of the one whose messages may come in parts.
+        """Write bytes from the one source whose messages may come in parts.
 
         Args:
             raw: the bytes.
-            is_within: whether a message goes on behind them: nobody else writes until its end.
+            is_within: whether the message continues after them: nobody else writes until its end.
 
         Raises:
             OSError: nobody reads any more.
         """
-        # The lock stays taken from the first part of a message to its last: an answer of ours that came in between
-        # would tear a line in two, and the host would read neither.
+        # The lock is held from the first part of a message to its last: an answer of ours in between would tear a line in two, and
+        # the host could read neither.
         if not self._is_within:
             self._lock.acquire()
         self._is_within = is_within
@@ -73,34 +73,34 @@ class HostOutput:
                 self._lock.release()
 
     def write_message(self, raw: bytes) -> None:
-        """Write a whole message, in the thread of whoever has one. Raises OSError where nobody reads any more."""
+        """Write a whole message, in the caller's thread. Raises OSError if nobody reads any more."""
         with self._lock:
             write_all(self._descriptor, raw)
 
     def end(self) -> None:
-        """Let others write where a message has no end, on a line of their own."""
+        """Release the lock after a message that has no end."""
         if self._is_within:
             self._is_within = False
             self._lock.release()
 
     def close(self) -> None:
-        """Let who reads find the end; what is written from now on goes nowhere."""
+        """Let the reader see the end; later writes go nowhere."""
         with self._lock:
             leave(self._descriptor)
 
 
 def write_all(descriptor: int, raw: bytes) -> None:
-    """Write all of some bytes, however long that takes. Raises OSError."""
+    """Write all of some bytes, however long it takes. Raises OSError."""
     rest = memoryview(raw)
     while rest:
         try:
             rest = rest[os.write(descriptor, rest) :]
-        except BlockingIOError:  # a host may have made its end so that nothing waits
+        except BlockingIOError:  # a host may have made its end non-blocking
             select.select([], [descriptor], [])
 
 
 def read_some(descriptor: int) -> bytes:
-    """Return what is there to read; nothing at the end, or where the descriptor fails."""
+    """Return available bytes; empty at the end, or if the descriptor fails."""
     while True:
         try:
             return os.read(descriptor, READ_BYTES)
@@ -111,14 +111,14 @@ def read_some(descriptor: int) -> bytes:
 
 
 class Relay:
-    """What stands between standard input and output and a program.
+    """The connection between standard input and output and a program.
 
     Args:
         child: the program.
-        conversation: what is said.
+        conversation: the conversation.
         own_tools: answers the calls of our tools.
         max_held_bytes: how much of one message is held.
-        say: is told what the person should know.
+        say: receives sentences for the person.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class Relay:
         self._answers: list[threading.Thread] = []
 
     def run(self) -> int:
-        """Carry until the program has ended, and return its exit status; below 0 the signal that ended it."""
+        """Carry messages until the program has ended, and return its exit status; negative for the signal that ended it."""
         with self._child.passing_signals():
             down = threading.Thread(target=self._carry, args=(self._carry_down,), daemon=True, name="penstock-down")
             up = threading.Thread(target=self._carry, args=(self._carry_up,), daemon=True, name="penstock-up")
@@ -147,7 +147,7 @@ class Relay:
             down.start()
             try:
                 status = end_of(self._child.process)
-                # Its last words may still lie in the pipe when it has ended. The pipe itself need not end: what the
+                # Its last output may still be in the pipe when it has ended. The pipe itself need not end: processes that the
                 # program started may hold it.
                 down.join(_LINGER_SECONDS)
                 self._finish_answers()
@@ -156,7 +156,7 @@ class Relay:
         return status
 
     def _carry(self, direction: Callable[[], None]) -> None:
-        """Carry one direction. Where that fails as nobody foresaw, the program ends: a host must not wait for ever."""
+        """Carry one direction. After an unforeseen failure the program is killed: a host must not wait forever."""
         try:
             direction()
         except Exception as error:  # noqa: BLE001
@@ -164,13 +164,13 @@ class Relay:
             self._child.process.kill()
 
     def _finish_answers(self) -> None:
-        """Wait for the answers of our tools that are under way."""
+        """Wait for our tools' pending answers."""
         until = time.monotonic() + _ANSWER_SECONDS
         for answer in self._answers:
             answer.join(max(0.0, until - time.monotonic()))
 
     def _carry_up(self) -> None:
-        """Carry what the host says, until its end."""
+        """Carry the host's messages until its input ends."""
         talk = self._conversation
         lines = Lines(talk.is_plain_for_server, lambda: False, self._max_held)
         try:
@@ -179,9 +179,9 @@ class Relay:
                     self._say_up(frame.raw, is_message=frame.is_message)
             for frame in lines.end():
                 self._say_up(frame.raw, is_message=frame.is_message)
-        except OSError:  # the program reads no more: who writes to us finds the same
-            # Our end of the host's pipe goes as well, so that its next write fails at once and is not kept in a buffer
-            # that nobody empties.
+        except OSError:  # the program reads no more: the host's writes fail too
+            # Our end of the host's pipe closes too, so that its next write fails at once instead of filling a buffer that nobody
+            # empties.
             leave(0)
             return
         self._child.close_input()
@@ -194,8 +194,8 @@ class Relay:
         said = self._decided(self._conversation.from_client, raw) or ToServer(raw)
         if said.own and not self._conversation.names.is_known:
             said = self._asked_first(raw, said)
-        # The server is told first. Our own answers read a store, which may be slow: each has a thread, and the host's
-        # next message is read meanwhile.
+        # The server comes first. Our own answers read a store, which may be slow: each has a thread, and the host's next message is
+        # read meanwhile.
         if said.forward:
             write_all(self._child.input, said.forward)
         for call in said.own:
@@ -204,9 +204,9 @@ class Relay:
             thread.start()
 
     def _asked_first(self, raw: bytes, said: ToServer) -> ToServer:
-        """Return what becomes of calls that seem ours, once the server has said what tools it has itself.
+        """Return what becomes of calls that seem to be ours, once the server has listed its own tools.
 
-        The host's next messages wait meanwhile: they keep their order. It is asked once, and for a bounded time.
+        The host's next messages wait meanwhile, which keeps their order. The server is asked once, for a bounded time.
         """
         talk, until = self._conversation, time.monotonic() + NAMES_SECONDS
         try:
@@ -228,7 +228,7 @@ class Relay:
                 self._output.write_message(answer + b"\n")
 
     def _carry_down(self) -> None:
-        """Carry what the program says, until its end."""
+        """Carry the program's messages until its output ends."""
         talk = self._conversation
         lines = Lines(talk.is_plain_for_client, lambda: talk.is_idle, self._max_held)
         try:
@@ -242,32 +242,31 @@ class Relay:
             for frame in lines.end():
                 raw = self._decided(talk.from_server, frame.raw)
                 self._output.write(frame.raw if raw is None else raw)
-        except OSError:  # the host reads no more: the program finds the same
+        except OSError:  # the host reads no more: the program's writes fail too
             self._child.close_output()
             return
         finally:
             self._output.end()
-        # A program may close its output and live on: its host finds the end now, not when the program ends.
+        # A program may close its output and keep running: its host sees the end now, not when the program ends.
         self._finish_answers()
         self._output.close()
 
     def _decided(self, decide: Callable[[bytes], Decided], raw: bytes) -> Decided | None:
-        """Return what follows from a message; None where that fails, and the message passes as it came."""
+        """Return the decision about a message; None if that fails: the message then passes unchanged."""
         try:
             return decide(raw)
-        except Exception as error:  # noqa: BLE001 - one message that nobody foresaw must not end a direction
+        except Exception as error:  # noqa: BLE001 one unforeseen message must not end a direction
             self._say(f"a message passed unread: {described(error)}")
             return None
 
     def _end_without_host(self) -> None:
-        """End a program that goes on although its host has gone: its input has ended, and nobody reads what it prints."""
+        """End a program that keeps running although its host has gone: its input has ended, and nobody reads its output."""
         if sys.platform == "win32":
             return
-        # Input that has ended is no host that has gone: a script may pipe its questions in and wait for the answers. It
-        # has gone when nobody reads our output either, which a poll for no event at all still reports, as an error of
-        # the pipe.
+        # An ended input does not mean that the host has gone: a script may pipe its questions in and wait for the answers. It has
+        # gone when nobody reads our output either; a poll for no event still reports that, as an error of the pipe.
         waiting = select.poll()
-        waiting.register(1, 0)  # an error is all that is waited for
+        waiting.register(1, 0)  # only errors are waited for
         process = self._child.process
         while process.poll() is None and not waiting.poll(1_000):
             pass

@@ -1,8 +1,9 @@
-"""Connect one host with several servers, so that it sees one.
+"""How does one host see several servers as one?
 
-What is for one server goes there and comes back as it was, but for a name that two servers have; what is for all is asked of all
-and answered once. Laws: every request of the host has one answer, also where its server is gone; an id of a server's own request
-never meets that of another. It does no I/O. Keeps out: what a merged answer says (`merging`), what is cut (`conversation`).
+A message for one server goes there and its answer comes back unchanged, except for a name that two servers share; a request for all
+is sent to all and answered once. Laws: every request of the host has one answer, even if its server is gone; the ids of different
+servers' own requests never collide. It does no I/O. Leaves to others: what a merged answer says (`merging`), what is cut
+(`conversation`).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from penstock.relay.conversation import GuardResult
 
 HOST = -1
-"""The host, where something goes to it and not to a server."""
+"""The host as a destination, instead of a server's number."""
 _INTRODUCTIONS = frozenset({"initialize", "server/discover"})
 _OF_ALL = frozenset({*_INTRODUCTIONS, *LISTS, "logging/setLevel"})
 _NAMED = {"tools/call": "tools/list", "prompts/get": "prompts/list"}
@@ -32,17 +33,17 @@ _OF_TASKS = frozenset({"tasks/get", "tasks/result", "tasks/cancel", "tasks/updat
 _LISTEN, _HEARD = "subscriptions/listen", "notifications/subscriptions/acknowledged"
 _SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 _CHANGED = "notifications/tools/list_changed"
-# Codex gives a server 10 seconds to start, opencode 5, Claude Code and Gemini CLI 30 and more; one that is silent must not take the
-# others with it.
+# Codex gives a server 10 seconds to start, opencode 5, Claude Code and Gemini CLI 30 and more; a silent server must not take the
+# others down with it.
 _PATIENCE_SECONDS = {"codex-mcp-client": 6, "opencode": 3}
 PATIENCE_SECONDS = 20
-"""How long what all servers are asked waits for one that is silent, where the host is none that waits less itself."""
+"""How long a request to all servers waits for a silent one, unless the host itself waits less."""
 _THEIRS = "penstock:"
 _UNKNOWN, _GONE, _INVALID = -32602, -32000, -32700
 
 
 class Out(NamedTuple):
-    """A message on its way: to a server by its number, or to the host; or a call that is ours to answer."""
+    """A message on its way: to a server by its number, or to the host; or a call for us to answer."""
 
     to: int
     raw: bytes
@@ -51,7 +52,7 @@ class Out(NamedTuple):
 
 @dataclass
 class _Gathering:
-    """One request that all servers are asked."""
+    """One request that is sent to all servers."""
 
     method: str
     request: bytes
@@ -60,7 +61,7 @@ class _Gathering:
     answers: list[ServerAnswer] = field(default_factory=list)
     errors: list[tuple[bytes, RpcMessage]] = field(default_factory=list)
     then: list[bytes] = field(default_factory=list)
-    """What the host asked and could not be passed on before this is known; then nobody waits for the answer itself."""
+    """The host's requests that could not be routed before this was known; then nobody waits for the answer itself."""
     waited_seconds: int = 0
 
 
@@ -68,7 +69,7 @@ class Switchboard:
     """One host and its servers.
 
     Args:
-        server_names: how servers are called, in their order.
+        server_names: the servers' names, in order.
         guard: cuts what is too large.
     """
 
@@ -90,12 +91,12 @@ class Switchboard:
     # ── from the host ────────────────────────────────────────────────────────────────────────────────────────
 
     def from_host(self, raw: bytes) -> list[Out]:
-        """Return what follows from what the host says; each message of a batch goes its own way."""
+        """Return what follows from a host's message; each message of a batch is routed separately."""
         messages = parse(raw)
         try:
             if messages is not None:
                 return [out for part, message in _each(raw, messages) for out in self._said(part, message)]
-        except NotJson:  # a name or an argument that is none
+        except NotJson:  # an invalid name or argument
             return [
                 Out(HOST, _error(raw, message, _INVALID, "Parse error")) for message in messages or () if message.id
             ]
@@ -103,7 +104,7 @@ class Switchboard:
         return [Out(HOST, error)] if raw.strip() else []
 
     def answered(self, call: OwnCall) -> bool:
-        """Note that a call of ours has its answer. Returns whether anybody still waits for it."""
+        """Note that a call of ours has been answered. Returns whether anybody still waits for it."""
         return self._desk.answered(call)
 
     def _said(self, raw: bytes, message: RpcMessage) -> Iterator[Out]:
@@ -117,18 +118,17 @@ class Switchboard:
             yield from self._listen(raw, message)
         elif message.method == "ping":
             yield Out(HOST, _result(raw, message, b"{}"))
-        # Ours is asked for behind what every server is asked: a server may have a tool of this name, and then it is the
-        # server's.
+        # Our tools come after requests for all servers: a server may have a tool of this name, and then it is the server's.
         elif self._names.ours(text_in(raw, message.params, "name")) and message.method == "tools/call":
             if self._known["tools/list"]:
                 yield from (Out(HOST, b"", call) for call in self._desk.from_client(raw).own)
-            else:  # before that it may be a server's
+            else:  # before the list is known it may be a server's
                 yield from self._ask_first("tools/list", raw, message)
         else:
             yield from self._routed(raw, message)
 
     def _routed(self, raw: bytes, message: RpcMessage) -> Iterator[Out]:
-        """Pass a request to the server that it is for; what is not known yet is asked first."""
+        """Pass a request to its server; if that is not known yet, all servers are asked for the list first."""
         listed = _NAMED.get(message.method or "")
         if listed is None:
             server, raw = self._addressed(raw, message)
@@ -138,8 +138,7 @@ class Switchboard:
         if name in self._known[listed]:
             server, own_name = self._known[listed][name]
             yield from self._to(server, _renamed(raw, message.params, own_name) if own_name != name else raw, message)
-        # With one server alone there is no doubt, whatever the list said or did not say: it answers for what it does
-        # not know.
+        # With a single server there is no doubt, whatever its list contains: it reports names that it does not know.
         elif len(self._living) == 1:
             yield from self._to(next(iter(self._living)), raw, message)
         elif not self._known[listed]:
@@ -148,19 +147,18 @@ class Switchboard:
             yield Out(HOST, _error(raw, message, _UNKNOWN, f"No server has {name[:128]!r}"))
 
     def _ask_first(self, listed: str, raw: bytes, message: RpcMessage) -> Iterator[Out]:
-        """Ask all servers for a list before a request is passed on: a host may know its tools from another day."""
+        """Ask all servers for a list before a request is passed on: a host may know its tools from an earlier session."""
         yield from self._gather(_Gathering(listed, _relisted(raw, message, listed), message, then=[raw]), message)
 
     def _addressed(self, raw: bytes, message: RpcMessage) -> tuple[int, bytes]:
-        """Return the server that a request is for which names no tool and no prompt, and the request as that one knows it.
+        """Return the server for a request that names neither a tool nor a prompt, and the request in that server's names.
 
-        It is found by an address, a task, or the prompt whose argument is being typed; else it is the first one.
+        It is found by an address, a task, or the prompt whose argument is being completed; otherwise it is the first server.
         """
         first = min(self._living, default=0)
         if message.method in _OF_TASKS:
-            # Tasks are known from lists only. One that was made and never listed is the first server's, as everything
-            # that says of nobody whose it is; with one server that is right, with several it is a guess that its error
-            # message mends.
+            # Tasks are known from lists and from answers that created them. An unknown one goes to the first server, like every
+            # request that does not show whose it is; with several servers that is a guess, which the server's error corrects.
             task = text_in(raw, message.params, "taskId") or ""
             return self._known["tasks/list"].get(task, (first, ""))[0], raw
         ref = message.params.get("ref") if isinstance(message.params, Object) else None
@@ -173,20 +171,19 @@ class Switchboard:
             return self._known["resources/list"][uri][0], raw
         templates = self._known["resources/templates/list"].items()
         fits = (server for form, (server, _) in templates if uri.startswith(form.partition("{")[0]))
-        # A template is compared up to its first variable and no further: what RFC 6570 allows behind it is for the
-        # server to refuse.
+        # A template is compared up to its first variable only: what RFC 6570 allows after it is for the server to refuse.
         return next(fits, first) if uri else first, raw
 
     def _to(self, server: int, raw: bytes, message: RpcMessage) -> Iterator[Out]:
         if server not in self._living or message.id is None:
             yield Out(HOST, _error(raw, message, _GONE, f"The server {self._server_names[server]} has ended"))
             return
-        # Kept whole, not only its id: should the server end, the error needs the id as it was written.
+        # Kept whole, not only its id: if the server ends, the error needs the id in its original spelling.
         self._asked[message.id] = (server, raw)
         yield Out(server, self._talks[server].from_client(raw).forward.strip() + b"\n")
 
     def _notified(self, raw: bytes, message: RpcMessage) -> Iterator[Out]:
-        """Pass a notification on: of the end of a call to who answers it, others to all."""
+        """Pass a notification on: a cancellation to the server that has the call, others to all."""
         servers: Iterable[int] = sorted(self._living)
         if message.method == "notifications/cancelled":
             said = self._desk.from_client(raw)
@@ -203,7 +200,7 @@ class Switchboard:
         yield from (Out(server, raw + b"\n") for server in servers)
 
     def _answer_to_server(self, raw: bytes, message: RpcMessage) -> Iterator[Out]:
-        """Give an answer of the host to the server that asked, under the id that it asked with."""
+        """Pass a host's answer to the server that asked, under the server's own id."""
         if message.id is None or message.id_at is None or not str(message.id[1]).startswith(_THEIRS):
             return
         server, _, number = str(message.id[1]).removeprefix(_THEIRS).partition(":")
@@ -213,16 +210,16 @@ class Switchboard:
     # ── from a server ────────────────────────────────────────────────────────────────────────────────────────
 
     def from_server(self, server: int, raw: bytes) -> list[Out]:
-        """Return what follows from what a server says; what is no message passes."""
+        """Return what follows from a server's message; bytes that are not a message pass."""
         messages = parse(raw)
         if messages is None:
             return [Out(HOST, raw)]
         return [out for part, message in _each(raw, messages) for out in self._told(server, part, message)]
 
     def lost(self, server: int) -> list[Out]:
-        """Return what follows from the end of a server: what was asked of it is answered."""
-        # Three things may wait for it, and each has to end here: a request of its own, a subscription that it was the
-        # last of, and a question to all that only it has not answered.
+        """Return what follows from the end of a server: its open requests are answered."""
+        # Three things may wait for it, and each must end here: a request to it alone, a subscription of which it was the last
+        # server, and a request to all that only it has not answered.
         self._living.discard(server)
         outs: list[Out] = []
         for number, (asked, raw) in list(self._asked.items()):
@@ -243,9 +240,9 @@ class Switchboard:
         return outs
 
     def tick(self) -> list[Out]:
-        """Return what follows from one more second: what all were asked goes on without a server that is silent for too long.
+        """Return what follows from one more second: requests to all proceed without a server that is silent for too long.
 
-        Once that one speaks it is asked like the others, and the host is told that there are more tools.
+        Once that server speaks it is asked like the others, and the host is told that the tools have changed.
         """
         outs: list[Out] = []
         for gathering in {id(one): one for one, _ in self._gatherings.values()}.values():
@@ -259,7 +256,7 @@ class Switchboard:
 
     @property
     def silent(self) -> list[str]:
-        """The servers that nobody waits for any more, by their names."""
+        """The names of the servers that nobody waits for any more."""
         return [self._server_names[server] for server in sorted(self._silent & self._living)]
 
     def _told(self, server: int, raw: bytes, message: RpcMessage) -> Iterator[Out]:
@@ -275,7 +272,7 @@ class Switchboard:
             return
         key = str(message.id[1]) if message.id is not None else ""
         if key.startswith(_THEIRS) and key not in self._gatherings and message.id not in self._asked:
-            return  # to something that nobody waits for any more
+            return  # an answer that nobody waits for any more
         gathered = self._gatherings.pop(key, None)
         if gathered is not None:
             yield from self._gathered(gathered[0], server, raw, message)
@@ -293,7 +290,9 @@ class Switchboard:
         yield Out(HOST, self._talks[server].from_server(raw) + b"\n")
 
     def _as_of(self, server: int, raw: bytes, message: RpcMessage) -> bytes:
-        """Return what a server asks or tells under numbers that no other server has: of its question, and of one it takes back."""
+        """Return a server's request or notification under ids that no other server has: its own, or that of a request it
+        cancels.
+        """
         at = message.id_at
         if at is None and message.method == "notifications/cancelled" and isinstance(message.params, Object):
             named = message.params.get("requestId")
@@ -306,9 +305,9 @@ class Switchboard:
     # ── what changes, since 2026-07-28 ───────────────────────────────────────────────────────────────────────
 
     def _listen(self, raw: bytes, message: RpcMessage) -> Iterator[Out]:
-        """Let the host hear what changes at any server: under its own number, which their notifications repeat.
+        """Subscribe the host to changes at any server: under its own id, which the notifications repeat.
 
-        A host takes the first acknowledgement for the whole truth, so that it is ours, of all that it asked for.
+        A host takes the first acknowledgement as final, so we send it ourselves, for everything that it asked for.
         """
         if message.id is None:
             return
@@ -319,7 +318,7 @@ class Switchboard:
         yield from (Out(server, raw + b"\n") for server in sorted(self._living))
 
     def _heard_last(self, server: int, raw: bytes, number: Id) -> Iterator[Out]:
-        """Take the end of what one server lets hear; the host is told of the last one's."""
+        """Take the end of one server's subscription; the host gets the last one."""
         left = self._listening[number][2]
         left.discard(server)
         if not left:
@@ -327,7 +326,7 @@ class Switchboard:
             yield Out(HOST, raw + b"\n")
 
     def _changed(self) -> Iterator[Out]:
-        """Tell the host that there are other tools now, as it lets itself be told."""
+        """Notify the host that the tools have changed, in the way that it subscribed to."""
         if self._is_initialized:
             yield Out(HOST, json.dumps({"jsonrpc": "2.0", "method": _CHANGED}).encode() + b"\n")
         for raw, message, _ in self._listening.values():
@@ -345,8 +344,8 @@ class Switchboard:
             for talk in (*self._talks, self._desk):
                 talk.client = text_in(gathering.request, message.params, "clientInfo", "name")
             self._patience_seconds = _PATIENCE_SECONDS.get(self._desk.client or "", PATIENCE_SECONDS)
-        # Who was silent once is left out from then on, unless nobody else is there: else each list would cost the whole
-        # patience anew.
+        # A server that was silent is left out from then on, unless no other is there: otherwise each list would cost the full
+        # patience again.
         gathering.waiting = self._living - self._silent or set(self._living)
         if not gathering.waiting:
             yield from self._finished(gathering)
@@ -355,7 +354,7 @@ class Switchboard:
 
     def _ask(self, gathering: _Gathering, server: int, request: bytes) -> Out:
         self._count += 1
-        # An id of our own for each server and page: the host's id, sent to three servers, would come back three times.
+        # A new id for each server and page: the host's id, sent to three servers, would come back three times.
         key = f"{_THEIRS}{self._count}"
         self._gatherings[key] = (gathering, server)
         places = [message.id_at for message in parse(request) or () if message.id_at is not None]
@@ -363,7 +362,7 @@ class Switchboard:
         return Out(server, splice(request, edits) + b"\n")
 
     def _gathered(self, gathering: _Gathering, server: int, raw: bytes, message: RpcMessage) -> Iterator[Out]:
-        """Take the answer of one server; of a list the next page is asked for."""
+        """Take the answer of one server; for a list, request the next page."""
         result = message.result
         if not isinstance(result, Object):
             gathering.errors.append((raw, message))
@@ -384,14 +383,13 @@ class Switchboard:
         result = self._merged(gathering)
         if gathering.then:
             for raw in gathering.then:
-                # Only once: what nobody has is not asked for again.
+                # Marked as known so that an unknown name is asked for only once.
                 self._known[gathering.method].setdefault("", (0, ""))
                 yield from self.from_host(raw)
         elif result is not None:
             yield Out(HOST, _result(gathering.request, gathering.message, result))
         elif gathering.errors:
-            # All refused. The host gets the first refusal as its server wrote it, which says more than a sentence of
-            # ours could.
+            # All refused. The host gets the first refusal in its server's words, which say more than ours could.
             raw, message = gathering.errors[0]
             at, asked = message.id_at, gathering.message.id_at
             number = gathering.request[asked.start : asked.end] if asked is not None else b"null"
@@ -400,7 +398,7 @@ class Switchboard:
             yield Out(HOST, _error(gathering.request, gathering.message, _GONE, "No server is left"))
 
     def _merged(self, gathering: _Gathering) -> bytes | None:
-        """Return the answer of all; None where no server gave one."""
+        """Return the merged answer; None if no server gave one."""
         if not gathering.answers:
             return None
         try:
@@ -408,18 +406,18 @@ class Switchboard:
                 return merge_introductions(gathering.answers, self._server_names)
             if gathering.method in LISTS:
                 found = list_entries(gathering.method, gathering.answers, self._server_names)
-                # A server that comes late may rename what has a name already: that one goes on leading where it led.
+                # A late server may change names; a name that is already known keeps leading where it led.
                 known = {entry.name: (entry.server, entry.own_name) for entry in found}
                 self._known[gathering.method] = self._known[gathering.method] | known
                 return merge_list(gathering.method, found, gathering.answers, self._names)
-        except (NotJson, ValueError, RecursionError):  # a server that writes no JSON
+        except (NotJson, ValueError, RecursionError):  # a server that writes invalid JSON
             return None
         first = gathering.answers[0]
         return first.raw[first.result.start : first.result.end] if first.result is not None else None
 
 
 def _each(raw: bytes, messages: list[RpcMessage]) -> Iterator[tuple[bytes, RpcMessage]]:
-    """Yield each message of a batch in bytes of its own; a message that is none as it came."""
+    """Yield each message of a batch as bytes of its own; a single message as it came."""
     if raw.lstrip()[:1] != b"[":
         yield from ((raw.strip(), message) for message in (messages if raw[:1] == b"{" else parse(raw.strip()) or ()))
         return
@@ -433,7 +431,7 @@ def _raw_id(raw: bytes, message: RpcMessage) -> bytes:
 
 
 def _note(method: str, raw: bytes, message: RpcMessage, **params: object) -> Out:
-    """Return a notification under the number of a request to listen."""
+    """Return a notification under the id of a subscription request."""
     about = {"_meta": {_SUBSCRIPTION: json.loads(_raw_id(raw, message))}, **params}
     return Out(HOST, json.dumps({"jsonrpc": "2.0", "method": method, "params": about}).encode() + b"\n")
 
@@ -448,13 +446,13 @@ def _error(raw: bytes, message: RpcMessage, code: int, why: str) -> bytes:
 
 
 def _renamed(raw: bytes, where: Value | None, name: str) -> bytes:
-    """Return a request under the name that its server knows, which stands in a part of it."""
+    """Return a request under its server's own name, which is in a part of it."""
     at = where.get("name") if isinstance(where, Object) else None
     return raw if at is None else splice(raw, [Edit(at.start, at.end, json.dumps(name).encode())])
 
 
 def _relisted(raw: bytes, message: RpcMessage, method: str) -> bytes:
-    """Return a request for a list, in the era of another request."""
+    """Return a request for a list, in the same era as another request."""
     params = decode(raw, message.params) if message.params is not None else {}
     meta = params.get("_meta") if isinstance(params, dict) else None
     asked = {"jsonrpc": "2.0", "id": 0, "method": method, "params": {"_meta": meta} if meta else {}}

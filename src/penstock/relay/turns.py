@@ -1,7 +1,7 @@
-"""Send notifications one behind the other, to a server that may leave one without an answer.
+"""How are notifications sent one after another to a server that may leave some unanswered?
 
-Over HTTP a message is known to have come when its request is answered, so the next one waits for that. Laws: notifications set out
-in their order; none keeps what comes behind it for longer than `TURN_SECONDS`. Keeps out: how they are sent (`bridge`).
+Over HTTP a message has arrived when its request is answered, so the next one waits for that. Laws: notifications are sent in order;
+none delays what follows by more than `TURN_SECONDS`. Leaves to others: how they are sent (`bridge`).
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     Sending = Callable[[], Coroutine[Any, Any, None]]
 
 TURN_SECONDS = 3.0
-"""How long what comes next waits for a notification that is not answered."""
-_NEXT_TURN_SECONDS = 0.1  # behind one that was not: who has waited once need not wait for each
+"""How long the next message waits for an unanswered notification."""
+_NEXT_TURN_SECONDS = 0.1  # after an unanswered one: one long wait is enough
 _MAX_WAITING = 1_000
 _MAX_OVERDUE = 16
 
 
 async def has_passed(turn: asyncio.Event | None, seconds: float = TURN_SECONDS) -> None:
-    """Wait until a turn is over, so long at most."""
+    """Wait until a turn is over, but no longer than this."""
     if turn is not None and not turn.is_set():
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
@@ -39,10 +39,10 @@ class SendTurns:
         self._overdue: deque[asyncio.Task[None]] = deque()
         self._work: asyncio.Task[None] | None = None
         self.last: asyncio.Event | None = None
-        """Set once the notification that was put last has had its turn."""
+        """Set once the most recently added notification has had its turn."""
 
     async def put(self, sending: Sending) -> None:
-        """Send a notification when those before it have had their turn; waits while too many are waiting.
+        """Send a notification after the turns of those before it; waits while too many are waiting.
 
         Args:
             sending: sends it.
@@ -55,7 +55,7 @@ class SendTurns:
             self._work = asyncio.ensure_future(self._send())
 
     def cancel(self) -> None:
-        """End what runs."""
+        """Cancel everything."""
         self._waiting.clear()
         for task in [*self._overdue, *([self._work] if self._work is not None else [])]:
             task.cancel()
@@ -66,9 +66,8 @@ class SendTurns:
             sending, turn = self._waiting.popleft()
             task = asyncio.ensure_future(sending())
             self._overdue.append(task)
-            # A server that never answers notifications would have each cost the full three seconds, and a call behind
-            # ten of them half a minute. So only the first waits long; what is overdue is kept, for an answer may still
-            # end it properly.
+            # If a server never answers notifications, each would cost the full three seconds, and a call after ten of them half a
+            # minute. So only the first waits long; overdue ones are kept, because an answer may still end them properly.
             is_one_late = len(self._overdue) > 1
             await asyncio.wait({task}, timeout=_NEXT_TURN_SECONDS if is_one_late else TURN_SECONDS)
             turn.set()

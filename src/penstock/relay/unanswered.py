@@ -1,7 +1,7 @@
-"""Know which requests of a host have no answer yet, and what may be written to it as one.
+"""Which requests of a host are unanswered, and what may be written to it as an answer?
 
-A body that comes back over HTTP may be anything: a page, an error of OAuth, the answer to somebody else. A host at pipes reads
-messages of JSON-RPC only, and waits for as long as one of its requests has none. Keeps out: who sends and writes (`bridge`).
+A body that comes back over HTTP may be anything: a page, an OAuth error, the answer to another request. A host at pipes reads only
+JSON-RPC messages, and waits as long as one of its requests is unanswered. Leaves to others: who sends and writes (`bridge`).
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _WORDS_CHARS = 500
-"""How much of what a server says instead of a message is told."""
+"""How much is reported of what a server says instead of a message."""
 
 
 class OpenRequests:
-    """The requests that have no answer yet, each with its id as it was written."""
+    """The unanswered requests, each with its id in its original spelling."""
 
     def __init__(self) -> None:
         self._written: dict[Id, bytes] = {}
@@ -31,34 +31,34 @@ class OpenRequests:
 
         Args:
             raw: the bytes that the messages are in.
-            messages: what the host says.
+            messages: the host's messages.
         """
         requests = {
             message.id: raw[message.id_at.start : message.id_at.end]
             for message in messages
             if message.method is not None and message.id is not None and message.id_at is not None
         }
-        # As it was written: a host that asks under 1.0 and is answered under 1 may wait for ever.
+        # In the original spelling: a host that asks under 1.0 and is answered under 1 may wait forever.
         self._written.update(requests)
         return tuple(requests)
 
     def note(self, messages: Iterable[RpcMessage]) -> None:
-        """Note the answers among messages of the server."""
+        """Note the answers among a server's messages."""
         for message in messages:
             if message.is_answer and message.id is not None:
                 self._written.pop(message.id, None)
 
     def has_any(self, ids: Sequence[Id]) -> bool:
-        """Return whether one of some requests has no answer."""
+        """Return whether any of some requests is unanswered."""
         return any(number in self._written for number in ids)
 
     def take(self, ids: Sequence[Id]) -> list[bytes]:
-        """Return those of some requests that have no answer, by their ids as they were written, and wait for them no more."""
+        """Return the ids of those of some requests that are unanswered, in their original spelling, and stop waiting for them."""
         return [self._written.pop(number) for number in ids if number in self._written]
 
 
 def read_messages(raw: bytes) -> list[RpcMessage] | None:
-    """Return the messages of JSON-RPC that some bytes are; None where one is none.
+    """Return the JSON-RPC messages in some bytes; None if any is invalid.
 
     Args:
         raw: a body, or the data of an event.
@@ -75,7 +75,7 @@ def _is_message(raw: bytes, message: RpcMessage) -> bool:
 
 
 def is_error(raw: bytes, message: RpcMessage) -> bool:
-    """Return whether a message is an error of JSON-RPC, whose code is a number; OAuth also calls a text `error`."""
+    """Return whether a message is a JSON-RPC error, whose code is a number; OAuth uses `error` for a text."""
     at = message.whole.get("error")
     if at is None or message.method is not None or text_in(raw, message.whole, "jsonrpc") != "2.0":
         return False
@@ -87,20 +87,20 @@ def is_error(raw: bytes, message: RpcMessage) -> bool:
 
 
 def under_id(raw: bytes, message: Object, written_id: bytes) -> bytes:
-    """Return a message with another id in the place of its own, or of none."""
+    """Return a message with another id in place of its own, or of none."""
     at, start = message.get("id"), message.start + 1
     edit = Edit(start, start, b'"id":' + written_id + b",") if at is None else Edit(at.start, at.end, written_id)
     return splice(raw, [edit])
 
 
 def error_of_ours(written_id: bytes, code: int, why: str) -> bytes:
-    """Return an error that answers a request by its id, as it was written."""
+    """Return an error that answers a request, by its id in its original spelling."""
     error = json.dumps({"code": code, "message": why}).encode()
     return b'{"jsonrpc":"2.0","id":' + written_id + b',"error":' + error + b"}"
 
 
 def first_words(body: bytes) -> str:
-    """Return the beginning of what a server said, on one line, without characters that act on a terminal."""
+    """Return the beginning of a server's words, on one line, without terminal control characters."""
     text = " ".join(body[: 4 * _WORDS_CHARS].decode("utf-8", "replace").split())
     shown = show_text(text[:_WORDS_CHARS])
     return shown if len(text) <= _WORDS_CHARS and len(body) <= 4 * _WORDS_CHARS else f"{shown}…"

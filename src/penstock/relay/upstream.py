@@ -1,7 +1,7 @@
-"""Send requests to a server over HTTP, and read what it answers.
+"""How are requests sent to a server over HTTP, and its answers read?
 
-Redirects are followed within its origin only: a header with a token is meant for that. Law: a body is decoded only where it has to
-be looked into. Keeps out: what the requests say.
+Redirects are followed within the server's origin only: a header with a token is meant for that. Law: a body is decoded only if it
+must be read. Leaves to others: what the requests say.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class Upstream:
     """A server at a URL.
 
     Args:
-        url: where its endpoint is.
-        headers: what every request to it carries besides its own.
+        url: its endpoint.
+        headers: additional headers of every request.
 
     Raises:
-        CallerError: the URL is none of HTTP.
+        CallerError: the URL is not an HTTP URL.
     """
 
     def __init__(self, url: str, headers: Mapping[str, str] | None = None) -> None:
@@ -43,29 +43,29 @@ class Upstream:
         if self.url.scheme not in {"http", "https"} or not self.url.host:
             raise CallerError(f"--url {url}: http://… or https://…, for example http://127.0.0.1:8000/mcp")
         self._headers = [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
-        # No limit for reading: a tool may work for an hour, and the host's own limit is the one that its user knows.
+        # No read timeout: a tool may work for an hour, and the host's own limit is the one that its user knows.
         timeout = httpx2.Timeout(None, connect=_CONNECT_SECONDS)
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20)
         self._client = httpx2.AsyncClient(timeout=timeout, limits=limits)
-        # Nothing of its own: what a request says of its sender is the host's.
+        # No default headers: the request's own headers identify the host.
         self._client.headers.clear()
 
     @property
     def origin(self) -> bytes:
-        """The scheme, host and port of the server, as pages of its own would send them."""
+        """The scheme, host and port of the server, as its own pages would send them."""
         return f"{self.url.scheme}://{self.url.netloc.decode()}".encode()
 
     @asynccontextmanager
     async def send(
         self, method: str, headers: Sequence[tuple[bytes, bytes]], body: bytes, target: httpx2.URL | None = None
     ) -> AsyncIterator[httpx2.Response]:
-        """Send one request, and give the response before its body has come.
+        """Send one request, and yield the response before its body has come.
 
         Args:
-            method: of HTTP.
-            headers: for the server; what is for one hop only is left out.
+            method: the HTTP method.
+            headers: for the server; hop-by-hop headers are left out.
             body: all of it.
-            target: where it goes; the endpoint where it is left out.
+            target: where it goes; by default the endpoint.
 
         Raises:
             httpx2.HTTPError: the server cannot be reached, or breaks off.
@@ -73,10 +73,10 @@ class Upstream:
         own = {name for name, _ in self._headers}
         left_out = own | {b"host", b"content-length", b"accept-encoding"}
         sent = [(name, value) for name, value in end_to_end(headers) if name not in left_out]
-        # Bodies are looked into: what is not packed need not be unpacked.
+        # Bodies are read, and an unencoded one need not be decoded.
         sent += [*self._headers, (b"accept-encoding", b"identity")]
         response = await self._send(method, target or self.url, sent, body)
-        # By hand, because a client that follows by itself would turn a POST into a GET at some statuses and take tokens
+        # By hand, because the client's own redirect handling would turn a POST into a GET at some statuses and take tokens
         # elsewhere.
         for _ in range(_REDIRECTS):
             following = response.next_request

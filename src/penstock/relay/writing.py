@@ -1,7 +1,7 @@
-"""Write whole messages to who may read slowly or not at all, while others are spoken with.
+"""How are whole messages written to a reader that may be slow or stuck, while others are served?
 
-A thread of its own writes: a signal must end the relay also when its host reads no more, and nobody can break off a write. Laws:
-messages are written in the order in which `write` is called; whoever writes waits where too much would pile up.
+A separate thread writes: a signal must end the relay even if its host reads no more, and a write cannot be interrupted. Laws:
+messages are written in the order of the calls of `write`; the caller waits if too much would pile up.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class MessageWriter:
-    """What writes to a descriptor.
+    """Writes to a descriptor.
 
     Args:
-        descriptor: where to; a copy of it is written to, which stays good when another closes this one.
+        descriptor: where to write; a copy is used, which stays valid if this one is closed.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -33,13 +33,13 @@ class MessageWriter:
         threading.Thread(target=self._carry, daemon=True, name="penstock-write").start()
 
     async def write(self, raw: bytes) -> None:
-        """Write all of a message. To a host that reads no more nothing is written: it will end our input."""
+        """Write all of a message. If the host reads no more, nothing is written: it will end our input."""
         written = asyncio.get_running_loop().create_future()
         self._queue.put((raw, written))
         await written
 
     def end(self) -> None:
-        """Close the copy once all has been written; nothing may be written any more."""
+        """Close the copy once everything is written; nothing may be written after this."""
         self._queue.put(None)
 
     def _carry(self) -> None:
@@ -58,12 +58,12 @@ def _note(written: asyncio.Future[None]) -> None:
 
 
 class ServerInput:
-    """What leads to one server of several: one that does not read must not keep the host from the others.
+    """The input of one of several servers: one that does not read must not block the host from the others.
 
     Args:
-        descriptor: where to.
-        close: closes it, once all has been written behind `end`.
-        max_waiting_bytes: how much may wait to be written; who writes more waits until some of it is.
+        descriptor: where to write.
+        close: closes it, once everything is written after `end`.
+        max_waiting_bytes: how much may wait to be written; beyond that the caller waits.
     """
 
     def __init__(self, descriptor: int, close: Callable[[], None], max_waiting_bytes: int) -> None:
@@ -77,7 +77,7 @@ class ServerInput:
         threading.Thread(target=self._carry, daemon=True, name="penstock-down").start()
 
     def write(self, raw: bytes) -> None:
-        """Take a message that is to be written; a server that reads no more will be found to have ended."""
+        """Queue a message; a server that reads no more will be found to have ended."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting_bytes <= self._max_waiting)
             self._messages.append(raw)
@@ -85,7 +85,7 @@ class ServerInput:
             self._changed.notify_all()
 
     def end(self) -> None:
-        """Let the server find the end of its input behind what waits; nothing may be written any more."""
+        """Close the server's input after what is queued; nothing may be written after this."""
         with self._changed:
             self._is_ending = True
             self._changed.notify_all()
