@@ -232,7 +232,7 @@ def around(program: str, path: str, linked: Estate) -> Around:
 def situated(one: ScannedFile, neighbours: Iterable[Around]) -> ScannedFile:
     """Return a subject with the surroundings of each of its programs, in their order."""
     about = [replace(known, **found._asdict()) for known, found in zip(one.about, neighbours, strict=True)]
-    # Claims may name them: "runs in the daily job" is no invention.
+    # Claims may name them: "runs in the daily job" is not invented.
     names = {name for known in about for name in (*known.called_by, *known.transactions, *known.jobs)}
     return replace(one, about=tuple(about), names=frozenset(names))
 

@@ -51,7 +51,7 @@ _REPLY_SHARE = 4
 # How often a chunk may be made smaller: a provider that refuses even the last of these has another reason than size.
 _MAX_SPLITS = 4
 _SEAM_TOKENS = 4  # between the body of a prompt and its notes
-_MAX_BYTES_PER_TOKEN = 16  # of a source: blanks to column 80 come to nine
+_MAX_BYTES_PER_TOKEN = 16  # of a source: blanks up to column 80 reach nine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

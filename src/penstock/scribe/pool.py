@@ -112,7 +112,7 @@ class ModelPool:
         self._useless = self._too_large = ""
         self._forbidden: set[str] = set()  # prompts that a key may not send, since the last that was answered
         self.useless: Diagnosis | None = None
-        """Why no other question would fare better: the key is not taken, or there is no such model; None where none is known."""
+        """Why every other question would fail too: the key is rejected, or there is no such model; None if no reason is known."""
         self._takes_cancelled = "cancelled" in signature(model.send).parameters
 
     def stop(self) -> None:

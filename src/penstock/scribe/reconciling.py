@@ -1,8 +1,8 @@
-"""One wording for what several chunks say of a program's purpose, and of rules that look alike.
+"""How do several chunks' statements become one wording? For a program's purpose, and for rules that look alike.
 
-The union of what was said is right, and can be tedious. A model may put it into fewer words; it is believed only where it
-accounts for every statement. Law: no citation is dropped, no record comes or goes; where the call fails, or the answer leaves a
-statement out or names what the program does not have, everything stays as it was. Keeps out: what was said in the first place.
+The union of what was said is right, but can be tedious. A model may put it into fewer words; it is believed only if it accounts for
+every statement. Law: no citation is dropped, no record is added or removed; if the call fails, or the answer leaves a statement out
+or names what the program does not have, everything stays as it was. Leaves to others: the original statements.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ where covers lists the numbers of all statements that the text says. The stateme
 
 
 class _Group(NamedTuple):
-    """Statements that one text may stand for: in which section, field and records of it they are, and their words."""
+    """Statements that one text may replace: their section, field and records, and their words."""
 
     section: str
     field: str
@@ -42,10 +42,10 @@ class _Group(NamedTuple):
 
 
 class Rewording(Protocol):
-    """Whatever puts several statements into one wording: a model behind it, and a budget for what it is asked."""
+    """Something that puts several statements into one wording: a model, and a budget for its prompts."""
 
     def ask(self, prompt: Prompt, /) -> str:
-        """Return the words of the model, empty where there are none."""
+        """Return the words of the model; empty if there are none."""
         ...
 
     def fits(self, prompt: Prompt, /) -> bool:
@@ -56,13 +56,13 @@ class Rewording(Protocol):
 def reconciled(
     template: Template, known: Known, ask: Callable[[Prompt], str], fits: Callable[[Prompt], bool]
 ) -> Template:
-    """Return the template with fewer words where a model found some that hold.
+    """Return the template with fewer words wherever a model found some that hold.
 
     Args:
         template: What all chunks said, merged.
         known: What the words may name.
-        ask: Gives the words of the model to a prompt, empty for none.
-        fits: Says whether a prompt may be sent; groups are left out from the end until it may.
+        ask: Returns the model's words for a prompt; empty for none.
+        fits: Returns whether a prompt may be sent; groups are left out from the end until it may.
     """
     groups = list(_groups(template))
     # One question for a whole program: groups that do not fit stay as they are, which is right, if longer.
@@ -82,10 +82,10 @@ def reconciled(
 
 
 def _groups(template: Template) -> Iterator[_Group]:
-    """Yield the purpose, where several chunks told of it, and the rules whose conditions are about the same names.
+    """Yield the purpose, if several chunks described it, and the rules whose conditions are about the same names.
 
     Rules are grouped by names and not by words: two that test the same fields are likely to be halves of one decision, and a model
-    says of each what it says of the other.
+    says the same about each.
     """
     for record in template["purpose"]:
         for name, values in record.fields.items():
@@ -107,7 +107,7 @@ def _groups(template: Template) -> Iterator[_Group]:
 
 
 def _prompt(groups: Iterable[_Group]) -> Prompt:
-    """Return the prompt with all groups numbered, their statements as JSON strings so that none can end its own line."""
+    """Return the prompt with all groups numbered, their statements as JSON strings so that none can break out of its line."""
     lines = []
     for number, group in enumerate(groups, 1):
         lines.append(f"Group {number}:")
@@ -116,12 +116,12 @@ def _prompt(groups: Iterable[_Group]) -> Prompt:
 
 
 def _object(words: str) -> str:
-    """Return the object in an answer, without what stands around it."""
+    """Return the object in an answer, without the text around it."""
     return words[words.find("{") : words.rfind("}") + 1]
 
 
-# A text is believed where it lists every statement of its group as said, and names nothing that the program does not have. That it
-# does say them cannot be proved; that is why the citations of all of them stay with it.
+# A text is believed if it claims to cover every statement of its group, and names nothing that the program does not have. That it
+# covers them cannot be proved; that is why the citations of all of them stay with it.
 def _holds(group: _Group, text: str, value: Mapping[str, Plain], known: Known) -> bool:
     covers = value.get("covers")
     is_whole = isinstance(covers, list) and set(map(str, covers)) == set(map(str, range(1, len(group.said) + 1)))

@@ -1,8 +1,8 @@
-"""Answers of earlier runs: results under the hash of everything that they depend on, in files of one folder.
+"""How are answers kept for later runs? Under the hash of everything that they depend on, in files of one folder.
 
-A result is kept as soon as it is there, so that a run that was killed goes on where it stopped. Lines in it are counted within its
-chunk: a program that grew above a paragraph leaves the answer about it as it was. Law: what is read is what was put, or nothing;
-what was damaged is nothing. Keeps out: whether a result is true, which is looked at again each time (`verification`).
+A result is kept as soon as it exists, so that a run that was killed continues where it stopped. Lines in it are counted within its
+chunk: if a program grows above a paragraph, the answer about that paragraph still applies. Law: what is read is what was put, or
+nothing; what was damaged is nothing. Leaves to others: whether a result is true, which is checked each time (`verification`).
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _NAME = re.compile(r"[0-9a-f]{64}")
 
 
 class Results(Protocol):
-    """Whatever keeps results; threads share one."""
+    """A store of results; threads share one."""
 
     def get(self, key: str, /) -> Json:
-        """Return what was put under a key, None for nothing."""
+        """Return what was put under a key, or None."""
         ...
 
     def put(self, key: str, value: Json, /) -> None:
@@ -38,18 +38,19 @@ class Results(Protocol):
 
 
 def key_of(*parts: str) -> str:
-    """Return the name of what depends on these parts: a hash of them, each told apart from the next."""
+    """Return a key for what depends on these parts: a hash of them, unambiguous about where each ends."""
     return sha256(json.dumps(parts).encode()).hexdigest()
 
 
 class Folder:
     """Results in a private folder, made when the first is kept.
 
-    Private, because answers repeat what a program says. Several runs may share it: each result is one file, written whole.
+    The folder is private because answers repeat what a program says. Several runs may share it: each result is one file, written
+    completely.
 
     Args:
         path: The folder.
-        fresh: Whether what was there before is not read; what is kept from now on is still written.
+        fresh: Whether earlier results are not read; new ones are still written.
     """
 
     def __init__(self, path: str, *, fresh: bool = False) -> None:
@@ -58,8 +59,8 @@ class Folder:
         self._is_fresh = fresh
 
     def get(self, key: str, /) -> Json:
-        """Return what was put under a key, None for nothing and for what was damaged."""
-        # Not even what this run has put: a question that comes twice in it is asked twice.
+        """Return what was put under a key; None for nothing and for what was damaged."""
+        # Not even this run's own results: a question that occurs twice in it is asked twice.
         if self._is_fresh:
             return None
         content = own_files.read_own(self._file(key), MAX_BYTES)
@@ -73,25 +74,24 @@ class Folder:
         """Keep a value for good.
 
         Raises:
-            CallerError: The disk does not let us, or a link leads out of the folder.
+            CallerError: The folder cannot be written, or a link leads out of it.
         """
         text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
-        # The hash stands before the text: a file system that kept the name and lost the end of the data is noticed when it is read.
+        # The hash is before the text, so that a read notices if a file system kept the name and lost the end of the data.
         content = f"{sha256(text.encode()).hexdigest()}\n{text}".encode()
         path = self._file(key)
         folder = os.path.dirname(path)
-        # The folder lies beneath the documents, where a stranger's repository may have put a link; what is above it is the
-        # user's own.
+        # The folder is below the documents, where an untrusted repository may have put a link; what is above it is the user's own.
         if os.path.realpath(folder) != folder:
             raise CallerError(f"Results cannot be kept at {self._path}: a link there leads elsewhere")
         try:
-            for made in (self._path, folder):  # the mode is that of the last folder alone
+            for made in (self._path, folder):  # the mode applies only to the last folder
                 os.makedirs(made, mode=0o700, exist_ok=True)
             own_files.replace_own(path, content)
         except OSError as error:
             raise CallerError(f"Results cannot be kept at {self._path}: {error.strerror}") from error
 
-    # One folder for each pair of digits at the front, so that no folder has more files than tools like to list.
+    # One folder for each leading pair of digits, so that no folder has more files than tools handle well.
     def _file(self, key: str) -> str:
         if _NAME.fullmatch(key) is None:
             raise CallerError(f"{key!r} is no key of a result")

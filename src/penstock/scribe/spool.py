@@ -1,8 +1,8 @@
-"""What waits between the reading of a program and the writing of its pages: values in files of a folder that goes with the run.
+"""Where do values wait between reading a program and writing its pages? In files of a folder that is removed with the run.
 
-The document of a program is whole once it is read, but for who calls and runs it; pages link to each other. Both are known when all
-is read, and by then an estate's documents are more than memory should hold. Law: what is taken is what was put.
-Keeps out: what the values are.
+A program's document is complete once it is read, except for who calls and runs it, and pages link to each other. Both are known
+only when everything is read, and by then an estate's documents are too large for memory. Law: what is taken is what was put.
+Leaves to others: what the values are.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Place(NamedTuple):
-    """Where a value is: in which file, from which byte on, and of how many."""
+    """Where a value is: in which file, from which byte on, and how many bytes."""
 
     file: str
     start_byte: int
@@ -30,10 +30,10 @@ class Place(NamedTuple):
 
 
 class Spool:
-    """A folder of values; several processes may share it, each with a file of its own to which it adds.
+    """A folder of values; several processes may share it, each appending to its own file.
 
     Args:
-        folder: Where they are kept.
+        folder: The folder that contains the files.
     """
 
     def __init__(self, folder: str) -> None:
@@ -45,9 +45,9 @@ class Spool:
         """Keep a value of plain lists, dictionaries, texts and numbers; return where it is, for any process.
 
         Raises:
-            CallerError: The disk does not let us.
+            CallerError: The folder cannot be written.
         """
-        # `marshal` and not JSON or `pickle`: nobody but this version of Python, in this run, reads it, and it is ten times as fast.
+        # `marshal` and not JSON or `pickle`: only this version of Python reads it, in this run, and it is ten times as fast.
         content = marshal.dumps(value)
         try:
             own_files.extend_own(os.path.join(self.folder, self._own), content)
@@ -66,6 +66,6 @@ class Spool:
 
 @contextmanager
 def spooled(beneath: str) -> Iterator[Spool]:
-    """Yield a spool in a new private folder beneath another, which goes at the end."""
+    """Yield a spool in a new private folder below another, removed at the end."""
     with own_files.PrivateFolder(beneath) as folder:
         yield Spool(folder.path)

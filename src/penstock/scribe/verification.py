@@ -1,10 +1,10 @@
-"""Claims held against the lines that they cite, before anything else sees them.
+"""Does the source bear out a claim? Claims are checked against the lines that they cite before anything else sees them.
 
-Its lines must have been shown; its evidence must be a statement and stand within what it speaks of, a paragraph or the lines of a
-rule; where it stands elsewhere within that the citation is moved to it; every name in it must be one of the program's; its numbers
-must be those of the code, or are marked; and it must not know of a call, a table or a copybook that the code does not have. Law:
-what is accepted cites lines of code that were shown, within what it speaks of, the first of which begins its evidence. Keeps out:
-how a claim was asked for (`prompts`) and read (`answers`).
+The cited lines must have been shown; the evidence must be a statement within what the claim is about, a paragraph or a rule's
+lines; if it is elsewhere within that, the citation is moved to it; every name in the claim must be one of the program's; its
+numbers must be those of the code, or are marked; and it must not mention a call, a table or a copybook that the code does not have.
+Law: an accepted claim cites lines of code that were shown, within what it is about, the first of which begins its evidence. Leaves
+to others: how a claim was asked for (`prompts`) and read (`answers`).
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ Reason = Literal[
 ]
 
 MIN_WORDS = 2
-"""The fewest whole words of evidence, unless it is all of its line: less stands anywhere."""
+"""The fewest whole words of evidence, unless it is a complete line: fewer occur anywhere."""
 NEAR_LINES = 20
-"""How near the evidence has to stand to a cited line that was not shown: then it is a slip, else it was invented."""
-_MAX_PLACES = 10_000  # where a fragment stands
+"""How near the evidence must be to a cited line that was not shown to count as a slip; otherwise the line was invented."""
+_MAX_PLACES = 10_000  # where a fragment occurs
 
 
 class ClaimSubject(NamedTuple):
-    """Something that claims may be about: how a prompt calls it, the fields that a claim may fill, and where its record is.
+    """Something that claims may be about: its name in a prompt, the fields that a claim may fill, and where its record is.
 
     `section` and `key` find the record in the template, `first_line` and `last_line` are its place in the source. `reach` is where
-    evidence for it may stand: the paragraph around a call, the whole program for what goes in and out.
+    evidence for it may be: the paragraph around a call, the whole program for inputs and outputs.
     """
 
     id: str
@@ -56,56 +56,56 @@ class ClaimSubject(NamedTuple):
     kind: str
     name: str
     program: int = 0
-    """Which program of the file it is of."""
+    """Which program of the file it belongs to."""
     reach: tuple[int, int] = (0, 0)
-    """The first and last line of what proves something of it; (0, 0) for its own place."""
+    """The first and last line of what can prove something about it; (0, 0) for its own place."""
 
     @property
     def stretch(self) -> tuple[int, int]:
-        """Return the first and the last line of what it is about."""
+        """Return the first and last line of what can prove something about it."""
         return self.reach if self.reach[1] else (self.first_line, self.last_line)
 
     def holds(self, line: int) -> bool:
-        """Return whether a line is of what it is about."""
+        """Return whether a line is within `stretch`."""
         first, last = self.stretch
         return first <= line <= last
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """What the code says there is: names in upper case, by what each may be."""
+    """What exists according to the code: names in upper case, by what each may be."""
 
     names: frozenset[str]
-    """every word of the program, of its copybooks and of its surroundings;"""
+    """Every word of the program, of its copybooks and of its surroundings."""
     callable: frozenset[str]
-    """what may be called: programs, transactions, paragraphs;"""
+    """What may be called: programs, transactions, paragraphs."""
     tables: frozenset[str]
-    """SQL tables, and data items, of which some are tables;"""
+    """SQL tables, and data items, some of which are tables."""
     copybooks: frozenset[str]
     declared: frozenset[str]
-    """what the program declares, of any kind: the rest of `names` are words of the language, and of literals;"""
+    """What the program declares, of any kind: the rest of `names` are words of the language, and of literals."""
     numbers: Mapping[str, frozenset[str]] = field(default_factory=dict, repr=False)
-    """what each name is declared with: values, sizes and occurrences."""
+    """The numbers that each name is declared with: values, sizes and occurrences."""
 
 
 class ClaimVerdict(NamedTuple):
-    """What became of a claim: whether it may be said, with which citations, and if not, why."""
+    """The outcome for a claim: whether it may be said, with which citations, and if not, why."""
 
     claim: Claim
     outcome: Outcome
     citations: tuple[Citation, ...] = ()
     reason: Reason = ""
     derived: tuple[str, ...] = ()
-    """The numbers in it that the code does not have: the model's own."""
+    """The numbers in it that are not in the code: the model's own."""
 
     @property
     def holds(self) -> bool:
-        """Return whether it may be said."""
+        """Return whether the claim may be said."""
         return self.outcome in {"accepted", "relocated"}
 
 
 class EvidencePlace(NamedTuple):
-    """Where evidence stands: its lines, how many words with a letter or digit are whole there, and whether it is all of them."""
+    """Where evidence occurs: its lines, how many words with a letter or digit are whole, and whether it is a complete line."""
 
     first_line: int
     last_line: int
@@ -115,28 +115,28 @@ class EvidencePlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a prompt shows, as far as claims are held against it. Made by `shown`."""
+    """What a prompt shows, as needed to check claims. Made by `shown`."""
 
     source: SourceLines
     spans: tuple[tuple[int, int], ...]
     items: Mapping[str, ClaimSubject]
     known: Known
     text: str = field(repr=False)
-    """All lines of code that were shown, folded and joined by a blank;"""
+    """All lines of code that were shown, folded and joined by blanks."""
     numbers: tuple[int, ...] = field(repr=False)
-    """their line numbers,"""
+    """The line numbers of those lines."""
     starts: tuple[int, ...] = field(repr=False)
-    """and where each begins in `text`."""
+    """Where each of those lines begins in `text`."""
 
     def has(self, line: int) -> bool:
         """Return whether a line was shown, code or not."""
         return any(first <= line <= last for first, last in self.spans)
 
     def places(self, fragment: str) -> Iterator[EvidencePlace]:
-        """Yield each place where a folded fragment stands.
+        """Yield each place where a folded fragment occurs.
 
-        The text is one string, so that evidence which runs over line ends is found as it is; where a line begins in it is a search
-        among the starts.
+        The text is one string, so that evidence across line ends is found like any other; the line at a position is found by
+        bisecting the starts.
         """
         text, starts = self.text, self.starts
         words = sum(any(map(str.isalnum, word)) for word in fragment.split())
@@ -145,7 +145,7 @@ class Shown:
             if at < 0:
                 return
             end = at + len(fragment)
-            # A word that is cut proves nothing: `RATE` does not stand where SEPARATE does.
+            # A cut word proves nothing: `RATE` does not occur in SEPARATE.
             is_cut = _is_letter(fragment[0]) and _is_letter(text[at - 1 : at])
             is_cut_behind = _is_letter(fragment[-1]) and _is_letter(text[end : end + 1])
             if not is_cut or " " in fragment:
@@ -160,7 +160,7 @@ class Shown:
             at = text.find(fragment, at + 1)
 
     def code_of(self, item: ClaimSubject) -> str:
-        """Return the lines that were shown of what a claim is about: they are one stretch of the text."""
+        """Return the shown lines of code that a claim is about: they are contiguous in the text."""
         first, last = item.stretch
         begin, end = bisect_left(self.numbers, first), bisect_right(self.numbers, last)
         if begin >= end:
@@ -169,13 +169,13 @@ class Shown:
 
 
 def shown(source: SourceLines, spans: Iterable[tuple[int, int]], items: Iterable[ClaimSubject], known: Known) -> Shown:
-    """Return what a prompt shows, as far as claims are held against it.
+    """Return what a prompt shows, as needed to check claims.
 
     Args:
         source: The whole file.
         spans: First and last line of each stretch that was shown, 1-based and inclusive.
         items: What claims may be about.
-        known: What the whole program has: a name that was not shown is no invention.
+        known: What the whole program has: a name that was not shown is not necessarily invented.
     """
     sorted_spans = tuple(sorted(spans))
     pieces: dict[int, str] = {}
@@ -183,8 +183,8 @@ def shown(source: SourceLines, spans: Iterable[tuple[int, int]], items: Iterable
         for line in range(max(1, first), min(last, source.lines) + 1):
             if source.is_code(line):
                 pieces[line] = text_of(source, line)
-    # One text of all lines that were shown, joined by blanks, and where each begins in it: evidence that is copied over a line
-    # end is found as easily as within one, and a search of Python's own is what looks for it.
+    # One text of all lines that were shown, joined by blanks, and where each begins in it: evidence copied across a line end is
+    # found as easily as within one, by Python's own string search.
     starts, at = [], 0
     for piece in pieces.values():
         starts.append(at)
@@ -196,13 +196,13 @@ def shown(source: SourceLines, spans: Iterable[tuple[int, int]], items: Iterable
 def verify(claim: Claim, held: Shown, *, is_kept: bool = False) -> ClaimVerdict:
     """Return whether the source bears out a claim, and where.
 
-    The order of the checks is that of what is worth telling: a claim about nothing cannot be placed, one without a place cannot be
-    cited, and only one that has citations can contradict the code, which is another thing than to name what is not there.
+    The order of the checks is that of usefulness: a claim about nothing cannot be placed, one without a place cannot be cited, and
+    only one that has citations can contradict the code, which is different from naming what does not exist.
 
     Args:
-        claim: What is said.
+        claim: The claim.
         held: What was shown.
-        is_kept: Whether the claim held before, and this is one of its citations, with what the first line of that shows.
+        is_kept: Whether the claim held before, and this is one of its citations, with the first line's text as evidence.
     """
     item = held.items.get(claim.of)
     if item is None or claim.field not in item.fields:
@@ -234,7 +234,7 @@ def verify(claim: Claim, held: Shown, *, is_kept: bool = False) -> ClaimVerdict:
 
 
 def may_say(claim: Claim, known: Known) -> bool:
-    """Return whether the words of a claim name nothing that the program does not have, whatever they cite."""
+    """Return whether the words of a claim name only what the program has, whatever they cite."""
     return _contradiction(claim, known) is None and _names(claim) <= known.names
 
 
@@ -242,11 +242,11 @@ def may_say(claim: Claim, known: Known) -> bool:
 
 
 def _meant(claim: Claim, item: ClaimSubject, held: Shown) -> ClaimSubject:
-    """Return what a claim is about where several have one name: the one whose lines it cites, if its evidence stands there.
+    """Return what a claim is about if several have the same name: the one whose lines it cites, if its evidence is there.
 
-    Two programs of a file may have the same name. Their ids, and those of what goes in and out of them, differ by a number behind
-    them alone, which a model easily leaves out; what it says of the second would be told of the first. A line that ends the one and
-    begins the other is of both: there the id decides, or what was moved once would be moved back when it is looked at again.
+    Two programs of a file may have the same name. Their ids, and those of their inputs and outputs, then differ only by a number at
+    the end, which a model easily leaves out; what it says about the second would be attributed to the first. A line that ends one
+    and begins the other belongs to both: there the id decides, or a claim moved once would be moved back when it is verified again.
     """
     base, _, number = item.id.rpartition(".")
     base = base if number.isdecimal() and base in held.items else item.id
@@ -260,16 +260,16 @@ def _meant(claim: Claim, item: ClaimSubject, held: Shown) -> ClaimSubject:
 
 
 def _placed(claim: Claim, item: ClaimSubject, held: Shown, *, is_kept: bool) -> tuple[list[int], bool] | Reason:
-    """Return the lines that the evidence bears out, and whether they are others than those cited; a reason where it bears out none.
+    """Return the lines that the evidence bears out, and whether they differ from those cited; a reason if it bears out none.
 
-    Where the evidence begins within the cited lines, those before it are not borne out. Where it stands elsewhere, all lines move
-    with it: to the place within the item that is the nearest. What a claim cites beside its evidence counts within the item alone.
+    If the evidence begins within the cited lines, those before it are not borne out. If it is elsewhere, all lines move with it, to
+    the nearest place within the item. Other lines that a claim cites besides its evidence count only within the item.
     """
-    # Models count lines badly and copy well: the evidence decides, the numbers only choose between places where it stands.
+    # Models count lines badly and copy well: the evidence decides, and the numbers only choose between its places.
     fragment, anywhere = _found(claim.evidence, held)
     if not anywhere:
         return "evidence"
-    # A citation that is kept may begin with a header or a word (ELSE): beside its evidence, or where that ran over several lines.
+    # A kept citation may begin with a header or a word (ELSE): next to its evidence, or if that ran over several lines.
     first = claim.lines[0] if is_kept else 0
     statements = [place for place in anywhere if place.first_line == first or _is_statement(fragment, place)]
     if not statements:
@@ -290,10 +290,10 @@ _HEADER = re.compile(r"[\w#@$-]+(?:\s+SECTION(?:\s+\d+)?)?\s*\.?", re.IGNORECASE
 
 
 def _is_statement(fragment: str, place: EvidencePlace) -> bool:
-    """Return whether evidence says something there: whole words, more than one and no header, or all of a line.
+    """Return whether evidence says something at a place: several whole words that are not a header, or a complete line.
 
-    The header of a paragraph stands in front of whatever is in it, and a word or a few letters stand anywhere: the `, C` of
-    `, COLUMN_1` is no word and a piece of one. A line of one word says something where that is a verb.
+    A paragraph's header precedes whatever is in it, and a word or a few letters occur anywhere: the `, C` of `, COLUMN_1` is a
+    comma and a piece of a word. A line of one word says something if it is a verb.
     """
     pieces = fragment.split()
     if len(pieces) >= MIN_WORDS and _HEADER.fullmatch(fragment) is None:
@@ -302,14 +302,14 @@ def _is_statement(fragment: str, place: EvidencePlace) -> bool:
 
 
 def _is_letter(char: str) -> bool:
-    """Return whether a character may be part of a name; the one before or behind all text is none, and may not."""
+    """Return whether a character may be part of a name; the empty string before and after all text may not."""
     return char.isalnum() or char in {"-", "_", "#", "@", "$"}
 
 
 def _found(evidence: str, held: Shown) -> tuple[str, list[EvidencePlace]]:
-    """Return evidence, blanks folded, and where it stands: as it was quoted, else without the numbers of the lines.
+    """Return evidence, blanks folded, and where it occurs: as it was quoted, else without line numbers.
 
-    What is quoted may begin with a number of its own and look like a numbered line: `01 :TAG:-RECORD.` has a level.
+    Quoted code may begin with a number and look like a numbered line: `01 :TAG:-RECORD.` has a level.
     """
     lines = evidence.splitlines()
     for quoted in (lines, map(notices.without_number, lines)):
@@ -320,13 +320,13 @@ def _found(evidence: str, held: Shown) -> tuple[str, list[EvidencePlace]]:
 
 
 def _code(lines: Sequence[int], place: EvidencePlace, item: ClaimSubject, held: Shown) -> list[int]:
-    """Return those lines that were shown, are code and of the item, with all that the evidence covers."""
+    """Return those lines that were shown, are code and belong to the item, with all that the evidence covers."""
     wanted = {*filter(item.holds, lines), *range(place.first_line, place.last_line + 1)}
     return sorted(line for line in wanted if held.has(line) and held.source.is_code(line))
 
 
 def _runs(lines: Sequence[int], held: Shown) -> Iterator[Citation]:
-    """Yield citations of lines: what has nothing but blanks and comments between it is one."""
+    """Yield citations of lines: lines with only blanks and comments between them share one."""
     run: list[int] = []
     for line in lines:
         if run and any(held.source.is_code(between) for between in range(run[-1] + 1, line)):
@@ -338,8 +338,8 @@ def _runs(lines: Sequence[int], held: Shown) -> Iterator[Citation]:
 
 # ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-# What may look like a name in a sentence of English has to look like one of COBOL beyond doubt: what is taken for a name wrongly
-# throws a true claim away. What is missed here is found where the model lists it among the claim's names.
+# What may look like a name in an English sentence must look like a COBOL name beyond doubt: a word wrongly taken for a name rejects
+# a true claim. Names missed here are found if the model lists them among the claim's names.
 _LETTERS = r"\w#@$"
 _LIKE_A_NAME = re.compile(  # a word and a number (COMP-3, ISO-8601, R120) may be anything
     rf"(?<![{_LETTERS}-])(?![A-Z]+-?\d+(?![{_LETTERS}-]))"
@@ -347,7 +347,7 @@ _LIKE_A_NAME = re.compile(  # a word and a number (COMP-3, ISO-8601, R120) may b
     rf"|(?=[A-Z0-9]*\d)[A-Z][A-Z0-9]{{5,7}})(?![{_LETTERS}-])"  # or as long as the name of a program, with a digit in it,
     rf"|(?<=`)[{_LETTERS}-]+(?=`)"  # or in backquotes
 )
-_COMMON = frozenset(  # look like names, and are words of the trade
+_COMMON = frozenset(  # look like names, but are technical terms
     {
         *("OF", "IN", "THRU", "I-O", "INPUT-OUTPUT", "FILE-CONTROL", "FILE-STATUS", "RETURN-CODE"),
         *("WORKING-STORAGE", "LOCAL-STORAGE", "END-OF-FILE", "END-OF-DATA", "YES-NO", "ISO-8859-1"),
@@ -362,7 +362,7 @@ def names_in(text: str) -> frozenset[str]:
 
 
 def _names(claim: Claim) -> set[str]:
-    """Return what a claim names and what looks like a name in it, in upper case, but for the words of the trade."""
+    """Return what a claim lists as names and what looks like a name in it, in upper case, without technical terms."""
     given = {
         word.upper()
         for name in claim.names
@@ -372,9 +372,8 @@ def _names(claim: Claim) -> set[str]:
     return {name for name in given | seen if any(map(str.isalpha, name))} - _COMMON
 
 
-# A name stands in capitals; the words around it in any case. The patterns know the few ways in which English says these three
-# things. What they miss is held against all names of the program, which is less strict; what they find must be of the right
-# kind.
+# A name is in capitals, the words around it in any case. The patterns know the few ways in which English says these three things.
+# What they miss is checked against all names of the program, which is less strict; what they find must be of the right kind.
 _NAME = r"['\"`]?(?<![\w-])([A-Z0-9#@$][A-Z0-9_#@$.-]*[A-Z0-9#@$])(?![\w-])['\"`]?"
 _SAYS: tuple[tuple[Reason, str, re.Pattern[str]], ...] = (
     (
@@ -393,10 +392,10 @@ _SAYS: tuple[tuple[Reason, str, re.Pattern[str]], ...] = (
 
 
 def _contradiction(claim: Claim, known: Known) -> Reason | None:
-    """Return what kind of thing a claim says the program calls, reads or copies that the code does not have; None for none.
+    """Return the kind of thing that a claim says the program calls, reads or copies but the code does not have; None for none.
 
-    Only a name that is certainly no word of the language or of a literal counts, in the place of a sentence where the thing stands:
-    "calls PAYROLL" against a program that has no such call.
+    Only a name that is certainly not a word of the language or of a literal counts, in the position of such a thing in the
+    sentence: "calls PAYROLL" in a program that has no such call.
     """
     for reason, kind, pattern in _SAYS:
         there: frozenset[str] = getattr(known, kind)
@@ -410,13 +409,13 @@ def _contradiction(claim: Claim, known: Known) -> Reason | None:
 
 
 _TRADE = frozenset({"CICS", "SQL", "EXEC", "DLI", "IMS", "MQ", "DB2", "VSAM", "KSDS", "SORT", "COBOL", "JCL"})
-"""Words in capitals beside a call or a table that are no names of any."""
+"""Words in capitals next to a call or a table that are not names of one."""
 
 
 def same_claims(verdicts: Iterable[ClaimVerdict]) -> list[ClaimVerdict]:
-    """Return each claim once: what is said twice about one thing, in other blanks or case, is one, and holds if any of it holds.
+    """Return each claim once: the same text about one thing, whatever its blanks or case, is one claim, which holds if either does.
 
-    Overlapping context makes models repeat themselves; the citations of both are kept, because each proves it.
+    Overlapping context makes models repeat themselves; the citations of both are kept, because each proves the claim.
     """
     kept: dict[Plain, ClaimVerdict] = {}
     for verdict in verdicts:

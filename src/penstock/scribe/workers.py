@@ -1,16 +1,16 @@
-"""Processes that do pieces of work side by side: whatever happens to one of them, each piece is done or named.
+"""How do processes share pieces of work? In parallel, and whatever happens to one of them, each piece is done or reported.
 
     with Workers(2) as workers:
         for made in workers.each(reader_of, setup, range(len(files))): ...
 
-Python runs one thread of its own code at a time, so what reads programs needs processes. They are started by hand and not by
-`multiprocessing`, for two things that a pool does not do: it imports the caller's main module again in each process, which runs a
-script that has no guard a second time, and when one process is killed it gives up all pieces, without a word on which of them was
-at work. Here each process has a thread that hands it one piece at a time, and knows whose piece was lost.
+Python runs one thread of its own code at a time, so reading programs in parallel needs processes. They are started by hand and not
+by `multiprocessing`, because of two things in its pools: they import the caller's main module again in each process, which runs a
+script without a guard a second time, and when one process is killed they give up all pieces, without saying which one it had. Here
+each process has a thread that hands it one piece at a time, and knows which piece was lost.
 
 Law: answers come in the order of the pieces, whatever the number of processes; a piece whose process ends is tried once more in a
 new one, then it is `Lost`; leaving the block ends every process, and so does the end of ours, however it comes.
-Keeps out: what is done (`reading`, `writing`).
+Leaves to others: what is done (`estate_reading`, `page_writing`).
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ Piece = TypeVar("Piece")
 Made = TypeVar("Made")
 
 TRIES = 2
-"""How often a piece is given to a process: one may be ended by the system for the memory of another, hardly twice."""
-_LOOK_SECONDS = 0.5  # between two looks for an interrupt, where the platform does not break a wait
-# Pieces that may wait behind one that takes long, for each process: their answers are kept until it is done.
+"""How often a piece is given to a process: the system may end one for another's memory use, but hardly twice."""
+_LOOK_SECONDS = 0.5  # between two checks for an interrupt, where it does not end a wait
+# How many pieces per process may wait behind a slow one: their answers are kept until it is done.
 _AHEAD = 16
-# Our own `sys.path`, so that whatever found us is found there; nothing that the user's environment or folder would add.
+# Our own `sys.path`, so that the process finds what we found; nothing that the user's environment or folder would add.
 _START = "import sys; sys.path[:] = sys.argv[1:]; from penstock.scribe.work_process import main; main()"
 
 
 class Lost(NamedTuple):
-    """What is known of a piece that nobody could do: how the processes ended that had it, in words for a person."""
+    """A piece that could not be done: how the processes that had it ended, in words for a person."""
 
     reason: str
 
 
 class Workers:
-    """So many processes; with less than two, all is done in this one.
+    """A number of processes; with fewer than two, everything is done in this one.
 
     Args:
         processes: How many processes there are.
@@ -69,11 +69,11 @@ class Workers:
     def each(
         self, make: Callable[[Setup], Callable[[Piece], Made]], setup: Setup, pieces: Sequence[Piece]
     ) -> Generator[Made | Lost, None, None]:
-        """Yield what becomes of each piece, in their order.
+        """Yield the result of each piece, in their order.
 
         Args:
-            make: Makes what does a piece, once in each process: a function of a module, not a closure.
-            setup: What it is made of.
+            make: Makes the function that does a piece, once in each process: must be a module's function, not a closure.
+            setup: The argument of `make`.
             pieces: The work.
 
         Raises:
@@ -90,7 +90,7 @@ class Workers:
         try:
             yield from round_.answers()
         finally:
-            # Whoever walks away, by an interrupt too, leaves nobody behind at work: what a thread waits for ends with its process.
+            # A caller that leaves early, even by an interrupt, leaves nothing running: a thread's wait ends with its process.
             if not round_.is_over:
                 round_.stop()
                 for child in self._children:
@@ -100,7 +100,7 @@ class Workers:
 
 
 class _Round(Generic[Piece, Made]):
-    """One round of pieces, taken by the threads of all processes and given back in their order."""
+    """One round of pieces, taken by the threads of all processes and returned in order."""
 
     def __init__(self, setup: object, pieces: Sequence[Piece], ahead: int) -> None:
         self._setup, self._pieces = setup, pieces
@@ -112,12 +112,12 @@ class _Round(Generic[Piece, Made]):
         self.is_over = False
 
     def stop(self) -> None:
-        """Give out nothing more."""
+        """Hand out nothing more."""
         self._stopped = True
         self._room.release()
 
     def answers(self) -> Iterator[Made | Lost]:
-        """Yield what was made, in order; raise what was raised."""
+        """Yield results in order; raise what was raised."""
         early: dict[int, Made | Lost] = {}
         for number in range(len(self._pieces)):
             while number not in early:
@@ -137,18 +137,18 @@ class _Round(Generic[Piece, Made]):
         try:
             while (at := self._taken()) is not None:
                 self._done.put((at, *self._tried(child, self._pieces[at])))
-        except Exception as error:  # noqa: BLE001  # it belongs to whoever waits for the answers
+        except Exception as error:  # noqa: BLE001  # it belongs to the caller that waits for the answers
             self._done.put((-1, "raised", error))
 
     def _taken(self) -> int | None:
-        """Return the number of the next piece, once there is room for its answer; None where there is none left."""
+        """Return the number of the next piece, once there is room for its answer; None if none is left."""
         with self._lock:
             if self._next >= len(self._pieces):
                 return None
         self._room.acquire()
         with self._lock:
             if self._stopped or self._next >= len(self._pieces):
-                self._room.release()  # whoever waits behind us has to see it, too
+                self._room.release()  # threads that wait behind us must see it too
                 return None
             self._next += 1
             return self._next - 1
@@ -164,7 +164,7 @@ class _Round(Generic[Piece, Made]):
 
 
 class _Child:
-    """A process that does pieces of work, started when it is first asked."""
+    """A process that does pieces of work, started on first use."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -172,13 +172,13 @@ class _Child:
         self._lock = threading.Lock()  # of starting and ending, which may come from two threads
 
     def ask(self, setup: object, piece: object) -> tuple[str, Any]:
-        """Return `done` and what was made of a piece, or `raised` and the exception.
+        """Return `done` and the result of a piece, or `raised` and the exception.
 
-        The setup is made a message each time that a process needs it, and not kept as one: it may hold all sources.
+        The setup is pickled each time that a process needs it, and not kept in that form: it may hold all sources.
 
         Raises:
             EOFError: The process ended.
-            OSError: It does not take what is asked.
+            OSError: The process does not take the request.
         """
         process = self._started()
         if self._setup is not setup:
@@ -199,7 +199,7 @@ class _Child:
         with self._lock:
             if self._process is None:
                 command = [sys.executable, "-c", _START, *sys.path]
-                # In a session of its own: an interrupt at the keyboard is ours to answer, and would meet it at its start.
+                # In a session of its own: an interrupt at the keyboard is ours to handle, and might hit the process as it starts.
                 self._process = subprocess.Popen(
                     command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
                 )
@@ -216,20 +216,20 @@ class _Child:
         with suppress(OSError):
             process.kill()
         process.wait()
-        # Only now: a thread that waits at a pipe holds it, and lets go because the far end is gone.
+        # Only now: a thread that waits at a pipe holds it, and lets go once the far end is gone.
         for pipe in (process.stdin, process.stdout):
-            with suppress(OSError):  # what was on its way to nobody
+            with suppress(OSError):  # a request that nobody will read
                 cast("BinaryIO", pipe).close()
         status = process.returncode if was is None else was
         return f"signal {-status}" if status < 0 else f"exit status {status}"
 
 
 def processes_for(total_bytes: int, asked: int | None = None) -> int:
-    """Return how many processes are worth their start for sources of a size: as many as there are processors, one a megabyte.
+    """Return how many processes are worth starting for sources of a size: one per megabyte, at most one per processor.
 
     Args:
         total_bytes: The size of all sources.
-        asked: What the user wants, if anything.
+        asked: The number that the user asked for, if any.
     """
     if asked is not None:
         return asked
@@ -239,4 +239,4 @@ def processes_for(total_bytes: int, asked: int | None = None) -> int:
 
 
 BYTES_PER_PROCESS = 1 << 20
-"""What one process reads in about the time that starting it takes, ten times over."""
+"""The size that one process reads in about ten times the time that starting it takes."""

@@ -1,8 +1,9 @@
-"""How do questions come into the queue? Jobs for all chunks that are open and that nobody asks, some thousands in a transaction.
+"""How do questions come into the queue? As jobs for all chunks that are open and in no job, some thousands per transaction.
 
-A chunk says in which job it is, and the engine which jobs there are: whoever is killed between two transactions, or whose jobs were
-cancelled or lost, leaves to the next exactly what is left. Law: no transaction here grows with the run; a chunk is in one job at a
-time, whoever puts in and how many do. Keeps out: which chunks there are (`work`), and who looks for what was lost (`worker`).
+Each chunk records its job, and the engine which jobs there are: whoever is killed between two transactions, or whose jobs were
+cancelled or lost, leaves exactly the rest to the next. Law: no transaction here grows with the run; a chunk is in one job at a
+time, whoever enqueues and however many do. Leaves to others: which chunks there are (`work`), and who looks for lost jobs
+(`worker`).
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 ASK_CHUNKS = 8
-"""What makes a job: what the engine takes for one is spread over them, and who is killed loses the one that was under way."""
+"""How many chunks make a job: the engine's cost of taking a job is spread over them, and a kill loses only the one under way."""
 BATCH_CHUNKS = 8_000
-"""What is put in in one transaction, which takes a second or two: the run's row is held for as long."""
+"""How many chunks are enqueued in one transaction, which takes a second or two: the run's row is locked for as long."""
 
 TO_PUT_IN = """state = 'open'
     AND NOT EXISTS (SELECT FROM procrastinate_jobs AS jobs WHERE jobs.id = chunks.job AND jobs.status IN ('todo', 'doing'))
@@ -32,17 +33,17 @@ TO_PUT_IN = """state = 'open'
         AND other.fingerprint = (SELECT fingerprint FROM runs AS own WHERE own.id = chunks.run)
         AND (same.run < chunks.run OR EXISTS (SELECT FROM procrastinate_jobs AS jobs
             WHERE jobs.id = same.job AND jobs.status IN ('todo', 'doing'))))"""
-"""What is true of a chunk that somebody has to put into the queue: it is in no job, which ends when its chunks have and not before;
-and no other run with the same workers is asking the very same, or two runs over one estate would pay for each answer twice. Where
-neither asks yet the older one does; where the younger one was planned first and asks already, the older one waits. What became of
-that is found once it is over there, by whoever looks after the queue."""
+"""The condition for a chunk that must be enqueued: it is in no job, and jobs end only when their chunks have; and no other run with
+the same workers is asking the same question, or two runs over one estate would pay for each answer twice. If neither asks yet, the
+older run does; if the younger one was planned first and asks already, the older one waits. The result is found once that is over,
+by whichever worker looks after the queue."""
 END_IF_DONE = """UPDATE runs SET phase = 'done', ended_at = clock_timestamp()
     WHERE id = %(run)s AND phase = 'asking' AND NOT EXISTS (SELECT FROM chunks WHERE chunks.run = %(run)s AND state = 'open')"""
-"""Says that a run is done, where nothing of it is open."""
+"""The statement that marks a run as done if nothing of it is open."""
 
 
 class _Reached(NamedTuple):
-    """How far it is: the last chunk that was put in, and the priority of the next job."""
+    """How far enqueuing is: the last chunk enqueued, and the priority of the next job."""
 
     file: int = -1
     number: int = -1
@@ -50,15 +51,15 @@ class _Reached(NamedTuple):
 
 
 def ask_for_open(database: Database, run: Run, given_up: Callable[[], bool] = lambda: False) -> bool:
-    """Put jobs into the queue for all chunks of a run that are open and that nobody asks, and return whether that was to its end.
+    """Enqueue jobs for all open chunks of a run that nobody asks about, and return whether that was completed.
 
     Args:
         database: The queue.
-        run: The run; one that is not asked about, because it was cancelled, gets no jobs.
-        given_up: Says to leave the rest to somebody else.
+        run: The run; one that is no longer asking, because it was cancelled, gets no jobs.
+        given_up: Returns whether to leave the rest to another worker.
     """
-    # Whoever goes on behind somebody who was killed goes on where the jobs of the run are by now, and takes no second place in the
-    # turns among runs.
+    # Whoever continues after a kill starts where the jobs of the run are by now, so that the run does not take a second place in
+    # the turns among runs.
     ((priority,),) = database.rows(
         """SELECT min(priority) - 1 FROM procrastinate_jobs
            WHERE status = 'todo' AND task_name = 'ask' AND args @> jsonb_build_object('run', %(run)s::bigint)""",
@@ -76,9 +77,9 @@ def ask_for_open(database: Database, run: Run, given_up: Callable[[], bool] = la
 
 
 def _hasten(database: Database, run: Run) -> None:
-    """Let jobs come earlier that hold what a more urgent run waits for: one of this run for another, or of another for this one.
+    """Raise the priority of jobs that a more urgent run waits for: this run's jobs for another, or another's for this one.
 
-    Nobody asks the same twice, so that an urgent run over part of an estate would wait until all of it was asked about.
+    Nobody asks the same question twice, so an urgent run over part of an estate would wait until all of it was asked about.
     """
     database.rows(
         """UPDATE procrastinate_jobs AS jobs SET priority = coalesce(
@@ -98,12 +99,12 @@ def _hasten(database: Database, run: Run) -> None:
 
 
 def _some(connection: Connection, run: Run, after: _Reached) -> _Reached | None:
-    """Put in the next chunks, and return how far that came; None at the end."""
-    # One after the other, also where two put in: the second finds in a job what the first one put there.
+    """Enqueue the next chunks, and return how far that got; None at the end."""
+    # One after the other, even if two enqueue: the second finds the first one's chunks in jobs.
     held = connection.execute("SELECT phase FROM runs WHERE id = %s FOR UPDATE", (run.id,)).fetchone()
     if held is None or held[0] != "asking":
         return None
-    # Nor do two runs put in at the same time: neither would see that the other is about to ask the same.
+    # Nor do two runs enqueue at the same time: neither would see that the other is about to ask the same.
     connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (run.asking_queue,))
     rows = connection.execute(
         f"""SELECT file, number, key FROM chunks WHERE run = %s AND (file, number) > (%s, %s) AND {TO_PUT_IN}
@@ -133,7 +134,7 @@ def _some(connection: Connection, run: Run, after: _Reached) -> _Reached | None:
 
 
 def _slices(rows: Sequence[tuple[int, int, bytes]]) -> Iterator[list[tuple[int, int]]]:
-    """Yield the places of some chunks by jobs, in their order, copies beside the first of them."""
+    """Yield the places of some chunks by jobs, in order, with copies next to the first of them."""
     copies: dict[bytes, list[tuple[int, int]]] = {}
     for file, number, key in rows:
         copies.setdefault(bytes(key), []).append((file, number))
@@ -148,7 +149,7 @@ def _slices(rows: Sequence[tuple[int, int, bytes]]) -> Iterator[list[tuple[int, 
 
 
 def _job(run: int, chunks: Sequence[tuple[int, int]]) -> dict[str, Json]:
-    """Return the arguments of a job, of one file or several."""
+    """Return the arguments of a job for one file or several."""
     by_file: dict[int, list[int]] = {}
     for file, number in chunks:
         by_file.setdefault(file, []).append(number)

@@ -1,7 +1,7 @@
-"""An estate as a worker sees it: a list of its files, their bytes when they are asked for, and the work on each once planned.
+"""What does a worker see of an estate? A list of its files, their bytes on demand, and the work on each file once it is planned.
 
-Workers have no disk in common with whoever started a run. Law: the same files give the same plans on every worker, and where the
-site is made: with the plan that was made first as what the next keeps to. Keeps out: what is asked (`work`).
+Workers share no disk with whoever started a run. Law: the same files give the same plans on every worker, and where the site is
+made: each plan keeps to the one that was made first. Leaves to others: what is asked (`work`).
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from penstock.scribe.queue.runs import Run
     from penstock.text.json_access import Json
 
-# What is made of a source takes 50 times its bytes.
+# The work on a file takes 50 times the bytes of its source.
 _KEPT_BYTES = 8 << 20
-"""The sources of the files whose work is kept in memory: a slice of eight chunks is seldom the last of its file."""
+"""The most bytes of sources whose files' work is kept in memory: a slice of eight chunks is seldom the last of its file."""
 
 
 class _ListedFile(NamedTuple):
@@ -43,16 +43,16 @@ class _ListedFile(NamedTuple):
 
 
 class Surveyed(NamedTuple):
-    """What a survey found in a file: its programs with what they call, and the chunks of its plan."""
+    """The result of surveying a file: its programs with what they call, and the chunks of its plan."""
 
     programs: list[Json]
     assignment: Json
     chunks: list[tuple[int, str, int]]
-    """Of each that is asked about: its place in the plan, the key of its answer, and the tokens of its prompt."""
+    """For each chunk to ask about: its place in the plan, the key of its answer, and the tokens of its prompt."""
 
 
 class FetchedFile(NamedTuple):
-    """What the work on a file is made of: its bytes or what its survey left here, its plan, and what is around it."""
+    """What the work on a file is made from: its bytes or the result of a survey here, its plan, and what surrounds it."""
 
     content: bytes | None
     surveyed: FileWork | None
@@ -61,7 +61,7 @@ class FetchedFile(NamedTuple):
 
 
 class _Kept:
-    """The work on files, those that were used last, as long as their sources are not too many bytes together."""
+    """The work on recently used files, as long as their sources together are not too large."""
 
     def __init__(self) -> None:
         self._works: OrderedDict[int, FileWork] = OrderedDict()
@@ -80,7 +80,7 @@ class _Kept:
         return self._works.get(number)
 
     def take(self, number: int) -> FileWork | None:
-        """Return the work on a file, and keep it no longer."""
+        """Return the work on a file, and stop keeping it."""
         found = self._works.pop(number, None)
         if found is not None:
             self._bytes -= len(found.subject.source.data)
@@ -88,11 +88,11 @@ class _Kept:
 
 
 class QueuedEstate:
-    """The files of one run. Threads share it; what two need at once is planned once.
+    """The files of one run. Threads share it; if two need the same file at once, it is planned once.
 
     Args:
         database: The queue.
-        run: Whose files they are.
+        run: The run whose files they are.
     """
 
     def __init__(self, database: Database, run: Run) -> None:
@@ -116,7 +116,7 @@ class QueuedEstate:
         self._works = _Kept()
         self._surveyed = _Kept()
         self.unanswered = UnansweredKeys()
-        """What those who ask about this run have just seen to have no answer."""
+        """The keys that this run's questions have just been seen to have no answer for."""
 
     def _contents(self, digests: Iterable[bytes]) -> dict[bytes, bytes]:
         rows = self._database.rows("SELECT digest, data FROM contents WHERE digest = ANY(%(all)s)", all=list(digests))
@@ -130,16 +130,16 @@ class QueuedEstate:
         return subject_of(GatheredFile(one.path, one.kind, content), self._shelf, self.run.source_format)
 
     def contents(self, numbers: Iterable[int]) -> dict[int, bytes]:
-        """Return the bytes of some files, as far as the queue has them, with one question to it."""
+        """Return the bytes of some files, as far as the queue has them, with one query."""
         digests = {number: self._files[number].digest for number in numbers}
         held = self._contents(set(digests.values()))
         return {number: held[digest] for number, digest in digests.items() if digest in held}
 
     def survey(self, number: int, content: bytes | None) -> Surveyed:
-        """Return what a file holds, and the plan of its chunks.
+        """Return what a file contains, and the plan of its chunks.
 
         Raises:
-            LookupError: Its content is not in the queue: somebody took it out.
+            LookupError: Its content is not in the queue any more: somebody removed it.
         """
         if content is None:
             raise LookupError("its content is not in the queue any more")
@@ -150,7 +150,7 @@ class QueuedEstate:
         file = FileWork(one, self.budget, caught, self.run.model_id)
         with self._lock:  # this worker may be the one that asks, and then neither reads nor plans it again
             self._surveyed.put(number, file)
-        # A statement that is larger than a prompt is never sent, and about comments alone nothing can be proved: neither is asked.
+        # A statement larger than a prompt is never sent, and in a chunk of comments alone nothing can be proved: neither is asked.
         chunks = [
             (number, answer_key(task.chunk, self.run.model_id), task.chunk.prompt_tokens or 0)
             for number, task in enumerate(file.tasks)
@@ -164,7 +164,7 @@ class QueuedEstate:
         return Surveyed([_program(part.facts) for part in one.parts], caught.assignment, chunks)
 
     def fetch(self, numbers: Sequence[int]) -> dict[int, FetchedFile]:
-        """Return what the work on some files is made of, with one question to the database for all that are not at hand."""
+        """Return what the work on some files is made from, with one query for all that are not in memory."""
         with self._lock:
             missing = [number for number in numbers if self._works.get(number) is None]
             surveyed = {number: file for number in missing if (file := self._surveyed.take(number)) is not None}
@@ -184,16 +184,16 @@ class QueuedEstate:
     def work(self, number: int, fetched: dict[int, FetchedFile]) -> FileWork:
         """Return the work on a file, planned as it was surveyed.
 
-        It is planned when it is wanted: all files of a job at once would keep its first question waiting, and the processors busy
-        when every worker begins at the same time. And it is planned once: the first jobs of an estate may all be of one large file,
-        of which sixteen plans at once take sixteen times as long and as much memory.
+        Files are planned on demand: planning all files of a job at once would delay its first question, and keep the processors
+        busy when every worker begins at the same time. Each is planned once: the first jobs of an estate may all be of one large
+        file, and sixteen plans of it at once take sixteen times the time and memory.
 
         Args:
             number: The file.
-            fetched: What `fetch` gave, of which what is used is taken; what is not there is fetched.
+            fetched: The result of `fetch`, from which what is used is removed; what is missing is fetched.
 
         Raises:
-            LookupError: Its content is not in the queue: somebody took it out.
+            LookupError: Its content is not in the queue any more: somebody removed it.
         """
         with self._lock:
             planning = self._planning.setdefault(number, threading.Lock())
@@ -203,7 +203,7 @@ class QueuedEstate:
             return found if found is not None else self._planned(number, fetched)
 
     def _planned(self, number: int, fetched: dict[int, FetchedFile]) -> FileWork:
-        """Return the work on a file that is not kept, and keep it."""
+        """Return the work on a file that is not in memory, and keep it."""
         one = fetched.pop(number, None) or self.fetch([number]).get(number)
         if one is None or (one.content is None and one.surveyed is None):
             raise LookupError("its content is not in the queue any more")
@@ -219,13 +219,13 @@ class QueuedEstate:
         )
         before = one.surveyed.plan if one.surveyed is not None else None
         made = FileWork(situated(subject, around_each), self.budget, results, self.run.model_id, planned=before)
-        if len(made.plan.chunks) > 1:  # else this question is the last
+        if len(made.plan.chunks) > 1:  # otherwise this question is the last
             with self._lock:
                 self._works.put(number, made)
         return made
 
     def linked(self, programs: Mapping[int, Json]) -> dict[int, list[Around]]:
-        """Return what is around the programs of each file, from what surveys found in all of them."""
+        """Return what surrounds the programs of each file, from the surveys of all of them."""
         beside = [(number, one) for number, one in self._files.items() if one.kind != "cobol"]
         members = [member_of for part in _parts(beside) for member_of in self._members(part)]
         located = [
@@ -250,7 +250,7 @@ def _parts(files: Sequence[tuple[int, _ListedFile]], size: int = 200) -> Iterabl
 
 
 def _program(facts: Facts) -> Json:
-    """Return what links to other programs are made of, as JSON."""
+    """Return as JSON what links to other programs are made of."""
     return {
         "program": facts.program,
         "type": facts.type,
@@ -265,7 +265,7 @@ def _program(facts: Facts) -> Json:
 
 
 def _facts(found: Json) -> Facts:
-    """Return a program again, with nothing but what links are made of."""
+    """Return the facts of a program with only what links are made of."""
     calls = tuple(
         ProgramCall(target, call_type, tuple(Resolved(value, "VALUE", line) for value in values), (), line, line, "")
         for target, call_type, values, line in field(found, "calls")
@@ -280,7 +280,7 @@ def _facts(found: Json) -> Facts:
         statements=0,
         complexity=0,
         depth=0,
-        # Not there where the worker that surveyed it is of a version that did not tell.
+        # Missing if the worker that surveyed it has a version that did not report them.
         inherits=tuple(field(found, "inherits") or ()),
         around=tuple(field(found, "around") or ()),
         is_common=bool(field(found, "is_common")),

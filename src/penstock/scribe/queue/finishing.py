@@ -1,9 +1,9 @@
-"""The site of a run: documented as on one machine, from the files that the queue holds, with the answers that were accepted.
+"""How is the site of a run made? As on one machine, from the files that the queue holds, with the answers that were accepted.
 
-Nobody is asked about a chunk here; where one wording is wanted for what several said alike, the model of the run is, within the
-limits of its key. Law: for the same files and the same answers all files are those that `penstock document` writes without a
-queue, byte for byte, the figures of what the run took among them; a chunk without an answer is listed with the reason why. Keeps
-out: when a run is done (`progress`).
+No chunk is asked about here; only for one wording of similar statements is the run's model asked, within the limits of its key.
+Law: for the same files and the same answers all files are, byte for byte, those that `penstock document` writes without a queue,
+including the figures of the run; a chunk without an answer is listed with the reason why. Leaves to others: when a run is done
+(`progress`).
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ _WORDING_PATIENCE_SECONDS = 3_600.0  # for a turn at the key: all workers may be
 
 
 class _Kept(Accepted):
-    """The accepted answers, and a model that has no others: what it is asked, it says why there is no answer to.
+    """The accepted answers, and a model without any others: asked a question, it says why there is no answer.
 
-    With `wording`, that model is asked for wordings, which are kept beside the answers.
+    With `wording`, that model is asked for wordings, which are kept next to the answers.
     """
 
     def __init__(self, database: Database, run: Run, assignments: dict[str, Json], wording: Model | None) -> None:
@@ -52,26 +52,26 @@ class _Kept(Accepted):
         self.wire, self.name, self.window_tokens = run.model
 
     def get(self, key: str, /) -> Json:
-        # The same thread asks the model next where there is nothing: a request says nothing of its key.
+        # If there is no answer, the same thread asks the model next: a request does not contain its key.
         self._asked.key = key
         return super().get(key)
 
     def count(self, made: DocumentingRun) -> None:
-        """Add what the run's workers took: here every answer was there already, whoever was asked for it."""
+        """Add the figures of the run's workers: here every answer counts as kept, even those that this run asked for."""
         found = "SELECT coalesce(sum(calls), 0) FROM chunks WHERE run = %(run)s"
         ((calls,),) = self._database_of_reasons.rows(found, run=self._of)
         made.calls += int(calls)
         made.reused -= len(self._own)
 
     def _found_own(self, key: str, value: Json) -> None:
-        if isinstance(value, dict) and field(value, "is_broken") is not True:  # no wording, and no half of an answer
+        if isinstance(value, dict) and field(value, "is_broken") is not True:  # neither a wording nor half of an answer
             self._own.add(key)
 
     def send(self, request: dict[str, Json], /) -> dict[str, Json]:
-        """Say why there is no answer.
+        """Raise the reason why there is no answer.
 
         Raises:
-            Unanswered: Always, but for wordings.
+            Unanswered: Always, except for wordings.
         """
         if self._wording is not None and reconciling.SYSTEM in texts_of(request):
             return self._wording.send(request)
@@ -99,12 +99,13 @@ def finish(
         database: The queue.
         run: The run; chunks that are open are listed as failed.
         out: The folder.
-        wording: Who says in one wording what several chunks of a program said alike; None for nobody. It is the model of the run.
-        step: Told what is being done, how many are done, and of how many.
+        wording: The model that merges similar statements from several chunks of a program into one wording, which must be the
+            run's; None to merge nothing.
+        step: Called with what is being done, how many are done, and of how many.
 
     Raises:
-        CallerError: The run is of another version, whose chunks this one does not cut, or of another model; or the folder cannot
-            be written.
+        CallerError: The run was planned by another version, whose chunks this one does not cut, or has another model; or the folder
+            cannot be written.
         StoreFault: The queue cannot be reached.
     """
     output = Output(out)

@@ -1,9 +1,9 @@
-"""What a key may ask of a model in a minute, kept by all workers together: a row of the database for each key and model.
+"""How do all workers together keep to what a key may ask of a model per minute? With a row in the database for each key and model.
 
-Before a request goes out its tokens are reserved by estimate; when its answer has come they are settled by what was used; a 429
-holds everybody until the provider wants to be asked again. Law: in any minute there are no more grants than the limit, by the
-database's clock, whoever is killed: what was reserved and never used is given up with its minute. A grant that was not used within
-two seconds is void. Keeps out: where a limit comes from.
+Before a request is sent its estimated tokens are reserved; when its answer has come they are settled by actual use; a 429 holds
+everybody until the provider wants to be asked again. Law: in any minute there are no more grants than the limit, by the database's
+clock, whoever is killed: what was reserved and never used expires with its minute. A grant that is not used within two seconds is
+void. Leaves to others: where a limit comes from.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 GRANT_SECONDS = 2.0
-"""How long a grant may be used; the window of the limits is longer by as much."""
+"""How long a grant may be used; the window of the limits is longer by the same amount."""
 PATIENCE_SECONDS = 30.0
 """How long a thread waits for its turn before it takes other work, perhaps with another model."""
-_BEGUN_SECONDS = 600.0  # as `PATIENCE_SECONDS`, of what belongs to an answer that has come
-_LOOK_SECONDS = 1.0  # for which is believed that a key has no limits and is not held
-_LONGEST_SECONDS = 5.0  # of one wait: others may have given back what they had reserved
+_BEGUN_SECONDS = 600.0  # as `PATIENCE_SECONDS`, if an answer has already come
+_LOOK_SECONDS = 1.0  # how long a key is assumed to be without limits and holds
+_LONGEST_SECONDS = 5.0  # of one wait: others may have returned what they had reserved
 _MOST_TOKENS = 1_000_000_000  # of a request or its answer: a provider that reports more says nothing
-_OUTAGE_SECONDS = 10.0  # for which a key is held whose provider refuses for its rate and does not say how long
+_OUTAGE_SECONDS = 10.0  # how long a key is held if its provider names no time for a rate limit
 
 
 class Bucket:
     """The limits of one key for one model.
 
     Args:
-        database: Where they are.
-        key: What the key is called; its secret is nowhere near.
+        database: The queue.
+        key: The name of the key; its secret is nowhere near.
         model: The model, wire included.
-        clock: Seconds that only grow.
+        clock: A monotonic clock in seconds.
     """
 
     def __init__(
@@ -61,13 +61,13 @@ class Bucket:
         self._free_until = 0.0
 
     def is_free(self) -> bool:
-        """Return whether the key had neither limits nor a hold when it was last asked for, a second ago at most."""
+        """Return whether the key had neither limits nor a hold when last checked, at most a second ago."""
         return self._clock() < self._free_until
 
     def take(self, tokens: int) -> tuple[int, float]:
-        """Return the second in which a request may go out, and 0; or 0, and the seconds after which to ask again.
+        """Return the second in which a request may be sent, and 0; or 0, and after how many seconds to ask again.
 
-        A key without limits that is not held is asked for once a second: then the second is 0, and so is the wait.
+        A key without limits or a hold is checked once a second: then both the second and the wait are 0.
         """
         now = self._clock()
         if self.is_free():
@@ -86,9 +86,9 @@ class Bucket:
         return int(slot), float(wait)
 
     def settle(self, slot: int, change_tokens: int) -> None:
-        """Put what was used in the place of what was reserved; a second that is over a minute ago is not there any more."""
+        """Replace what was reserved by what was used; a second more than a minute ago does not exist any more."""
         if slot and change_tokens:
-            # Where that cannot be said what was reserved stands, which is more. The answer has come, and must not be lost for it.
+            # If that fails, the reservation stays, which is more. The answer has come, and must not be lost because of it.
             with suppress(StoreFault):
                 self._database.rows(
                     "SELECT settle_v1(%(key)s, %(model)s, %(slot)s, %(change)s)",
@@ -98,7 +98,7 @@ class Bucket:
                 )
 
     def hold(self, seconds: float) -> None:
-        """Let nobody ask with this key before so many seconds, an hour at most; a longer hold stays."""
+        """Let nobody ask with this key for a number of seconds, at most an hour; a longer hold stays."""
         self._free_until = 0.0
         self._database.rows("SELECT hold_v1(%(key)s, %(model)s, %(seconds)s)", **self._of, seconds=seconds)
 
@@ -112,9 +112,9 @@ def set_limits(
     *,
     pause: Callable[[float], object] = time.sleep,
 ) -> None:
-    """Say what a key may ask of a model in a minute; None for as much as it likes.
+    """Set what a key may ask of a model per minute; None for no limit.
 
-    Once this returns, it is kept to: a key that had no limits is believed to have none for a moment, and that is waited for.
+    Once this returns, it is kept to: workers assume for a moment that a key without limits still has none, which is waited for.
     """
     before = database.rows(
         "SELECT requests, tokens FROM limits WHERE key = %(key)s AND model = %(model)s", key=key, model=model
@@ -132,27 +132,28 @@ def set_limits(
 
 
 class Tally(NamedTuple):
-    """What a thread's questions took since somebody looked, and how the last of them ended."""
+    """What a thread's questions took since the last tally, and how the last of them ended."""
 
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     held_seconds: float = 0.0
-    """How long to wait where there was no turn; 0 where there was."""
+    """How long to wait if there was no turn; 0 if there was."""
     diagnosis: Diagnosis | None = None
-    """Why the last one was refused; None where it was answered."""
+    """Why the last one was refused; None if it was answered."""
 
 
 class MeteredModel:
-    """A model that asks when it is its turn, and says what it took. Threads share it.
+    """A model that asks when it is its turn, and reports usage. Threads share it.
 
     Args:
-        model: Who is asked.
+        model: The model to ask.
         bucket: The limits of its key.
-        given_up: Says that nobody waits any more.
-        say: Told what a person should know.
+        given_up: Returns whether nobody waits any more.
+        say: Called with what a person should know.
         patience_seconds: How long one question waits for its turn.
-        pause: Waits so many seconds.
+        clock: A monotonic clock in seconds.
+        pause: Waits for a number of seconds.
     """
 
     def __init__(
@@ -174,18 +175,18 @@ class MeteredModel:
         self.wire, self.name, self.window_tokens = model.wire, model.name, model.window_tokens
 
     def tally(self, is_wanted: Callable[[], bool] = lambda: True) -> Tally:
-        """Return what this thread's questions took, and begin anew.
+        """Return what this thread's questions took, and start a new tally.
 
         Args:
-            is_wanted: Whether what is asked next is to be asked at all, once it has its turn; not asked again behind an answer,
-                since what was begun is ended.
+            is_wanted: Returns whether the next question should still be asked once it has its turn; not called after an answer,
+                since what was begun is finished.
         """
         made: Tally = getattr(self._tallies, "value", Tally())
         self._tallies.value, self._tallies.is_wanted, self._tallies.is_begun = Tally(), is_wanted, False
         return made
 
     def is_begun(self) -> bool:
-        """Return whether this thread has an answer since its last tally: what it asks now belongs to that, and is waited for."""
+        """Return whether this thread has had an answer since its last tally: further questions belong to it, and are waited for."""
         return bool(getattr(self._tallies, "is_begun", False))
 
     def _add(self, **changes: Any) -> None:
@@ -193,15 +194,15 @@ class MeteredModel:
         self._tallies.value = known._replace(**changes)
 
     def send(self, request: dict[str, Json], /, *, cancelled: Any = None) -> dict[str, Json]:
-        """Return the answer to a request, which is sent when its key may.
+        """Return the answer to a request, which is sent when its key allows it.
 
         Raises:
             Cancelled: There was no turn for it; the tally says how long to wait.
-            Exception: Whatever the model refuses.
+            Exception: Whatever the model raises.
         """
         known: Tally = getattr(self._tallies, "value", Tally())
         self._expect_wanted()
-        # An upper estimate takes as long as all else that is done for a request; where nothing is reserved, nobody needs it.
+        # An upper estimate takes as long as everything else that is done for a request; it is not needed if nothing is reserved.
         size = 0 if self._bucket.is_free() else self._estimate(request)
         slot = self._turn(size, cancelled) if size else 0
         self._add(calls=known.calls + 1, diagnosis=None, held_seconds=0.0)
@@ -221,13 +222,13 @@ class MeteredModel:
             input_tokens=known.input_tokens + (given or 0),
             output_tokens=known.output_tokens + (said or 0),
         )
-        # Where the provider does not say, the estimate stands: it is an upper bound.
+        # If the provider reports no usage, the estimate stays: it is an upper bound.
         if given is not None:
             self._bucket.settle(slot, given + (said or 0) - size)
         return body
 
     def _expect_wanted(self) -> None:
-        """Raise `Cancelled` where what is asked next is not to be asked any more."""
+        """Raise `Cancelled` if the next question should not be asked any more."""
         is_wanted: Callable[[], bool] | None = getattr(self._tallies, "is_wanted", None)
         if is_wanted is not None and not is_wanted():
             raise Cancelled("Nobody waits for it any more.")
@@ -241,13 +242,13 @@ class MeteredModel:
         self._bucket.hold(seconds)
 
     def _turn(self, tokens: int, cancelled: Any) -> int:
-        """Return the second that a grant is of, once there is one.
+        """Return the second of a grant, once there is one.
 
         Raises:
             Cancelled: It takes too long, or nobody waits.
         """
-        # The second question about a chunk is asked whoever is to end, and however tight the limits: without it the first answer
-        # would be kept as it is, with claims that the second mends.
+        # The second question about a chunk is asked even if the worker should end, and however tight the limits: without it the
+        # first answer would be kept as it is, with claims that the second corrects.
         is_begun = self.is_begun()
         patience_seconds = max(self._patience_seconds, _BEGUN_SECONDS) if is_begun else self._patience_seconds
         begun = self._clock()
@@ -255,8 +256,8 @@ class MeteredModel:
             asked = self._clock()
             slot, wait = self._bucket.take(tokens)
             if wait == 0.0:
-                self._expect_wanted()  # before the grant is looked at: it asks the database, which may be away for minutes
-                # From before it was asked for: however long the answer took, the grant is not older than that.
+                self._expect_wanted()  # before the grant is checked: this asks the database, which may be away for minutes
+                # Measured from before the request: however long the reply took, the grant is not older than that.
                 if not slot or self._clock() - asked <= GRANT_SECONDS:
                     return slot
                 continue
@@ -265,17 +266,17 @@ class MeteredModel:
             if self._clock() - begun + wait > patience_seconds:
                 self._add(held_seconds=wait)
                 break
-            # Not all at the same moment, and not all the way: whoever gives back what it reserved makes room before.
+            # With jitter, and not for the whole wait: whoever returns a reservation makes room earlier.
             self._pause(min(wait, _LONGEST_SECONDS) * random.uniform(0.5, 1.0))  # noqa: S311 - no secret
         raise Cancelled("There was no turn for it yet.")
 
     def _estimate(self, request: dict[str, Json]) -> int:
-        """Return what a request and its answer may take at most, by our count of all its text."""
+        """Return the most tokens that a request and its answer may take, by our count of all its text."""
         return sum(self._counter.count(text).high + 8 for text in texts_of(request)) + REPLY_TOKENS
 
 
 def texts_of(value: Json) -> list[str]:
-    """Return all texts in a request, however deep."""
+    """Return all texts in a request, at any depth."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, dict):

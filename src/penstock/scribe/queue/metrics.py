@@ -1,6 +1,6 @@
-"""The figures of runs as Prometheus reads them.
+"""How does Prometheus read the figures of runs?
 
-Law: a figure has one name and one unit, and what only grows within a run is a counter. Keeps out: where they come from
+Law: a figure has one name and one unit, and what only grows within a run is a counter. Leaves to others: where they come from
 (`progress`), and the format (`text.prometheus`).
 """
 
@@ -86,7 +86,7 @@ def _lines(seen: Sequence[RunProgress]) -> Iterator[str]:
 def _family(
     name: str, kind: str, said: str, rows: Iterable[tuple[RunProgress, dict[str, str], float]]
 ) -> Iterator[str]:
-    """Yield the lines of a metric whose samples say of which run they are."""
+    """Yield the lines of a metric whose samples are labelled with their run."""
     yield from family(
         f"penstock_queue_{name}",
         kind,

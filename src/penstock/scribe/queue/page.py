@@ -1,7 +1,7 @@
-"""How far the runs of a queue are, on a page that renews itself: tiles of the newest, and tables of all.
+"""How far are the runs of a queue? A page that renews itself shows tiles of the newest, and tables of all.
 
-The page is made as those of sessions are. Law: no text of a program, an answer or a key is on it; reasons are a provider's words,
-and shown inert. Keeps out: the figures (`progress`), and who is served (`cli.queue_page`).
+The page is made like those of sessions. Law: it contains no text of a program, an answer or a key; reasons are a provider's words,
+and shown inert. Leaves to others: the figures (`progress`), and who is served (`cli.queue_page`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def queue_page(seen: Sequence[RunProgress]) -> str:
 
 
 def wanted_page() -> str:
-    """Return what is shown to whoever has not shown the token: that there is one."""
+    """Return the page for visitors without the token, which says that one is needed."""
     said = "This page wants its token. Put it behind a # at the end of the address: it is not sent with it."
     return overview_page([], _frame(said, (), ()))
 
@@ -51,7 +51,7 @@ def _frame(lead: str, tiles: tuple[Tile, ...], tables: tuple[PageTable, ...]) ->
 
 
 def _tiles(seen: RunProgress) -> tuple[Tile, ...]:
-    """Return the six figures that are seen first."""
+    """Return the six figures shown first."""
     serving = [one for one in seen.workers if one.serves]
     jobs = sum(one.jobs for one in serving)
     return (

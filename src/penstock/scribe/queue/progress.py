@@ -1,7 +1,7 @@
-"""How far is a run? Asked of the database: chunks by state, money so far and to come, failures by cause, and who works.
+"""How far is a run? The database is asked for chunks by state, money so far and to come, failures by cause, and workers.
 
-Law: what is said was counted by one look at the tables; what is estimated says between which bounds. Keeps out: how it is shown
-(`page`, `metrics`, `cli`).
+Law: figures come from one look at the tables; estimates have bounds. Leaves to others: how they are shown (`page`, `metrics`,
+`cli`).
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from penstock.scribe.queue.database import Connection, Database
     from penstock.text.json_access import Json
 
-_RATE_SECONDS = 600  # over which the pace is taken
-_ERRORS = 2.0  # standard errors: 19 times of 20 the mean is within them
-_WORKER_SECONDS = 60  # since when one was seen that is taken for alive
+_RATE_SECONDS = 600  # over which the pace is measured
+_ERRORS = 2.0  # standard errors: the mean is within them 19 times in 20
+_WORKER_SECONDS = 60  # within which a worker was seen that counts as alive
 
 
 class Cause(NamedTuple):
@@ -35,7 +35,7 @@ class Cause(NamedTuple):
 
 
 class MoneyToCome(NamedTuple):
-    """Dollars, and the bounds between which they are, as far as can be told."""
+    """The expected cost in dollars, and its bounds, as far as they can be estimated."""
 
     expected: float
     low: float
@@ -54,7 +54,7 @@ class SeenWorker(NamedTuple):
 
 
 class RunProgress(NamedTuple):
-    """What the tables say of one run."""
+    """What the tables say about one run."""
 
     id: int
     title: str
@@ -72,33 +72,33 @@ class RunProgress(NamedTuple):
     failed: int
     open: int
     asked_for: int
-    """Chunks that somebody was asked about in this run: the other answers were there."""
+    """Chunks that were asked about in this run: the other answers were kept from before."""
     calls: int
     late: int
     input_tokens: int
     output_tokens: int
     per_second: float
-    """How many chunks ended a second, of late."""
+    """How many chunks have ended per second recently."""
     dollars: float | None
-    """What was spent by the list prices; None where the model has none."""
+    """What was spent by list prices; None if the model has none."""
     to_come: MoneyToCome | None
     causes: tuple[Cause, ...]
     put_off: tuple[Cause, ...]
-    """Why open chunks could not be answered yet: they are tried again by themselves."""
+    """Why open chunks could not be answered yet: they are tried again automatically."""
     workers: tuple[SeenWorker, ...]
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more comes of a run by itself."""
+        """Whether nothing more happens in a run by itself."""
         return self.phase in {"done", "cancelled"}
 
     @property
     def left_seconds(self) -> float | None:
-        """How long the rest of a run takes at this pace; None where nobody knows."""
+        """How long the rest of a run takes at this pace; None if unknown."""
         return self.open / self.per_second if self.per_second > 0 and self.phase == "asking" else None
 
     def to_dict(self) -> dict[str, Json]:
-        """Return it as JSON."""
+        """Return the progress as JSON."""
         made = self._asdict()
         made["created_at"] = self.created_at.isoformat()
         made["ended_at"] = self.ended_at.isoformat() if self.ended_at is not None else None
@@ -109,7 +109,7 @@ class RunProgress(NamedTuple):
         return {**made, "left_seconds": self.left_seconds, "prices_as_of": as_of()}
 
 
-# A sum of large integers is a decimal, with which Python's floats do not mix.
+# A sum of large integers is a decimal, which does not mix with Python's floats.
 _CHUNKS = """
 SELECT state, count(*), count(*) FILTER (WHERE calls > 0), coalesce(sum(calls), 0)::bigint,
        coalesce(sum(input_tokens), 0)::bigint, coalesce(sum(output_tokens), 0)::bigint, coalesce(sum(prompt_tokens), 0)::bigint,
@@ -123,7 +123,7 @@ FROM chunks WHERE run = %(run)s GROUP BY state"""
 
 
 class _Sums(NamedTuple):
-    """What the rows of chunks in one state come to."""
+    """The sums over the rows of chunks in one state."""
 
     chunks: int = 0
     asked_for: int = 0
@@ -132,7 +132,7 @@ class _Sums(NamedTuple):
     output_tokens: int = 0
     prompt_tokens: int = 0
     paid_prompt_tokens: int = 0
-    """Of those whose answers said what they took."""
+    """Of those whose answers reported usage."""
     squared_output: float = 0.0
     paid: int = 0
     recent: int = 0
@@ -148,7 +148,7 @@ def progress(database: Database, run: int) -> RunProgress:
     """Return how far a run is.
 
     Raises:
-        ToolError: There is none of that number.
+        ToolError: There is no run of that number.
     """
     return database.run(lambda connection: _progress(connection, run))
 
@@ -221,7 +221,7 @@ def _causes(rows: Iterable[tuple[Any, ...]], state: str) -> tuple[Cause, ...]:
 def _spent(price: Price | None, sums: _Sums) -> float | None:
     if price is None:
         return None
-    # A million tokens of many requests pay what each of them pays: the price of one of the mean size.
+    # Many requests cost what each of them costs: the price of one of the mean size, times their number.
     count = max(sums.paid, 1)
     one = price.dollars(
         uncached_tokens=round(sums.input_tokens / count), output_tokens=round(sums.output_tokens / count)
@@ -230,9 +230,9 @@ def _spent(price: Price | None, sums: _Sums) -> float | None:
 
 
 def _to_come(price: Price | None, sums: _Sums, waiting: _Sums) -> MoneyToCome | None:
-    """Return what the open chunks may cost: what was measured so far for as many tokens of prompt, and how far the mean may be off.
+    """Return what the open chunks may cost: what was measured so far per token of prompt, and how far the mean may be off.
 
-    Before anything was answered, a chunk takes between a request without an answer and three requests with the longest.
+    Before anything was answered, a chunk costs between a request without an answer and three requests with the longest answers.
     """
     if price is None:
         return None
@@ -246,7 +246,7 @@ def _to_come(price: Price | None, sums: _Sums, waiting: _Sums) -> MoneyToCome | 
         return MoneyToCome((low + high) / 4, low, high)
     said = sums.output_tokens / sums.paid
     variance = max(0.0, sums.squared_output / sums.paid - said**2)
-    # Of the mean of those that were measured, and of the sum of those that are not: both are uncertain.
+    # The error of the mean of measured chunks, and of the sum of the others: both are uncertain.
     error = _ERRORS * math.sqrt(variance / sums.paid + variance / left)
     given = sums.input_tokens / max(sums.paid_prompt_tokens, 1) * prompt
 

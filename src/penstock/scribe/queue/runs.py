@@ -1,8 +1,8 @@
-"""A run: an estate with what is to be asked about it, put into the queue in one transaction.
+"""What is a run? An estate with what has to be asked about it, put into the queue in one transaction.
 
-What an estate consists of goes into the database: workers have no other disk in common. Contents are kept once, whichever run they
-are of. Law: a run is there with all its files and all its jobs, or it is not there; whoever asks for the same again while it is
-going on gets the same run. Keeps out: what its jobs do (`work`), and how far it is (`progress`).
+The files of an estate go into the database: workers share no other disk. Contents are kept once for all runs. Law: a run exists
+with all its files and all its jobs, or not at all; whoever asks for the same again while it is active gets the same run. Leaves to
+others: what its jobs do (`work`), and how far it is (`progress`).
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ if TYPE_CHECKING:
     from penstock.text.tokens import Mode
 
 SURVEY_BYTES = 256 << 10
-"""How many bytes of sources one job surveys, about: some seconds of work."""
+"""How many bytes of sources one job surveys, roughly: some seconds of work."""
 SURVEY_FILES = 32
 _UPLOAD_BYTES = 4 << 20  # of contents in one transaction
 LOOK_SECONDS = 1.0
-"""How long whoever asks believes that a run is going on."""
+"""How long a worker that asks assumes that a run is still active."""
 
 
 class NamedModel(NamedTuple):
-    """What plans depend on of a model; nobody can ask it."""
+    """What plans depend on in a model; it cannot be asked."""
 
     wire: str
     name: str
     window_tokens: int | None
 
     def send(self, request: dict[str, Json], /) -> dict[str, Json]:
-        """Ask nobody.
+        """Raise an error: this model cannot be asked.
 
         Raises:
             CallerError: Always.
@@ -74,28 +74,28 @@ class Run:
     phase: str
     fresh_since: datetime | None
     tokenizer: str | None
-    """Whose tokenizer counts prompts; None for the model's."""
+    """The model or family whose tokenizer counts prompts; None for the model's own."""
     counting: Mode
 
     @property
     def model_id(self) -> str:
-        """What the model is called in the keys of answers."""
+        """The name of the model in the keys of answers."""
         return f"{self.model.wire}:{self.model.name}"
 
     @property
     def asking_queue(self) -> str:
-        """The name of the queue of its questions."""
+        """The name of the queue with the run's questions."""
         return asking_queue(self.fingerprint, self.model.wire)
 
     def budget(self) -> PromptBudget:
-        """Return how large its prompts may be."""
+        """Return how large the run's prompts may be."""
         return PromptBudget.of(
             self.model, self.max_prompt_tokens, adaptive=self.adaptive, tokenizer=self.tokenizer, counting=self.counting
         )
 
 
 def own_fingerprints() -> dict[Mode, str]:
-    """Return what this process can have in common with others, by the ways to count tokens that it has."""
+    """Return the fingerprints that this process can share with others, by its available ways of counting tokens."""
     return {mode: fingerprint(mode) for mode in dict.fromkeys(("estimate", best_counter("o200k").mode))}
 
 
@@ -112,22 +112,22 @@ def start(
     urgency: int = 0,
     fresh: bool = False,
 ) -> tuple[Run, bool]:
-    """Put an estate into the queue, and return its run with whether that is a new one.
+    """Put an estate into the queue, and return its run and whether that is new.
 
     Args:
         database: The queue.
         found: The files of the estate.
-        title: What it is called.
-        model: Who is to be asked.
+        title: The name of the estate.
+        model: The model to ask.
         max_prompt_tokens: The most tokens of a whole prompt.
         adaptive: Whether chunks are smaller where the code branches more.
-        source_format: The reference format, where the columns would say something else.
-        tokenizer: Whose tokenizer counts prompts; that of the model unless said otherwise.
-        urgency: Runs of a higher one come first; those of the same take turns.
-        fresh: Whether answers of earlier runs are not taken.
+        source_format: The reference format, if detection from the columns would get it wrong.
+        tokenizer: The model or family whose tokenizer counts prompts; the model's own by default.
+        urgency: Runs with a higher value come first; those with the same take turns.
+        fresh: Whether answers of earlier runs are ignored.
 
     Raises:
-        StoreFault: The database cannot be reached, or does not let us.
+        StoreFault: The database cannot be reached, or refuses.
     """
     digests = [sha256(one.data).digest() for one in found.files]
     counting = best_counter(tokenizer or model.name).mode
@@ -153,7 +153,7 @@ def start(
     _upload(database, found.files, digests)
 
     def enqueue(connection: Connection) -> int:
-        # Two that start the same at the same time: the second waits here, and finds the first one's.
+        # If two start the same at the same time, the second waits here, and finds the first one's run.
         connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (whole.hex(),))
         known = connection.execute(_GOING_ON.encode(), {"digest": whole}).fetchone()
         if known is not None and not fresh:
@@ -164,7 +164,7 @@ def start(
                 state = "waiting" if one.kind in COBOL_KINDS else "beside"
                 copy.write_row((number, place, os.fsencode(one.path), one.kind, digest, state))
         jobs = list(_surveys(number, found.files))
-        # An estate without a source has nothing to survey; somebody has to say so, and links it.
+        # An estate without a source has nothing to survey; a job has to find that out, and links it.
         defer(connection, mark, "survey", jobs or [{"run": number, "files": []}], urgency)
         return number
 
@@ -176,10 +176,10 @@ def _insert_run(connection: Connection, about: dict[str, Any], found: Gathered, 
     """Insert the row of a run and return its number.
 
     Args:
-        connection: Whose transaction it is part of.
-        about: What is known of the run, by column.
-        found: Of which estate; what is not read of it stands in the row.
-        fresh: Whether answers from before now are not taken.
+        connection: The connection with the transaction.
+        about: The columns of the run and their values.
+        found: The estate; the row says what was not read of it.
+        fresh: Whether answers from before now are ignored.
     """
     title = str(about["title"])
     values = {
@@ -206,13 +206,13 @@ _GOING_ON = (
 
 
 def _going_on(database: Database, digest: bytes) -> int | None:
-    """Return the run that is going on over the very same, None where there is none."""
+    """Return the active run over exactly the same; None if there is none."""
     found = database.rows(_GOING_ON, digest=digest)
     return int(found[0][0]) if found else None
 
 
 def _upload(database: Database, files: Sequence[GatheredFile], digests: Sequence[bytes]) -> None:
-    """Put contents into the database that it has not, a few megabytes at a time."""
+    """Put contents that the database lacks into it, a few megabytes at a time."""
     known = {
         bytes(row[0])
         for row in database.rows("SELECT digest FROM contents WHERE digest = ANY(%(all)s)", all=list(digests))
@@ -239,7 +239,7 @@ def _insert(database: Database, held: dict[bytes, bytes]) -> None:
 
 
 def _surveys(run: int, files: Sequence[GatheredFile]) -> Iterator[dict[str, Json]]:
-    """Yield the arguments of the jobs that survey all sources, some files in each."""
+    """Yield the arguments of the jobs that survey all sources, with several files each."""
     numbers: list[int] = []
     size = 0
     for number, one in enumerate(files):
@@ -261,7 +261,7 @@ def run_of(database: Database, number: int) -> Run:
     """Return a run.
 
     Raises:
-        ToolError: There is none of that number.
+        ToolError: There is no run of that number.
     """
     found = database.rows(
         """SELECT id, coalesce(title_bytes, convert_to(title, 'UTF8')), fingerprint, wire, model, window_tokens,
@@ -304,7 +304,7 @@ def run_of(database: Database, number: int) -> Run:
 
 
 def no_run(number: int) -> ToolError:
-    """Return what is said of a run that is not there."""
+    """Return the error for a run that does not exist."""
     return ToolError("not_found", f"There is no run {number} in this queue.", Call("queue status"))
 
 
@@ -312,7 +312,7 @@ def newest(database: Database) -> Run:
     """Return the run that was started last.
 
     Raises:
-        ToolError: There is none.
+        ToolError: There is no run.
     """
     found = database.rows("SELECT max(id) FROM runs")
     if found[0][0] is None:
@@ -328,7 +328,7 @@ def is_asked(database: Database, wire: str, model: str) -> bool:
 
 
 def gathered(database: Database, run: Run) -> Gathered:
-    """Return the files of a run, as they were found when it was started.
+    """Return the files of a run as they were found when it was started.
 
     Raises:
         StoreFault: Contents are missing: the database was changed by hand.
@@ -350,7 +350,7 @@ def gathered(database: Database, run: Run) -> Gathered:
     )
 
 
-# Names of files are bytes, and need be no text that a database takes.
+# File names are bytes, and may not be text that a database accepts.
 def _hex(name: str) -> str:
     return os.fsencode(name).hex()
 
@@ -366,16 +366,16 @@ _CANCELLED_AT_ONCE = 5_000
 
 
 def cancel(database: Database, run: int, *, pause: Callable[[float], object] = time.sleep) -> bool:
-    """End a run, and return whether it was going on: what is under way is answered and kept, nothing more is begun.
+    """End a run, and return whether it was active: what is under way is answered and kept, nothing more is begun.
 
-    Once this returns: workers look once a second whether a run is going on, and that is waited for where there are any.
+    That holds once this returns: workers check once a second whether a run is active, and if there are any, that is waited for.
     """
     ended = database.rows(
         """UPDATE runs SET phase = 'cancelled', ended_at = clock_timestamp()
            WHERE id = %(run)s AND phase IN ('surveying', 'asking') RETURNING 1""",
         run=run,
     )
-    # Jobs that wait for nothing would each be taken, looked at and dropped. Some at a time: a run may have a hundred thousand.
+    # Otherwise each of the waiting jobs would be taken, checked and dropped. In batches: a run may have a hundred thousand.
     while database.rows(
         """SELECT procrastinate_cancel_job_v1(id, false, true) FROM procrastinate_jobs
            WHERE status = 'todo' AND args @> jsonb_build_object('run', %(run)s::bigint) LIMIT %(most)s""",
@@ -389,9 +389,9 @@ def cancel(database: Database, run: int, *, pause: Callable[[float], object] = t
 
 
 def retry(database: Database, run: Run, cause: str | None = None) -> int:
-    """Ask again about chunks that failed, and return how many there are; with a cause only those that failed for it.
+    """Ask again about chunks that failed, and return how many there are; with a cause, only those that failed for it.
 
-    A run that was cancelled goes on, with all that is open.
+    A cancelled run continues, with everything that is open.
     """
 
     def work(connection: Connection) -> int:
@@ -407,7 +407,7 @@ def retry(database: Database, run: Run, cause: str | None = None) -> int:
                WHERE run = %(run)s AND state = 'failed' AND (%(cause)s::text IS NULL OR cause = %(cause)s) RETURNING 1""",
             {"run": run.id, "cause": cause},
         ).fetchall()
-        # A run that was cancelled may have been before it was linked, and is linked again.
+        # A run may have been cancelled before it was linked, so it is linked again.
         wanted = "surveying" if unread or phase in {"cancelled", "surveying"} else "asking" if again else phase
         if wanted != phase:
             connection.execute("UPDATE runs SET phase = %s, ended_at = NULL WHERE id = %s", (wanted, run.id))
@@ -421,6 +421,6 @@ def retry(database: Database, run: Run, cause: str | None = None) -> int:
 
 
 def survey_again(connection: Connection, run: Run, numbers: Sequence[int]) -> None:
-    """Put some files of a run into the queue, to be surveyed."""
+    """Enqueue some files of a run to be surveyed."""
     slices = [list(numbers[at : at + SURVEY_FILES]) for at in range(0, len(numbers), SURVEY_FILES)]
     defer(connection, run.fingerprint, "survey", [{"run": run.id, "files": part} for part in slices], run.urgency)

@@ -1,15 +1,15 @@
-"""The tables of a queue, as steps from one version of the schema to the next, and back again.
+"""What are the tables of a queue? They are made in steps from one version of the schema to the next, and back again.
 
     runs      an estate that is documented: with what, how urgently, how far
     files     what belongs to a run, in the order of its paths, and what was found in each
     contents  the bytes of files, each once
     chunks    what is asked about, one row for each question
-    answers   what was accepted, under a hash of all that it depends on
+    answers   what was accepted, under a hash of everything it depends on
     limits    what a key may ask of a model, and until when it is held; `spent` has the seconds of the last minute
-    workers   who was seen, and with what
+    workers   which workers were seen, and with what
 
-Beside them lie the tables of the engine, procrastinate's own, in the same schema. Steps are never edited once released: a change
-is a new step, with its way back. Law: a schema is at one whole version, whenever the migration ended. Keeps out: who runs them
+The tables of the engine, procrastinate's own, are in the same schema. Steps are never edited once released: a change is a new step,
+with its way back. Law: a schema is at one complete version, whenever a migration ended. Leaves to others: who runs the steps
 (`database`).
 """
 
@@ -21,7 +21,7 @@ from typing import NamedTuple
 class Step(NamedTuple):
     """A change of the schema, and its way back.
 
-    `oldest` is the first version whose code works with tables of this one, so that old workers may go on beside new ones.
+    `oldest` is the first version whose code works with tables of this one, so that old workers can continue next to new ones.
     """
 
     forwards: tuple[str, ...]
@@ -29,14 +29,14 @@ class Step(NamedTuple):
     oldest: int
 
 
-# A grant counts for this long: the minute of the provider, the second that a slot is wide, the two that a grant may be used in
-# (`limits.GRANT_SECONDS`), and two for the way to the provider, which one request may take and the next one not.
+# A grant counts for this long: the provider's minute, the second that a slot is wide, the two that a grant may be used in
+# (`limits.GRANT_SECONDS`), and two for the way to the provider, which one request may need and the next one not.
 WINDOW_SECONDS = 65
 LONGEST_HOLD_SECONDS = 3_600
-"""How long a provider's word keeps a key from asking: whoever names a month is asked again in an hour, which costs a refusal."""
+"""How long a provider's word keeps a key from asking: one that names a month is asked again in an hour, which costs a refusal."""
 
 # One round trip, and the row of the bucket is locked only within it. `clock_timestamp`, since `now()` is the time at which the
-# statement began, before it waited for the lock. A clock that is set back does not give the same second out twice: `last_second`
+# transaction began, before it waited for the lock. A clock that is set back does not grant the same second twice: `last_second`
 # only grows.
 _TAKE = """
 CREATE FUNCTION take_v1(of_key text, of_model text, want_tokens bigint, OUT slot bigint, OUT wait_seconds double precision)
@@ -84,15 +84,15 @@ BEGIN
     wait_seconds := greatest(1, coalesce(free_at + %WINDOW - at, 1));
 END $$""".replace("%WINDOW", str(WINDOW_SECONDS))
 
-# What a role that works may do with answers and limits, it does by these alone: it has no right to the tables, and the functions
-# have their owner's. Their names are looked up here and nowhere else, whatever the path of whoever calls.
+# What a worker's role may do with answers and limits, it does only through these: it has no right to the tables, and the functions
+# have their owner's. Names in them are looked up in this path only, whatever the caller's is.
 _OF_THE_OWNER = "LANGUAGE plpgsql SECURITY DEFINER SET search_path = penstock_queue, pg_temp AS $$"
 
-# One statement decides, and so once: of two workers with an answer to one question the second finds the row of the first. The
-# nonce says whose answer it is, also to the one whose COMMIT was lost and who asks again. A refusal for size gives way to an
-# answer, and to the refusal of a smaller chunk: of two for one size the first holds, or a worker that was frozen would change what
-# others have split by. A broken answer gives way to the next. What is older than a run that asks afresh gives way to it
-# until that is done: also where it was cancelled, since what was under way then was paid for.
+# One statement decides, and so only once: of two workers with an answer to one question the second finds the row of the first. The
+# nonce says whose answer it is, also to a worker that asks again because its COMMIT was lost. A refusal for size gives way to an
+# answer, and to the refusal of a smaller chunk: of two for the same size the first stays, or a worker that was frozen would change
+# the size that others have split by. A broken answer gives way to the next. An answer older than a run that asks afresh gives way
+# until that run is done: even after it was cancelled, since what was under way then was paid for.
 _ACCEPT = """
 CREATE FUNCTION accept_v1(of_key bytea, of_kind text, of_value text, of_refused_tokens integer, of_nonce bytea, of_run bigint)
 RETURNS void %OWNER
@@ -113,7 +113,7 @@ END $$""".replace("%OWNER", _OF_THE_OWNER)
 _TAKE_V2 = (
     _TAKE.replace("take_v1", "take_v2")
     .replace("LANGUAGE plpgsql AS $$", _OF_THE_OWNER)
-    .replace("slot := 0;", "want_tokens := greatest(0, want_tokens); slot := 0;")  # nobody gives back by asking
+    .replace("slot := 0;", "want_tokens := greatest(0, want_tokens); slot := 0;")  # asking must not give tokens back
 )
 
 _SETTLE = """
@@ -161,7 +161,7 @@ STEPS: tuple[Step, ...] = (
                 created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
                 ended_at timestamptz)""",
             "CREATE TABLE contents (digest bytea PRIMARY KEY, data bytea NOT NULL)",
-            # Compressed before it comes here: the server would try again, for nothing.
+            # Compressed before it comes here: the server would try again in vain.
             "ALTER TABLE contents ALTER COLUMN data SET STORAGE EXTERNAL",
             """CREATE TABLE files (
                 run bigint NOT NULL REFERENCES runs ON DELETE CASCADE,
@@ -216,7 +216,7 @@ STEPS: tuple[Step, ...] = (
         back=("DROP TABLE workers, answers, chunks, files, contents, runs",),
         oldest=1,
     ),
-    Step(  # 2: what keys may do
+    Step(  # 2: limits of keys
         forwards=(
             """CREATE TABLE limits (
                 key text NOT NULL,
@@ -236,17 +236,17 @@ STEPS: tuple[Step, ...] = (
             _TAKE,
         ),
         back=("DROP FUNCTION take_v1(text, text, bigint)", "DROP TABLE spent, limits"),
-        oldest=2,  # who knows no limits would not keep to them
+        oldest=2,  # older code knows no limits and would not keep to them
     ),
-    Step(  # 3: who asks the same
+    Step(  # 3: who asks the same question
         forwards=("CREATE INDEX chunks_open_keys ON chunks (key) WHERE state = 'open'",),
         back=("DROP INDEX chunks_open_keys",),
         oldest=2,
     ),
-    Step(  # 4: what was accepted is changed by functions alone; who has a right to the tables goes on without them
+    Step(  # 4: only functions change what was accepted; roles with rights to the tables continue without them
         forwards=(
-            "ALTER TABLE runs ADD COLUMN title_bytes bytea",  # the name of a folder need be no text that a database takes
-            # The name of a job may be no text either: jsonb takes neither NUL nor half a surrogate pair, in whatever escape.
+            "ALTER TABLE runs ADD COLUMN title_bytes bytea",  # a folder's name may not be text that a database accepts
+            # Nor need the name of a job be: jsonb accepts neither NUL nor half a surrogate pair, even escaped.
             "ALTER TABLE files ALTER COLUMN around TYPE json USING around::json",
             "ALTER TABLE answers ADD COLUMN refused_tokens integer",
             "ALTER TABLE answers DROP CONSTRAINT answers_kind_check",
@@ -267,6 +267,6 @@ STEPS: tuple[Step, ...] = (
             "ALTER TABLE files ALTER COLUMN around TYPE jsonb USING around::jsonb",
             "ALTER TABLE runs DROP COLUMN title_bytes",
         ),
-        oldest=4,  # what was prepared to read `around` as jsonb does not read it any more
+        oldest=4,  # statements prepared to read `around` as jsonb do not read it any more
     ),
 )

@@ -1,11 +1,11 @@
-"""What is done for a job: files are surveyed, an estate is linked, chunks are asked about.
+"""What is done for a job? Files are surveyed, an estate is linked, chunks are asked about.
 
     survey   some files: what they call, and in which chunks they are asked about
     link     once all are surveyed: who calls and starts what, which claims may name; then questions are put into the queue
     ask      some chunks: asked, verified and accepted
 
-Law: a job that is done twice, or by two at once, or half, leaves what one leaves that is done once; one that is lost leaves what
-says so. Keeps out: which jobs there are (`runs`), who takes them (`worker`), and what a question is (`asking`).
+Law: a job that is done twice, by two at once, or half, leaves the same as one done once; one that is lost leaves what shows it.
+Leaves to others: which jobs there are (`runs`), who takes them (`worker`), and what a question is (`asking`).
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ if TYPE_CHECKING:
     from penstock.scribe.queue.estates import FetchedFile
 
 MAX_ATTEMPTS = 8
-"""How often a chunk is tried again that failed for what passes by itself; the waits between double from 15 s to 10 minutes."""
-_FORBIDDEN_ATTEMPTS = 3  # of one whose prompt a key may not send: another worker's may
-_FLUSH_SECONDS = 1.0  # after which what was done is told, so that a look at the queue shows it
-_FETCHED_FILES = 32  # of a job whose chunks are copies of one in many files; those that follow are fetched one by one
+"""How often a chunk is tried again that failed for a transient reason; the waits between double from 15 s to 10 minutes."""
+_FORBIDDEN_ATTEMPTS = 3  # of a chunk whose prompt a key may not send: another worker's may
+_FLUSH_SECONDS = 1.0  # after which results are written down, so that the queue shows them
+_FETCHED_FILES = 32  # at once, for a job whose chunks are copies in many files; the rest are fetched one by one
 _LINKED_FILES = 2_000  # whose neighbours are written in one transaction
 _KEPT_RUNS = 4  # whose files a worker has at hand
 _BUGS = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""What a file may do to code that did not expect it, `CallerError` among it: that file is told of, and the others go on."""
+"""What a file may provoke in code that did not expect it, `CallerError` included: that file is reported, the others continue."""
 
 
 class KeyRefused(Exception):
-    """The provider does not take this worker's key; it may take another's."""
+    """The provider rejects this worker's key; it may accept another's."""
 
 
 class _SurveyedFile(NamedTuple):
-    """A file as its row says it, and the rows of its chunks: place, key and tokens."""
+    """A surveyed file as in its row, and the rows of its chunks: place, key and tokens."""
 
     number: int
     programs: str
@@ -63,7 +63,7 @@ class _SurveyedFile(NamedTuple):
 
 
 class _OpenChunk(NamedTuple):
-    """A chunk that is to be asked about: its place, and the key of its answer."""
+    """A chunk that must be asked about: its place, and the key of its answer."""
 
     file: int
     number: int
@@ -71,7 +71,7 @@ class _OpenChunk(NamedTuple):
 
 
 class _Ended(NamedTuple):
-    """What came of a chunk, as its row says it."""
+    """The outcome of a chunk, as in its row."""
 
     file: int
     number: int
@@ -82,15 +82,15 @@ class _Ended(NamedTuple):
 
 
 class Workshop:
-    """Whatever does jobs at a queue; threads share it.
+    """The part of a worker that does jobs at a queue; threads share it.
 
     Args:
         database: The queue.
-        model_of: Gives the model of a run, with this worker's own key.
-        key: What that key is called in the limits.
-        is_draining: Says that nothing more is to be begun.
-        is_taken_away: Says that what was begun at a time, in monotonic seconds, may have been given to others since.
-        say: Told what a person should know, at once and each time.
+        model_of: Returns the model of a run, with this worker's own key.
+        key: The name of that key in the limits.
+        is_draining: Returns whether nothing more may be begun.
+        is_taken_away: Returns whether work begun at a time, in monotonic seconds, may have been given to others since.
+        say: Called with what a person should know, each time.
         attempts: How often a request is sent before the job is given back.
     """
 
@@ -112,7 +112,7 @@ class Workshop:
         self._estates: dict[int, QueuedEstate] = {}
         self._desks: dict[tuple[str, int | None], tuple[ModelPool, MeteredModel]] = {}
         self.asked = Counter[str]()
-        """How many chunks ended how, for whoever looks."""
+        """How many chunks ended with each outcome, for observers."""
 
     def stop(self) -> None:
         """End what is under way at the providers."""
@@ -125,7 +125,7 @@ class Workshop:
         with self._lock:
             found = self._estates.pop(number, None)
             if found is not None:
-                self._estates[number] = found  # the one that was used last is the last
+                self._estates[number] = found  # the one used last is the last
                 return found
         made = QueuedEstate(self._database, run_of(self._database, number))
         with self._lock:
@@ -160,7 +160,7 @@ class Workshop:
     # ── survey ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def survey(self, run: int, files: Sequence[int]) -> None:
-        """Find out what some files hold; whoever surveys the last one has them linked."""
+        """Find out what some files contain; whoever surveys the last one has them linked."""
         if self._phase(run) != "surveying":
             return
         estate = self._estate(run)
@@ -173,7 +173,7 @@ class Workshop:
             try:
                 made = estate.survey(number, contents.get(number))
             except _BUGS as error:
-                # One file that nobody can read must not keep ten thousand others waiting.
+                # One unreadable file must not keep ten thousand others waiting.
                 failed.append((number, escape.clip(described(error), 300)))
                 continue
             rows = [(place, bytes.fromhex(key), tokens) for place, key, tokens in made.chunks]
@@ -183,7 +183,7 @@ class Workshop:
         except StoreFault as fault:
             if fault.code != "io_error":
                 raise
-            # The database does not take what stands in one of them, and would not the next time.
+            # The database rejects something in one of them, and would reject it again.
             for one in done:
                 try:
                     self._keep(estate.run, [one], [])
@@ -194,11 +194,11 @@ class Workshop:
             raise Later("this worker ends")
 
     def _keep(self, run: Run, done: Sequence[_SurveyedFile], failed: Sequence[tuple[int, str]]) -> None:
-        """Write down what was found in some files, and have the estate linked where none waits any more."""
+        """Write down what was found in some files, and have the estate linked if no file waits any more."""
         chunks = [(one.number, *row) for one in done for row in one.chunks]
 
         def keep(connection: Connection) -> None:
-            # One after the other: of two that each survey one of the last two, neither would see that the other has.
+            # One after the other: if two each survey one of the last two files, neither would see that the other has.
             connection.execute("SELECT 1 FROM runs WHERE id = %s FOR UPDATE", (run.id,))
             connection.execute(
                 """UPDATE files SET state = 'surveyed', programs = made.programs::jsonb, assignment = made.assignment::jsonb
@@ -224,10 +224,10 @@ class Workshop:
         self._database.run(keep)
 
     def link(self, run: int) -> None:
-        """Say what is around each program, and put the questions about all of them into the queue.
+        """Record what surrounds each program, and put the questions about all of them into the queue.
 
         Raises:
-            Later: This worker ends before that is done; whoever goes on does what is left.
+            Later: This worker ends before that is done; the next one does the rest.
         """
         phase = self._phase(run)
         if phase == "surveying":
@@ -236,10 +236,10 @@ class Workshop:
             raise Later("this worker ends")
 
     def _linked(self, run: int) -> str:
-        """Write down what is around each program, and return the phase that the run has then.
+        """Write down what surrounds each program, and return the phase of the run afterwards.
 
         Raises:
-            Later: This worker ends; all is written again by another.
+            Later: This worker ends; another one writes everything again.
         """
         found = self._database.rows(
             "SELECT number, programs FROM files WHERE run = %(run)s AND state = 'surveyed' AND programs <> '[]'",
@@ -258,7 +258,7 @@ class Workshop:
                 numbers=numbers,
                 around=around,
             )
-        # Not where a file waits that failed and is tried again: who surveys that has all linked once more.
+        # Not if a failed file waits to be tried again: whoever surveys it has everything linked once more.
         self._database.rows(
             """UPDATE runs SET phase = 'asking' WHERE id = %(run)s AND phase = 'surveying'
                AND NOT EXISTS (SELECT FROM files WHERE files.run = %(run)s AND state = 'waiting')""",
@@ -269,18 +269,18 @@ class Workshop:
     # ── ask ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def ask(self, run: int, chunks: Sequence[tuple[int, Sequence[int]]]) -> None:
-        """Ask about some chunks, one after the other, those that were answered meanwhile left out.
+        """Ask about some chunks, one after the other, except those that were answered meanwhile.
 
         Raises:
             Later: Not all could be asked about now.
-            KeyRefused: The provider does not take this worker's key.
+            KeyRefused: The provider rejects this worker's key.
         """
         looked = (
             time.monotonic()
-        )  # before the answer: to fetch the files of a large estate may take longer than it is believed
+        )  # before the query: fetching the files of a large estate may take longer than its answer is believed
         places = [(file, number) for file, numbers in chunks for number in numbers]
-        # The run comes with each place. Said once beside them, it made the planner read all open chunks of the run for the eight
-        # that are meant, for as long as the table had no statistics: 7 ms where 1,500 are open.
+        # The run is given with each place. Given once next to them, it made the planner read all open chunks of the run for the
+        # eight that are meant, as long as the table had no statistics: 7 ms with 1,500 open.
         open_places = self._database.rows(
             """SELECT file, number, key, EXISTS (SELECT FROM answers WHERE answers.key = chunks.key) FROM chunks
                JOIN unnest(%(runs)s::bigint[], %(files)s::integer[], %(numbers)s::integer[])
@@ -309,8 +309,8 @@ class Workshop:
 
         try:
             for file, number, key, _ in open_places:
-                # Whoever has the job by now asks the rest. It is not tried again, which would take it from them; and where nobody
-                # had taken it, its chunks are found in no job, and put in again.
+                # Whoever has the job by now asks the rest. It is not retried, which would take it from them; and if nobody had
+                # taken it, its chunks are found in no job, and enqueued again.
                 if self._is_taken_away(begun):
                     break
                 if self._is_draining():
@@ -334,7 +334,7 @@ class Workshop:
     def _asked(
         self, estate: QueuedEstate, chunk: _OpenChunk, fetched: dict[int, FetchedFile], is_wanted: Callable[[], bool]
     ) -> tuple[_Ended | None, tuple[str, float] | None]:
-        """Return what came of a chunk, None where it is still open; and why and for how long to leave the rest, if so."""
+        """Return the outcome of a chunk, None if it is still open; and, if the rest must wait, why and for how long."""
         desk, model = self._desk(estate.run)
         model.tally(is_wanted)
         file, number, key = chunk
@@ -359,11 +359,11 @@ class Workshop:
         self._say(f"{estate.run.model_id}: {outcome.reason}")
         told = tally.diagnosis
         cause = told.kind if told is not None else "answer"
-        if desk.useless is not None:  # whoever tries again has mended it, and would meet a desk that remembers
+        if desk.useless is not None:  # a retry after it is mended must not meet a desk that remembers
             with self._lock:
                 self._desks.pop((estate.run.model_id, estate.run.model.window_tokens), None)
             cause = "not_found"
-        # What passes by itself is no fault of the chunk; an outage of the provider costs time and nothing else.
+        # A transient failure is not the chunk's fault; an outage of the provider costs time and nothing else.
         passes = told is not None and told.recovery in {"wait", "retry"}
         most = MAX_ATTEMPTS if passes else _FORBIDDEN_ATTEMPTS if cause == "auth" else 0
         if most and (attempts := self._put_off(estate.run, file, number, tally.calls, cause, outcome.reason)) < most:
@@ -372,7 +372,7 @@ class Workshop:
         return _Ended(file, number, "failed", calls, cause, outcome.reason), None
 
     def _performed(self, work: FileWork, task: ChunkTask, desk: ModelPool, run: Run) -> Answered:
-        """Return what came of a chunk and of all smaller ones that it turned into: the worst of them."""
+        """Return the outcome of a chunk and all smaller ones that it was split into: the worst of them."""
         waiting = [task]
         worst: Answered | None = None
         while waiting:
@@ -390,7 +390,7 @@ class Workshop:
         return worst
 
     def _put_off(self, run: Run, file: int, number: int, calls: int, cause: str, reason: str) -> int:
-        """Write down why a chunk is tried again later, and return how often that was."""
+        """Write down why a chunk is tried again later, and return how often it has been put off."""
         ((attempts,),) = self._database.rows(
             """UPDATE chunks SET attempts = attempts + 1, calls = calls + %(calls)s, cause = %(cause)s, reason = %(reason)s
                WHERE run = %(run)s AND file = %(file)s AND number = %(number)s RETURNING attempts""",
@@ -404,7 +404,7 @@ class Workshop:
         return int(attempts)
 
     def after(self, seconds: float) -> datetime:
-        """Return the time of the database after so many seconds: ours may be an hour off."""
+        """Return the database's time after a number of seconds: our clock may be an hour off."""
         if seconds <= 0:
             return AT_ONCE
         ((at,),) = self._database.rows("SELECT clock_timestamp() + make_interval(secs => %(seconds)s)", seconds=seconds)
@@ -412,7 +412,7 @@ class Workshop:
         return moment
 
     def _tell(self, run: int, ended: Sequence[_Ended]) -> None:
-        """Write down what came of chunks; whoever ends the last one ends the run."""
+        """Write down the outcomes of chunks; whoever ends the last one ends the run."""
         rows = [
             (
                 one.file,
@@ -447,13 +447,13 @@ class Workshop:
                 )
             ),
         )
-        # A statement of its own: of two that end the last two chunks, each sees within its own the other's as open. Who is killed
-        # before it leaves it to whoever looks after the queue.
+        # A separate statement: if two end the last two chunks, each statement still sees the other's as open. If a worker is killed
+        # before it, whichever worker looks after the queue does it.
         self._database.rows(END_IF_DONE, run=run)
 
 
 def _columns(rows: Iterable[Sequence[Any]], count: int) -> list[list[Any]]:
-    """Return rows as columns, `count` empty ones where there is none."""
+    """Return rows as columns, or `count` empty ones if there are no rows."""
     columns: list[list[Any]] = [[] for _ in range(count)]
     for row in rows:
         for column, value in zip(columns, row, strict=True):

@@ -1,9 +1,9 @@
-"""A worker: the engine's, with somebody beside it who begins another when it ends, and finds what nobody works on any more.
+"""How does a worker stay alive? It is the engine's, with a supervisor that starts another when it ends, and finds abandoned work.
 
-The engine's worker ends when its database goes away; then a new one begins, as soon as there is a database, while answers that are
-under way come in and wait. What one left that was killed, or is taken for dead, is given back by whichever worker looks next; what
-the engine lost altogether is put into the queue again, since chunks that are open and in no job say so. Law: while one worker
-lives and there is a database, every chunk ends. Keeps out: what a job is (`work`), and signals (`cli`).
+The engine's worker ends when its database goes away; a new one then begins as soon as there is a database, while answers under way
+arrive and wait. What a worker left that was killed, or is taken for dead, is given back by whichever worker looks next; what the
+engine lost altogether is enqueued again, since chunks that are open and in no job show it. Law: while one worker lives and there is
+a database, every chunk ends. Leaves to others: what a job is (`work`), and signals (`cli`).
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ if TYPE_CHECKING:
     from penstock.scribe.queue.runs import Run
 
 LEASE_SECONDS = 45.0
-"""How long a worker may be silent before what it works on is given to others."""
+"""How long a worker may be silent before its work is given to others."""
 HEARTBEAT_SECONDS = 10.0
 SWEEP_SECONDS = 10.0
 POLL_SECONDS = 0.5
 _LOST_AFTER_SWEEPS = 3  # a job that has ended this long ago and left chunks open was lost
-_UNWANTED_SECONDS = 15.0  # after which a job is tried again that the database did not let end
+_UNWANTED_SECONDS = 15.0  # after which a job is tried again that the database did not let finish
 _SAID_SECONDS = 60.0
-_BROOM_SECONDS = 10.0  # for a statement that gives at once whether a lock is free
-_SWEEPER = 0x50454E52  # of whoever looks after the queue
+_BROOM_SECONDS = 10.0  # for a statement that returns at once whether a lock is free
+_SWEEPER = 0x50454E52  # of the worker that looks after the queue
 _PAUSES_SECONDS = (0.5, 1.0, 2.0, 5.0, 10.0)
 _LOST = (procrastinate.exceptions.ConnectorException, psycopg.Error, PoolTimeout, PoolClosed, OSError, StoreFault)
 
@@ -75,10 +75,10 @@ class QueueWorker:
 
     Args:
         url: The queue.
-        model_of: Gives the model of a run, with this worker's key.
-        wires: The APIs of which it has a key.
+        model_of: Returns the model of a run, with this worker's key.
+        wires: The APIs that it has a key for.
         settings: How it works.
-        say: Told what a person should know.
+        say: Called with what a person should know.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class QueueWorker:
         self._told: dict[str, float] = {}
         self._stopping = threading.Event()
         self._draining = threading.Event()
-        self._leaving = threading.Event()  # and what has been answered is not waited for any more
+        self._leaving = threading.Event()  # not even keeping an answer is waited for any more
         self.database = Database(
             url,
             connections=3,
@@ -114,7 +114,7 @@ class QueueWorker:
         self._seen_at = self._silent_until = time.monotonic()
         self.id = secrets.token_hex(8)
         self.refused = ""
-        """Why this worker's key is not taken, where it ended for that."""
+        """Why this worker's key was rejected, if it ended for that reason."""
         marks = own_fingerprints().values()
         self._queues = [name for mark in marks for name in (mark, *(asking_queue(mark, wire) for wire in wires))]
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -122,7 +122,7 @@ class QueueWorker:
         self._silent: dict[int, int] = {}
 
     def stop(self, *, at_once: bool = False) -> None:
-        """Begin nothing more, and end when what is under way has ended; or end that too. Any thread may call it."""
+        """Begin nothing more, and end when what is under way has ended; or end that too. Any thread may call this."""
         self._draining.set()
         self._stopping.set()
         if at_once:
@@ -134,7 +134,7 @@ class QueueWorker:
                 loop.call_soon_threadsafe(wake.set)
 
     def _say(self, said: str) -> None:
-        """Say what a person should know; the same once a minute, since it is met with each question."""
+        """Say what a person should know; the same message at most once a minute, since it recurs with each question."""
         now = time.monotonic()
         self._told = {one: at for one, at in list(self._told.items()) if now - at < _SAID_SECONDS}
         if self._told.setdefault(said, now) == now:
@@ -144,9 +144,9 @@ class QueueWorker:
         """Work until told to stop.
 
         Raises:
-            StoreFault: The queue is newer than this version, or does not let us.
+            StoreFault: The queue is newer than this version, or refuses.
         """
-        engine_log = logging.getLogger("procrastinate")  # it tells of each outage at length; we do in a line
+        engine_log = logging.getLogger("procrastinate")  # it reports each outage at length; we do in a line
         engine_log.propagate = False
         if not engine_log.handlers:
             engine_log.addHandler(logging.NullHandler())
@@ -170,7 +170,7 @@ class QueueWorker:
                 begun = self._loop.time()
                 try:
                     await asyncio.to_thread(look)
-                    look = self.database.own_version  # whoever takes the tables away or back meanwhile has a reason
+                    look = self.database.own_version  # whoever drops or downgrades the tables meanwhile has a reason
                     await self._one_life(threads)
                 except StoreFault as fault:
                     if fault.code in {"newer", "read_only"}:
@@ -187,8 +187,8 @@ class QueueWorker:
                     await asyncio.wait_for(self._wake.wait(), pause)
 
     async def _one_life(self, threads: ThreadPoolExecutor) -> None:
-        """Be one worker of the engine, until it ends by itself or is to."""
-        assert self._wake is not None  # noqa: S101 - set by whoever calls
+        """Run one worker of the engine, until it ends by itself or is told to."""
+        assert self._wake is not None  # noqa: S101 - set by the caller
         app = engine_app(self._url, {name: partial(self._job, threads, name) for name in ("survey", "link", "ask")})
         async with app.open_async():
             settings = self._settings
@@ -198,9 +198,9 @@ class QueueWorker:
                     concurrency=settings.jobs,
                     name="penstock",
                     fetch_job_polling_interval=settings.poll_seconds,
-                    # A connection less for each worker, and through a pooler too; whoever works has little to wait for.
+                    # Saves a connection per worker, and works through a pooler; a busy worker has little to wait for.
                     listen_notify=False,
-                    delete_jobs="always",  # what came of chunks stands with the chunks
+                    delete_jobs="always",  # outcomes are recorded with the chunks
                     install_signal_handlers=False,
                     update_heartbeat_interval=settings.heartbeat_seconds,
                     stalled_worker_timeout=settings.lease_seconds,
@@ -212,7 +212,7 @@ class QueueWorker:
             try:
                 await asyncio.wait({working, sweeping, stopped}, return_when=asyncio.FIRST_COMPLETED)
             finally:
-                # Jobs look at it between two chunks: what they hold is given back, and what is under way is kept.
+                # Jobs check this between two chunks: what they hold is given back, and what is under way is kept.
                 self._draining.set()
                 sweeping.cancel()
                 stopped.cancel()
@@ -223,7 +223,7 @@ class QueueWorker:
                 raise result
 
     async def _job(self, threads: ThreadPoolExecutor, name: str, /, **arguments: Any) -> None:
-        """Do a job on a thread. What is wrong with the database is tried again, and so is what this worker must not do."""
+        """Do a job on a thread. A job is retried if the database fails, or if this worker must not do it."""
         work: Callable[..., None] = getattr(self.workshop, name)
         try:
             await asyncio.get_running_loop().run_in_executor(threads, partial(work, **arguments))
@@ -233,21 +233,21 @@ class QueueWorker:
             raise Later(str(error)) from error
         except StoreFault as error:
             self._say(f"{name}: {error}")
-            # Not at once: what a database does not want now it does not want a millisecond later either.
+            # Not at once: what a database refuses now it also refuses a millisecond later.
             raise Later(str(error), await asyncio.to_thread(self._soon)) from error
 
     def _soon(self) -> datetime:
-        """Return the time of the database after a while, or now where it does not say."""
+        """Return the database's time after a while; at once if it does not answer."""
         with suppress(StoreFault):
             return self.workshop.after(_UNWANTED_SECONDS)
         return AT_ONCE
 
-    # ── what nobody works on any more ────────────────────────────────────────────────────────────────────────────
+    # ── abandoned work ───────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _sweep(self, app: procrastinate.App) -> None:
         while True:
             await asyncio.to_thread(self._seen)
-            # One at a time: of two that give back the same job the second might take it from whoever has it by then.
+            # One at a time: if two give back the same job, the second might take it from whoever has it by then.
             async with self._broom() as is_ours:
                 if is_ours:
                     lease = self._settings.lease_seconds
@@ -257,10 +257,10 @@ class QueueWorker:
             await asyncio.sleep(self._settings.sweep_seconds)
 
     def _seen(self) -> None:
-        """Say that this worker is there.
+        """Report that this worker is alive.
 
         Raises:
-            StoreFault: The tables have become newer than this version understands, and it ends.
+            StoreFault: The tables are now newer than this version understands, and this worker ends.
         """
         self._is_taken_away(time.monotonic())
         self.database.check()
@@ -281,7 +281,7 @@ class QueueWorker:
     def _is_taken_away(self, begun: float) -> bool:
         """Return whether this worker was silent for a lease since a time: stopped, or cut off from the database.
 
-        Others have what it had then. It went on with it beside them, question by question, until it noticed.
+        Others then have its work, which it continued in parallel, question by question, until it noticed.
         """
         now = time.monotonic()
         if now - self._seen_at > self._settings.lease_seconds:
@@ -290,10 +290,10 @@ class QueueWorker:
 
     @asynccontextmanager
     async def _broom(self) -> AsyncIterator[bool]:
-        """Give whether this worker may look after the queue; nobody else does until this ends, or the connection is lost.
+        """Yield whether this worker may look after the queue; no other does until this ends, or the connection is lost.
 
-        On a connection of its own, whose lock goes with it. Nothing here waits for ever: a worker that is silent for a lease is
-        taken for dead, also by itself, and answers nothing any more.
+        It has its own connection, whose lock goes with it. Nothing here waits for ever: a worker that is silent for a lease is
+        taken for dead, also by itself, and then answers nothing any more.
         """
         connection = await psycopg.AsyncConnection.connect(conninfo(self._url), autocommit=True)
         try:
@@ -308,9 +308,9 @@ class QueueWorker:
             await connection.close()
 
     def _find_lost(self) -> None:
-        """Have put into the queue again what is open and in no job, and end runs of which nothing is."""
+        """Enqueue again what is open and in no job, and end runs of which nothing is open."""
         lost = self._runs_with_lost()
-        # Seen several times: whatever else is between two of our questions, a job that was lost stays so.
+        # Seen several times: whatever else happens between two of our queries, a lost job stays lost.
         self._silent = {run: self._silent.get(run, 0) + 1 for run in lost}
         for run in [one for one, times in self._silent.items() if times >= _LOST_AFTER_SWEEPS]:
             self.database.run(partial(_again, run=run_of(self.database, run)))
@@ -318,7 +318,7 @@ class QueueWorker:
             self.database.rows(END_IF_DONE, run=run)
 
     def _runs_with_lost(self) -> list[int]:
-        """Return the runs with chunks in no job and nobody who puts them in, and those that are surveyed by no job."""
+        """Return the runs with chunks in no job and nobody to enqueue them, and those that no job surveys."""
         rows = self.database.rows(
             f"""SELECT id FROM runs WHERE
                 (phase = 'surveying' AND NOT EXISTS (SELECT FROM procrastinate_jobs AS jobs
@@ -332,7 +332,7 @@ class QueueWorker:
 
 
 def _again(connection: Connection, *, run: Run) -> None:
-    """Put what was lost of a run into the queue again: what waits to be surveyed, else whoever links and puts in the rest."""
+    """Enqueue again what was lost of a run: files that wait to be surveyed, else a job that links and enqueues the rest."""
     connection.execute("SELECT 1 FROM runs WHERE id = %s FOR UPDATE", (run.id,))
     waiting = connection.execute(
         "SELECT number FROM files WHERE run = %s AND state = 'waiting' ORDER BY number", (run.id,)
