@@ -4,12 +4,12 @@
     >>> Tools("src").view("penstock/__init__.py", limit=1).splitlines()[1]
     '1|\"\"\"The context-window layer for LLM agents: read anything, never overflow, lose nothing.'
 
-This is the front door: what stands in `__all__` is pinned by a test.
+This is the public interface: a test pins the names in `__all__`.
 
 - Reading: `Tools` and `TOOLS`, the tools that a model calls; `Workspace`, the same as values for a program.
 - Sending: `execute`, `aexecute` and `Carrier`, which get a request out of an overflow; `ways_back`, for what was cut.
 - Results of other tools: `guard_output` and `wrap_tool`.
-- Parts, for a program of its own: the modules `tokens`, `bill`, `transcript`, `compaction`, `overflow`, `recovery`,
+- Parts, for your own program: the modules `tokens`, `bill`, `transcript`, `compaction`, `overflow`, `recovery`,
   `handoff` and `guard`.
 
 Names are loaded when they are first used: `import penstock` itself loads nothing else.
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from penstock.workspace import Workspace
     from penstock.workspace.reading import DEFAULT_VIEW_LINES, OutlinePage
 
-# Where each name lives. A table and `__getattr__` (PEP 562), not imports: a command that counts tokens must not pay for
-# the tools, the wires and the store. What type checkers see is imported above; a test asks for every name of `__all__`.
+# Where each name is defined. A table and `__getattr__` (PEP 562) instead of imports: a command that counts tokens must not pay for
+# the tools, the wires and the store. Type checkers see the imports above; a test asks for every name of `__all__`.
 _HOMES = {
     "Allowance": "text.allowance",
     "Budget": "text.allowance",
@@ -114,7 +114,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name when it is first asked for.
+    """Load a public name on first use.
 
     Raises:
         AttributeError: for a name that is not public.

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Value = str | int | bool
-"""What an argument of a printed call may be."""
+"""Allowed types of an argument of a printed call."""
 
 
 class Call(NamedTuple):

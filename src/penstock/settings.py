@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FILE = "penstock.toml"
 """The name of the file of settings, in the root itself."""
-# A small limit or a short life drops what other sessions of this user kept, what is kept without its secrets cannot put a
+# A small limit or a short life drops what other sessions of this user kept; what was kept with redacted secrets cannot restore a
 # file back, credentials are not a stranger's to show, nor is the machine theirs to use up; that a file may not decide.
 _NOT_IN_FILES = frozenset(
     {
@@ -62,12 +62,12 @@ def load(
     """Return the settings in force beneath a root.
 
     Args:
-        root: where `penstock.toml` may stand.
+        root: where `penstock.toml` may be.
         environment: variables; None takes those of the process.
-        tell: is told that a file which is not understood was passed over; None for an error instead.
+        tell: is called with a message if a file that is not understood was skipped; None raises an error instead.
 
     Raises:
-        CallerError: naming the file or the variable that is not understood; whoever wrote it acts.
+        CallerError: naming the file or the variable that is not understood; its author has to act.
     """
     environment = os.environ if environment is None else environment
     known = set(Settings._fields)
@@ -84,9 +84,9 @@ def load(
 
 
 def _checked(chosen: Mapping[str, object]) -> Mapping[str, object]:
-    """Return settings whose values can be. Raises `CallerError`."""
+    """Return the settings if their values are possible. Raises `CallerError`."""
     for name, value in chosen.items():
-        # To Python `true` is the number 1; "not above" and not "at most 0", so that NaN is refused as well.
+        # In Python `true` is the number 1. The test is "not above 0", not "at most 0", so that NaN is refused as well.
         if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
             raise CallerError(f"{name} takes a number above 0, not {value!r}")
     if not isinstance(chosen.get("view_lines", 1), int):
@@ -121,16 +121,16 @@ def open_workspace(
     Args:
         root: the folder.
         allow_mounts: whether other file systems mounted beneath it may be entered.
-        allow_secrets: whether files that look like credentials by their names are read; else `allows_secrets()` says.
-        tell: is told that a file which is not understood was passed over; None for an error instead.
+        allow_secrets: whether files that look like credentials by their names are read; if False, `allows_secrets()` decides.
+        tell: is called with a message if a file that is not understood was skipped; None raises an error instead.
 
     Raises:
-        CallerError: for settings that are not understood, or a root that is no folder.
+        CallerError: for settings that are not understood, or a root that is not a folder.
     """
     from penstock.workspace import Workspace
     from penstock.workspace.root import Root
 
-    # Read through a root of its own: the file is a stranger's too, and a link in its place must not lead out.
+    # Read through a separate root: the file may be a stranger's too, and a link in its place must not lead outside.
     looking = Root(root)
     try:
         chosen = load(looking, tell=tell)
@@ -144,7 +144,7 @@ def profile_names(folder: str | os.PathLike[str]) -> list[str]:
     """Return the names of the profiles that a session beneath `folder` may have: ours, then those of its `penstock.toml`.
 
     Raises:
-        CallerError: The folder is none, or its `penstock.toml` cannot be understood.
+        CallerError: The folder is not one, or its `penstock.toml` cannot be understood.
     """
     from penstock.session.limits import PROFILES
     from penstock.workspace.root import Root
@@ -157,26 +157,26 @@ def profile_names(folder: str | os.PathLike[str]) -> list[str]:
 
 
 def profile_of(root: Root, name: str, *, tell: Callable[[str], object] | None = None) -> Limits:
-    """Return the limits of a session by the name of their profile: one of `PROFILES`, or a table of `penstock.toml`.
+    """Return the limits of a session for a profile name: one of `PROFILES`, or a table of `penstock.toml`.
 
-    `[profiles.NAME]` holds what differs from its `base`, a profile of ours (`default` if nothing is said). A table with
+    `[profiles.NAME]` holds what differs from its `base`, a built-in profile (`default` unless given). A table with the name of a
     the name of one of ours takes its place, which is told, because the file may be a stranger's; one that is not understood
     takes nobody's place.
 
     Args:
-        root: where `penstock.toml` may stand.
+        root: where `penstock.toml` may be.
         name: the profile.
-        tell: gets what a person has to know, in a sentence; None for nobody.
+        tell: gets what a person has to know, as a sentence; None for nobody.
 
     Raises:
-        CallerError: for a name that there is not, or a table that is not understood.
+        CallerError: for an unknown name, or a table that is not understood.
     """
     from penstock.session.limits import PROFILES
 
     try:
         own = _tables(root)
     except CallerError:
-        # A broken file takes nobody's profile away but its own.
+        # A broken file takes away only its own profiles.
         if name not in PROFILES:
             raise
         own = {}
@@ -197,7 +197,7 @@ def profile_of(root: Root, name: str, *, tell: Callable[[str], object] | None = 
 
 
 def _own_profile(name: str, table: dict[str, Any]) -> Limits:
-    """Return the limits of a table of the file. Raises `CallerError` for one that is not understood."""
+    """Return the limits of a table in the file. Raises `CallerError` if it is not understood."""
     from penstock.session.limits import PROFILES, limits_of
 
     values = dict(table)
@@ -219,7 +219,7 @@ def _tables(root: Root) -> dict[str, dict[str, Any]]:
 
 
 def _from_file(root: Root, known: set[str]) -> dict[str, object]:
-    """Return the settings of the file; a name that is no setting is an error, not passed over."""
+    """Return the settings of the file; an unknown name is an error, not skipped."""
     values = _read(root)
     # Tables of profiles are read by `_tables`, when a session asks for one.
     values.pop("profiles", None)
@@ -233,10 +233,10 @@ def _from_file(root: Root, known: set[str]) -> dict[str, object]:
 
 
 def _read(root: Root) -> dict[str, Any]:
-    """Return the file as a table; an empty one where there is none, or none that would be read."""
+    """Return the file as a table; an empty one if there is no file, or none that may be read."""
     try:
         file = root.open_file(FILE.encode())
-    except ToolError:  # none, or nothing that we would read
+    except ToolError:  # no file, or none that we would read
         return {}
     import tomllib
 
@@ -244,7 +244,7 @@ def _read(root: Root) -> dict[str, Any]:
 
     try:
         return tomllib.loads(read_at(file.descriptor, 1 << 20, 0).decode())
-    # ValueError: also numbers of more digits than Python reads; RecursionError: ten thousand open brackets.
+    # ValueError: also numbers with more digits than Python reads; RecursionError: ten thousand open brackets.
     except (ValueError, RecursionError) as error:
         raise CallerError(f"{FILE}: {escape.clip(str(error))}") from error
     finally:

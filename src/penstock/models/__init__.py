@@ -51,28 +51,28 @@ __all__ = [
 
 
 class Model(Protocol):
-    """Whatever answers requests on one wire; a class of yours with these four is one."""
+    """Anything that answers requests on one wire; any class with these four members is one."""
 
     @property
     def wire(self) -> str:
-        """The name of the API whose bodies it takes and gives, one of `penstock.transcript.WIRES`."""
+        """The name of the API whose bodies it takes and returns, one of `penstock.transcript.WIRES`."""
         ...
 
     @property
     def name(self) -> str:
-        """The name of the model, in requests and in what people read."""
+        """The name of the model, in requests and in output for people."""
         ...
 
     @property
     def window_tokens(self) -> int | None:
-        """How many tokens a request may have; None where that is not known."""
+        """How many tokens a request may have; None if that is not known."""
         ...
 
     def send(self, request: dict[str, Json], /) -> dict[str, Json]:
         """Return the body of the answer to a request's body.
 
         Raises:
-            Exception: whatever the provider's refusal is, of any class: `penstock.overflow.diagnose` reads it.
+            Exception: the provider's refusal, of any class: `penstock.overflow.diagnose` reads it.
         """
         ...
 
@@ -86,23 +86,23 @@ def load_model(
     timeout_seconds: float = TIMEOUT_SECONDS,
     connections: KeptConnections | None = None,
 ) -> Model:
-    """Return the model of a name, as `--model` takes it.
+    """Return the model with a given name, as `--model` takes it.
 
-    - `openai-chat:NAME`, `anthropic:NAME` and the like, a wire and a name on it: a `RemoteModel`, at `base_url`, at that of the
-      provider's usual variable, or at the provider's own; its key is in the variable too.
-    - `local`: a `LocalModel`, which quotes passages that have to do with a question, without a key.
+    - `openai-chat:NAME`, `anthropic:NAME` and the like, a wire and a name on it: a `RemoteModel`, at `base_url`, at the address in
+      the provider's usual variable, or at the provider's own address; its key is in a variable too.
+    - `local`: a `LocalModel`, which quotes passages relevant to a question, without a key.
     - `scripted:FILE` answers from a file (see `ScriptedModel.from_file`).
 
     Args:
         name: one of the forms above.
-        base_url: where a remote model is, in place of its provider's own address; on this machine no key is needed.
-        window_tokens: how many tokens a request may have; None where that is not known (`local` has a window of its own).
-        environment: the variables that addresses and keys are taken from; those of the process when left out.
+        base_url: where a remote model is, instead of its provider's own address; on this machine no key is needed.
+        window_tokens: how many tokens a request may have; None if that is not known (`local` has its own window).
+        environment: the variables that addresses and keys are taken from; those of the process by default.
         timeout_seconds: how long a remote model may take for a whole answer.
-        connections: where a remote model keeps its connections from one request to the next; None for one a request.
+        connections: where a remote model keeps its connections between requests; None opens one per request.
 
     Raises:
-        CallerError: for a name that is none, for a key that is missing, and for a script that cannot be read.
+        CallerError: for an unknown name, a missing key, and a script that cannot be read.
     """
     kind, _, rest = name.partition(":")
     if kind in WIRES and rest:
@@ -126,7 +126,7 @@ def load_model(
 
 
 def __getattr__(name: str) -> object:
-    """Load what few ask for when it is asked for: `LocalModel` searches files, `KeptConnections` wants the extra `providers`.
+    """Load rarely used names on first use: `LocalModel` searches files, `KeptConnections` needs the extra `providers`.
 
     Raises:
         AttributeError: for any other name.

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
     Work = Callable[[httpx2.AsyncClient | None], Coroutine[Any, Any, dict[str, Json]]]
 
-# Gunicorn closes what was silent for 2 s, uvicorn and Node after 5, nginx after 75. A request that goes out in the moment in which
-# the other end closes is lost, and nobody knows whether it was read.
+# Gunicorn closes idle connections after 2 s, uvicorn and Node after 5, nginx after 75. A request that goes out just as the other
+# end closes is lost, and nobody knows whether it was read.
 KEPT_SECONDS = 1.0
-"""How long a connection may be silent and still carry another request."""
+"""How long a connection may be idle and still carry another request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,19 +48,21 @@ class Endpoint:
     """The address of streamed answers, the same on most APIs."""
     headers: Mapping[str, str] = field(repr=False)
     sign: Callable[[str, bytes], Mapping[str, str]] | None = field(repr=False)
-    """The headers that sign a request, given its address and its body; None where a key is among the headers."""
+    """A function that returns the signing headers of a request, given its address and its body; None if a key is among the
+    headers.
+    """
     secret: str = field(repr=False)
-    """The key, to be taken out of what a server repeats; empty where there is none."""
+    """The key, to be removed from what a server repeats; empty if there is none."""
     timeout_seconds: float
     """How long a whole answer may take."""
     direct: bool
-    """Whether to go past any proxy that the environment names: none stands before this machine."""
+    """Whether to bypass any proxy that the environment names: there is none in front of this machine."""
 
 
 class KeptConnections:
-    """Connections that are kept from one request to the next, one for each thread that sends; threads share it.
+    """Connections that are kept between requests, one for each thread that sends; threads share the object.
 
-    Closed by `with`, or by `close`, when no thread sends any more.
+    Closed by `with`, or by `close`, once no thread sends any more.
     """
 
     def __init__(self) -> None:
@@ -75,18 +77,18 @@ class KeptConnections:
         self.close()
 
     def close(self) -> None:
-        """Close what is open; whoever sends afterwards opens a connection again."""
+        """Close what is open; a thread that sends afterwards opens a new connection."""
         with self._lock:
             loops, self._loops, self._own = self._loops, [], threading.local()
         for one in loops:
             one.close()
 
     def run(self, endpoint: Endpoint, work: Work) -> dict[str, Json]:
-        """Return what some work returns, done in this thread's loop with the client that this thread kept.
+        """Run some work in this thread's loop, with the client that this thread kept, and return its result.
 
         Raises:
             CallerError: A proxy cannot be used.
-            Exception: Whatever the work raises, once nothing of it is under way any more.
+            Exception: Whatever the work raises, once nothing of it is running any more.
         """
         own: _ThreadLoop | None = getattr(self._own, "loop", None)
         if own is None:
@@ -97,7 +99,7 @@ class KeptConnections:
 
 
 class _ThreadLoop:
-    """An event loop, and the clients in it: one for each way to an endpoint."""
+    """An event loop, and its clients: one for each kind of connection to an endpoint."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -111,7 +113,7 @@ class _ThreadLoop:
         try:
             return self._loop.run_until_complete(work(client))
         except BaseException:
-            # An interrupt leaves its request where it was; any other error has ended it already.
+            # An interrupt leaves its request running; any other error has ended it already.
             self._loop.run_until_complete(_cancel_rest())
             raise
 
@@ -123,9 +125,9 @@ class _ThreadLoop:
 
 
 def run_once(work: Work) -> dict[str, Json]:
-    """Return what some work returns that opens a connection of its own, done in a loop of its own."""
-    # As `asyncio.run`, but for its end: that one joins the threads in which names are looked up, and so waits for a name server
-    # that does not answer, after the time is over.
+    """Run some work that opens its own connection in a new loop, and return its result."""
+    # Like `asyncio.run`, except at its end: that one joins the threads that look up names, and so waits for a name server that does
+    # not answer after the time is up.
     loop = asyncio.new_event_loop()
     try:
         return loop.run_until_complete(work(None))
@@ -140,7 +142,7 @@ async def _end_loop() -> None:
 
 
 async def _cancel_rest() -> None:
-    """Cancel whatever is under way in this loop, and wait until it has closed what it opened."""
+    """Cancel everything running in this loop, and wait until it has closed what it opened."""
     rest = asyncio.all_tasks() - {asyncio.current_task()}
     for task in rest:
         task.cancel()
@@ -148,7 +150,7 @@ async def _cancel_rest() -> None:
 
 
 def new_client(endpoint: Endpoint) -> httpx2.AsyncClient:
-    """Return a client for an endpoint that keeps one connection for a moment, and no cookie.
+    """Return a client for an endpoint that keeps one connection briefly, and no cookies.
 
     Raises:
         CallerError: The proxy that the environment names cannot be used.
@@ -165,13 +167,13 @@ def new_client(endpoint: Endpoint) -> httpx2.AsyncClient:
 
 
 def _trusted(endpoint: Endpoint) -> ssl.SSLContext:
-    """Return whom to trust: nobody where no connection is encrypted, since reading all certificates takes so long."""
+    """Return whom to trust: nobody if no connection is encrypted, since reading all certificates takes long."""
     return _nobody() if endpoint.direct and endpoint.url.startswith("http:") else _certificates()
 
 
 @cache
 def _nobody() -> ssl.SSLContext:
-    """Return a context that trusts nobody, made once: a tenth of a request to this machine is to make one."""
+    """Return a context that trusts nobody, made once: making one takes a tenth of a request to this machine."""
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 

@@ -1,20 +1,21 @@
-"""How does one request go out, and its answer come in? One POST in an event loop that nothing else runs in.
+"""How does one request go out, and its answer come in? One POST in an event loop that runs nothing else.
 
-The loop is why a time-out or a cancellation ends it wherever it is. A blocking call can be ended only where it looks up, and a name
-server, a handshake or a server that thinks for minutes does not; a task can be cancelled in any of them. The layers, from outside:
+The loop exists so that a time-out or a cancellation ends the request wherever it is. A blocking call can be ended only where it
+checks, and a name server, a handshake or a server that thinks for minutes does not; a task can be cancelled in any of them. The
+layers, from outside:
 
-    exchange    finds a loop to run in, and turns `cancelled` and `on_text` into questions and answers of that loop
-    _watched    asks every 50 ms whether the request is still wanted, and cancels it where it is not
-    _answer     takes the key out of every error that leaves
-    _timed      sets the time-outs, and says in our words what went wrong
+    exchange    finds a loop to run in, and connects `cancelled` and `on_text` to that loop
+    _watched    asks every 50 ms whether the request is still wanted, and cancels it if not
+    _answer     removes the key from every error that leaves
+    _timed      sets the time-outs, and words errors in our own terms
     _posted     sends, and reads a refusal, a body or a stream
 
-Before the error or the answer is seen, its socket is closed, or, where connections are kept and the answer was whole, at rest.
-Nothing is tried again here: whether a request may be sent twice only the caller knows, who also knows what it may cost.
+Before the caller sees the error or the answer, the socket is closed or, if connections are kept and the answer was whole, idle.
+Nothing is retried here: only the caller knows whether a request may be sent twice, and what that may cost.
 
 Laws: it ends in the time it was given, holds no more than its bounds, follows no redirect, sends nothing twice, and leaves no
-socket open that nobody wanted kept. Loaded with the first model over HTTP, as httpx2 is. Keeps out: keys and addresses (`remote`),
-loops and connections (`connecting`), what an answer says (`reading`), retries (`session`).
+socket open that nobody wanted kept. Loaded with the first model over HTTP, as is httpx2. Keeps out: keys and addresses
+(`remote`), loops and connections (`connecting`), what an answer says (`reading`), retries (`session`).
 """
 
 from __future__ import annotations
@@ -43,24 +44,24 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 CONNECT_SECONDS = 5.0
-"""How long a connection may take to be made, as in both official SDKs."""
+"""How long opening a connection may take, as in both official SDKs."""
 # 300 of 600 seconds, as Codex waits for the next event.
 IDLE_SHARE = 0.5
-"""Which part of the whole time a stream may be silent."""
-# As much as Anthropic takes as a request.
+"""The part of the whole time for which a stream may be silent."""
+# The largest request that Anthropic accepts.
 MAX_ANSWER_BYTES = 32 << 20
 """The largest body, and the largest single event, that is read."""
-# OpenAI wraps a token of 4 bytes in an event of 250: that is 268,000 tokens, twice the longest answer of any model. A stream
-# without end is held until here, several times over while its pieces are joined.
+# OpenAI wraps a token of 4 bytes in an event of 250: that is 268,000 tokens, twice the longest answer of any model. An endless
+# stream is held up to this size, several times over while its pieces are joined.
 MAX_STREAM_BYTES = 2 * MAX_ANSWER_BYTES
 """How many bytes of a stream are read in all."""
-# As much as `penstock.overflow` reads as JSON.
+# The most that `penstock.overflow` reads as JSON.
 MAX_REFUSAL_BYTES = 65_536
-"""How much of an error's body is read; the rest is left."""
+"""How much of an error's body is read; the rest is ignored."""
 POLL_SECONDS = 0.05
-"""How long a cancellation may go unseen."""
+"""The longest time for which a cancellation may go unnoticed."""
 _HIDDEN = "[key]"
-# When to try again, and by which number the provider knows the request.
+# When to retry, and the number by which the provider knows the request.
 _KEPT_HEADERS = ("retry-after", "retry-after-ms", "request-id", "x-request-id", "x-amzn-requestid")
 
 
@@ -79,26 +80,26 @@ def exchange(
         endpoint: where it goes, and as whom.
         content: the request's body, as it goes out.
         wire: the name of the wire that the answer is read as.
-        on_text: is called with each piece of the words, and asks for a stream; None for an answer that comes whole.
-        cancelled: whether the request is no longer wanted; asked every 50 ms, and before each piece is told.
-        connections: whose connection of this thread it takes, and leaves there; None for one that is made for it and closed.
+        on_text: is called with each piece of the words, and asks for a stream; None for an unstreamed answer.
+        cancelled: whether the request is no longer wanted; asked every 50 ms, and before each piece is passed on.
+        connections: whose connection of this thread it uses and keeps; None opens one and closes it.
 
     Raises:
         Refused: for an error of the provider.
-        Disconnected: where no answer came, or not to its end.
-        Unreadable: for an answer that is none of the wire, or larger than any.
-        Cancelled: where `cancelled` said so.
+        Disconnected: if no answer came, or only part of one.
+        Unreadable: for an answer that is not the wire's, or is larger than any.
+        Cancelled: if `cancelled` returned True.
         CallerError: for a proxy that cannot be used.
         Exception: whatever `on_text` or `cancelled` raises, after the socket is closed.
     """
-    left = threading.Event()  # whoever waits for the other thread has gone: an interrupt, say
+    left = threading.Event()  # set once the thread that waits has left, after an interrupt for instance
 
     def look() -> None:
         if left.is_set() or cancelled():
             raise Cancelled("The request was cancelled; no answer is awaited any more.")
 
     def tell(text: str) -> None:
-        look()  # nothing is told after a cancellation, though it came with the same block
+        look()  # nothing is passed on after a cancellation, even if it came in the same block
         if on_text is not None:
             on_text(text)
 
@@ -107,7 +108,7 @@ def exchange(
 
     if not _in_a_loop():
         return run_once(work) if connections is None else connections.run(endpoint, work)
-    # In a notebook, say, a loop runs in this thread already, and a thread holds one: the exchange gets a thread of its own.
+    # A loop already runs in this thread, in a notebook for instance, and a thread holds only one: the exchange gets its own thread.
     with ThreadPoolExecutor(1, "penstock-exchange") as pool:
         try:
             return pool.submit(run_once, work).result()
@@ -125,13 +126,13 @@ def _in_a_loop() -> bool:
 
 
 async def _watched(work: Coroutine[Any, Any, dict[str, Json]], look: Callable[[], None]) -> dict[str, Json]:
-    """Return what the work returns, asking `look` meanwhile; what that raises ends the work, and comes out in its place."""
+    """Return what the work returns, calling `look` meanwhile; an exception from `look` ends the work and is raised in its place."""
     try:
         look()  # before the first byte goes out
     except BaseException:
         work.close()
         raise
-    # A timer beside the work, not a task: a task to wait in takes as much processor time as all that is done for the request.
+    # A timer next to the work, not a task: waiting in a task takes as much processor time as the rest of the request.
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     raised: list[BaseException] = []
     timer: asyncio.TimerHandle
@@ -155,7 +156,7 @@ async def _watched(work: Coroutine[Any, Any, dict[str, Json]], look: Callable[[]
             raise
     finally:
         timer.cancel()
-    # Not within the handler: the error that ended the work may hold the request, and so the key.
+    # Outside the handler: the error that ended the work may hold the request, and so the key.
     raise raised[0]
 
 
@@ -166,7 +167,7 @@ async def _answer(
     on_text: Callable[[str], object] | None,
     client: httpx2.AsyncClient | None,
 ) -> dict[str, Json]:
-    """Return the answer; no error shows the key, though a server repeats it."""
+    """Return the answer; no error shows the key, even if a server repeats it."""
     try:
         return await _timed(endpoint, content, wire, on_text, client)
     except Refusal as error:
@@ -181,11 +182,11 @@ async def _timed(
     on_text: Callable[[str], object] | None,
     client: httpx2.AsyncClient | None,
 ) -> dict[str, Json]:
-    """Return the answer, its troubles told in our own words."""
-    # An error of the client holds the request, and so the key. That is why each is raised `from None`: its cause would be printed
+    """Return the answer, with failures reported in our own words."""
+    # An error of the client holds the request, and so the key. Each is therefore raised `from None`: its cause would be printed
     # with it.
     whole = endpoint.timeout_seconds
-    # Unstreamed, all of the answer comes at the end, so that silence means nothing.
+    # Unstreamed, the whole answer comes at the end, so silence means nothing.
     idle = None if on_text is None else whole * IDLE_SHARE
     try:
         async with asyncio.timeout(whole) as clock:
@@ -195,7 +196,7 @@ async def _timed(
             async with new_client(endpoint) as own:
                 return await _posted(endpoint, content, wire, on_text, timeout, own)
     except TimeoutError:
-        # One that is not the clock's is `on_text`'s own, say, and comes out as it is.
+        # A time-out from elsewhere, such as from `on_text`, is passed on as it is.
         if not clock.expired():
             raise
         raise Disconnected("whole", f"There was no whole answer from {endpoint.url} in {whole:g} s.") from None
@@ -217,33 +218,33 @@ async def _posted(
     timeout: httpx2.Timeout,
     client: httpx2.AsyncClient,
 ) -> dict[str, Json]:
-    """Return the answer to the one request that is sent; a refusal is read as far as its bound and raised."""
+    """Return the answer to the one request that is sent; a refusal is read up to its bound and raised."""
     url = endpoint.url if on_text is None else endpoint.stream_url
     headers = {**endpoint.headers, **(endpoint.sign(url, content) if endpoint.sign else {})}
     async with client.stream("POST", url, content=content, headers=headers, timeout=timeout) as response:
         if not response.is_success:
             text = (await _content(response, MAX_REFUSAL_BYTES)).decode("utf-8", "replace")
             ok, body = parsed_finite(text)
-            if response.has_redirect_location:  # it is not followed, and says itself no more than that something moved
+            if response.has_redirect_location:  # not followed; the redirect itself says only that something moved
                 ok, body = True, f"it redirects to {response.headers['location']}, which may be the base URL to name"
             raise Refused(response.status_code, body if ok else text, _kept(response.headers))
-        # By what came, not by what was asked for: some servers answer a request for a stream with a body.
+        # Decided by what came, not by what was asked for: some servers answer a request for a stream with a body.
         is_stream = wire_named(wire).answers.stream_type in response.headers.get("content-type", "")
         if on_text is not None and is_stream:
             return await _streamed(response, wire, on_text)
         answer = await _content(
             response, MAX_ANSWER_BYTES + 1
-        )  # one byte more tells a body at its bound from one above
+        )  # one byte more tells a body at the bound from one above it
         if len(answer) > MAX_ANSWER_BYTES:
             raise Unreadable(f"The answer of {endpoint.url} is above {MAX_ANSWER_BYTES:,} bytes.")
         body = read_answer(answer, wire)
-        if on_text is not None and (text := wire_named(wire).answers.text(body)):  # a server that does not stream
+        if on_text is not None and (text := wire_named(wire).answers.text(body)):  # for a server that does not stream
             on_text(text)
         return body
 
 
 async def _streamed(response: httpx2.Response, wire: str, on_text: Callable[[str], object]) -> dict[str, Json]:
-    """Return the body that a stream adds up to; left at its last event, since some servers keep the connection open."""
+    """Return the body that a stream adds up to; reading stops at its last event, since some servers keep the connection open."""
     stream = AnswerStream(wire)
     async for data in _events(response, wire):
         if response.num_bytes_downloaded > MAX_STREAM_BYTES:
@@ -256,7 +257,7 @@ async def _streamed(response: httpx2.Response, wire: str, on_text: Callable[[str
 
 
 async def _events(response: httpx2.Response, wire: str) -> AsyncIterator[str]:
-    """Yield the data of each event of a stream: server-sent events, or the frames of a wire that has its own."""
+    """Yield the data of each event of a stream: server-sent events, or the frames of a wire that defines its own."""
     frames = wire_named(wire).answers.frames
     if frames is None:
         async for event in httpx2.EventSource(response, MAX_ANSWER_BYTES):
@@ -269,7 +270,7 @@ async def _events(response: httpx2.Response, wire: str) -> AsyncIterator[str]:
 
 
 async def _content(response: httpx2.Response, max_bytes: int) -> bytes:
-    """Return the body, or its first `max_bytes` where it is larger; no more than a block beyond them is held."""
+    """Return the body, or its first `max_bytes` if it is larger; at most one block beyond them is held."""
     content = bytearray()
     async for block in response.aiter_bytes():
         content += block
@@ -279,9 +280,9 @@ async def _content(response: httpx2.Response, max_bytes: int) -> bytes:
 
 
 def _kept(headers: httpx2.Headers) -> dict[str, str]:
-    """Return the headers that tell when to try again and which request it was; a date as seconds, by the provider's own clock."""
-    # `retry-after` may be a date (RFC 9110, 10.2.3). Held against the `date` of the same answer it is a time to wait, whatever
-    # this machine's clock says; without that it stays as it is, and `penstock.overflow` reads nothing from it.
+    """Return the headers that say when to retry and which request it was; a date as seconds, by the provider's own clock."""
+    # `retry-after` may be a date (RFC 9110, 10.2.3). Relative to the `date` of the same answer it is a time to wait, whatever this
+    # machine's clock says; without that it stays as it is, and `penstock.overflow` reads nothing from it.
     kept = {name: headers[name] for name in _KEPT_HEADERS if name in headers}
     try:
         wait = parsedate_to_datetime(kept["retry-after"]) - parsedate_to_datetime(headers["date"])
@@ -291,8 +292,8 @@ def _kept(headers: httpx2.Headers) -> dict[str, str]:
 
 
 def _hide(error: Refusal, secret: str) -> None:
-    """Put a placeholder where an error shows the key: in its words, its body and its headers."""
-    # `none` and `any` are keys too, of servers that want no key; replaced, they would make nonsense of any sentence.
+    """Replace the key by a placeholder wherever an error shows it: in its words, its body and its headers."""
+    # `none` and `any` are keys too, for servers that want no key; replacing them would make nonsense of any sentence.
     if len(secret) < 8:
         return
     if isinstance(error, Refused):
@@ -303,5 +304,5 @@ def _hide(error: Refusal, secret: str) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """Return what an error says, or its name where it says nothing."""
+    """Return an error's message, or the name of its class if it has none."""
     return str(error) or type(error).__name__

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from penstock.wires import Entry
 
 WINDOW_TOKENS = 16_000
-"""The window that `local` keeps to unless it is given another one."""
+"""The window that `local` enforces unless it is given another one."""
 MAX_CALLS = 3
-"""Calls for one question at most: the search, and what is needed where its result was cut or cleared."""
+"""At most this many calls for one question: the search, and what is needed if its result was cut or cleared."""
 PASSAGES = 3
 """Passages that an answer quotes: a screen of up to 48 lines."""
 
@@ -44,12 +44,12 @@ NO_QUESTION = (
     "I am penstock-local: I look things up, I am no language model. Ask something about the files here that has names or rare "
     'words in it, for example: "What is the default of limit in read_file?" or "Where is the message `no such table` raised?"'
 )
-"""What is said where no question is."""
+"""The answer if there is no question."""
 NO_TOOLS = (
     "I am penstock-local: I look things up, I am no language model. This request offers no tool `search` that ranks, and I have "
     "no other way to your files."
 )
-"""What is said where there is nothing to look things up with."""
+"""The answer if there is nothing to look things up with."""
 
 _ROOM_TOKENS = 3_000  # that three passages and the answer from them may take
 _QUESTION_BYTES = 1_000
@@ -59,17 +59,16 @@ _QUOTED = re.compile(r"""[`"']([^`"'\n]{4,200})[`"'](?!\w)""")
 
 
 class LocalModel:
-    """A `Model` on any wire with a window that it keeps to: what does not fit is refused as the wire's provider does.
+    """A `Model` on any wire that enforces its window: what does not fit is refused as the wire's provider would.
 
-    It calls the tools of `penstock.tools` that a request offers, under whatever prefix: `search`, and `page` where a result
-    was cut.
+    It calls the tools of `penstock.tools` that a request offers, under any prefix: `search`, and `page` if a result was cut.
 
     Args:
         wire: The wire on which it is asked and answers.
         window_tokens: How much it takes, the reply included.
 
     Raises:
-        CallerError: A wire that there is not, or a window that holds nothing.
+        CallerError: An unknown wire, or a window that holds nothing.
     """
 
     name = "penstock-local"
@@ -86,7 +85,7 @@ class LocalModel:
 
         Raises:
             Refused: The request is too large.
-            CallerError: It is no request.
+            CallerError: It is not a request.
         """
         if not isinstance(request, dict):
             raise CallerError(f"a request is the body of {self.wire}, an object, not {type(request).__name__}")
@@ -96,7 +95,7 @@ class LocalModel:
             return refused.returned()
         text, call = _reply(request, self.wire, self.window_tokens - size.input_tokens)
         calls = () if call is None else (ScriptedCall(call.tool, json.dumps(call.arguments, ensure_ascii=False)),)
-        # A number for the ids of its calls, which differ where requests do.
+        # A number for the ids of its calls, which differ between requests.
         number = zlib.crc32(sizes.text_of(request).encode("utf-8", "surrogatepass"))
         return self._provider.perform(ScriptedReply(text=text, calls=calls), size, number).returned()
 
@@ -107,7 +106,7 @@ class _Call(NamedTuple):
 
 
 def _reply(request: dict[str, Json], wire: str, room_tokens: int) -> tuple[str, _Call | None]:
-    """The words, and the call where something is still to be looked up."""
+    """Return the words, and a call if something is still to be looked up."""
     shown = load_request(request, wire).visible()
     start, question = _question(shown)
     if not words_of(question):
@@ -123,7 +122,7 @@ def _reply(request: dict[str, Json], wire: str, room_tokens: int) -> tuple[str, 
         return _nothing(question, texts[-1]), None
     if len(texts) >= MAX_CALLS:
         return _nothing(question, ""), None
-    # A result without passages was cut or cleared: its handle leads to it, else it is asked for once more, a passage at a time.
+    # A result without passages was cut or cleared: its handle leads to it, else the search is repeated for a single passage.
     if texts and page is not None and (handle := handle_in(texts[-1])):
         return _note(question), _Call(page, {"handle": handle, "offset": 0, "limit": _PAGED_LINES})
     limit = PASSAGES if room_tokens >= _ROOM_TOKENS and not texts else 1
@@ -132,7 +131,7 @@ def _reply(request: dict[str, Json], wire: str, room_tokens: int) -> tuple[str, 
 
 
 def _question(shown: tuple[Entry, ...]) -> tuple[int, str]:
-    """Where the newest question stands, and its text, without what programs add: texts in square brackets, reports on files."""
+    """Return the place and text of the newest question, without what programs add: texts in square brackets, reports on files."""
     said = [(place, without_report(entry.text).strip()) for place, entry in enumerate(shown) if entry.speaks]
     asked = [(place, text) for place, text in said if text and not text.startswith("[")]
     for place, text in reversed(asked):
@@ -145,7 +144,7 @@ def _question(shown: tuple[Entry, ...]) -> tuple[int, str]:
 
 
 def _offered(request: dict[str, Json], wire: str) -> tuple[str | None, str | None]:
-    """The names of `search` and `page` as this request has them; none where its search cannot rank."""
+    """Return the names of `search` and `page` in this request; None for a search that cannot rank."""
     spoken = wire_named(wire)
     tools = spoken.body.tools_of(request)
     names = spoken.codec.tool_names(tools)
@@ -163,7 +162,7 @@ def _note(question: str) -> str:
 
 
 def _answer(question: str, passages: Sequence[ShownPassage]) -> str:
-    """The line that says most of the question, the passages it is from, and how much of the question they hold."""
+    """Return the line with most of the question's words, the passages it is from, and how much of the question they hold."""
     stems = {word[: max(3, len(word) - 3)] for word in words_of(question) if " " not in word}
     best = passages[0]
     at, line = max(enumerate(best.lines), key=lambda numbered: (_share(stems, numbered[1]), -numbered[0]))
@@ -188,6 +187,6 @@ def _share(stems: set[str], text: str) -> float:
 
 
 def _nothing(question: str, said: str) -> str:
-    """An answer without an answer, and why: what the tool said, in its first line."""
+    """Return an answer that nothing was found, and why: the first line of what the tool said."""
     why = f"The search said: {said.partition(chr(10))[0]}" if said else "What the search found did not stay in view."
     return "\n".join([f"I found nothing in these files for: {' '.join(question.split())[:160]}", "", why, WHAT_IT_IS])

@@ -27,14 +27,14 @@ _MAX_NAME_CHARS = 200
 
 
 class Rate(NamedTuple):
-    """What a million tokens cost, by the size of the request that they are of.
+    """What a million tokens cost, depending on the size of their request.
 
-    A request above a step pays that step's price for all its tokens, as providers write their lists: the price is no average.
+    A request above a step pays that step's price for all its tokens, as in providers' lists: prices are not averaged.
     """
 
     dollars: float
     steps: tuple[tuple[int, float], ...] = ()
-    """Above so many tokens of input, so many dollars; the smallest first."""
+    """Steps as pairs: above so many tokens of input, so many dollars; the smallest first."""
 
     def at(self, input_tokens: int) -> float:
         """Return the dollars for a million tokens in a request with that much input."""
@@ -48,11 +48,11 @@ class Price:
     input: Rate
     output: Rate
     cache_read: Rate
-    """Of input that came from a cache; as `input` where the maker's list has no price of its own."""
+    """Price of input read from a cache; equals `input` if the maker's list has no separate price."""
     cache_write: Rate
-    """Of input that was put into a cache for five minutes, or for as long as the provider does; else as `input`."""
+    """Price of input written to a cache for five minutes, or for the provider's default time; equals `input` if not listed."""
     cache_write_hour: Rate
-    """Of input that was put into a cache for an hour; as `cache_write` where the list knows one price for both."""
+    """Price of input written to a cache for an hour; equals `cache_write` if the list has one price for both."""
 
     def dollars(
         self,
@@ -66,11 +66,11 @@ class Price:
         """Return what a request costs.
 
         Args:
-            uncached_tokens: input that went past the cache.
-            cached_tokens: input that came from it.
-            written_tokens: input that was put into it, but for what stays an hour.
-            written_hour_tokens: input that was put into it for an hour.
-            output_tokens: what was answered, reasoning among it.
+            uncached_tokens: input that bypassed the cache.
+            cached_tokens: input read from the cache.
+            written_tokens: input written to the cache, except for an hour.
+            written_hour_tokens: input written to the cache for an hour.
+            output_tokens: the answer, including reasoning.
         """
         given = uncached_tokens + cached_tokens + written_tokens + written_hour_tokens
         charged = (
@@ -89,24 +89,24 @@ def as_of() -> str:
 
 
 def price_of(model: str, at: str = "") -> Price | None:
-    """Return what a model costs by its maker's list; None where its name or its price is not known.
+    """Return what a model costs by its maker's list; None if its name or its price is not known.
 
     Args:
-        model: its name as a provider, a gateway or a cloud writes it: with a date, with `anthropic/`, `models/` or
-            `us.anthropic.` before it, in any case.
-        at: when the request was made, as RFC 3339; empty, and what is none, for the day of the prices.
+        model: its name as a provider, a gateway or a cloud writes it: with a date, with the prefix `anthropic/`, `models/` or
+            `us.anthropic.`, in any case.
+        at: when the request was made, as RFC 3339; if empty or invalid, the day of the prices.
     """
     listed = _prices_of(model)
     if not listed:
         return None
-    if len(listed) == 1:  # the usual case, asked for every request of a session: its time need not be read
+    if len(listed) == 1:  # the usual case, asked for every request of a session: its time need not be parsed
         return listed[0].price
     day, hour = _moment(at)
     return next((one.price for one in reversed(listed) if one.holds(day, hour)), listed[0].price)
 
 
 def priced(story: Story) -> Story:
-    """Return the story of a session with what it cost, about, by the list prices of its day."""
+    """Return the story of a session with its approximate cost, by the list prices of its day."""
     return with_money(story, price_of, as_of())
 
 
@@ -118,7 +118,7 @@ def _table() -> dict[str, Any]:
 
 
 class _ListedPrice(NamedTuple):
-    """A price of a model, with when it holds: always, from a day on, or at hours of each day."""
+    """A price of a model and when it applies: always, from a day on, or at hours of each day."""
 
     price: Price
     start_date: date | None
@@ -137,7 +137,7 @@ class _ListedPrice(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _prices_of(model: str) -> tuple[_ListedPrice, ...]:
-    """Return all prices of a model, whenever they hold; none where they are not known."""
+    """Return all prices of a model, whenever they apply; none if they are not known."""
     listed = next((found for name in _names(model) if (found := _listed(name)) is not None), [])
     return tuple(map(_listed_price, listed))
 
@@ -145,7 +145,7 @@ def _prices_of(model: str) -> tuple[_ListedPrice, ...]:
 def _names(model: str) -> Iterator[str]:
     """Yield the forms of a name under which a maker may list the model, the most exact first."""
     name = model.strip().lower()
-    # The free variants of a gateway cost nothing there, which is no price of the maker's.
+    # The free variants of a gateway cost nothing there, which is not a price of the maker's.
     if len(name) > _MAX_NAME_CHARS or name.endswith(":free"):
         return
     bare = re.sub(r"\A(?:[a-z]+(?:-[a-z]+)*\.)+(?=[a-z])", "", name.rpartition("/")[2])  # us.anthropic.claude-…
@@ -156,9 +156,9 @@ def _names(model: str) -> Iterator[str]:
 
 
 def _listed(name: str) -> list[dict[str, Any]] | None:
-    """Return the prices that are listed under a name; None where it is not there.
+    """Return the prices that are listed under a name; None if it is not listed.
 
-    The first maker whose sign it bears is asked, and no other: two makers' lists may know the same beginning.
+    Only the first maker whose pattern matches the name is asked: the lists of two makers may match the same prefix.
     """
     for _, sign, models in _table()["makers"]:
         if re.search(sign, name):

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 Outcome = Literal["answered", "refused", "failed", "invalid"]
-"""`refused` for its size, `invalid` for its shape, `failed` because the script says so."""
+"""Outcome of a request: `refused` for its size, `invalid` for its shape, `failed` because the script says so."""
 
 
 class DoubleAnswer(NamedTuple):
-    """What a double gives back for one request."""
+    """What a double returns for one request."""
 
     status: int
-    """The HTTP status, also where nothing goes over HTTP."""
+    """The HTTP status, even if nothing goes over HTTP."""
     body: Json
     """JSON, or a text that is sent as it is."""
     outcome: Outcome
@@ -42,7 +42,7 @@ class DoubleAnswer(NamedTuple):
         """Return the body of an answer.
 
         Raises:
-            Refused: for everything that is no answer.
+            Refused: for everything that is not an answer.
         """
         if self.status >= 400 or not isinstance(self.body, dict):
             raise Refused(self.status, self.body)
@@ -56,9 +56,9 @@ class Provider(NamedTuple):
     model: str
     """The model that its answers name."""
     form: RefusalForm | None = None
-    """In whose words it refuses; the wire's own provider where nothing is said."""
+    """In whose words it refuses; None for the wire's own provider."""
     count: Callable[[str], int] = sizes.estimate
-    """The tokens of a text; what else is counted, and over which texts, says `penstock.models.sizes`."""
+    """The tokens of a text; `penstock.models.sizes` documents which texts are counted, and what else."""
 
     def size_of(self, request: dict[str, Json]) -> RequestSize:
         """Return the size of a request as this provider counts it."""
@@ -66,7 +66,7 @@ class Provider(NamedTuple):
 
     def refusal_of(self, size: RequestSize, limit_tokens: int) -> DoubleAnswer | None:
         """Return the refusal of a request that is too large for it; None for one that fits."""
-        # Whether the reply counts is the server's: OpenAI's chat API adds it to the input, its responses API does not.
+        # Whether the reply counts depends on the server: OpenAI's chat API adds it to the input, its responses API does not.
         server = refuser(self.wire, self.form)
         if not server.exceeds(size, limit_tokens):
             return None
@@ -77,15 +77,15 @@ class Provider(NamedTuple):
         return DoubleAnswer(status, refuser(self.wire, self.form).error(sentence, status), "invalid")
 
     def perform(self, step: ScriptStep, size: RequestSize, number: int) -> DoubleAnswer:
-        """Return the answer that a step has for a request.
+        """Return the answer that a step gives to a request.
 
         Args:
             step: what the script says.
             size: how large the request is; its input is what the answer reports as usage.
-            number: which request it is, from 1; ids are made of it.
+            number: the number of the request, from 1; ids are made from it.
 
         Raises:
-            CallerError: for what is no step.
+            CallerError: for anything but a step.
         """
         match step:
             case ScriptedReply():
@@ -104,7 +104,7 @@ class Provider(NamedTuple):
                 claimed = RequestSize(prompt_tokens=step.input_tokens)
                 return DoubleAnswer(400, refuser(self.wire, self.form).refusal(claimed, step.limit_tokens), "refused")
             case Fail():
-                # A copy: whoever gets the body may change it, and the step is said again in another run of the script.
+                # A copy: the caller may change the body, and the step is repeated in another run of the script.
                 body = step.body if isinstance(step.body, str) else json.loads(json.dumps(step.body))
                 return DoubleAnswer(step.status, body, "failed")
             case _:

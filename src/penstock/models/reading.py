@@ -22,8 +22,8 @@ def read_answer(content: bytes, wire: str) -> dict[str, Json]:
     """Return the body of an answer that came whole.
 
     Raises:
-        Unreadable: for what is no answer of the wire.
-        Refused: for an error in the place of an answer.
+        Unreadable: for anything that is not an answer of the wire.
+        Refused: for an error in place of an answer.
     """
     return _checked(_read_object(content.decode("utf-8", "replace")), wire)
 
@@ -32,7 +32,7 @@ class AnswerStream:
     """The events of one streamed answer, read as they come.
 
     Args:
-        wire: the name of the wire that they are events of.
+        wire: the name of the wire that the events belong to.
     """
 
     def __init__(self, wire: str) -> None:
@@ -42,17 +42,17 @@ class AnswerStream:
 
     @property
     def is_ended(self) -> bool:
-        """Whether nothing follows, though the connection may stay open."""
+        """Whether the answer is complete, even if the connection stays open."""
         return self._is_done or self._events.is_ended
 
     def feed(self, data: str) -> str:
         """Take the data of the next event; return the words that it adds.
 
         Raises:
-            Unreadable: for an event that is none of the wire.
+            Unreadable: for an event that is not the wire's.
             Refused: for an error.
         """
-        # OpenAI's end of a stream, the one event that is no JSON.
+        # OpenAI's end of a stream, the one event that is not JSON.
         if data == "[DONE]":
             self._is_done = True
             return ""
@@ -62,10 +62,10 @@ class AnswerStream:
         """Return the body that the events add up to.
 
         Raises:
-            Disconnected: where they broke off.
-            Unreadable: where they add up to no answer.
+            Disconnected: if they broke off.
+            Unreadable: if they add up to no answer.
         """
-        # A connection that closes cleanly in the middle of an answer looks like its end: only the reason for stopping tells.
+        # A connection that closes cleanly in the middle of an answer looks like its end: only the stop reason distinguishes them.
         if not self._events.is_complete:
             raise Disconnected("closed", "The provider's stream broke off: it ended before it said why it stops.")
         return _checked(self._events.body(), self._wire)
@@ -76,8 +76,8 @@ def _read_object(text: str) -> dict[str, Json]:
     is_json, value = parsed_finite(text)
     if not is_json or not isinstance(value, dict):
         raise Unreadable(f"The provider answered with what is no JSON object: {text[:MAX_SHOWN_CHARS]!r}")
-    # A refusal within HTTP 200, in any of the forms that servers have. Not the rest of the body: a failed response repeats the
-    # whole request, whose words would be read as the provider's.
+    # A refusal within HTTP 200, in any of the forms that servers use. The rest of the body is left out: a failed response repeats
+    # the whole request, whose words would be read as the provider's.
     if value.get("error"):
         raise Refused(200, {"error": value["error"]})
     if "error" in (type_of(value), value.get("object")):
@@ -86,7 +86,7 @@ def _read_object(text: str) -> dict[str, Json]:
 
 
 def _checked(body: dict[str, Json], wire: str) -> dict[str, Json]:
-    """Return a body that has the shape of an answer: what stands behind may hold on to that."""
+    """Return a body that has the shape of an answer, so that later code may rely on it."""
     if not wire_named(wire).answers.is_answer(body):
         raise Unreadable(f"The provider's answer is none of {wire}: {as_json(body)[:MAX_SHOWN_CHARS]}")
     return body

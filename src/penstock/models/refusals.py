@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 RefusalForm: TypeAlias = str | Callable[[RequestSize, int], "str | dict[str, Json]"]
-"""In whose words a double refuses: one of `FORMS`, or a function of the size and the limit that gives a sentence for the wire's own
-envelope, or a body of its own."""
+"""How a double words its refusals: one of `FORMS`, or a function of the size and the limit that returns a sentence for the
+wire's own envelope, or its own body.
+"""
 FORMS = (
     *dict.fromkeys(wire_named(wire).double.provider for wire in WIRES),
-    "vllm",  # as it was to 0.10
-    "vllm-input",  # from then on
-    "vllm-lower-bound",  # as it is now: it counts up to its limit only
+    "vllm",  # up to 0.10
+    "vllm-input",  # from 0.10 on
+    "vllm-lower-bound",  # the present one: it counts only up to its limit
 )
 """The names of all forms: the providers of the wires, then the generations of vLLM."""
 
@@ -36,7 +37,7 @@ class Refuser(NamedTuple):
     error: Callable[[str, int], dict[str, Json]]
     refusal: Callable[[RequestSize, int], dict[str, Json]]
     counts_reply: bool
-    """Whether the reply that is asked for counts towards the window."""
+    """Whether the requested reply counts towards the window."""
 
     def exceeds(self, size: RequestSize, limit_tokens: int) -> bool:
         """Whether such a server refuses a request of that size."""
@@ -48,7 +49,7 @@ def refuser(wire: str, form: RefusalForm | None = None) -> Refuser:
 
     Args:
         wire: the name of the wire.
-        form: in whose words, one of `FORMS` or a function; None for the wire's own provider.
+        form: whose wording, one of `FORMS` or a function; None for the wire's own provider.
     """
     if callable(form):
         return _worded(wire, form)
@@ -64,7 +65,7 @@ def refuser(wire: str, form: RefusalForm | None = None) -> Refuser:
 
 
 def _worded(wire: str, form: Callable[[RequestSize, int], str | dict[str, Json]]) -> Refuser:
-    """Return how a server refuses whose words a test has written: in the wire's own envelope, unless they are a body."""
+    """Return how a server with a test's own wording refuses: in the wire's own envelope, unless the test gives a body."""
     double = wire_named(wire).double
 
     def refusal(size: RequestSize, limit_tokens: int) -> dict[str, Json]:
@@ -75,22 +76,22 @@ def _worded(wire: str, form: Callable[[RequestSize, int], str | dict[str, Json]]
 
 
 def _told(sentence: str, status: int) -> dict[str, Json]:
-    """Return what both of vLLM's envelopes hold."""
+    """Return the fields that both of vLLM's envelopes hold."""
     return {"message": sentence, "type": "NotFoundError" if status == 404 else "BadRequestError", "param": None}
 
 
 def _flat_error(sentence: str, status: int) -> dict[str, Json]:
-    """Return an error of vLLM to 0.10: the body is the error."""
+    """Return an error of vLLM up to 0.10: the body is the error."""
     return {"object": "error", **_told(sentence, status), "code": status}
 
 
 def _error(sentence: str, status: int) -> dict[str, Json]:
-    """Return an error of vLLM since then: under `error`, as OpenAI has it."""
+    """Return an error of vLLM since then: under `error`, as in OpenAI's API."""
     return {"error": {**_told(sentence, status), "code": status}}
 
 
 def _vllm(size: RequestSize, limit: int) -> str:
-    """Return the sentence of vLLM to 0.10, which counts input and reply; its comma before "Please" is vLLM's."""
+    """Return the sentence of vLLM up to 0.10, which counts input and reply; the comma before "Please" is vLLM's."""
     window = f"This model's maximum context length is {limit} tokens. However, you requested "
     if not size.reply_tokens:
         return f"{window}{size.input_tokens} tokens in the messages, Please reduce the length of the messages."
@@ -101,7 +102,7 @@ def _vllm(size: RequestSize, limit: int) -> str:
 
 
 def _vllm_input(size: RequestSize, limit: int) -> str:
-    """Return the sentence of vLLM from 0.10 on: the input alone, or a reply that is too long beside it."""
+    """Return the sentence of vLLM from 0.10 on: the input alone, or a reply that is too long next to it."""
     window = f"This model's maximum context length is {limit} tokens"
     if size.input_tokens > limit:
         return (
@@ -115,13 +116,13 @@ def _vllm_input(size: RequestSize, limit: int) -> str:
 
 
 def _vllm_lower_bound(size: RequestSize, limit: int) -> str:
-    """Return the sentence of vLLM as it is now, which counts the input no further than one token above what fits."""
+    """Return the sentence of vLLM at present, which counts the input only up to one token above what fits."""
     if size.reply_tokens > limit:
         return (
             f"max_tokens={size.reply_tokens} cannot be greater than max_model_len=max_total_tokens={limit}. "
             f"Please request fewer output tokens. (parameter=max_tokens, value={size.reply_tokens})"
         )
-    # Its tokenizer is told to stop one token above what the reply leaves of the window, and that is the count it reports.
+    # vLLM's tokenizer is told to stop one token above what the reply leaves of the window, and that is the count it reports.
     counted = limit - size.reply_tokens + 1
     return (
         f"This model's maximum context length is {limit} tokens. However, you requested {size.reply_tokens} output tokens "

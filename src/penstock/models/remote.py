@@ -29,26 +29,26 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
     from penstock.wires.wire import Service
 
-# As both official SDKs; Anthropic's takes no unstreamed request that would last longer.
+# As in both official SDKs; Anthropic's takes no unstreamed request that would last longer.
 TIMEOUT_SECONDS = 600.0
-"""How long a whole answer may take when nothing else is said: ten minutes."""
+"""How long a whole answer may take by default: ten minutes."""
 
 
 class RemoteModel:
-    """A `Model` behind HTTP. Threads may share it; each `send` has a connection of its own unless they are kept.
+    """A `Model` behind HTTP. Threads may share it; each `send` opens its own connection unless they are kept.
 
     Args:
         wire: the API that it speaks.
         name: the model, as the provider knows it.
-        base_url: where it is, such as `http://localhost:8000/v1`; that of the provider's variable, or its own, when left out.
-        window_tokens: how many tokens a request may have; None where that is not known.
-        environment: the variables that addresses and keys are taken from; those of the process when left out.
-        timeout_seconds: how long a whole answer may take, connecting included.
-        connections: where connections are kept from one `send` to the next; None for one each.
+        base_url: where it is, such as `http://localhost:8000/v1`; by default the address in the provider's variable, or its own.
+        window_tokens: how many tokens a request may have; None if that is not known.
+        environment: the variables that addresses and keys are taken from; those of the process by default.
+        timeout_seconds: how long a whole answer may take, including connecting.
+        connections: where connections are kept between calls of `send`; None opens one each time.
 
     Raises:
-        CallerError: for a wire that is none, an address that is none, a key that is missing or that no header can hold, numbers
-            that cannot be, and where the extra `penstock[providers]` is not installed.
+        CallerError: for an unknown wire, an invalid address, a key that is missing or that no header can hold, impossible
+            numbers, and if the extra `penstock[providers]` is not installed.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class RemoteModel:
         region = next((value for name in service.region_variables if (value := _value(given, name))), "")
         base = (base_url or _value(given, service.base_url_variable) or _own_url(service, region)).rstrip("/")
         is_local = _is_local(base)
-        # A server on this machine needs no key and no signature; if one is set it is sent all the same.
+        # A server on this machine needs no key and no signature; a key that is set is sent nevertheless.
         key = next((key for key in service.keys if _value(given, key.variable)), service.keys[0])
         secret = _value(given, key.variable)
         signer = None
@@ -84,7 +84,7 @@ class RemoteModel:
         if not secret and signer is None and not is_local:
             also = ", or install boto3 and set what it reads" if service.signs_for else ""
             raise CallerError(f"{wire}:{name} at {base} needs a key: set {key.variable}{also}")
-        # Uncompressed, so that a bound on what is read is one on what is held.
+        # Uncompressed, so that a bound on what is read is also a bound on what is held.
         headers = {"content-type": "application/json", "accept-encoding": "identity", **service.headers}
         headers |= {"user-agent": f"penstock/{__version__}"}
         headers |= {to: value for origin, to in service.variable_headers.items() if (value := _value(given, origin))}
@@ -122,17 +122,17 @@ class RemoteModel:
         """Return the body of the answer to a request's body, which is sent once.
 
         Args:
-            request: the body as the wire has it; `model` is put in where it is not, and `stream` is set by `on_text` alone.
+            request: the body in the wire's format; `model` is added if missing, and only `on_text` decides `stream`.
             on_text: is called with each piece of the words; the answer is then streamed, and the body returned is the same. It is
-                called in this thread, unless an event loop runs in it. What it raises ends the request and comes out.
+                called in this thread, unless an event loop runs in it. An exception from it ends the request and is raised.
             cancelled: ends the request within a tenth of a second, once it is set or returns True.
 
         Raises:
             Refused: for an error of the provider, with its status and its body.
-            Disconnected: where no answer came, or not to its end, in the time that is given.
-            Unreadable: for an answer that is none of the wire.
-            Cancelled: where `cancelled` said so.
-            CallerError: for a request that is no JSON object.
+            Disconnected: if no answer, or only part of one, came in the given time.
+            Unreadable: for an answer that is not the wire's.
+            Cancelled: if `cancelled` was set or returned True.
+            CallerError: for a request that is not a JSON object.
         """
         from penstock.models.exchange import exchange
 
@@ -145,12 +145,12 @@ class RemoteModel:
         )
 
     def _content(self, request: dict[str, Json], *, streamed: bool) -> bytes:
-        """Return the request as it goes out; whether it is streamed is said by `on_text` alone."""
+        """Return the request as it goes out."""
         if not isinstance(request, dict):
             raise CallerError(f"a request is the body of {self.wire}, an object, not {type(request).__name__}")
         spoken = wire_named(self.wire)
         body: Json = {spoken.body.model_key: self.name, **request}
-        # Gemini and Bedrock have the model in the address, and nowhere else.
+        # Gemini and Bedrock take the model in the address only.
         if "{model}" in spoken.service.path:
             del body[spoken.body.model_key]
         body.pop("stream", None)
@@ -158,15 +158,15 @@ class RemoteModel:
             body = spoken.answers.streamed_body(body)
         else:
             body.pop("stream_options", None)
-        # UTF-8 as it is: escapes are two or three times as long where a text is not English. NaN, which Python writes, is no JSON.
+        # Plain UTF-8: escapes are two or three times as long in text that is not English. NaN, which Python writes, is not JSON.
         try:
             text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         except (TypeError, ValueError, RecursionError) as error:
             raise CallerError(f"a request is JSON: {error}") from error
         try:
             return text.encode()
-        # Half of a surrogate pair, from a text that was cut between the two, or a byte of a terminal that is no UTF-8. An escape
-        # would hold it, but a provider refuses that ("no low surrogate in string"), and with it each later request of a session.
+        # Half of a surrogate pair, from a text that was cut between the two, or a terminal's byte that is not UTF-8. An escape
+        # could hold it, but a provider refuses it ("no low surrogate in string"), and with it each later request of a session.
         except UnicodeEncodeError:
             return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
 
@@ -175,7 +175,7 @@ def _own_url(service: Service, region: str) -> str:
     """Return the provider's own address.
 
     Raises:
-        CallerError: where it has one for each region and none is set.
+        CallerError: if it has one for each region and none is set.
     """
     if service.region_variables and not region:
         raise CallerError(f"the address is one for each region: set {service.region_variables[0]}, or give a base URL")
@@ -183,22 +183,22 @@ def _own_url(service: Service, region: str) -> str:
 
 
 def _address(base: str, service: Service, path: str, name: str) -> str:
-    """Return where requests go: a base URL may have the API's root at its end or leave it out, as the SDKs differ in that."""
+    """Return where requests go: a base URL may end in the API's root or leave it out, as SDKs differ in this."""
     return base.removesuffix(service.root) + service.root + path.replace("{model}", quote(name, safe=""))
 
 
 def _asked(cancelled: threading.Event | Callable[[], bool] | None) -> Callable[[], bool]:
-    """Return the question whether a request is cancelled, whatever it was given as."""
+    """Return the function that says whether a request is cancelled, in whichever form it was given."""
     if cancelled is None:
         return lambda: False
     return cancelled if callable(cancelled) else cancelled.is_set
 
 
 def _value(environment: Mapping[str, str], variable: str) -> str:
-    """Return what a variable holds, without white space around it; empty where it is not set.
+    """Return what a variable holds, without surrounding white space; empty if it is not set.
 
     Raises:
-        CallerError: for what no header can hold; it names the variable and does not repeat what may be a key.
+        CallerError: for a value that no header can hold; it names the variable and does not repeat what may be a key.
     """
     value = environment.get(variable, "").strip()
     if not value.isascii() or not value.isprintable() or " " in value:
@@ -210,7 +210,7 @@ def _is_local(base: str) -> bool:
     """Whether a base URL is on this machine.
 
     Raises:
-        CallerError: for what is no base URL; it is not repeated, since there may be a key in it.
+        CallerError: for an invalid base URL, which is not repeated, since it may contain a key.
     """
     from ipaddress import ip_address
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from penstock.text.json_access import Json
 
-# How much of the end of a request an error shows that does not fit its step: the newest message, as a rule.
+# How much of the end of a request is shown if it does not fit its step: the newest message, as a rule.
 _END_CHARS = 400
 # The largest script that is read from a file.
 _SCRIPT_BYTES = 64 << 20
@@ -32,21 +32,21 @@ _SCRIPT_BYTES = 64 << 20
 class ScriptMismatch(AssertionError):
     """A request that its step of the script does not allow, or for which there is no step.
 
-    The end of the request is a note: tracebacks and test runners show it, but whoever reads the message for a provider's refusal
-    cannot take a conversation about refusals for one.
+    The end of the request is a note: tracebacks and test runners show it, but code that reads the message as a provider's
+    refusal cannot mistake a conversation about refusals for one.
     """
 
 
 class Script:
-    """Steps in order; called with a request it gives the step that answers it.
+    """Steps in order; called with a request it returns the step that answers it.
 
     Args:
         steps: what `say`, `call`, `calls`, `refuse` and `fail` make.
 
     Raises:
-        CallerError: for what is no step, when it is made.
+        CallerError: when it is made, for anything but steps.
         ScriptMismatch: when it is called with a request that its step does not allow, or after the last step; from then on
-            always, so that a loop which swallows errors and tries again cannot pass.
+            always, so that a loop that swallows errors and retries cannot pass.
     """
 
     def __init__(self, steps: Iterable[ScriptStep]) -> None:
@@ -60,12 +60,12 @@ class Script:
 
     def __call__(self, request: dict[str, Json]) -> ScriptStep:
         """Return the step that answers a request, and use it up."""
-        # Which step answers, and that it is used up, are one decision for any number of threads.
+        # Choosing the step and using it up must be one decision for any number of threads.
         with self._lock:
             if self._left is None and (why := self._mismatch(request)) is not None:
                 self._left = why, _end_of(request)
             if self._left is not None:
-                # A new one each time: an exception that is raised twice has a traceback of both.
+                # A new one each time: an exception that is raised twice accumulates both tracebacks.
                 mismatch = ScriptMismatch(self._left[0])
                 mismatch.add_note(f"The request ends:\n{self._left[1]}")
                 raise mismatch
@@ -73,7 +73,7 @@ class Script:
             return self._steps[self._place - 1]
 
     def _mismatch(self, request: dict[str, Json]) -> str | None:
-        """Say why the next step does not answer a request; None where it does."""
+        """Say why the next step does not answer a request; None if it does."""
         if self._place == len(self._steps):
             return f"the script is over: it has {len(self._steps)} steps, and this is request {self._place + 1}"
         step = self._steps[self._place]
@@ -82,7 +82,7 @@ class Script:
 
 
 def _end_of(request: dict[str, Json]) -> str:
-    """Return the end of the conversation in a request's body; of a body without one, the end of the body."""
+    """Return the end of the conversation in a request's body; if the body has none, the end of the body."""
     keys = (wire_named(wire).body.messages_key for wire in WIRES)
     messages = next((request[key] for key in keys if key in request), request)
     return sizes.text_of(messages)[-_END_CHARS:]
@@ -92,12 +92,12 @@ class ScriptedModel:
     """A `Model` that answers from a script, in the body of its wire, with usage counted over the request.
 
     Args:
-        steps: what `say`, `call`, `calls`, `refuse` and `fail` make, in their order.
-        wire: the API whose bodies it takes and gives.
-        window_tokens: what it says of its window; it refuses only where a step does.
+        steps: what `say`, `call`, `calls`, `refuse` and `fail` make, in order.
+        wire: the API whose bodies it takes and returns.
+        window_tokens: the window that it reports; it refuses only if a step does.
 
     Raises:
-        CallerError: for what is no step, and for a wire that is none.
+        CallerError: for anything but steps, and for an unknown wire.
     """
 
     name = "scripted"
@@ -109,7 +109,7 @@ class ScriptedModel:
         self.wire = wire_named(wire).name
         self.window_tokens = window_tokens
         self.requests: list[dict[str, Json]] = []
-        """The bodies that came in, as they came, oldest first."""
+        """The bodies as they came in, oldest first."""
         self._script = Script(steps)
         self._provider = Provider(wire, self.name)
         self._lock = threading.Lock()
@@ -122,7 +122,7 @@ class ScriptedModel:
         TOKENS}`, `{"fail": STATUS, "body": BODY}`, each with `requires` and `forbids`: a pattern or a list of them.
 
         Raises:
-            CallerError: where there is no such file, or a step in it is none; it names the step by its place.
+            CallerError: if there is no such file, or an invalid step in it; the error names the step by its number.
         """
         from penstock.workspace.own_files import read_own
 
@@ -135,12 +135,12 @@ class ScriptedModel:
             raise CallerError(f"{path}: {error}") from error
 
     def send(self, request: dict[str, Json], /) -> dict[str, Json]:
-        """Return the body of the step whose turn it is; `requests` keeps the one that came in.
+        """Return the body of the next step; `requests` keeps the request.
 
         Raises:
             Refused: for a step that refuses or fails.
             ScriptMismatch: for a request that its step does not allow; from then on nothing else is raised.
-            CallerError: for a request that is no object.
+            CallerError: for a request that is not an object.
         """
         from penstock.text.json_access import copied
 

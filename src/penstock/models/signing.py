@@ -18,12 +18,12 @@ def aws_signer(
     """Return the function that signs a request, given its address and its body, with Signature Version 4.
 
     Args:
-        service: the name under which the service is signed for, `bedrock`.
-        region: the region of the request; the one of the user's profile where it is empty.
-        environment: the variables of whoever asks: the keys in them come before those that botocore finds.
+        service: the service name used in the signature, `bedrock`.
+        region: the region of the request; if empty, that of the user's profile.
+        environment: the caller's variables: keys in them take precedence over those that botocore finds.
 
     Returns:
-        The headers to send beside the others; None where botocore is not installed, or knows no credentials.
+        A function that returns the headers to add; None if botocore is not installed, or finds no credentials.
     """
     try:
         from botocore.auth import SigV4Auth

@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 IMAGE_TOKENS = 1_568
-"""What an image counts: one of full size at Anthropic (width x height / 750, at most this); at OpenAI it is 85 to 1,445."""
+"""What an image counts: the cost of one of full size at Anthropic (width x height / 750, at most this); at OpenAI it is 85 to
+1,445.
+"""
 BYTES_PER_TOKEN = 16
-"""How many bytes of a document or a sound count a token: a page of a PDF has tens of kilobytes and 1,500 to 3,000 tokens."""
+"""How many bytes of a document or a sound count as one token: a PDF page has tens of kilobytes and 1,500 to 3,000 tokens."""
 
 
 def estimate(text: str) -> int:
@@ -36,8 +38,8 @@ def size_of(request: dict[str, Json], wire: str, count: Callable[[str], int] = e
     """Return what a provider on that wire would count of a request's body.
 
     Args:
-        request: the body; what is not there counts nothing.
-        wire: the name of the wire, whose layout says where messages, tools and the length of the reply stand.
+        request: the body; what is missing counts nothing.
+        wire: the name of the wire, whose layout says where messages, tools and the length of the reply are.
         count: the tokens of a text.
     """
     layout = wire_named(wire).body
@@ -50,12 +52,12 @@ def size_of(request: dict[str, Json], wire: str, count: Callable[[str], int] = e
 
 
 def text_of(value: Json) -> str:
-    """Return every key, text and number of a JSON value in its order, a line each, without what is media."""
+    """Return every key, text and number of a JSON value in order, a line each, without media."""
     return "\n".join(_read(value)[0])
 
 
 def _counted(values: list[Json], count: Callable[[str], int]) -> int:
-    """Return the tokens of values: their texts counted as one, and their media."""
+    """Return the tokens of values: their texts, counted together, and their media."""
     lines, media_tokens = _read([value for value in values if value is not None])
     return (count("\n".join(lines)) if lines else 0) + media_tokens
 
@@ -66,14 +68,14 @@ _IMAGES = ("image", "image_url", "input_image", "computer_screenshot")
 
 
 def _read(value: Json) -> tuple[list[str], int]:
-    """Return the lines of a value, and the tokens of the media in it; without recursion, for requests of any depth."""
+    """Return the lines of a value and the tokens of its media; without recursion, for requests of any depth."""
     lines: list[str] = []
     media_tokens = 0
-    # A stack: children are put on it in reverse, so that what comes first in the request is taken first.
+    # A stack: children are pushed in reverse, so that they are popped in the order of the request.
     rest = [value]
     while rest:
         node = rest.pop()
-        if isinstance(node, str):  # first, because most of what a request holds are keys and texts
+        if isinstance(node, str):  # first, because a request is mostly keys and texts
             lines.append(node)
         elif isinstance(node, dict):
             if node.get("type") in _IMAGES or _is_image(node):
@@ -86,14 +88,14 @@ def _read(value: Json) -> tuple[list[str], int]:
                     rest += (child, str(key))
         elif isinstance(node, (list, tuple)):
             rest.extend(reversed(node))
-        # True, false and null are a token at most, beside the key that counts.
+        # True, false and null are at most one token, besides the key, which is counted.
         elif isinstance(node, (int, float)) and not isinstance(node, bool):
             lines.append(str(node))
     return lines, media_tokens
 
 
 def _is_image(node: dict[str, Json]) -> bool:
-    """An image whose object has no type: Gemini's says its media type, Bedrock's its format beside its source."""
+    """Whether an object without a type is an image: Gemini's has a media type, Bedrock's a format next to its source."""
     media_type = node.get("mimeType", node.get("mime_type"))
     if isinstance(media_type, str) and media_type.startswith("image/"):
         return True
@@ -101,7 +103,7 @@ def _is_image(node: dict[str, Json]) -> bool:
 
 
 def _is_base64(node: dict[str, Json], key: str, text: str) -> bool:
-    """Whether a text is a file or a sound, as each wire has them; a document that is plain text is text."""
+    """Whether a text is a file or a sound in any wire's form; a plain-text document counts as text."""
     if key == "data":
         is_file = node.get("type") == "base64" or not node.keys().isdisjoint(_MEDIA_KEYS)
     else:

@@ -35,7 +35,7 @@ class ScriptedCall(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptStep:
-    """One step of a script: what is answered to one request, and what that request has to show."""
+    """One step of a script: the answer to one request, and what that request must show."""
 
     requires: tuple[str, ...] = ()
     """Regular expressions that each have to match somewhere in the texts of the request."""
@@ -43,7 +43,7 @@ class ScriptStep:
     """Regular expressions of which none may match there."""
 
     def mismatch(self, text: str) -> str | None:
-        """Say what about a request of that text goes against this step; None where nothing does."""
+        """Say how a request with that text violates this step; None if it does not."""
         for pattern in self.requires:
             if re.search(pattern, text) is None:
                 return f"requires {pattern!r}, which is not in the request"
@@ -60,7 +60,7 @@ class ScriptedReply(ScriptStep):
     text: str = ""
     """The words of a scripted answer, before any calls."""
     calls: tuple[ScriptedCall, ...] = ()
-    """The calls of a scripted answer, in order; none where the model is done."""
+    """The calls of a scripted answer, in order; none if the model is done."""
 
     def __str__(self) -> str:
         if not self.calls:
@@ -70,12 +70,12 @@ class ScriptedReply(ScriptStep):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refuse(ScriptStep):
-    """A step in which the provider finds the input too large, in words of its own."""
+    """A step in which the provider finds the input too large, in its own words."""
 
     input_tokens: int
-    """The size of the input that the refusal names."""
+    """The input size that the refusal states."""
     limit_tokens: int
-    """The size of the window that the refusal names."""
+    """The window size that the refusal states."""
 
     def __str__(self) -> str:
         return f"refuse({self.input_tokens}, of={self.limit_tokens})"
@@ -86,7 +86,7 @@ class Fail(ScriptStep):
     """A step in which the provider answers with a status and a body of any kind."""
 
     status: int
-    """The HTTP status; below 400 the body is taken for an answer."""
+    """The HTTP status; below 400 the body is taken as an answer."""
     body: Json
     """JSON, or a text that is sent as it is."""
 
@@ -99,11 +99,11 @@ def say(text: str, *, requires: Patterns = (), forbids: Patterns = ()) -> Script
 
     Args:
         text: what it says.
-        requires: regular expressions that have to match in the request that it answers.
+        requires: regular expressions that must match in the request that it answers.
         forbids: regular expressions of which none may match there.
 
     Raises:
-        CallerError: for what is no text, or no regular expression.
+        CallerError: for anything but a text, or an invalid regular expression.
     """
     return ScriptedReply(text=_a(str, text, "text"), requires=_patterns(requires), forbids=_patterns(forbids))
 
@@ -122,12 +122,12 @@ def call(
     Args:
         tool_name: the tool that it calls.
         arguments: arguments by name, as a mapping: for those that are named `requires` and `forbids`.
-        requires: regular expressions that each have to match somewhere in the texts of the request.
+        requires: regular expressions that must each match somewhere in the texts of the request.
         forbids: regular expressions of which none may match there.
         more_arguments: arguments by name.
 
     Raises:
-        CallerError: for arguments that are no JSON.
+        CallerError: for arguments that are not JSON.
     """
     given = {**(arguments or {}), **more_arguments}
     try:
@@ -142,13 +142,13 @@ def calls(*made: ScriptStep, text: str = "", requires: Patterns = (), forbids: P
     """Return the step in which the model makes several calls at once.
 
     Args:
-        made: what `call` made, one at least; what these require and forbid counts too.
+        made: what `call` made, at least one; their `requires` and `forbids` apply too.
         text: what the model says before them.
-        requires: regular expressions that each have to match somewhere in the texts of the request.
+        requires: regular expressions that must each match somewhere in the texts of the request.
         forbids: regular expressions of which none may match there.
 
     Raises:
-        CallerError: for none at all, and for steps that are no calls.
+        CallerError: for no steps at all, and for steps that are not calls.
     """
     if not made:
         raise CallerError("calls() takes the steps that call() makes, one at least")
@@ -169,13 +169,13 @@ def refuse(input_tokens: int, *, of: int, requires: Patterns = (), forbids: Patt
     """Return the step in which the provider refuses an input for its size, in its own words.
 
     Args:
-        input_tokens: how large it says that the input is.
-        of: how large it says that its window is, which is less.
-        requires: regular expressions that each have to match somewhere in the texts of the request.
+        input_tokens: the input size that it states.
+        of: the window size that it states, which is smaller.
+        requires: regular expressions that must each match somewhere in the texts of the request.
         forbids: regular expressions of which none may match there.
 
     Raises:
-        CallerError: for numbers of which the first is not above the second.
+        CallerError: if the first number is not above the second.
     """
     if not 0 < _a(int, of, "of") < _a(int, input_tokens, "input_tokens"):
         raise CallerError(f"refuse() takes more tokens than the limit, not {input_tokens} of {of}")
@@ -186,13 +186,13 @@ def fail(status: int, body: Json, *, requires: Patterns = (), forbids: Patterns 
     """Return the step in which the provider answers with any status and body.
 
     Args:
-        status: an HTTP status from 200 to 599; below 400 the body is taken for an answer.
+        status: an HTTP status from 200 to 599; below 400 the body is taken as an answer.
         body: JSON, or a text that is sent as it is.
-        requires: regular expressions that each have to match somewhere in the texts of the request.
+        requires: regular expressions that must each match somewhere in the texts of the request.
         forbids: regular expressions of which none may match there.
 
     Raises:
-        CallerError: for another status, and for a body that is no JSON.
+        CallerError: for another status, and for a body that is not JSON.
     """
     if not 200 <= _a(int, status, "status") <= 599:
         raise CallerError(f"an answer has a status from 200 to 599, not {status}")
@@ -204,10 +204,10 @@ def fail(status: int, body: Json, *, requires: Patterns = (), forbids: Patterns 
 
 
 def read_steps(content: bytes) -> list[ScriptStep]:
-    """Return the steps of a script in JSON: a list of objects, each with the name of a step and its arguments beside it.
+    """Return the steps of a script in JSON: a list of objects, each with the name of a step and its arguments next to it.
 
     Raises:
-        CallerError: for what is no such list; it names the step by its place, from 1, and what is wrong with it.
+        CallerError: for anything else; it names the step by its number, from 1, and what is wrong with it.
     """
     try:
         listed = json.loads(content)
@@ -224,7 +224,7 @@ def read_steps(content: bytes) -> list[ScriptStep]:
     return steps
 
 
-# Each step as JSON names it: the function that makes it, and what it takes beside the value under its own name.
+# Each step by its name in JSON: the function that makes it, and the fields it takes besides the value under its own name.
 _FORMS: dict[str, tuple[Callable[..., ScriptStep], frozenset[str]]] = {
     "say": (say, frozenset()),
     "call": (call, frozenset({"arguments"})),
@@ -254,7 +254,7 @@ def _step(value: Json) -> ScriptStep:
 
 
 def _patterns(given: Patterns) -> tuple[str, ...]:
-    """Return patterns as a tuple; compiled once here, so that a bad one is named where it stands in the test."""
+    """Return patterns as a tuple, compiled once here so that a bad one is reported at its place in the test."""
     try:
         patterns = (given,) if isinstance(given, str) else tuple(given)
         for pattern in patterns:
@@ -265,7 +265,7 @@ def _patterns(given: Patterns) -> tuple[str, ...]:
 
 
 def _a(kind: type, value: Any, name: str) -> Any:
-    """Return a value of that type; True is no integer. Raises `CallerError` for any other."""
+    """Return a value of that type; True does not count as an integer. Raises `CallerError` for any other."""
     if not isinstance(value, kind) or isinstance(value, bool):
         raise CallerError(f"{name} is of type {kind.__name__}, not {type(value).__name__}")
     return value

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class Received(NamedTuple):
-    """One request that a double has got, and what became of it."""
+    """One request that a double received, and its outcome."""
 
     request: Json
-    """The body of a request as it came, None for what is no JSON object; a copy, whatever the policy did with it."""
+    """The body of a request as it came in, None if it is not a JSON object; a copy, whatever the policy did with it."""
     status: int
     """The HTTP status that was answered."""
     outcome: Outcome
@@ -39,19 +39,19 @@ class DeskDecision(NamedTuple):
 
     answer: DoubleAnswer
     number: int
-    """Which request it is, from 1."""
+    """The number of the request, from 1."""
     in_stream: bool
     """Whether a refusal comes as an event after HTTP 200."""
 
 
 class Desk:
-    """Where one provider decides, for any number of threads.
+    """The place where one provider decides, for any number of threads.
 
     Args:
         provider: how it speaks and counts.
         window_tokens: above this it refuses.
-        policy: gives the step that answers a request's body; it is called outside any lock.
-        strict: whether requests of the wrong shape are refused.
+        policy: returns the step that answers a request's body; it is called outside any lock.
+        strict: whether malformed requests are refused.
         refuse_in_stream: whether streamed requests are refused by an event after HTTP 200.
     """
 
@@ -75,7 +75,7 @@ class Desk:
 
     @property
     def received(self) -> tuple[Received, ...]:
-        """What came in so far, in the order in which it was decided."""
+        """The requests so far, in the order in which they were decided."""
         with self._lock:
             return tuple(self._received)
 
@@ -87,11 +87,11 @@ class Desk:
             streamed: whether its answer goes out as a stream.
 
         Raises:
-            BaseException: whatever the policy raises; the request is written down as failed.
+            BaseException: whatever the policy raises; the request is recorded as failed.
         """
         from penstock.text.json_access import copied
 
-        # Numbered as they come in; written down as they are decided, which may be another order.
+        # Numbered as they come in; recorded as they are decided, possibly in another order.
         with self._lock:
             self._count += 1
             number = self._count
@@ -104,29 +104,29 @@ class Desk:
         except BaseException:
             self._write(Received(kept, 400, "failed", size.input_tokens))
             raise
-        # Written down with the status that the client sees: 200 where the refusal comes within a stream.
+        # Recorded with the status that the client sees: 200 if the refusal comes within a stream.
         in_stream = streamed and self._refuse_in_stream and answer.outcome == "refused"
         self._write(Received(kept, 200 if in_stream else answer.status, answer.outcome, size.input_tokens))
         return DeskDecision(answer, number, in_stream)
 
     def turn_away(self, status: int, sentence: str) -> DoubleAnswer:
-        """Return the answer to what was not, or could not be, read, and write it down as invalid."""
+        """Return the answer to a request that was not, or could not be, read, and record it as invalid."""
         self._write(Received(None, status, "invalid", 0))
         return self.provider.error(sentence, status)
 
     def _write(self, received: Received) -> None:
-        """Write a request down; what it was answered is decided."""
+        """Record a decided request."""
         with self._lock:
             self._received.append(received)
 
 
 def fault_of(request: dict[str, Json], wire: str) -> str | None:
-    """Say what else the provider would not take about the shape of a request; None for a valid one."""
+    """Say what else the provider would reject about the shape of a request; None for a valid one."""
     try:
         messages = messages_of(request, wire)
     except CallerError as error:
         return str(error)
-    # A double has no memory of conversations: answered, such a request would test something that never happens.
+    # A double has no memory of conversations: answering such a request would test something that never happens.
     if continues(request, wire):
         return "previous_response_id: no conversation is kept here, send all of it"
     for found in violations(messages, wire):

@@ -27,30 +27,30 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 MAX_BODY_BYTES = 32 << 20
-"""The largest body that is read, as much as Anthropic takes; above it a provider speaks of bytes, not of tokens."""
+"""The largest body that is read, as much as Anthropic takes; above it a provider reports bytes, not tokens."""
 
 
 class LoopbackProvider:
     """A provider of `window_tokens` on one wire. Inside `with` it is at `base_url`; `send` asks it in process, at any time.
 
-    What goes wrong on its own side (a `ScriptMismatch`, an exception of the policy) is HTTP 400 to the client, and raised where
-    `with` ends. Requests are answered in the threads of their connections: a policy may be called by several at once.
+    A fault on its own side (a `ScriptMismatch`, an exception of the policy) is HTTP 400 to the client, and is raised at the end of
+    `with`. Requests are answered in the threads of their connections: several may call a policy at once.
 
     Args:
         wire: the API that it speaks.
         window_tokens: how much it takes; above this it refuses as the provider does.
         script: steps as a `ScriptedModel` has them.
-        policy: a function that sees only the request's body and gives a step; in place of a script.
-        refusal: in whose words it refuses, `vllm-input` for one (`penstock.models.refusals.FORMS`), or a function of what it
-            counted and its window that gives a sentence or a whole body; the wire's own provider's when left out.
+        policy: a function that sees only the request's body and returns a step; instead of a script.
+        refusal: in whose words it refuses, such as `vllm-input` (`penstock.models.refusals.FORMS`), or a function of what it
+            counted and its window that returns a sentence or a whole body; by default those of the wire's own provider.
         refuse_in_stream: refuse streamed requests by an error event after HTTP 200.
-        strict: refuse what `penstock.transcript.violations` finds too, and a length of the reply that the wire does not take.
-        count: the tokens of a text, an estimate when left out; `penstock.models.sizes` says which texts are counted.
-        model: the name that its list of models and its answers have; it answers to every other name as well.
+        strict: also refuse what `penstock.transcript.violations` finds, and a reply length that the wire does not take.
+        count: the tokens of a text, by default an estimate; `penstock.models.sizes` says which texts are counted.
+        model: the name in its list of models and its answers; it answers to every other name as well.
         max_body_bytes: the largest body that is read.
 
     Raises:
-        CallerError: for a wire that is none, a window without a token, an unknown form of refusal, and unless exactly one of
+        CallerError: for an unknown wire, a window without a token, an unknown form of refusal, and unless exactly one of
             `script` and `policy` is given.
     """
 
@@ -98,7 +98,7 @@ class LoopbackProvider:
 
     @property
     def base_url(self) -> str:
-        """What the official client of the wire takes as its base URL."""
+        """The base URL for the official client of the wire."""
         if self._server is None:
             raise CallerError("a LoopbackProvider has a base_url only inside `with`")
         return self._server.url + wire_named(self.wire).double.root
@@ -117,9 +117,9 @@ class LoopbackProvider:
         """Return the body of the answer to a request, without HTTP.
 
         Raises:
-            Refused: for whatever is no answer: a refusal for size or shape, or a step that fails.
-            CallerError: for a request that is no object.
-            Exception: whatever the policy raises, a `ScriptMismatch` among it.
+            Refused: for everything that is not an answer: a refusal for size or shape, or a step that fails.
+            CallerError: for a request that is not an object.
+            Exception: whatever the policy raises, including a `ScriptMismatch`.
         """
         if not isinstance(request, dict):
             raise CallerError(f"a request is the body of {self.wire}, an object, not {type(request).__name__}")
@@ -137,7 +137,7 @@ class LoopbackProvider:
         if self._server is not None:
             self._server.close()
             self._server = None
-        # An error in the body of `with` is most often what the client made of ours, and ours says more. An interrupt is neither.
+        # An error in the body of `with` is most often the client's reading of ours, and ours says more. An interrupt is neither.
         broken, self._routes.broken = self._routes.broken, None
         # Raised while the client's error is handled, ours has it as its context: a traceback shows both.
         if broken is not None and (error is None or isinstance(error, Exception)):

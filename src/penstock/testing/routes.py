@@ -25,7 +25,7 @@ class HttpReply(NamedTuple):
 
     status: int
     body: Json = None
-    """JSON, or a text that is sent as it is; nothing where there are events."""
+    """JSON, or a text that is sent as it is; None if there are events."""
     events: Iterator[bytes] | None = None
     """The events of a stream, as they go over the wire; None for a body."""
     events_type: str = ""
@@ -33,7 +33,7 @@ class HttpReply(NamedTuple):
 
 
 class Routes:
-    """A desk as a site: requests by method and path, replies as they go over HTTP.
+    """A desk as a site: requests by method and path, replies in HTTP terms.
 
     Args:
         desk: where requests are decided.
@@ -43,13 +43,13 @@ class Routes:
     def __init__(self, desk: Desk, max_body_bytes: int) -> None:
         self.max_body_bytes = max_body_bytes
         self.broken: BaseException | None = None
-        """What the double, or the test's own policy, raised first."""
+        """The first error that the double, or the test's own policy, raised."""
         self._desk = desk
         self._double = wire_named(desk.provider.wire).double
         self._stream_type = wire_named(desk.provider.wire).answers.stream_type
 
     def get(self, path: str) -> HttpReply:
-        """Return the list of models, or the one on it: some clients ask for either before they send anything."""
+        """Return the list of models, or the one model on it: some clients ask for either before they send anything."""
         name = self._desk.provider.model
         listed, model = self._double.models(name)
         at = self._double.models_path
@@ -61,7 +61,7 @@ class Routes:
         """Return the answer to a request, or the count of its tokens.
 
         Args:
-            path: without a query or a slash at its end.
+            path: without a query or a trailing slash.
             content: the body.
 
         Raises:
@@ -78,10 +78,10 @@ class Routes:
             request = None
         if not isinstance(request, dict):
             return self.turn_away(400, "The body of the request is no JSON object that can be read.")
-        # Counted alone: no step is used up, and nothing is written down.
+        # Only counted: no step is used up, and nothing is recorded.
         if counting is not None and is_count:
             return HttpReply(200, counting.answer(self._desk.provider.size_of(counting.request(request)).input_tokens))
-        # Gemini and Bedrock have a path for streams; elsewhere the body says which is asked for.
+        # Gemini and Bedrock have a separate path for streams; elsewhere the body asks for one.
         streamed = is_stream if self._double.stream_path != self._double.path else request.get("stream") is True
         answer, number, in_stream = self._desk.decide(request, streamed=streamed)
         if in_stream:
@@ -96,9 +96,10 @@ class Routes:
         return HttpReply(answer.status, answer.body)
 
     def broke(self, error: BaseException) -> HttpReply:
-        """Return the reply to a request over which the double or the test's policy raised, and keep the first such error.
+        """Return the reply to a request for which the double or the test's policy raised, and keep the first such error.
 
-        Its words say nothing of the request: a client reads them as the provider's, and might cure an overflow that there is not.
+        The sentence says nothing of the request: a client reads it as the provider's, and might try to cure an overflow that
+        does not exist.
         """
         self.broken = self.broken or error
         sentence = f"The test double raised {type(error).__name__}: it is raised again where the double ends."
@@ -109,11 +110,11 @@ class Routes:
         return HttpReply(200, events=events, events_type=self._stream_type)
 
     def _nothing_at(self, path: str) -> HttpReply:
-        """Return the reply for a path where nothing is, with the path that is there."""
+        """Return the reply for an unknown path; it names the path that exists."""
         sentence = f"Nothing is at {path}; {self._desk.provider.wire} is at {self._double.path}."
         return HttpReply(404, self._desk.provider.error(sentence, 404).body)
 
 
 def _is_at(pattern: str, path: str) -> bool:
-    """Whether a path is the one of a pattern, in which a name in braces stands for any one step of a path."""
+    """Whether a path matches a pattern, in which a name in braces stands for any one segment."""
     return re.fullmatch(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(pattern)), path) is not None

@@ -27,21 +27,21 @@ class Server(ThreadingHTTPServer):
 
     # So that server_close() waits for them.
     daemon_threads = False
-    # Connections that wait to be taken: five by default, which a test with threads goes above.
+    # Connections that wait to be accepted: five by default, which a test with threads exceeds.
     request_queue_size = 128
 
     def __init__(self, routes: Routes) -> None:
         self.routes = routes
-        # Every connection that is open: a client that keeps its own alive would hold `close` for ever.
+        # Every open connection: a client that keeps its own alive would block `close` forever.
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
-        # Port 0 lets the system choose: tests run beside each other.
+        # Port 0 lets the system choose: tests run in parallel.
         super().__init__(("127.0.0.1", 0), _Handler)
         self._thread = threading.Thread(target=self.serve_forever, args=(0.02,), name="penstock-loopback")
         self._thread.start()
 
     def server_bind(self) -> None:
-        """Bind, and ask no name server what 127.0.0.1 is called, as HTTPServer does: where none answers that takes seconds."""
+        """Bind without asking a name server for the name of 127.0.0.1, as HTTPServer does: if none answers, that takes seconds."""
         TCPServer.server_bind(self)
         self.server_name, self.server_port = "127.0.0.1", self.server_address[1]
 
@@ -61,21 +61,21 @@ class Server(ThreadingHTTPServer):
         self.server_close()
 
     def process_request(self, request: socket.socket | tuple[bytes, socket.socket], client_address: object) -> None:
-        """Serve a connection in a thread of its own, noting that it is open."""
+        """Serve a connection in its own thread, recording that it is open."""
         if isinstance(request, socket.socket):
             with self._lock:
                 self._open.add(request)
         super().process_request(request, client_address)
 
     def shutdown_request(self, request: socket.socket | tuple[bytes, socket.socket]) -> None:
-        """Close a connection, noting that it is no longer open."""
+        """Close a connection, recording that it is no longer open."""
         if isinstance(request, socket.socket):
             with self._lock:
                 self._open.discard(request)
         super().shutdown_request(request)
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Tell the test of an error while a request was served; a client that went away is none."""
+        """Report an error raised while serving a request to the test; a client that went away is not an error."""
         del request, client_address
         error = sys.exc_info()[1]
         if isinstance(error, Exception) and not isinstance(error, OSError):
@@ -97,16 +97,16 @@ class _Handler(BaseHTTPRequestHandler):
         self._reply(self.server.routes.get(self._path()))
 
     def do_POST(self) -> None:
-        """Answer a POST, whose body has to come with its length."""
+        """Answer a POST, whose body must come with its length."""
         routes = self.server.routes
-        # Without a length the end of the body is not known, and neither is the beginning of the next request: the connection goes.
+        # Without a length the end of the body is not known, nor the beginning of the next request: the connection is closed.
         length = self.headers.get("content-length", "")
         if not (length.isascii() and length.isdigit()) or len(length) > 15:
             self.close_connection = True
             self._reply(routes.turn_away(411, "content-length is required"))
             return
         rest = int(length)
-        # Read off, since a client that is still sending sees a broken connection, not the refusal.
+        # Drained, since a client that is still sending would see a broken connection, not the refusal.
         if rest > routes.max_body_bytes:
             self._skip(rest)
             self._reply(
@@ -124,7 +124,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._reply(reply)
 
     def _path(self) -> str:
-        """Return the path without its query and a slash at its end."""
+        """Return the path without its query and trailing slash."""
         return self.path.partition("?")[0].rstrip("/")
 
     def _skip(self, rest: int) -> None:
@@ -133,7 +133,7 @@ class _Handler(BaseHTTPRequestHandler):
             rest -= len(block)
 
     def _reply(self, reply: HttpReply) -> None:
-        """Send a body with its length, or a stream in chunks of an event each (RFC 9112, 7.1)."""
+        """Send a body with its length, or a stream in chunks of one event each (RFC 9112, 7.1)."""
         self.send_response(reply.status)
         if self.close_connection:
             self.send_header("connection", "close")
