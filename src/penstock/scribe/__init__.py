@@ -139,7 +139,7 @@ def document(
         reconcile: Whether the model merges similar statements from several chunks of a program into one wording.
         fresh: Whether the model is asked again about everything.
         source_format: The reference format, if detection from the columns would get it wrong.
-        processes: How many processes read and write; None for as many as the processors allow and the work is worth.
+        processes: How many processes read and write; None for as many as the processors allow and the sources justify.
         step: Called with what is being done, how many are done, and of how many (0: unknown).
         progress: Called with how far the chunks are.
 
@@ -187,13 +187,13 @@ def document_gathered(
     """Document files that were already gathered, as `document` does.
 
     Args:
-        found: The files, wherever they come from.
+        found: The files, from any origin.
         title: What the estate is called.
         output: Where documents go.
         model: The model that adds what the code does not say; None for documents from the code alone.
         results: Where answers are kept.
         source_format: The reference format, if detection from the columns would get it wrong.
-        processes: How many processes read and write; None for as many as the processors allow and the work is worth.
+        processes: How many processes read and write; None for as many as the processors allow and the sources justify.
         counted: Called with the figures of the run before they are written, so that others' share can be added.
         step: Called with what is being done, how many are done, and of how many (0: unknown).
         **asking: How the model is asked.
@@ -240,7 +240,7 @@ def document_gathered(
 def _documented(
     others: Gathered, estate: FoundEstate, unwritten: Iterable[Skipped], done: DocumentingRun
 ) -> Documented:
-    """Return what became of the files of an estate."""
+    """Return the result for the files of an estate."""
     return Documented(
         programs=estate.summaries,
         copybooks=estate.layouts,

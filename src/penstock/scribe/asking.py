@@ -66,7 +66,7 @@ def answer_key(chunk: Chunk, model: str) -> str:
 
 
 class Answered(NamedTuple):
-    """The outcome of a chunk: the verdicts on its claims, how many requests they took, or why there are none."""
+    """The outcome of a chunk: the verdicts on its claims, how many requests they took, or why there are no verdicts."""
 
     outcome: Literal["answered", "too_large", "failed", "stopped"]
     verdicts: tuple[ClaimVerdict, ...] = ()

@@ -121,7 +121,7 @@ class FoundEstate:
         self._waiting[listed] = document, summary
 
     def settle(self) -> None:
-        """Put what came in any order into the order of the files: equal answers of a model give equal documents."""
+        """Put documents that were made in any order into that of the files: equal answers of a model give equal documents."""
         for one in self.programs:
             if one in self._waiting:
                 self.take(one, *self._waiting.pop(one))

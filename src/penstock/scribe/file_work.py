@@ -207,7 +207,7 @@ class FileWork:
 
     @property
     def tasks(self) -> list[ChunkTask]:
-        """Return the chunks to ask about, made anew each time.
+        """Return the chunks to ask about, made again each time.
 
         If they were kept, a file and its tasks would refer to each other, and 50 times the bytes of its source would stay in memory
         until the cycle collector runs.
@@ -287,7 +287,7 @@ class FileWork:
         )
 
     def _split(self, task: ChunkTask, tokens: int) -> list[ChunkTask]:
-        """Return a too large chunk as chunks of a smaller budget; an empty list if it was made smaller too often.
+        """Return a chunk that is too large as chunks of a smaller budget; none if it was made smaller too often.
 
         All chunks of a plan that are too large for the same budget share one smaller plan: it refines the first, so that each of
         its chunks is within one of them, and a chunk takes those that begin in its own lines.

@@ -1,7 +1,7 @@
 """Which files are documented? Those that are named, and those below the folders that are.
 
-Each is read completely, once, through the root; what cannot be read is reported with the reason, and the rest continues. Its name
-and first bytes decide what a file is taken for; one that was named explicitly, or that a COPY names, is taken whatever its name.
+Each is read completely, once, through the root; what cannot be read is reported with the reason, and the rest continues. A file's
+name and first bytes decide what it is taken for; one named explicitly, or by a COPY, is taken whatever its name.
 Leaves to others: what the files say (`cobol`), and what is written.
 """
 

@@ -158,7 +158,7 @@ def _places(arrows: Arrows) -> dict[NodeId, _Placed]:
 
 def _layers(arrows: Arrows) -> list[list[NodeId]]:
     """Return the boxes by layers, each behind everything that leads to it; a cycle is in one layer."""
-    import networkx as nx  # the extra `graph`, which nothing else of a document needs
+    import networkx as nx  # the extra `graph`, which nothing else in a document needs
 
     # What a program both reads and writes comes behind it: otherwise the two would share a layer.
     ahead = [ends for ends in arrows if ends[0].kind in _ACTING or ends[::-1] not in arrows]

@@ -59,7 +59,7 @@ def draw(
         root: The folder that paths are relative to; no file outside of it is read.
         paths: Files and folders, relative to `root`.
         source_format: The reference format, if detection from the columns would get it wrong.
-        processes: How many processes read; None for as many as the processors allow and the work is worth.
+        processes: How many processes read; None for as many as the processors allow and the sources justify.
         tells_apart: Whether different uses of one field are told apart, which only growth needs.
         step: Called with what is being done, how many are done, and of how many (0: unknown).
 

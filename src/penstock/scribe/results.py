@@ -71,7 +71,7 @@ class Folder:
         return value if is_json and digest == sha256(text.encode()).hexdigest() else None
 
     def put(self, key: str, value: Json, /) -> None:
-        """Keep a value for good.
+        """Keep a value permanently.
 
         Raises:
             CallerError: The folder cannot be written, or a link leads out of it.

@@ -46,5 +46,5 @@ def main() -> None:
 
 def spare_collector() -> None:
     """Make the cycle collector run less often."""
-    gc.freeze()  # what is loaded by now is not searched
+    gc.freeze()  # what is loaded so far is not searched
     gc.set_threshold(_OBJECTS_BETWEEN_LOOKS, 20, 20)

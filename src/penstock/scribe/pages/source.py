@@ -98,7 +98,7 @@ class _Copied:
 
 
 def _channels(document: Json, copied: _Copied) -> list[Block]:
-    """Return the table of what comes in and what goes out: files, screens, parameters, queues, tables."""
+    """Return the table of inputs and outputs: files, screens, parameters, queues, tables."""
     channels = (("in", document["inputs"]), ("out", document["outputs"]))
     return table(
         [{**item, "direction": direction} for direction, items in channels for item in items],
@@ -264,7 +264,7 @@ def _items(document: Json, copied: _Copied) -> list[Block]:
     def depth(item: Json) -> int:
         # Groups that end before this item are dropped: those whose level is not below its own.
         level = item["level"]
-        if level in {1, 66, 77, 78}:  # these begin anew: records, RENAMES, items alone, constants
+        if level in {1, 66, 77, 78}:  # these start at the top: records, RENAMES, standalone items, constants
             levels.clear()
         while levels and levels[-1] >= level:
             levels.pop()

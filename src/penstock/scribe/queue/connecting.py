@@ -52,7 +52,7 @@ def conninfo(url: str) -> str:
     given: Mapping[str, Any] | None
     try:
         given = conninfo_to_dict(url)
-    except psycopg.ProgrammingError:  # whose words repeat the part that cannot be read, and that may be the password
+    except psycopg.ProgrammingError:  # its message repeats the unreadable part, which may be the password
         given = None
     if given is None or _may_be_secret(given):
         raise CallerError(

@@ -54,7 +54,7 @@ _PLANNER = ("enable_seqscan = off", "enable_sort = off", "enable_hashjoin = off"
 def fingerprint(counter: str) -> str:
     """Return what all who work on one run must have in common: version, instructions, and how tokens are counted.
 
-    Each worker makes the plans anew, and they must be the same. A worker that differs does not see the jobs: old and new workers
+    Each worker makes the plans again, and they must be the same. A worker that differs does not see the jobs: old and new workers
     continue next to each other, each with the runs of its own kind.
 
     Args:

@@ -114,7 +114,7 @@ def set_limits(
 ) -> None:
     """Set what a key may ask of a model per minute; None for no limit.
 
-    Once this returns, it is kept to: workers assume for a moment that a key without limits still has none, which is waited for.
+    Once this returns, workers keep to it: they assume for a moment that a key without limits still has none, which is waited for.
     """
     before = database.rows(
         "SELECT requests, tokens FROM limits WHERE key = %(key)s AND model = %(model)s", key=key, model=model

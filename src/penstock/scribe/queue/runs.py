@@ -368,7 +368,7 @@ _CANCELLED_AT_ONCE = 5_000
 def cancel(database: Database, run: int, *, pause: Callable[[float], object] = time.sleep) -> bool:
     """End a run, and return whether it was active: what is under way is answered and kept, nothing more is begun.
 
-    That holds once this returns: workers check once a second whether a run is active, and if there are any, that is waited for.
+    That holds once this returns: workers check once a second whether a run is active, which is waited for if jobs are under way.
     """
     ended = database.rows(
         """UPDATE runs SET phase = 'cancelled', ended_at = clock_timestamp()

@@ -4,7 +4,7 @@
     link     once all are surveyed: who calls and starts what, which claims may name; then questions are put into the queue
     ask      some chunks: asked, verified and accepted
 
-Law: a job that is done twice, by two at once, or half, leaves the same as one done once; one that is lost leaves what shows it.
+Law: a job that is done twice, by two at once, or half, leaves the same as one done once; a lost one leaves traces that show it.
 Leaves to others: which jobs there are (`runs`), who takes them (`worker`), and what a question is (`asking`).
 """
 
@@ -43,8 +43,8 @@ MAX_ATTEMPTS = 8
 _FORBIDDEN_ATTEMPTS = 3  # of a chunk whose prompt a key may not send: another worker's may
 _FLUSH_SECONDS = 1.0  # after which results are written down, so that the queue shows them
 _FETCHED_FILES = 32  # at once, for a job whose chunks are copies in many files; the rest are fetched one by one
-_LINKED_FILES = 2_000  # whose neighbours are written in one transaction
-_KEPT_RUNS = 4  # whose files a worker has at hand
+_LINKED_FILES = 2_000  # files whose neighbours are written in one transaction
+_KEPT_RUNS = 4  # runs whose files a worker keeps in memory
 _BUGS = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What a file may provoke in code that did not expect it, `CallerError` included: that file is reported, the others continue."""
 
@@ -359,7 +359,7 @@ class Workshop:
         self._say(f"{estate.run.model_id}: {outcome.reason}")
         told = tally.diagnosis
         cause = told.kind if told is not None else "answer"
-        if desk.useless is not None:  # a retry after it is mended must not meet a desk that remembers
+        if desk.useless is not None:  # a retry after a correction must not meet a desk that remembers
             with self._lock:
                 self._desks.pop((estate.run.model_id, estate.run.model.window_tokens), None)
             cause = "not_found"
