@@ -1,18 +1,20 @@
-"""How each provider API writes requests and answers: one record per wire, one history for all of them.
+"""How does each provider API write requests and answers? One record per wire, and one history for all of them.
 
-`load` reads a message list, `dump` writes one: on the same wire byte for byte, on another converted. `violations` lists what a
+`load` reads a message list, `dump` writes one: on the same wire byte for byte, on another one converted. `violations` lists what a
 provider would refuse, `repair` mends it and says how.
 
     transcript = load(request["messages"], "openai-chat")
     shorter = transcript.replace_result(7, "call_3", "[cleared]")
     request["messages"] = dump(shorter, "openai-chat")
 
-How the room is built, from the bottom: `entries` are messages read into parts; `wire` says what one API has to tell, and `table`
+The package from the bottom up: `entries` are messages read into parts; `wire` defines what each API has to provide, and `table`
 lists the APIs; `history` is the transcript over entries, `portable` the form between two wires; `message_list` and `invariants`
-check, `draft` and `repair` mend; `bodies` is all of that for whole requests and answers. A folder a wire holds what only it knows.
+check, `draft` and `repair` mend; `bodies` does all of this for whole requests and answers. One folder per wire holds what only that
+wire knows.
 
 Laws: a visible result has its call; load and dump on one wire are the identity for any list; nothing signed is ever changed.
-Keeps out: sizes in tokens, what should be forgotten, and sending. Behaviour O-8, R-8, R-9; how to use it is in docs/transcript.md.
+Leaves to others: sizes in tokens, what should be forgotten, and sending. Behaviour O-8, R-8, R-9; how to use it is in
+docs/transcript.md.
 """
 
 from __future__ import annotations

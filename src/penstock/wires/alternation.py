@@ -1,6 +1,6 @@
-"""Wires on which the user begins and roles alternate: what that demands of a list, and how one is mended that does not.
+"""What do wires demand on which the user begins and roles alternate, and how is a list mended that does not comply?
 
-A system message may stand behind the user's. Keeps out: every other rule of a wire.
+A system message may follow the user's. Leaves to others: every other rule of a wire.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 def _first_not_user(seen: MessageList) -> Iterator[Finding]:
-    """Yield a first message of the assistant."""
+    """Yield a first message that is the assistant's."""
     if seen.messages and role_of(seen.messages[0]) == "assistant":
         yield 0, ""
 
 
 def _same_role_twice(seen: MessageList) -> Iterator[Finding]:
-    """Yield messages whose role is that of the message before."""
+    """Yield messages with the same role as the message before."""
     for index in range(1, len(seen.messages)):
         role = role_of(seen.messages[index])
         if role in {"user", "assistant"} and role == role_of(seen.messages[index - 1]):
@@ -34,7 +34,7 @@ def _same_role_twice(seen: MessageList) -> Iterator[Finding]:
 
 
 def _system_out_of_place(seen: MessageList) -> Iterator[Finding]:
-    """Yield instructions at the beginning of the list or behind the assistant."""
+    """Yield instructions at the beginning of the list or after the assistant."""
     for index, _ in seen.with_role("system"):
         if not index or role_of(seen.messages[index - 1]) not in {"user", "system"}:
             yield index, ""
@@ -49,11 +49,12 @@ ALTERNATION = (
 
 
 def alternate_roles(blocks_of: Callable[[Json], list[Json]], text_message: Callable[[str, str], Json]) -> RepairStep:
-    """Return the repair that merges neighbours of one role, lets system messages follow the user's, and begins with the user.
+    """Return the repair that merges adjacent messages of one role, makes system messages follow the user's, and begins with the
+    user.
 
     Args:
         blocks_of: the blocks of a message on this wire.
-        text_message: a message of a role that says nothing but a text.
+        text_message: a message of a role that consists of one text.
     """
 
     def mend(draft: RepairDraft) -> None:
@@ -61,14 +62,14 @@ def alternate_roles(blocks_of: Callable[[Json], list[Json]], text_message: Calla
         merged: list[Json] = []  # the blocks of the last row, once something was merged into it
         for place, held in draft.rows:
             message, before = held, role_of(rows[-1][1]) if rows else ""
-            # An instruction is words whoever says them; where none may stand it is the user's, rather than lost.
+            # An instruction is words, whoever says them; where it is not allowed, it becomes the user's rather than getting lost.
             if message["role"] == "system" and before not in {"user", "system"}:
                 draft.note(place, "made a user message of an instruction, which stands in no place for one")
                 message = {**message, "role": "user"}
-            # Only neighbours: what one role said twice in a row is one message to the provider, in the same order.
+            # Adjacent messages only: what one role said twice in a row is one message to the provider, in the same order.
             if message["role"] == before and before != "system":
                 draft.note(place, f"merged with the {before} message before it")
-                # One list that grows: neighbours without end would else be copied for each that is merged.
+                # One growing list: a long run of adjacent messages would otherwise be copied for each one merged.
                 merged = merged or [*blocks_of(rows[-1][1])]
                 merged += blocks_of(message)
                 rows[-1] = rows[-1][0], {**rows[-1][1], "content": merged}

@@ -1,12 +1,12 @@
-"""Batches of calls that the next message of the user answers: who answers whom, checked and mended, for wires of that form.
+"""Who answers whom, on wires where the user's next message answers a batch of calls? Checking and mending for all of them.
 
-On such a wire a message of the assistant holds one or more calls, and the message behind it is the user's and holds the result of
-each. `BatchForm` says how a wire writes that; checking and mending are the same for all of them.
+On such a wire a message of the assistant holds one or more calls, and the message after it is the user's and holds the result of
+each. `BatchForm` describes how a wire writes that; checking and mending are the same for all of them.
 
-Mending is two passes. The first goes from the end and finds which result each call gets; the second goes from the beginning and
-writes the rows, with each call's results in the message right behind it. Nothing is searched for twice.
+Mending takes two passes. The first goes backwards and finds which result each call gets; the second goes forwards and writes the
+rows, with each call's results in the message right after it. Nothing is searched for twice.
 
-Laws: a result goes to the nearest call before it; the work grows with the list, not with its square. Keeps out: every other rule
+Laws: a result goes to the nearest call before it; the work is linear in the list, not quadratic. Leaves to others: every other rule
 of a wire.
 """
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from penstock.wires.message_list import Finding, MessageList
 
 UNNAMED = "function:"
-"""What the id of a call begins with that has none on its wire: name and place stand in for it, in one batch only."""
+"""The prefix of a call's id if its wire gives it none: name and position stand in for it, within one batch only."""
 
 
 class BlockPlace(NamedTuple):
@@ -51,30 +51,30 @@ class BatchForm:
     results: Callable[[Json, Json], list[BlockPlace]]
     """The results in a user's message, given the assistant's message that they answer, or None."""
     closing: Callable[[Json, str], Json]
-    """The block that closes a call of that id of which no result is known, given the call's block."""
+    """The block that closes a call of a given id without a known result, given the call's block."""
     text: Callable[[str], Json]
     """A block of words."""
     result_text: Callable[[Json], str]
     """The words of a result's block."""
     ids_are_unique: bool
-    """Whether an id may never be used again, rather than not in the same batch."""
+    """Whether an id may never be reused, instead of just not within its batch."""
     joins_turns: bool = False
-    """Whether messages of one role in a row are checked as one: where roles alternate, that they do not is its own finding."""
+    """Whether consecutive messages of one role are checked as one; where roles alternate, their repetition is its own finding."""
 
     def is_assistants(self, message: Json) -> bool:
         """Whether a message is the assistant's."""
         return role_of(message) == self.assistant
 
     def blocks(self, message: Json) -> list[dict[str, Json]]:
-        """Return the blocks of a message; content that is a text is one block."""
+        """Return the blocks of a message; a text as content is one block."""
         return blocks(message.get(self.content_key)) if isinstance(message, dict) else []
 
 
 def batch_pairs(form: BatchForm) -> Callable[[MessageList], Pairs]:
-    """Return the function that holds the calls of a list against its results, for a wire that writes batches as `form` says."""
+    """Return the function that matches the calls of a list with its results, for a wire that writes batches as `form` says."""
 
     def look(seen: MessageList) -> Pairs:
-        # `ever` holds ids of the whole list, `asked` those that are open now, `answered` those of them that have a result.
+        # `ever` holds the ids of the whole list, `asked` the currently open ones, `answered` those of them that have a result.
         pairs, ever = Pairs(), dict[str, int]()
         asked: dict[str, int] = {}
         answered: set[str] = set()
@@ -84,7 +84,7 @@ def batch_pairs(form: BatchForm) -> Callable[[MessageList], Pairs]:
             if not isinstance(message, dict):
                 continue
             is_assistants, role = form.is_assistants(message), role_of(message)
-            # The calls of a message before can no longer be answered, unless both are one turn.
+            # The calls of an earlier message can no longer be answered, unless both messages are one turn.
             if is_assistants and not (form.joins_turns and turn == role):
                 pairs.close(asked, answered)
                 asked, answered = {}, set()
@@ -93,7 +93,7 @@ def batch_pairs(form: BatchForm) -> Callable[[MessageList], Pairs]:
                 for _, call in form.calls(message):
                     known = ever if form.ids_are_unique else asked
                     pairs.ask(index, call, known)
-                    if known[call] == index:  # an id that was used before is a finding, and waits for no second result
+                    if known[call] == index:  # a reused id is a finding, and expects no second result
                         asked[call] = index
             else:
                 for _, call in form.results(message, caller):
@@ -110,7 +110,7 @@ def batch_pairs(form: BatchForm) -> Callable[[MessageList], Pairs]:
 
 
 def bad_ids(form: BatchForm, allowed: str) -> Callable[[MessageList], Iterator[Finding]]:
-    """Return the check that finds every call whose id is not made as the wire demands.
+    """Return the check that finds every call whose id does not have the form that the wire demands.
 
     Args:
         form: how the wire writes batches.
@@ -127,13 +127,13 @@ def bad_ids(form: BatchForm, allowed: str) -> Callable[[MessageList], Iterator[F
 
 
 def mend_ids(form: BatchForm, allowed: str, renamed: Callable[[Json, str], Json], max_chars: int = 64) -> RepairStep:
-    """Return the repair that gives calls whose id the wire refuses a new one, and their results the same.
+    """Return the repair that gives calls whose id the wire refuses a new id, and their results the same one.
 
     Args:
         form: how the wire writes batches.
         allowed: a regular expression for a whole id.
-        renamed: the block of a call or a result under another id.
-        max_chars: how long the new id may be.
+        renamed: returns the block of a call or a result under another id.
+        max_chars: the most characters of a new id.
     """
 
     def mend(draft: RepairDraft) -> None:
@@ -172,7 +172,7 @@ def _all_results(form: BatchForm) -> Callable[[Json], list[BlockPlace]]:
 
 
 def pair_batches(form: BatchForm) -> Callable[[RepairDraft], None]:
-    """Return the repair that puts behind each message with calls one of the user that begins with their results."""
+    """Return the repair that puts a user message that begins with their results after each message with calls."""
     return lambda draft: _Pairing(form, draft).mend()
 
 
@@ -180,24 +180,24 @@ class _Pairing:
     """One repair of one list: which result goes to which call is decided before any row is written."""
 
     def __init__(self, form: BatchForm, draft: RepairDraft) -> None:
-        # The rows as they were: places in `claimed` and `taken` are places in them, whatever is written meanwhile.
+        # The original rows: positions in `claimed` and `taken` refer to them, whatever is written meanwhile.
         self._form, self._draft, self._before = form, draft, draft.rows
         self._blocks = [form.blocks(message) for _, message in draft.rows]
         self._results = self._places_of_results()
         self._claimed = self._first_results()
         self._taken = {place for found in self._claimed.values() for place in found.values()}
         self._answers: dict[str, list[Json]] = {}
-        """The results that calls of each id have got so far."""
+        """The results that calls of each id have received so far."""
 
     def mend(self) -> None:
-        """Write the rows of the draft anew, each call's results in front of the message behind it, or in one that is added."""
+        """Rewrite the rows of the draft, with each call's results at the start of the message after it, or in an added one."""
         form, draft = self._form, self._draft
         rows: list[tuple[int, Json]] = []
         open_results: list[Json] = []  # of the calls just before, not yet in a message
         for at, (place, message) in enumerate(self._before):
             is_systems = role_of(message) == "system"
             if not form.is_assistants(message) and not is_systems:
-                # The user's message that the calls before it wait for, and what it holds beside results that went to their calls.
+                # The user's message that the calls before it wait for, and its other content besides results given to their calls.
                 kept = [*open_results, *self._others(at, place, message)]
                 open_results = []
                 if kept:
@@ -217,7 +217,7 @@ class _Pairing:
         draft.rows = [*rows, (-1, self._users(open_results))] if open_results else rows
 
     def _places_of_results(self) -> list[list[BlockPlace]]:
-        """Return the results of each row; one without an id is told by the calls before it, however far back they stand."""
+        """Return the results of each row; one without an id is identified by the calls before it, however far back they are."""
         caller: Json = None
         found: list[list[BlockPlace]] = []
         for _, message in self._before:
@@ -229,10 +229,10 @@ class _Pairing:
         return found
 
     def _first_results(self) -> dict[int, dict[str, tuple[int, int]]]:
-        """Return for each message with calls where the first result of each id stands before that id is called again."""
-        # One pass from the end. `behind` holds the nearest result of each id behind the row; a message that calls an id takes it
-        # away, so that what a call claims is no longer there for the calls before it. Where ids are unique only the first call
-        # of an id may claim: a later one is a repetition, and is dropped.
+        """Return for each message with calls where the first result of each id is before that id is called again."""
+        # One backward pass. `behind` holds the nearest result of each id after the row; a message that calls an id removes it, so
+        # that earlier calls cannot claim what a later call claimed. If ids are unique, only the first call of an id may claim: a
+        # later one is a repetition and is dropped.
         first = self._first_callers() if self._form.ids_are_unique else {}
         claimed: dict[int, dict[str, tuple[int, int]]] = {}
         behind: dict[str, tuple[int, int]] = {}
@@ -268,7 +268,7 @@ class _Pairing:
         return {**message, self._form.content_key: kept}
 
     def _answered(self, at: int, place: int, caller: Json) -> list[Json]:
-        """Return the results of a message's calls, in the order in which they stand; a call without one is closed."""
+        """Return the results of a message's calls, in the order in which they are found; a call without one is closed."""
         calls = self._form.calls(caller)
         found, blocks = self._claimed[at], self._form.blocks(caller)
         results: list[Json] = []
@@ -287,12 +287,12 @@ class _Pairing:
         return results
 
     def _is_in_front(self, at: int, number: int) -> bool:
-        """Whether nothing but results stands before a result: then it is the result of its own number."""
+        """Whether only results come before a result, so that it is the result of its own number."""
         results = self._results[at]
         return number < len(results) and results[number].block == number
 
     def _others(self, at: int, place: int, message: Json) -> list[Json]:
-        """Return what a user's message holds beside the results that went to their calls."""
+        """Return the content of a user's message except the results given to their calls."""
         ids = dict(self._results[at])
         rest: list[Json] = []
         for number, block in enumerate(self._form.blocks(message)):
@@ -308,7 +308,7 @@ class _Pairing:
         return rest
 
     def _is_repeated(self, call: str, block: Json) -> bool:
-        """Whether a result that no call claimed has one before it: of its id, or word for word where calls have no ids."""
+        """Whether an unclaimed result repeats an earlier one: by its id, or word for word if calls have no ids."""
         earlier = self._answers.get(call, [])
         return block in earlier if call.startswith(UNNAMED) else bool(earlier)
 

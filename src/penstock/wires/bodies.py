@@ -1,7 +1,7 @@
-"""Whole requests and answers: where a body holds its messages, and how one is composed, sized for its reply, and read.
+"""Where do whole requests and answers hold what? How a body is composed, sized for its reply, and read.
 
-Law: a body with its own messages put back is the same body, keys in their order; what an answer gives goes back into a request as
-it is. Keeps out: everything else in a body, and HTTP.
+Law: a body with its own messages put back is the same body, keys in order; what an answer gives goes back into a request unchanged.
+Leaves to others: everything else in a body, and HTTP.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ _PLAINLY = 4  # the resemblance of a body that has what no other wire has
 
 
 def wire_of(request: Json) -> str:
-    """Return the name of the wire that a body is written for, as far as it shows.
+    """Return the name of the wire that a body is written for, as far as the body shows it.
 
     Args:
         request: a body, or a message list or text in place of one.
 
     Raises:
-        CallerError: where it could be for several wires, or for none: a list of plain user messages is one on most of them.
+        CallerError: if it could be for several wires or for none; a list of plain user messages is valid on most of them.
     """
     if isinstance(request, str):
         return next(name for name in WIRES if wire_named(name).body.accepts_text)
-    # Every wire says how surely the body is its own, and the surest wins; two that are equally sure are a question to the caller,
-    # never a guess: a body sent on in the wrong form is refused in words that point nowhere.
+    # Every wire says how surely the body is its own, and the surest wins. If two are equally sure, the caller has to decide; it is
+    # never guessed, because a body sent in the wrong format is refused with a misleading error.
     body = request if isinstance(request, dict) else {"messages": request}
     likeness = {name: wire_named(name).body.resemblance(body) for name in WIRES}
     best = max(likeness.values())
@@ -53,10 +53,10 @@ def wire_of(request: Json) -> str:
 
 
 def messages_of(request: Json, wire: str) -> Json:
-    """Return the message list of a body as it is; a bare list (or text, where the wire takes one) is its own.
+    """Return the message list of a body as it is; a bare list (or text, if the wire takes one) is its own.
 
     Raises:
-        CallerError: for a wire that is none, and for a body without messages.
+        CallerError: for an unknown wire, and for a body without messages.
     """
     layout = wire_named(wire).body
     if isinstance(request, list) or (layout.accepts_text and isinstance(request, str)):
@@ -67,22 +67,22 @@ def messages_of(request: Json, wire: str) -> Json:
 
 
 def with_messages(request: Json, wire: str, messages: Json) -> Json:
-    """Return a body with other messages and everything else as it is, keys in their order; for a bare list, `messages`.
+    """Return a body with other messages and everything else unchanged, keys in order; for a bare list, `messages`.
 
     Raises:
-        CallerError: for a wire that is none, and for a body without messages.
+        CallerError: for an unknown wire, and for a body without messages.
     """
     messages_of(request, wire)
     return {**request, wire_named(wire).body.messages_key: messages} if isinstance(request, dict) else messages
 
 
 def continues(request: Json, wire: str) -> bool:
-    """Whether the body goes on with a conversation that the provider keeps, so that calls may not be in it."""
+    """Whether the body continues a conversation that the provider keeps, so that calls may be missing from it."""
     return isinstance(request, dict) and wire_named(wire).body.continues(request)
 
 
 def is_whole(request: Json, wire: str) -> bool:
-    """Whether what a provider counts is what stands in the body: it neither keeps what came before nor leaves anything out."""
+    """Whether a provider counts exactly what is in the body: it neither keeps earlier messages nor leaves anything out."""
     body = wire_named(wire).body
     return not (isinstance(request, dict) and (body.continues(request) or body.shrinks_there(request)))
 
@@ -91,8 +91,8 @@ def load_request(request: Json, wire: str) -> Transcript:
     """Return the transcript of a body, with its instructions and its tools.
 
     Raises:
-        CallerError: for a wire that is none, for a body without messages, and for one that is plainly another wire's: read as this
-            one's it would come back maimed.
+        CallerError: for an unknown wire, for a body without messages, and for one that is plainly another wire's: read as this
+            wire's, it would come back mangled.
     """
     layout = wire_named(wire).body
     held = request if isinstance(request, dict) else {"messages": request}
@@ -103,28 +103,28 @@ def load_request(request: Json, wire: str) -> Transcript:
 
 
 def dump_request(transcript: Transcript, request: Json) -> Json:
-    """Return the body on its own wire with what is visible now; everything else in it stays as it is."""
+    """Return the body on its own wire with what is visible now; everything else in it stays."""
     return with_messages(request, transcript.wire, dump(transcript, transcript.wire))
 
 
 def dump_valid(transcript: Transcript, request: Json) -> Json:
-    """Return the body on its own wire with what is visible now, mended where the request was broken when it came.
+    """Return the body on its own wire with what is visible now, mended if the request was invalid when it came.
 
     Args:
-        transcript: what `load_request` made of the request, with whatever was edited since.
-        request: the body as it came.
+        transcript: what `load_request` made of the request, with later edits.
+        request: the original body.
 
     Returns:
-        The very object `request` where nothing of it changes, so that a caller can tell by `is`; else a new body.
+        The same object `request` if nothing in it changes, so that a caller can check with `is`; else a new body.
     """
     return dump_mended(transcript, request)[0]
 
 
 def dump_mended(transcript: Transcript, request: Json) -> tuple[Json, tuple[str, ...]]:
-    """Return the body that `dump_valid` returns, and a sentence for everything that was mended in it."""
+    """Return the body that `dump_valid` returns, and a sentence for each repair."""
     wire, goes_on = transcript.wire, continues(request, transcript.wire)
     shown = [entry.raw for entry in transcript.visible()]
-    # Checked first, since most requests are valid: writing and mending copy the list.
+    # Checked first, since most requests are valid, and writing and mending copy the list.
     if not violations(shown, wire, continues=goes_on):
         return request if shown == messages_of(request, wire) else dump_request(transcript, request), ()
     mended = repair(shown, wire, continues=goes_on)
@@ -135,30 +135,30 @@ def dump_mended(transcript: Transcript, request: Json) -> tuple[Json, tuple[str,
 
 
 def model_of(request: Json) -> str:
-    """Return the model that a body names, under the key that any wire has for it; empty where it does not say."""
+    """Return the model that a body names, under the key of any wire; empty if it names none."""
     keys = dict.fromkeys(wire_named(name).body.model_key for name in WIRES)
     return next((named for key in keys if (named := string(field(request, key)))), "")
 
 
 def reply_tokens(request: Json) -> int | None:
-    """Return how many tokens a body asks for as reply, under the name that any wire has for it; None where it does not say."""
+    """Return how many tokens of reply a body asks for, under the name of any wire; None if it does not say."""
     paths = dict.fromkeys(path for name in WIRES for path in wire_named(name).body.reply_paths)
     asked = (field(request, *path) for path in paths)
     return next((tokens for tokens in asked if type(tokens) is int), None)
 
 
 def with_reply_tokens(request: Json, reserve_tokens: int, wire: str) -> Json:
-    """Return a body that asks for at most so much of reply; one that names no number gets one.
+    """Return a body that asks for at most the given length of reply; one that names no number gets one.
 
-    What the model may think has to fit into its reply, and is lowered with it, in the same proportion; the reply is never
-    asked for shorter than the least thinking takes.
+    Thinking has to fit into the reply, so its budget is lowered in the same proportion; the reply never becomes shorter than
+    the smallest thinking budget requires.
 
     Args:
         request: a body of the wire.
-        reserve_tokens: the most that the reply may take; a smaller number that is there stays.
+        reserve_tokens: the most that the reply may take; a smaller number that is already there stays.
         wire: the name of the wire.
     """
-    # All names that the body has are lowered: a server that knows one of them ignores the others, and which one is not known.
+    # All names in the body are lowered: a server that knows one of them ignores the others, and which one it knows is unclear.
     layout = wire_named(wire).body
     cap = max(reserve_tokens, layout.min_reply_tokens(request))
     given = [path for path in layout.reply_paths if type(field(request, *path)) is int]
@@ -178,7 +178,7 @@ def with_reply_tokens(request: Json, reserve_tokens: int, wire: str) -> Json:
 
 
 def begin(wire: str, *, system: Json = None, tools: Json = None, prompt: str | None = None) -> Transcript:
-    """Return a new transcript with instructions where its wire has them, and the user's words if there are any.
+    """Return a new transcript, with instructions where its wire has them and the user's words if there are any.
 
     Args:
         wire: the name of the wire.
@@ -186,7 +186,7 @@ def begin(wire: str, *, system: Json = None, tools: Json = None, prompt: str | N
         tools: the tools as a request carries them, as `tool_definitions` returns them; None for none.
         prompt: the user's first words; None for a transcript that waits for them.
     """
-    # Instructions stand beside the messages or are the first of them, as the wire has it; a text is written in its form.
+    # Depending on the wire, instructions are outside the messages or the first of them; a text is converted to the wire's form.
     layout, codec = wire_named(wire).body, wire_named(wire).codec
     messages: list[Json] = [] if system is None or layout.system_paths else [{"role": "system", "content": system}]
     if prompt is not None:
@@ -206,7 +206,7 @@ def compose_request(transcript: Transcript, model: str, reserve_tokens: int) -> 
     Args:
         transcript: the conversation; its wire is the body's.
         model: the model's name as the API knows it.
-        reserve_tokens: the length of reply to ask for, under the name that this model takes.
+        reserve_tokens: the length of reply to ask for, under the name that this model accepts.
     """
     layout = wire_named(transcript.wire).body
     body: dict[str, Json] = {layout.model_key: model}
@@ -223,24 +223,24 @@ def answer_messages(body: Json, wire: str, taken_ids: Collection[str] = ()) -> l
 
     Args:
         body: the body of the answer.
-        wire: the API that it speaks.
-        taken_ids: the ids of earlier calls: one that has the same gets another, since a provider takes no two alike.
+        wire: the API of the answer.
+        taken_ids: the ids of earlier calls; a call with one of them gets another id, since providers refuse duplicates.
 
     Raises:
-        CallerError: for what is no answer.
+        CallerError: for a body that is not an answer.
     """
     return wire_named(wire).answers.messages(body, taken_ids)
 
 
 def answer_words(body: Json, wire: str) -> str:
-    """Return what an answer says in words, a refusal to answer included."""
+    """Return an answer's words, including a refusal to answer."""
     entries = load(answer_messages(body, wire), wire).entries
     return "\n".join(part.text for entry in entries for part in entry.parts if isinstance(part, Text))
 
 
 def output_tokens(body: Json, wire: str) -> int | None:
-    """Return the tokens of an answer as it reports them; None where it does not."""
-    # `type(…) is int`, since True is an int by `isinstance`; what is not reported counts nothing.
+    """Return the output tokens that an answer reports; None if it does not."""
+    # `type(…) is int`, because True is an int for `isinstance`; what is not reported counts as nothing.
     keys = wire_named(wire).answers.usage
     found = (field(body, holder, name) for holder in keys.holders for name in keys.output)
     reported = [tokens for tokens in found if type(tokens) is int]
@@ -248,7 +248,7 @@ def output_tokens(body: Json, wire: str) -> int | None:
 
 
 def cache_tokens(body: Json, wire: str) -> tuple[int | None, int | None]:
-    """Return how much of a request's input its answer says came from a cache, and was put into one; None where it is silent."""
+    """Return how much input an answer says came from a cache, and how much was written to one; None if it does not say."""
     keys = wire_named(wire).answers.usage
 
     def first_of(paths: tuple[tuple[str, ...], ...]) -> int | None:

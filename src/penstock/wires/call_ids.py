@@ -1,8 +1,8 @@
-"""How are two calls of one conversation told apart, where a server gave both the same id?
+"""How are two calls of one conversation told apart if a server gave both the same id?
 
-Some servers that speak a provider's API number no calls, or all of an answer alike, or begin anew with each answer. Two calls of
-one id could not be answered apart: the provider would refuse the request that holds both, and a repair that keeps one loses what
-the other did. Law: ids that differ stay as they are, and the first of each too.
+Some servers that speak a provider's API give calls no ids, or the same id throughout an answer, or start again with each answer.
+Two calls with one id could not be answered separately: the provider would refuse a request that holds both, and a repair that keeps
+one of them loses what the other did. Law: distinct ids stay as they are, and so does the first of each.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def told_apart(
     Args:
         items: blocks, parts or calls of one answer, in order.
         taken_ids: the ids of calls before this answer.
-        call_of: the call in an item; None for an item that is none.
-        key: where a call has its id.
-        put: an item with another call in it; the call is the item where nobody says.
+        call_of: the call in an item; None for an item that is not a call.
+        key: the key of a call's id.
+        put: an item with another call in it; by default the call is the item.
     """
     told: list[Json] = []
     taken = {"", *taken_ids}
@@ -43,7 +43,7 @@ def told_apart(
         name = given = string(call.get(key))
         number = place
         while name in taken:
-            # Counted on and not made longer: a provider takes no id of any length.
+            # The number is increased rather than appended to: providers limit the length of ids.
             name, number = f"{given or 'call'}_{number}", number + 1
         taken.add(name)
         told.append(item if name == given else put(item, {**call, key: name}))

@@ -1,8 +1,8 @@
-"""Which history is this? Digests of its beginnings, that look past the marks of prompt caches.
+"""Which history is this? Digests of its prefixes that ignore prompt cache markers.
 
-A client sends its whole history each time, as it was said, but for the marks of caches, which it moves from turn to turn. By its
-digests a history is found again, whoever holds it meanwhile. Law: two histories have the same digest where they say the same, and
-nowhere else. Pure. Leaves to others: what is remembered of a history (`carrier`, `gateway`).
+A client sends its whole history each time, unchanged except for cache markers, which it moves from turn to turn. Digests identify
+the history again, wherever it is held. Law: two histories have the same digest exactly if they say the same. Pure. Leaves to
+others: what is remembered of a history (`carrier`, `gateway`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MARKS = frozenset({"cache_control", "cachePoint"})
 
 
 def chain_of(messages: Sequence[Json]) -> list[str]:
-    """Return the digests of all beginnings of a history, the shortest first."""
+    """Return the digests of all prefixes of a history, the shortest first."""
     made: list[str] = []
     for message in messages:
         made.append(next_digest(made[-1] if made else "", message))
@@ -33,7 +33,7 @@ def chain_of(messages: Sequence[Json]) -> list[str]:
 
 
 def next_digest(before: str, message: Json) -> str:
-    """Return the digest of a beginning that is longer by a message; `before` is that of the shorter one, empty for none."""
+    """Return the digest of a prefix that is one message longer; `before` is the shorter one's digest, empty for none."""
     plain = _WRITER.encode(_unmarked(message)).encode("utf-8", "surrogatepass")
     return hashlib.blake2b(before.encode() + b"\0" + plain, digest_size=16).hexdigest()
 
@@ -41,7 +41,7 @@ def next_digest(before: str, message: Json) -> str:
 def opening_digest(messages: Sequence[Json], wire: str) -> str:
     """Return the digest of what was said before the model first spoke, which all turns of a conversation have in common.
 
-    The first message alone may be the instructions, the same in every conversation of a program.
+    The first message alone may be the instructions, which are the same in every conversation of a program.
     """
     read = wire_named(wire).codec.read
     spoke = (place for place, message in enumerate(messages) if place and read(message)[0] in {"assistant", "tool"})
@@ -50,10 +50,10 @@ def opening_digest(messages: Sequence[Json], wire: str) -> str:
 
 
 def _unmarked(value: Json, levels: int = 20) -> Json:
-    """Return a message without marks, and a lone text as the text: to mark it a client makes a list of it, for a turn.
+    """Return a message without cache markers, and a list of one text as that text: clients wrap a text in a list to mark it.
 
-    A long text is its digest, which costs a quarter of writing it as JSON. What lies deeper than so many levels has no
-    marks, and may be deeper than Python calls itself.
+    A long text is replaced by its digest, which costs a quarter of writing it as JSON. Anything nested deeper than `levels` has no
+    markers, and might exceed Python's recursion limit.
     """
     if not levels:
         return value
@@ -69,7 +69,7 @@ def _unmarked(value: Json, levels: int = 20) -> Json:
             made["content"] = string(content[0].get("text"))
         return made
     if isinstance(value, list):
-        # A mark may be an item of its own.
+        # A marker may be an item of its own.
         return [
             _unmarked(item, levels - 1)
             for item in value

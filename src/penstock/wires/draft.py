@@ -1,8 +1,8 @@
-"""A message list under repair, and what several wires mend alike.
+"""What is a message list under repair? And what do several wires mend alike?
 
-A message that is changed is replaced by a changed copy, never written into: results of several calls may be one object, and the
-list belongs to whoever asked. Law: nothing is changed without a sentence about it; so a round without a sentence is the last one
-(`repair`). Keeps out: what any wire demands (its `repair` module).
+A changed message is replaced by a changed copy and never modified in place: the results of several calls may be one object, and the
+list belongs to the caller. Law: nothing is changed without a sentence about it, so a round without a sentence is the last one
+(`repair`). Leaves to others: what any wire demands (its `repair` module).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class RepairDraft:
-    """The messages with the places they came from (-1 for those that we add), and a sentence for everything that was done.
+    """The messages with their original places (-1 for added ones), and a sentence for everything that was done.
 
     Args:
         messages: the list; the draft owns it.
@@ -29,28 +29,28 @@ class RepairDraft:
 
     def __init__(self, messages: list[Json], *, continues: bool) -> None:
         self.rows: list[tuple[int, Json]] = list(enumerate(messages))
-        """The messages as they are by now, each with its place in the list as it came; -1 for one that was added."""
+        """The current messages, each with its place in the original list; -1 for an added one."""
         self.actions: list[str] = []
-        """What was done, a sentence each, in the order in which it was done."""
+        """What was done, one sentence each, in order."""
         self.continues = continues
 
     @property
     def messages(self) -> list[Json]:
-        """The messages as they are by now."""
+        """The current messages."""
         return [raw for _, raw in self.rows]
 
     def note(self, place: int, what: str) -> None:
-        """Write down what was done to the message that stood at `place`."""
+        """Record what was done to the message originally at `place`."""
         self.actions.append(f"message {place}: {what}" if place >= 0 else f"an added message: {what}")
 
     def change_each(self, change: Callable[[int, Json], Json]) -> None:
-        """Replace every message by what `change(place, message)` gives back, None to drop it; `change` notes what it did."""
+        """Replace every message by what `change(place, message)` returns, or drop it for None; `change` notes what it did."""
         rows = [(place, change(place, raw)) for place, raw in self.rows]
         self.rows = [(place, raw) for place, raw in rows if raw is not None]
 
 
 RepairStep: TypeAlias = Callable[[RepairDraft], None]
-"""One thing that a wire mends, over the whole list."""
+"""One repair that a wire makes over the whole list."""
 
 
 def keep_blocks(
@@ -60,9 +60,9 @@ def keep_blocks(
 
     Args:
         draft: the repair that this is part of.
-        place: the message's place in the list as it came.
+        place: the message's place in the original list.
         content: the blocks of the message.
-        is_kept: whether one of them stays.
+        is_kept: whether a block stays.
         what: what the others are, for the sentence: "dropped WHAT (2)".
     """
     kept = [block for block in content if is_kept(block)]
@@ -72,9 +72,9 @@ def keep_blocks(
 
 
 def with_blocks(message: Json, key: str, kept: list[Json]) -> Json:
-    """Return the message with these blocks under `key`; the very same message where they are the blocks that it has.
+    """Return the message with these blocks under `key`; the same object if they are the blocks that it has.
 
-    The same means the same objects, so that nothing of a message that was left alone can have changed.
+    Blocks are compared by identity, so that nothing in a message left alone can have changed.
     """
     held = message.get(key)
     if isinstance(held, str):
@@ -84,7 +84,7 @@ def with_blocks(message: Json, key: str, kept: list[Json]) -> Json:
 
 
 def mend_content(draft: RepairDraft, place: int, message: Json) -> Json:
-    """Return the message without parts that are no blocks; content that is neither text nor a list becomes None."""
+    """Return the message without parts that are not blocks; content that is neither text nor a list becomes None."""
     content = message.get("content")
     if not content_fault(content):
         return message
@@ -104,14 +104,14 @@ def with_own_parts(
     is_misplaced: Callable[[str, Json], bool],
     kind: str,
 ) -> Json:
-    """Return the message without parts that its role may not hold; words among them stay, as parts of its own kind.
+    """Return the message without parts that its role may not hold; their words stay, as parts of the role's own kind.
 
     Args:
         draft: the repair that this is part of.
-        place: the message's place in the list as it came.
-        message: what holds the parts; the very same is returned where all of them are its own.
+        place: the message's place in the original list.
+        message: what holds the parts; the same object is returned if all of them are allowed.
         role: whose parts it holds.
-        key: where it holds them.
+        key: the key of the parts.
         is_misplaced: whether a role may not hold a part.
         kind: the type of a part with words of that role.
     """
@@ -130,7 +130,7 @@ def with_own_parts(
 
 
 def orphan_text(draft: RepairDraft, place: int, text: str) -> str | None:
-    """Return the result of a call that is not there as words, None where it says nothing."""
+    """Return the result of a missing call as words; None if it says nothing."""
     if not text.strip():
         draft.note(place, "dropped an empty result without its call")
         return None
@@ -139,13 +139,13 @@ def orphan_text(draft: RepairDraft, place: int, text: str) -> str | None:
 
 
 def orphan_message(draft: RepairDraft, place: int, text: str) -> Json:
-    """Return the same as a message of the user, on the wires whose messages have `role` and `content`."""
+    """Return the result of a missing call as a user message, for wires whose messages have `role` and `content`."""
     words = orphan_text(draft, place, text)
     return None if words is None else {"role": "user", "content": words}
 
 
 def as_object(arguments: Json) -> Json:
-    """Return arguments that are no object as one: those stored as their JSON text are read, others kept under a name."""
+    """Return arguments as an object: those stored as JSON text are parsed, others kept under a name."""
     is_json, read = parsed(arguments) if isinstance(arguments, str) else (False, None)
     if is_json and isinstance(read, dict):
         return read
@@ -153,5 +153,5 @@ def as_object(arguments: Json) -> Json:
 
 
 def as_json_arguments(text: str) -> str:
-    """Return arguments that are no JSON as JSON that holds them, so that what the model wrote is not lost."""
+    """Return invalid JSON arguments as JSON that contains them, so that what the model wrote is not lost."""
     return json.dumps({"unparsed": text}) if text.strip() else "{}"

@@ -1,4 +1,4 @@
-"""The wire of Anthropic's messages API, as one record.
+"""What is the wire of Anthropic's messages API? One record.
 
 Source: Anthropic's API reference of `/v1/messages`, at version 2023-06-01 of its header.
 """
@@ -51,7 +51,7 @@ def _resemblance(body: dict[str, Json]) -> int:
 
 
 def _shrinks_there(body: dict[str, Json]) -> bool:
-    """Whether tool results are cleared, or all is compacted, by the provider; clearing thinking alone makes no room to speak of."""
+    """Whether the provider clears tool results or compacts everything; clearing only the thinking frees too little to count."""
     edits = objects(field(body, "context_management", "edits"))
     return any(type_of(edit).startswith(("clear_tool_uses", "compact")) for edit in edits)
 
@@ -82,7 +82,7 @@ ANTHROPIC = Wire(
         messages=answers.answer_messages,
         text=answers.answer_text,
         stop_reason=answers.stop_reason,
-        # Cached input is counted beside `input_tokens`, not inside it.
+        # Cached input is counted next to `input_tokens`, not inside it.
         usage=UsageKeys(
             holders=("usage",),
             input=("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"),

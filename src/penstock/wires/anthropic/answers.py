@@ -1,7 +1,7 @@
-"""Answers of Anthropic's messages API, whole and streamed.
+"""How are answers of Anthropic's messages API read, whole and streamed?
 
-Law: however a stream divides an answer, its body is the one that comes unstreamed. Source: the API reference on streaming. Keeps
-out: sockets and server-sent events (`models.exchange`), the messages of requests (`codec`).
+Law: however a stream divides an answer, its body equals the unstreamed one. Source: the API reference on streaming. Leaves to
+others: sockets and server-sent events (`models.exchange`), the messages of requests (`codec`).
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ def answer_text(body: Json) -> str:
 
 
 def stop_reason(body: Json) -> str:
-    """Return why the message stopped; empty where it does not say."""
+    """Return why the message stopped; empty if it does not say."""
     return string(field(body, "stop_reason"))
 
 
 def streamed_body(body: dict[str, Json]) -> dict[str, Json]:
-    """Return a request's body as it asks for a stream; `stream_options`, which is OpenAI's, is taken out."""
+    """Return a request's body changed to ask for a stream; `stream_options`, which is OpenAI's, is removed."""
     return {**{key: value for key, value in body.items() if key != "stream_options"}, "stream": True}
 
 
 class MessageEvents:
-    """The events of one streamed message: blocks that start, go on in deltas, and stop."""
+    """The events of one streamed message: blocks that start, continue in deltas, and stop."""
 
     def __init__(self) -> None:
         self.is_ended = False
@@ -65,7 +65,7 @@ class MessageEvents:
         """Take the next event; return the words that it adds.
 
         Raises:
-            Unreadable: for an event without what it cannot be without, or that goes on with a block that did not start.
+            Unreadable: for an event without a required field, or a delta of a block that did not start.
         """
         match type_of(event):
             case "message_start":
@@ -74,7 +74,7 @@ class MessageEvents:
                 self._blocks[index_of(event.get("index"))] = {**required_object(event, "content_block")}
             case "content_block_delta":
                 return self._feed_delta(index_of(event.get("index")), required_object(event, "delta"))
-            # The stop reason comes here, and a usage that counts anew what `message_start` said: later values replace earlier.
+            # The stop reason comes here, with a usage that repeats what `message_start` said: later values replace earlier.
             case "message_delta" if self._message:
                 update(self._message, required_object(event, "delta"))
                 usage = self._message.get("usage")
@@ -85,17 +85,17 @@ class MessageEvents:
         return ""
 
     def _feed_delta(self, index: int, delta: dict[str, Json]) -> str:
-        """Take what one event adds to a block; return its words. The order of blocks is their index, not that of the events."""
+        """Take what one event adds to a block; return its words. Blocks are ordered by their index, not by their events."""
         if index not in self._blocks:
             raise Unreadable(f"The provider's stream goes on with block {index}, which did not start.")
         block = self._blocks[index]
         for key, value in delta.items():
-            # The input of a call comes as text, which is an object only when it is whole; beside it, not in the block.
+            # The input of a call comes as text, which is an object only once complete; it is kept next to the block, not in it.
             if key == "partial_json":
                 self._texts.add(self._inputs.setdefault(index, {}), key, string(value))
             elif key == "citation":
                 block["citations"] = [*objects(block.get("citations")), value]
-            elif key != "type" and isinstance(value, str):  # text, thinking, signature: the field of the same name
+            elif key != "type" and isinstance(value, str):  # text, thinking, signature: the field has the same name
                 self._texts.add(block, key, value)
         return string(delta.get("text"))
 
@@ -114,7 +114,7 @@ class MessageEvents:
         self._texts.join()
         for index, held in self._inputs.items():
             if written := held["partial_json"]:
-                # The input may be cut off by `max_tokens`; Anthropic's own advice is to show it under this name.
+                # The input may be cut off by `max_tokens`; Anthropic itself advises showing it under this name.
                 is_json, value = parsed_finite(written)
                 is_object = is_json and isinstance(value, dict)
                 self._blocks[index]["input"] = value if is_object else {"INVALID_JSON": written}

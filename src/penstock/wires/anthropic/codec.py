@@ -1,8 +1,8 @@
-"""Messages of Anthropic's API (`messages` of `/v1/messages`); the system prompt is a field of its own.
+"""How are messages of Anthropic's API read and written (`messages` of `/v1/messages`)? The system prompt is a field of its own.
 
-Content is a string or blocks; results of tools are blocks of the user message after the calls. Thinking is signed. Source: the API
+Content is a string or blocks; tool results are blocks of the user message after the calls. Thinking is signed. Source: the API
 reference of `/v1/messages`. Laws: any JSON is read, what is not understood as an opaque part; what is written from turns is valid.
-Keeps out: whether a list that came is valid (`rules`).
+Leaves to others: whether a given list is valid (`rules`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _IMAGES = {"image/jpeg", "image/png", "image/gif", "image/webp"}
 
 
 def is_signed(block: Json) -> bool:
-    """Whether a block is thinking that came with its signature, or encrypted; a summary that the provider made counts too."""
+    """Whether a block is thinking with a signature, or encrypted; a summary made by the provider counts too."""
     match type_of(block):
         case "thinking":
             return bool(string(block.get("signature")))
@@ -42,15 +42,15 @@ def is_signed(block: Json) -> bool:
 
 
 def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
-    """Return the role and the parts of one message; a user's message of nothing but results has the role `tool`."""
+    """Return the role and the parts of one message; a user's message that holds only results has the role `tool`."""
     del before
     role = _ROLES.get(string(field(raw, "role")))
-    # Whatever is no message of this wire is kept where it stands; `violations` names it.
+    # What is not a message of this wire is kept in place; `violations` names it.
     if role is None:
         return "user", (Opaque(raw),)
     is_cited = role == "assistant" and cites(raw)
     parts = tuple(_part(block, is_cited=is_cited) for block in blocks(raw.get("content")))
-    # Results are the user's on this wire, but no person speaks in them: the task and the newest words are looked for elsewhere.
+    # Results are the user's on this wire, but no person speaks in them: they are neither the task nor the newest words.
     if role == "user" and parts and all(isinstance(part, ToolResult) for part in parts):
         return "tool", parts
     return role, parts
@@ -64,30 +64,30 @@ def with_result(raw: Json, call_id: str, text: str, before: Json = None) -> Json
         return type_of(block).endswith("tool_result") and field(block, "tool_use_id") == call_id
 
     content = [with_hosted_text(block, text) if is_it(block) else block for block in raw["content"]]
-    # A citation of what is gone would name nothing. Which result each one names is not always said, so all of the message go.
+    # A citation of removed content would refer to nothing. Not every citation says which result it names, so all in the message go.
     goes = any(is_it(block) and is_citable(block) for block in raw["content"])
     return {**raw, "content": [without_citations(block) for block in content] if goes else content}
 
 
 def without_results(raw: Json) -> Json:
-    """Return a user's message without the results that stand before its words."""
+    """Return a user's message without the results that come before its words."""
     if not isinstance(raw.get("content"), list):
         return raw
     return {**raw, "content": [block for block in raw["content"] if type_of(block) != "tool_result"]}
 
 
 def text_message(role: str, text: str) -> Json:
-    """Return a message of nothing but words."""
+    """Return a message that consists of one text."""
     return {"role": role, "content": text}
 
 
 def closing(call_id: str) -> Json:
-    """Return the block that closes a call of which no result is known."""
+    """Return the block that closes a call without a known result."""
     return {"type": "tool_result", "tool_use_id": call_id, "content": placeholders.CLOSED, "is_error": True}
 
 
 def result_messages(results: Sequence[ToolResult], calls: Sequence[ToolCall]) -> list[Json]:
-    """Return the one message that answers all calls of a turn."""
+    """Return the single message that answers all calls of a turn."""
     del calls
     return [{"role": "user", "content": [_result_block(result.call_id, result) for result in results]}]
 
@@ -98,25 +98,25 @@ def read_system(system: Json) -> str:
 
 
 def write_system(text: str) -> Json:
-    """Return `system`, which may be a text."""
+    """Return `system`, which may be a plain text."""
     return text
 
 
 def write(turns: Sequence[PortableTurn]) -> Written:
     """Return turns as messages of alternating roles.
 
-    Instructions before anything else go into `system`, where this API has them; later ones are a user's text.
+    Instructions before anything else go into `system`, where this API has them; later ones become the user's text.
     """
-    # Only those at the beginning: a later one, moved to the top, would hold for what was said before it.
+    # Only those at the beginning: a later one moved to the top would apply to what was said before it.
     leading = list(takewhile(lambda turn: isinstance(turn, Instruction), turns))
     system = "\n\n".join(turn.text for turn in leading if isinstance(turn, Instruction))
     return Written(messages=_messages(turns[len(leading) :]), system=system or None)
 
 
 def _messages(turns: Sequence[PortableTurn]) -> list[Json]:
-    """Return turns as messages: blocks are gathered to runs of one role, the first of them the user's, and each run is one."""
+    """Return turns as messages: blocks are gathered into runs of one role, beginning with the user's, one message for each run."""
     ids = CallIds()
-    # The first run is the user's whatever comes first, since the list has to begin so.
+    # The first run is always the user's, because the list has to begin that way.
     runs: list[tuple[str, list[Json]]] = [("user", [])]
     for turn in turns:
         match turn:
@@ -132,8 +132,8 @@ def _messages(turns: Sequence[PortableTurn]) -> list[Json]:
                 _add(runs, "user", [_result_block(call_id, result) for call_id, _, result in pairs])
     if not runs[0][1]:
         runs[0][1].append(_text(placeholders.BEGINNING))
-    # What the model is to go on with may not end in white space. Calls have their results behind them, so that a last run of the
-    # assistant ends in text.
+    # A text that the model is to continue may not end in white space. Calls are followed by their results, so a last run of the
+    # assistant always ends in text.
     role, last = runs[-1]
     if role == "assistant":
         last[-1]["text"] = last[-1]["text"].rstrip()
@@ -156,7 +156,7 @@ def call_message(call: Json) -> Json:
 
 
 def _add(runs: list[tuple[str, list[Json]]], role: str, content: list[Json]) -> None:
-    """Put blocks at the end of the last run, or into a new one where another role speaks."""
+    """Add blocks to the last run, or to a new one if another role speaks."""
     if not content:
         return
     if runs[-1][0] != role:
@@ -165,12 +165,12 @@ def _add(runs: list[tuple[str, list[Json]]], role: str, content: list[Json]) -> 
 
 
 def _plain(content: list[Json]) -> Json:
-    """Return the content of one block of text as the short form, a string."""
+    """Return content of a single text block in its short form, a string."""
     return content[0]["text"] if len(content) == 1 and content[0]["type"] == "text" else content
 
 
 def _part(block: dict[str, Json], *, is_cited: bool) -> Part:
-    """Return a block as a part; calls of tools that the provider runs stay opaque, and are paired by their ids (`history`)."""
+    """Return a block as a part; calls of tools run by the provider stay opaque and are paired by their ids (`history`)."""
     match block.get("type"):
         case "text" | "image" | "document":
             return _shown(block)
@@ -192,13 +192,13 @@ def _part(block: dict[str, Json], *, is_cited: bool) -> Part:
 
 
 def _shown(block: dict[str, Json]) -> Text | Media | Opaque:
-    """Return a block that may stand in a result too: text, an image or a document."""
+    """Return a block that may also be in a result: text, an image or a document."""
     source = block.get("source")
     media_type, data = string(field(source, "media_type")), string(field(source, "data"))
     match block.get("type"):
         case "text":
             return Text(string(block.get("text")))
-        case "document" if field(source, "type") == "text":  # plain text, not Base64: its bytes are what travels
+        case "document" if field(source, "type") == "text":  # plain text, not Base64: its size is that of its bytes
             return Media(kind="file", bytes_estimate=len(data.encode("utf-8", "surrogatepass")), raw=block)
         case "image" | "document" as kind:
             return Media(
@@ -234,16 +234,16 @@ def _block(part: Text | Media) -> Json:
 
 
 def _call(call_id: str, call: ToolCall) -> Json:
-    """Return a call from another wire: free text and arguments that are no object become one, since `input` has to be an object."""
+    """Return a call from another wire; `input` has to be an object, so free text and other arguments are wrapped in one."""
     is_json, value = parsed(call.arguments or "{}") if call.kind != "custom" else (False, None)
     arguments = value if is_json and isinstance(value, dict) else {"input": call.arguments}
     return {"type": "tool_use", "id": call_id, "name": call.name, "input": arguments}
 
 
 def _result_block(call_id: str, result: ToolResult) -> Json:
-    """Return a result as a block: a text, or blocks where it holds media."""
+    """Return a result as a block: a text, or blocks if it holds media."""
     block: Json = {"type": "tool_result", "tool_use_id": call_id, "content": result.text}
-    # Text alone is a string: all of it is in `text`, and a list of blanks would be refused.
+    # Text alone is a string: `text` holds all of it, and a list of blank blocks would be refused.
     if any(isinstance(part, Media) for part in result.parts):
         shown = [
             part for part in result.parts if isinstance(part, Media) or (isinstance(part, Text) and part.text.strip())

@@ -1,4 +1,4 @@
-"""Calls in Anthropic's answers that their client does not see: blocks that are left out, and the others numbered anew."""
+"""How are calls in Anthropic's answers hidden from the client? Their blocks are left out and the others renumbered."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 def is_possible(body: dict[str, Json]) -> bool:
-    """Whether a request offers tools, and leaves its model free to call any of them."""
+    """Whether a request offers tools and leaves its model free to call any of them."""
     choice = type_of(body.get("tool_choice")) or "auto"
     is_formatted = body.get("output_format") or field(body, "output_config", "format")
     return bool(objects(body.get("tools"))) and choice == "auto" and not is_formatted
 
 
 class MessageHider(CallHider):
-    """The messages of one turn as one: blocks in a row, one beginning, one end."""
+    """Joins the messages of one turn into one: consecutive blocks, one beginning, one end."""
 
     def __init__(self, names: frozenset[str]) -> None:
         self._shown: list[Json] = []
@@ -35,7 +35,7 @@ class MessageHider(CallHider):
         self._places: dict[int, int | None] = {}
 
     def event(self, event: dict[str, Json]) -> list[Json] | None:
-        """Return the events in place of one."""
+        """Return the events that replace this one."""
         match type_of(event):
             case "message_start":
                 return None if not self._answers else []
@@ -63,20 +63,20 @@ class MessageHider(CallHider):
         return self._at(event, self._blocks - 1)
 
     def _note(self, block: Json) -> bool:
-        """Note a block; return whether it is a call that is hidden."""
+        """Note a block; return whether it is a hidden call."""
         return type_of(block) == "tool_use" and self._note_call(field(block, "name"))
 
     def _at(self, event: dict[str, Json], place: int) -> list[Json] | None:
         return None if event.get("index") == place else [{**event, "index": place}]
 
     def _counted(self, holder: dict[str, Json]) -> dict[str, Json]:
-        """Return what holds a usage with the output of all messages in it; the input stays that of the last."""
+        """Return an object whose usage counts the output of all messages; its input stays that of the last."""
         usage = {**(field(holder, "usage") or {})}
         usage["output_tokens"] = (whole_number(usage.get("output_tokens")) or 0) + self._output_tokens
         return {**holder, "usage": usage}
 
     def body(self, body: dict[str, Json]) -> dict[str, Json]:
-        """Return one message for all of them, given the last."""
+        """Return one message for all of the turn's, given the last."""
         self._shown += [block for block in objects(body.get("content")) if not self._note(block)]
         self._answer_tokens = whole_number(field(body, "usage", "output_tokens")) or 0
         made = {**body, "content": list(self._shown)}
@@ -84,11 +84,11 @@ class MessageHider(CallHider):
 
 
 hider = MessageHider
-"""Return what puts the messages of a turn together."""
+"""Returns the hider that joins the messages of a turn."""
 
 
 def calls_in(body: Json, names: frozenset[str]) -> tuple[tuple[tuple[int, Json], ...], int, bool]:
-    """Return the hidden calls of a message, how many blocks it shows, and whether other calls are among them."""
+    """Return the hidden calls of a message, how many blocks it shows, and whether it holds other calls."""
     content = objects(field(body, "content"))
     calls = [(place, block) for place, block in enumerate(content) if type_of(block) == "tool_use"]
     hidden = tuple((place, block) for place, block in calls if string(field(block, "name")) in names)
@@ -96,14 +96,14 @@ def calls_in(body: Json, names: frozenset[str]) -> tuple[tuple[tuple[int, Json],
 
 
 def put_back(behind: Sequence[Json], steps: Sequence[HiddenStep]) -> PutBack | None:
-    """Return the messages that a client's message was put together from, with calls and results in their places."""
+    """Return the messages that a client's message was joined from, with calls and results in their places."""
     message, newest = behind[0], steps[-1]
     if role_of(message) != "assistant":
         return None
     content = blocks(message.get("content"))
     counts = [step.shown for step in steps if not step.is_last]
     if sum(counts) > len(content) or (newest.is_last and sum(counts) + newest.shown != len(content)):
-        # The client keeps other blocks than it got. Without signed thinking, which has its place, all of them may be the last's.
+        # The client keeps other blocks than it received. Without signed thinking, which must keep its place, all may be the last's.
         if any(map(is_signed, content)):
             return None
         counts = [0] * len(counts)
@@ -118,14 +118,14 @@ def put_back(behind: Sequence[Json], steps: Sequence[HiddenStep]) -> PutBack | N
     if len(behind) < 2 or role_of(behind[1]) != "user":
         return None
     made.append(({**message, "content": with_calls(content, newest)}, 0))
-    # All results of a message stand in the one behind it.
+    # All results of a message are in the message after it.
     results = [block for result in newest.results for block in objects(field(result, "content"))]
     made.append(({**behind[1], "content": [*results, *blocks(behind[1].get("content"))]}, 1))
     return PutBack(messages=tuple(made), taken=2)
 
 
 def with_calls(content: list[Json], step: HiddenStep) -> list[Json]:
-    """Return what a client got of an answer with the hidden calls in their places."""
+    """Return what a client received of an answer, with the hidden calls in their places."""
     made = list(content)
     for place, call in step.calls:
         made.insert(place, call)

@@ -1,9 +1,10 @@
-"""Results of tools that Anthropic itself runs: what they say, and which text may stand in its place.
+"""What do results of tools say that Anthropic itself runs, and which text may take their place?
 
-They stand in the assistant's own message behind their calls, each in a form of its own. Source: the request types of the SDK
-(`BetaRequestMCPToolResultBlockParam`, `BetaCodeExecutionResultBlockParam` and their neighbours). Law: what is cut is valid by
-these types, and cutting it again changes nothing. Each citation is held against the result that it names: where a search or a page
-goes that the answer cites, the citations go from the words beside it, which stay. Keeps out: whether they pair (`rules`).
+They are in the assistant's own message after their calls, each in its own format. Source: the request types of the SDK
+(`BetaRequestMCPToolResultBlockParam`, `BetaCodeExecutionResultBlockParam` and their neighbours). Law: a cut result is valid by
+these types, and cutting it again changes nothing. The API checks each citation against the result that it names: if a search or a
+page goes that the answer cites, the citations are removed from the words next to it, which stay. Leaves to others: whether calls
+and results pair (`rules`).
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
 _RUNS = {"code_execution_result", "bash_code_execution_result"}
 _VIEW = "text_editor_code_execution_view_result"
 _PAGE = "web_fetch_result"
-# A search has no place for a text; an empty list would say that nothing was found.
+# A search result has no place for a text, and an empty list would say that nothing was found.
 _GONE = {"type": "web_search_tool_result_error", "error_code": "unavailable"}
 
 
 def hosted_result(block: Json, *, is_cited: bool) -> ToolResult | None:
-    """Return a block as a result, None where it has no form in which it could be cut.
+    """Return a block as a result; None if its format cannot be cut.
 
     Args:
         block: a block of the assistant's message.
@@ -55,7 +56,7 @@ def hosted_result(block: Json, *, is_cited: bool) -> ToolResult | None:
 
 
 def with_hosted_text(block: dict[str, Json], text: str) -> Json:
-    """Return the block of a result with `text` in it, where its form has a place for one; everything else in it stays."""
+    """Return a result's block with `text` in it, if its format has a place for one; everything else in it stays."""
     content: Any = block.get("content")
     form = type_of(content)
     if type_of(block) == "web_search_tool_result":
@@ -71,15 +72,15 @@ def with_hosted_text(block: dict[str, Json], text: str) -> Json:
 
 
 def is_citable(block: Json) -> bool:
-    """Whether a block is a result that the words beside it may cite: what a search found, or a page."""
+    """Whether a block is a result that the words next to it may cite: what a search found, or a page."""
     return type_of(block) == "web_search_tool_result" or type_of(field(block, "content")) == _PAGE
 
 
 def cites(message: Json) -> bool:
-    """Whether a message cites what its tools found: each citation is held against the result that it names."""
+    """Whether a message cites what its tools found; the API checks each citation against the result that it names."""
     return any(block.get("citations") for block in objects(field(message, "content")))
 
 
 def without_citations(block: Json) -> Json:
-    """Return words without what they cite; every other block as it is."""
+    """Return a text block without its citations; any other block unchanged."""
     return {key: held for key, held in block.items() if key != "citations"} if type_of(block) == "text" else block

@@ -1,7 +1,7 @@
-"""How Anthropic's messages API writes answers, streams, errors and refusals: for doubles of it.
+"""How does Anthropic's messages API write answers, streams, errors and refusals? For test doubles of it.
 
-Everything a client's own SDK looks at is there, under its names and in its order; the rest is constant, so that the same
-conversation gives the same bytes. The wording of refusals is the provider's, with its numbers. Keeps out: HTTP (`testing`).
+Everything that a client's own SDK looks at is present, under its name and in order; the rest is constant, so that the same
+conversation gives the same bytes. The wording of refusals is the provider's, with its numbers. Leaves to others: HTTP (`testing`).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def answer(content: AnswerContent) -> dict[str, Json]:
 
 
 def answer_events(body: dict[str, Json], request: dict[str, Json]) -> Iterator[bytes]:
-    """Return the events of a stream that lead to a message."""
+    """Return the events of the stream for a message."""
     del request
     return map(named_event, _events(body))
 
@@ -59,7 +59,7 @@ def error_events(body: dict[str, Json], number: int) -> Iterator[bytes]:
 
 
 def _events(body: dict[str, Json]) -> Iterator[Json]:
-    """Yield the events of a message: it starts empty, each block starts empty and goes on in deltas, the usage comes at the end."""
+    """Yield the events of a message: it starts empty, each block starts empty and continues in deltas, usage comes at the end."""
     # The first event counts one token of output, as the API's own does; the last says how many there were.
     begun = {**body, "content": [], "stop_reason": None, "usage": {**body["usage"], "output_tokens": 1}}
     yield {"type": "message_start", "message": begun}
@@ -81,13 +81,13 @@ def _events(body: dict[str, Json]) -> Iterator[Json]:
 
 
 def error(sentence: str, status: int = 400) -> dict[str, Json]:
-    """Return an error in Anthropic's envelope, of the type that belongs to its status."""
+    """Return an error in Anthropic's envelope, with the type that matches its status."""
     kind = _ERROR_TYPES.get(status, "invalid_request_error")
     return {"type": "error", "error": {"type": kind, "message": sentence}}
 
 
 def refusal(size: RequestSize, limit_tokens: int) -> dict[str, Json]:
-    """Return Anthropic's refusal of a request that is too large, alone or together with the reply."""
+    """Return Anthropic's refusal of a request that is too large, by itself or together with the reply."""
     if size.input_tokens > limit_tokens:
         return error(f"prompt is too long: {size.input_tokens} tokens > {limit_tokens} maximum")
     return error(
@@ -97,13 +97,13 @@ def refusal(size: RequestSize, limit_tokens: int) -> dict[str, Json]:
 
 
 def models(name: str) -> tuple[dict[str, Json], dict[str, Json]]:
-    """Return the list of models and the one model on it."""
+    """Return the list of models and the single model on it."""
     model: dict[str, Json] = {"type": "model", "id": name, "display_name": name, "created_at": "1970-01-01T00:00:00Z"}
     return {"data": [model], "has_more": False, "first_id": name, "last_id": name}, model
 
 
 def reply_fault(request: dict[str, Json]) -> str | None:
-    """Say what is wrong with `max_tokens`, which is required and has to leave room behind the thinking."""
+    """Return what is wrong with `max_tokens`, which is required and has to leave room after the thinking."""
     asked = request.get("max_tokens")
     if asked is None:
         return "max_tokens: Field required"

@@ -1,11 +1,11 @@
-"""How a list of Anthropic messages is mended: roles alternate, results come first behind their calls, no block is empty.
+"""How is a list of Anthropic messages mended? Roles alternate, results come first after their calls, no block is empty.
 
-Signed blocks are not looked into: they stay, or go with their whole message. A message whose blocks all stay is the very same
-object afterwards, so that nothing of it can have changed.
+Signed blocks are not inspected: they stay, or go with their whole message. A message whose blocks all stay is returned as the same
+object, so nothing in it can have changed.
 
-The steps stand in the order in which each relies on those before it: blocks are objects with a type; none is misplaced or blank;
-roles alternate, so that the message behind the calls is the one that answers them; only then calls and results are paired. A step
-that takes something away may make work for an earlier one, which is why `repair` goes around until nothing is done.
+The steps are ordered so that each can rely on those before it: blocks become objects with a type; none is misplaced or blank; roles
+alternate, so that the message after the calls is the one that answers them; only then are calls and results paired. A step that
+removes something may make work for an earlier one, which is why `repair` repeats until nothing is done.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 def _mend_shapes(draft: RepairDraft) -> None:
-    """Leave only messages of the wire's roles, with content, whose blocks are objects with what they cannot be without."""
+    """Leave only messages of the wire's roles with content, whose blocks are objects with their required fields."""
 
     def result(place: int, block: Json) -> Json:
         content = block.get("content")
@@ -70,16 +70,16 @@ def _mend_shapes(draft: RepairDraft) -> None:
 
 
 def _mend_blocks(draft: RepairDraft) -> None:
-    """Leave no block misplaced, unsigned or blank, and no input that is no object."""
+    """Leave no block misplaced, unsigned or blank, and no input that is not an object."""
 
     def block(place: int, role: str, held: Json) -> list[Json]:
         kind = type_of(held)
-        # A result of the assistant, a call of the user: its words stay, its form goes.
+        # A result of the assistant or a call of the user: its words stay, its form goes.
         if is_misplaced(role, held):
             text = shown_text(held)
             draft.note(place, f"{'made text of' if text.strip() else 'dropped'} a {kind} of the {role}")
             return [{"type": "text", "text": placeholders.orphan(text)}] if text.strip() else []
-        # Other servers write thinking without a signature. It could not be made up, and the turn is valid without the block.
+        # Other servers write thinking without a signature. One cannot be made up, and the turn is valid without the block.
         if is_unsigned(held):
             draft.note(place, "dropped thinking without its signature")
             return []
@@ -109,7 +109,7 @@ def _mend_blocks(draft: RepairDraft) -> None:
 
 
 def _drop_unfinished_thinking(draft: RepairDraft) -> None:
-    """Drop answers that end while the model thinks: cut off there, their signed blocks cannot be parted from the rest."""
+    """Drop answers that end while the model thinks: cut off there, their signed blocks cannot be separated from the rest."""
 
     def change(place: int, message: Json) -> Json:
         if role_of(message) != "assistant" or not ends_thinking(message):
@@ -121,11 +121,11 @@ def _drop_unfinished_thinking(draft: RepairDraft) -> None:
 
 
 def _pair_server_calls(draft: RepairDraft) -> None:
-    """Leave results of the provider's own tools behind their calls, one each; only calls of the newest loop may be without.
+    """Leave one result of the provider's own tools after each of their calls; only calls of the newest loop may lack one.
 
     Neither half can be made up, since only the provider knows what its tools return: a half without the other goes.
     """
-    # Which calls have results anywhere is known before the pass: whether a call stays is decided when it is met, before its
+    # Which calls have results anywhere is determined before the pass: whether a call stays is decided when it is met, before its
     # result can have been seen.
     done = {
         string(block.get("tool_use_id"))
@@ -163,14 +163,14 @@ def _pair_server_calls(draft: RepairDraft) -> None:
 
 
 def _trim_end(draft: RepairDraft) -> None:
-    """Take white space off the end of a last message of the assistant."""
+    """Strip white space from the end of a last message of the assistant."""
     if not draft.rows or draft.rows[-1][1]["role"] != "assistant":
         return
     place, message = draft.rows[-1]
     content = blocks(message["content"])
     text = string(content[-1].get("text")) if content and type_of(content[-1]) == "text" else ""
     if text != text.rstrip():
-        # In the form in which it came, a string or blocks.
+        # In its original form, a string or blocks.
         draft.note(place, "took white space off the end")
         ended = {**content[-1], "text": text.rstrip()}
         plain = isinstance(message["content"], str)
@@ -192,4 +192,4 @@ REPAIRS = (
     _pair_server_calls,
     _trim_end,
 )
-"""The steps that mend a list of Anthropic messages, in their order."""
+"""The steps that mend a list of Anthropic messages, in order."""

@@ -1,9 +1,9 @@
-"""What Anthropic's messages API demands of a message list.
+"""What does Anthropic's messages API demand of a message list?
 
-Roles alternate, results stand first in the user's message behind their calls, ids are never used again, no text is blank, thinking
-carries its signature. Source: the API reference of `/v1/messages`, and the API's own sentences ("`tool_use` ids were found without
-`tool_result` blocks immediately after", "all messages must have non-empty content"). Law: any JSON is answered. Keeps out: mending
-(`repair`), whether a signature is true, and what depends on the model.
+Roles alternate, results come first in the user's message after their calls, ids are never reused, no text is blank, thinking has
+its signature. Source: the API reference of `/v1/messages`, and the API's own sentences ("`tool_use` ids were found without
+`tool_result` blocks immediately after", "all messages must have non-empty content"). Law: any JSON is answered. Leaves to others:
+mending (`repair`), whether a signature is genuine, and what depends on the model.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _MISPLACED = {"assistant": {"tool_result"}, "user": _ASSISTANTS, "system": _ASSI
 
 
 def message_fault(message: Json) -> str:
-    """Say what is wrong with the shape of one message; empty when nothing is."""
+    """Return what is wrong with the shape of one message; empty if nothing is."""
     if not isinstance(message, dict):
         return f"a {type(message).__name__} is no message"
     if role_of(message) not in {"user", "assistant", "system"}:
@@ -46,7 +46,7 @@ def message_fault(message: Json) -> str:
 
 
 def block_fault(block: dict[str, Json]) -> str:
-    """Say what a block lacks; empty when nothing."""
+    """Return what a block lacks; empty if nothing."""
     kind = type_of(block)
     if kind == "tool_use" and not (string(block.get("id")) and string(block.get("name"))):
         return "a tool_use without id or name"
@@ -64,7 +64,7 @@ def is_server_result(block: dict[str, Json]) -> bool:
 
 
 def is_misplaced(role: Json, block: dict[str, Json]) -> bool:
-    """Whether a block stands in a message of the wrong role."""
+    """Whether a block is in a message of the wrong role."""
     return type_of(block) in _MISPLACED.get(role, ()) or (role != "assistant" and is_server_result(block))
 
 
@@ -74,7 +74,7 @@ def is_unsigned(block: dict[str, Json]) -> bool:
 
 
 def is_blank(block: Json) -> bool:
-    """Whether a block of text has nothing to read."""
+    """Whether a text block holds nothing to read."""
     return type_of(block) == "text" and not string(field(block, "text")).strip()
 
 
@@ -85,7 +85,7 @@ def ends_thinking(message: dict[str, Json]) -> bool:
 
 
 def newest_loop(messages: list[Json]) -> int:
-    """Return where the newest tool loop begins: behind the last message of the user that holds more than results."""
+    """Return where the newest tool loop begins: after the last user message that holds more than results."""
     spoken = -1
     for index, message in enumerate(messages):
         others = [block for block in blocks(field(message, "content")) if type_of(block) != "tool_result"]
@@ -114,13 +114,13 @@ def results_in(message: Json, caller: Json = None) -> list[BlockPlace]:
 
 
 def shown_text(block: Json) -> str:
-    """Return the words of a result, or of any other block that has some."""
+    """Return the words of a result, or of any other block that has words."""
     shown = read({"role": "user", "content": [block]})[1]
     return "\n".join(part.text for part in shown if isinstance(part, ToolResult | Text))
 
 
 ID_CHARS = r"[a-zA-Z0-9_-]+"
-"""What an id of a call is made of, as the API's refusal says: "String should match pattern '^[a-zA-Z0-9_-]+$'"."""
+"""The characters of a call's id, as in the API's refusal: "String should match pattern '^[a-zA-Z0-9_-]+$'"."""
 FORM = BatchForm(
     content_key="content",
     assistant="assistant",
@@ -138,14 +138,14 @@ FORM = BatchForm(
 
 
 def _server_pairs(seen: MessageList) -> Pairs:
-    """Return what does not pair of the provider's own tools: their results are the assistant's too, somewhere behind the call.
+    """Return what does not pair of the provider's own tools, whose results are the assistant's too, somewhere after the call.
 
-    A call of the newest tool loop may be without its result: the provider paused the turn, and runs it when the list comes back.
+    A call of the newest tool loop may lack its result: the provider paused the turn and runs the call when the list comes back.
     """
     pairs, asked, answered = Pairs(), dict[str, int](), set[str]()
     for index, message in seen.with_role("assistant"):
         for block in objects(message.get("content")):
-            # A call stays open to the end of the list: a paused turn goes on in a later message of the assistant.
+            # A call stays open to the end of the list: a paused turn continues in a later message of the assistant.
             if type_of(block) in SERVER_CALLS and string(block.get("id")):
                 pairs.ask(index, block["id"], asked)
             elif is_server_result(block):
@@ -156,7 +156,7 @@ def _server_pairs(seen: MessageList) -> Pairs:
 
 
 def _bad_input(seen: MessageList) -> Iterator[Finding]:
-    """Yield calls whose input is no object."""
+    """Yield calls whose input is not an object."""
     for index, message in seen.with_role("assistant"):
         for block in objects(message.get("content")):
             if type_of(block) == "tool_use" and not isinstance(block.get("input"), dict):
@@ -172,7 +172,7 @@ def _misplaced_blocks(seen: MessageList) -> Iterator[Finding]:
 
 
 def _results_behind_words(seen: MessageList) -> Iterator[Finding]:
-    """Yield messages of the user with a result behind something else; several in a row are looked at as one."""
+    """Yield user messages with a result after something else; several messages in a row are treated as one."""
     has_words = False
     for index, message in enumerate(seen.messages):
         role = role_of(message)
@@ -188,7 +188,7 @@ def _results_behind_words(seen: MessageList) -> Iterator[Finding]:
 
 
 def _blank_blocks(seen: MessageList) -> Iterator[Finding]:
-    """Yield messages with a block of text without a word, in a result as well: the API refuses both."""
+    """Yield messages with a blank text block, including those in results: the API refuses both."""
     for index, message in seen.with_role("user", "assistant", "system"):
         outer = objects(message.get("content"))
         inner = [held for block in outer if type_of(block) == "tool_result" for held in objects(block.get("content"))]
@@ -197,7 +197,7 @@ def _blank_blocks(seen: MessageList) -> Iterator[Finding]:
 
 
 def _empty_messages(seen: MessageList) -> Iterator[Finding]:
-    """Yield messages without a block, or of a string without a word."""
+    """Yield messages without a block, or with a blank string."""
     for index, message in seen.with_role("user", "assistant", "system"):
         content = message.get("content")
         if content == [] or (isinstance(content, str) and not content.strip()):
@@ -205,7 +205,7 @@ def _empty_messages(seen: MessageList) -> Iterator[Finding]:
 
 
 def _trailing_white_space(seen: MessageList) -> Iterator[Finding]:
-    """Yield a last message of the assistant (a prefill, which the model goes on with) whose text ends in white space."""
+    """Yield a last message of the assistant (a prefill, which the model continues) whose text ends in white space."""
     if seen.messages and role_of(seen.messages[-1]) == "assistant":
         last = blocks(seen.messages[-1].get("content"))[-1:]
         text = string(last[0].get("text")) if last and type_of(last[0]) == "text" else ""
@@ -227,7 +227,7 @@ def _thinking_last(seen: MessageList) -> Iterator[Finding]:
             yield index, ""
 
 
-# Findings of one message come in this order: what is wrong with its shape, its place, its pairs, its blocks.
+# Findings of one message come in this order: its shape, its place, its pairs, its blocks.
 INVARIANTS = (
     NOT_EMPTY,
     Invariant("bad_shape", "A message has a role and content", shape_check(message_fault)),
@@ -246,4 +246,4 @@ INVARIANTS = (
     Invariant("thinking_unsigned", "Thinking has its signature", _unsigned_thinking),
     Invariant("thinking_last", "The last block of a message is not thinking", _thinking_last),
 )
-"""What a list of Anthropic messages has to keep, in the order in which findings of one message are told."""
+"""The rules for a list of Anthropic messages, in the order in which findings of one message are reported."""

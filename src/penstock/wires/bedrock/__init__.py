@@ -1,4 +1,4 @@
-"""The wire of Amazon Bedrock's Converse API, as REST bodies and as boto3's arguments."""
+"""What is the wire of Amazon Bedrock's Converse API? One record, for REST bodies and boto3's arguments."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _OWN_BLOCKS = {"toolUse", "toolResult", "guardContent", "cachePoint", "reasoning
 
 
 def _resemblance(body: dict[str, Json]) -> int:
-    """Tell this wire from Anthropic's, which has the same keys: its blocks have one key and no type."""
+    """Return how surely a body is of this wire: Anthropic's has the same keys, but blocks here have one key and no type."""
     if _OWN_KEYS & body.keys():
         return 4
     blocks = [block for message in objects(body.get("messages")) for block in objects(message.get("content"))]
@@ -52,7 +52,7 @@ BEDROCK = Wire(
         reply_paths=(("inferenceConfig", "maxTokens"),),
         default_reply_path=lambda _: ("inferenceConfig", "maxTokens"),
         shortest_reply_tokens=1,
-        # What Converse does not know itself goes on to the model, in Anthropic's spelling.
+        # What Converse does not know itself is passed to the model, in Anthropic's spelling.
         thinking_paths=(("additionalModelRequestFields", "thinking", "budget_tokens"),),
         constants={},
         resemblance=_resemblance,
@@ -67,7 +67,7 @@ BEDROCK = Wire(
         messages=answers.answer_messages,
         text=answers.answer_text,
         stop_reason=answers.stop_reason,
-        # Cached input is counted beside `inputTokens`, not inside it.
+        # Cached input is counted next to `inputTokens`, not inside it.
         usage=UsageKeys(
             holders=("usage",),
             input=("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens"),

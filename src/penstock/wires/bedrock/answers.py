@@ -1,4 +1,4 @@
-"""Answers of Bedrock's Converse API, whole and streamed."""
+"""How are answers of Bedrock's Converse API read, whole and streamed?"""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def answer_messages(body: Json, taken_ids: Collection[str]) -> list[Json]:
     """Return the output's message as the next request carries it.
 
     Raises:
-        CallerError: for a body that is no answer.
+        CallerError: for a body that is not an answer.
     """
     message = field(body, "output", "message")
     if not isinstance(message, dict):
@@ -52,19 +52,19 @@ def answer_text(body: Json) -> str:
 
 
 def stop_reason(body: Json) -> str:
-    """Return why the message stopped; empty where it does not say."""
+    """Return why the message stopped; empty if it does not say."""
     return string(field(body, "stopReason"))
 
 
 def streamed_body(body: dict[str, Json]) -> dict[str, Json]:
-    """Return the same body: whether an answer is streamed is said by the address."""
+    """Return the same body: the address says whether an answer is streamed."""
     return body
 
 
 class ConverseEvents:
-    """The events of one streamed message, each an object whose one key is its kind, as boto3 has them."""
+    """The events of one streamed message, each an object whose one key is its kind, as in boto3."""
 
-    is_ended = False  # the usage comes last, and the body ends behind it
+    is_ended = False  # the usage comes last, and the body ends after it
 
     def __init__(self) -> None:
         self._role = "assistant"
@@ -77,9 +77,9 @@ class ConverseEvents:
         """Take the next event; return the words that it adds.
 
         Raises:
-            Unreadable: for a delta that is none.
+            Unreadable: for a malformed delta.
         """
-        # Kinds that are newer than this reader add nothing; a delta that is none would leave a hole in its block.
+        # Kinds newer than this reader add nothing; a malformed delta would leave a gap in its block.
         kind, held = next(iter(event.items()), ("", None))
         if not isinstance(held, dict):
             return ""
@@ -95,18 +95,18 @@ class ConverseEvents:
                     raise Unreadable("The provider's event goes on with a block and does not say how.")
                 return self._feed_delta(index_of(held.get("contentBlockIndex")), delta)
             case "messageStop" | "metadata":
-                # The one has the reason, the other usage and metrics: together what stands beside `output` in an
-                # answer that is not streamed.
+                # One has the reason, the other usage and metrics: together they are what accompanies `output` in an
+                # unstreamed answer.
                 self._tail |= held
         return ""
 
     def _feed_delta(self, index: int, delta: dict[str, Json]) -> str:
-        block = self._blocks.setdefault(index, {})  # a block of words begins with its first delta
+        block = self._blocks.setdefault(index, {})  # a text block begins with its first delta
         if isinstance(text := delta.get("text"), str):
             self._texts.add(block, "text", text)
             return text
         if isinstance(piece := field(delta, "toolUse", "input"), str):
-            # Pieces of JSON, cut anywhere: they are kept beside the block and parsed once all are there.
+            # Pieces of JSON, cut anywhere: they are kept next to the block and parsed once all have arrived.
             self._texts.add(self._inputs.setdefault(index, {}), "input", piece)
         elif isinstance(result := delta.get("toolResult"), list):
             block.setdefault("toolResult", {}).setdefault("content", []).extend(result)
@@ -115,13 +115,13 @@ class ConverseEvents:
         elif isinstance(citation := delta.get("citation"), dict):
             block.setdefault("citations", []).append(citation)
         else:
-            # What else the API may stream one day is kept as it came: the block has to go back.
+            # Anything else that the API may stream one day is kept as it came: the block has to go back.
             block.update(deepcopy(delta))
         return ""
 
     def _feed_thought(self, block: dict[str, Json], delta: dict[str, Json]) -> None:
         held = block.setdefault("reasoningContent", {})
-        # A signature comes in a delta of its own behind the text that it signs; both have to go back to the letter.
+        # A signature comes in its own delta after the text that it signs; both have to go back verbatim.
         if "redactedContent" in delta:
             held["redactedContent"] = delta["redactedContent"]
         for key in ("text", "signature"):
@@ -142,9 +142,9 @@ class ConverseEvents:
         """Return the answer that the events add up to."""
         self._texts.join()
         for index, held in self._inputs.items():
-            # A call without arguments streams an empty text. One that was cut off by the limit of the reply is half a
-            # JSON: `input` has to be an object, so what came is shown as the value of a key (Anthropic's advice for
-            # its API).
+            # A call without arguments streams an empty text. One that was cut off by the reply limit is incomplete JSON:
+            # `input` has to be an object, so what came is shown as the value of a key (Anthropic's advice for its own
+            # API).
             is_json, value = parsed_finite(held["input"] or "{}")
             arguments = value if is_json and isinstance(value, dict) else {"INVALID_JSON": held["input"]}
             self._blocks[index].setdefault("toolUse", {})["input"] = arguments

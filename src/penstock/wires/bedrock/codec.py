@@ -1,7 +1,8 @@
-"""Messages of Bedrock's Converse API, as its REST body and boto3's arguments have them; the instructions are a field of their own.
+"""How are messages of Bedrock's Converse API read and written, in its REST body and boto3's arguments?
 
-A block is an object with one key, which says what it is. Results of tools are blocks of the user's message behind the calls;
-reasoning is signed; bytes are bytes in boto3 and base64 in JSON. Keeps out: whether a list is valid (`rules`).
+The instructions are a field of their own. A block is an object with one key, which says what it is. Tool results are blocks of the
+user's message after the calls; reasoning is signed; bytes are bytes in boto3 and base64 in JSON. Leaves to others: whether a list
+is valid (`rules`).
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def blocks_of(message: Json) -> list[dict[str, Json]]:
 
 
 def calls_in(message: Json) -> list[BlockPlace]:
-    """Return the calls of a message; those of tools that the provider runs itself are none."""
+    """Return the calls of a message, without those of tools that the provider runs itself."""
     rows = [(number, block.get("toolUse")) for number, block in enumerate(blocks_of(message))]
     return [
         BlockPlace(number, string(field(call, "toolUseId")))
@@ -64,7 +65,7 @@ def results_in(message: Json, caller: Json = None) -> list[BlockPlace]:
 
 
 def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
-    """Return the role and the parts of one message; a user's message of nothing but results has the role `tool`."""
+    """Return the role and the parts of one message; a user's message that holds only results has the role `tool`."""
     del before
     role = _ROLES.get(role_of(raw))
     if role is None:
@@ -72,7 +73,7 @@ def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
     hosted = dict(hosted_in(raw)) if role == "assistant" else {}
     rows = [(block, _read_block(block, hosted.get(number, ""))) for number, block in enumerate(blocks_of(raw))]
     parts = tuple(part for _, made in rows for part in made)
-    # A cache point marks a place and says nothing: behind results it must not make the message a word of the user.
+    # A cache point marks a place and says nothing: after results it must not turn the message into the user's words.
     others = [part for block, made in rows if "cachePoint" not in block for part in made]
     if role == "user" and others and all(isinstance(part, ToolResult) for part in others):
         return "tool", parts
@@ -80,9 +81,9 @@ def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
 
 
 def hosted_in(message: Json) -> list[BlockPlace]:
-    """Return what stands in an assistant's message of tools that the provider itself runs, and may be cut.
+    """Return what an assistant's message holds of tools run by the provider and may be cut.
 
-    It is what they returned, and what cited words quote of their sources, which has no id of its own.
+    It is what the tools returned, and what cited words quote of their sources, which has no id of its own.
     """
     found: list[BlockPlace] = []
     for number, block in enumerate(blocks_of(message)):
@@ -113,13 +114,13 @@ def _read_block(block: dict[str, Json], hosted_id: str) -> list[Part]:
 
 
 def is_signed(block: Json) -> bool:
-    """Whether a block is reasoning that came with its signature, or encrypted."""
+    """Whether a block is reasoning with its signature, or encrypted."""
     thought = field(block, "reasoningContent")
     return bool(field(thought, "reasoningText", "signature") or field(thought, "redactedContent"))
 
 
 def _read_shown(block: dict[str, Json]) -> Text | Media | Opaque:
-    """Return what is said or shown in a block; words that a guardrail is to look at, and cited ones, are words."""
+    """Return what a block says or shows; words for a guardrail to check, and cited words, are words."""
     for words in (block.get("text"), field(block, "guardContent", "text", "text")):
         if isinstance(words, str):
             return Text(words)
@@ -134,7 +135,7 @@ def _read_shown(block: dict[str, Json]) -> Text | Media | Opaque:
 def _read_media(kind: str, block: dict[str, Json]) -> Media:
     source = field(block, kind, "source")
     data = field(source, "bytes")
-    # boto3 takes and gives bytes; in JSON they are base64.
+    # boto3 takes and returns bytes; in JSON they are base64.
     written = base64.b64encode(data).decode() if isinstance(data, bytes) else string(data)
     plain = string(field(source, "text"))
     return Media(
@@ -166,7 +167,7 @@ def with_result(raw: Json, call_id: str, text: str, before: Json = None) -> Json
             return {**block, "toolResult": {**block["toolResult"], "content": [{"text": text}]}}
         if (
             id(block) in quoting and "citationsContent" in block
-        ):  # where the words are from stays, what is quoted of it goes
+        ):  # the source of the words stays, the quotation from it goes
             cited = objects(block["citationsContent"]["citations"])
             named = [{key: held for key, held in one.items() if key != "sourceContent"} for one in cited]
             return {**block, "citationsContent": {**block["citationsContent"], "citations": named}}
@@ -176,12 +177,12 @@ def with_result(raw: Json, call_id: str, text: str, before: Json = None) -> Json
 
 
 def without_results(raw: Json) -> Json:
-    """Return a user's message without the results that stand before its words."""
+    """Return a user's message without the results that come before its words."""
     return {**raw, "content": [block for block in blocks_of(raw) if "toolResult" not in block]}
 
 
 def text_message(role: str, text: str) -> Json:
-    """Return a message of nothing but words."""
+    """Return a message that consists of one text."""
     return {"role": role, "content": [{"text": text}]}
 
 
@@ -191,13 +192,13 @@ def write_system(text: str) -> Json:
 
 
 def closing(block: Json, call_id: str) -> Json:
-    """Return the block that closes a call of which no result is known."""
+    """Return the block that closes a call without a known result."""
     del block
     return _result_block(call_id, ToolResult(call_id=call_id, text=placeholders.CLOSED, is_error=True))
 
 
 def result_messages(results: Sequence[ToolResult], calls: Sequence[ToolCall]) -> list[Json]:
-    """Return the one message that answers all calls of a turn."""
+    """Return the single message that answers all calls of a turn."""
     del calls
     return [{"role": "user", "content": [_result_block(result.call_id, result) for result in results]}]
 
@@ -210,7 +211,7 @@ def write(turns: Sequence[PortableTurn]) -> Written:
 
 
 def _messages(turns: Sequence[PortableTurn]) -> list[Json]:
-    # Ids of other wires may be longer than 64 characters, hold signs that are refused here, or come again in each
+    # Ids of other wires may be longer than 64 characters, contain characters that are refused here, or repeat in each
     # turn.
     ids = CallIds()
     runs: list[tuple[str, list[Json]]] = [("user", [])]
@@ -225,7 +226,7 @@ def _messages(turns: Sequence[PortableTurn]) -> list[Json]:
             case Instruction(text):
                 add("user", [{"text": text}])
             case UserTurn(parts):
-                # Blank words are refused, not only empty ones: a message of nothing else holds a placeholder.
+                # Blank words are refused, not only empty ones: a message of nothing else gets a placeholder.
                 said = [_said(part) for part in parts if not isinstance(part, Text) or part.text.strip()]
                 add("user", said or [{"text": placeholders.EMPTY}])
             case AssistantTurn():
@@ -235,12 +236,12 @@ def _messages(turns: Sequence[PortableTurn]) -> list[Json]:
                 add("user", [_result_block(call_id, result) for call_id, _, result in pairs])
     if not runs[0][1]:
         runs[0][1].append({"text": placeholders.BEGINNING})
-    for role, content in runs:  # a document is taken only beside words
+    for role, content in runs:  # a document is accepted only together with words
         if role == "user" and any("document" in block for block in content) and not any("text" in b for b in content):
             content.append({"text": placeholders.DOCUMENT})
     role, last = runs[-1]
-    if role == "assistant":  # what the model is to go on with may not end in white space
-        # Its last block is words: behind calls their results would have begun a run of the user's.
+    if role == "assistant":  # a text that the model is to continue may not end in white space
+        # The last block is text: calls would be followed by their results, which begin a run of the user's.
         last[-1]["text"] = last[-1]["text"].rstrip()
     return [{"role": role, "content": content} for role, content in runs]
 
@@ -251,21 +252,21 @@ def _said(part: Text | Media) -> Json:
     if part.data and part.media_type in _IMAGES:
         return {"image": {"format": _IMAGES[part.media_type], "source": {"bytes": part.data}}}
     if part.data and part.media_type in _DOCUMENTS:
-        # A neutral name: the model reads it, and AWS warns of names that carry instructions.
+        # A neutral name: the model reads it, and AWS warns against names that carry instructions.
         source = {"bytes": part.data}
         return {"document": {"format": _DOCUMENTS[part.media_type], "name": "document", "source": source}}
     return {"text": placeholders.not_carried(part.kind, part.bytes_estimate)}
 
 
 def _call_block(call_id: str, call: ToolCall) -> Json:
-    # `input` is an object: the free text of a custom tool, and what is no object, becomes an argument.
+    # `input` is an object: the free text of a custom tool, and anything that is not an object, becomes an argument.
     is_json, value = parsed(call.arguments or "{}") if call.kind != "custom" else (False, None)
     arguments = value if is_json and isinstance(value, dict) else {"input": call.arguments}
     return {"toolUse": {"toolUseId": call_id, "name": call.name, "input": arguments}}
 
 
 def _result_block(call_id: str, result: ToolResult) -> Json:
-    # In a result even an empty text is taken; it is left out only where media say something.
+    # In a result even an empty text is accepted; it is left out only if media say something.
     content: list[Json] = [{"text": result.text}]
     if any(isinstance(part, Media) for part in result.parts):
         content = [

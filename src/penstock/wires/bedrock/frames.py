@@ -1,8 +1,8 @@
-"""The binary frames of AWS's event streams, read and written.
+"""How are the binary frames of AWS's event streams read and written?
 
-A frame is its length and the length of its headers (4 bytes each, big-endian), a CRC-32 of these, the headers, the payload, and a
-CRC-32 of all that. Source: the AWS SDKs' event-stream specification. Law: however the bytes are cut into blocks, the same events
-come out; a frame that is damaged or larger than any is refused. Keeps out: what an event means.
+A frame consists of its length and the length of its headers (4 bytes each, big-endian), a CRC-32 of these, the headers, the
+payload, and a CRC-32 of all that. Source: the AWS SDKs' event-stream specification. Law: however the bytes are split into blocks,
+the same events come out; a frame that is damaged or too large is refused. Leaves to others: what an event means.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 FRAME_TYPE = "application/vnd.amazon.eventstream"
 """The content type of such a stream."""
 _PRELUDE_BYTES = 12
-_MAX_FRAME_BYTES = 24 << 20  # as botocore takes them: 16 MiB of payload in the specification, 24 since 2022
-_STRING = 7  # the type of a header whose value is a text; the only one that this API sends
+_MAX_FRAME_BYTES = 24 << 20  # as botocore accepts them: 16 MiB of payload in the specification, 24 since 2022
+_STRING = 7  # the type of a header with a text value; the only one that this API sends
 _FIXED_BYTES = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}  # of the other types
 _MAX_NAMED_BYTES = 255
 
 
 class EventFrames:
-    """Frames as they come in, as the JSON of events whose one key is their kind."""
+    """Incoming frames, as the JSON of events whose one key is their kind."""
 
     def __init__(self) -> None:
         self._held = bytearray()
@@ -38,13 +38,13 @@ class EventFrames:
         """Take the next bytes; yield the JSON of each event that they complete, an exception as `{"error": …}`.
 
         Raises:
-            Unreadable: for bytes that are no frames.
+            Unreadable: for bytes that are not frames.
         """
         self._held += block
         while len(self._held) >= _PRELUDE_BYTES:
             length = int.from_bytes(self._held[:4], "big")
-            # Both before the frame is complete: a damaged length would else make the stream wait, and hold bytes, for
-            # a frame that never ends.
+            # Both checks come before the frame is complete: a damaged length would otherwise make the stream wait, and
+            # hold bytes, for a frame that never ends.
             if not _PRELUDE_BYTES + 4 <= length <= _MAX_FRAME_BYTES:
                 raise Unreadable(f"The provider's stream has a frame of {length:,} bytes.")
             if crc32(self._held[:8]) != int.from_bytes(self._held[8:12], "big"):
@@ -68,8 +68,8 @@ def _event(frame: bytes) -> str:
     held = payload if is_json else {}
     if headers.get(":message-type") == "event":
         return as_json({headers.get(":event-type", ""): held})
-    # An exception (`:exception-type`) tells what it is in its payload; an error (`:error-code`) has no payload, and
-    # its words in a header.
+    # An exception (`:exception-type`) describes itself in its payload; an error (`:error-code`) has no payload, and its
+    # words are in a header.
     kind = headers.get(":exception-type") or headers.get(":error-code", "")
     told = held if isinstance(held, dict) else {}
     return as_json({"error": {"message": headers.get(":error-message", ""), **told, "type": kind}})
@@ -84,7 +84,7 @@ def _headers(content: bytes) -> dict[str, str]:
         at = named_end + 1
         length = _FIXED_BYTES.get(kind)
         if length is None:
-            # The two types that are left, bytes (6) and texts, state their length first.
+            # The two remaining types, bytes (6) and texts, state their length first.
             length = int.from_bytes(content[at : at + 2], "big")
             at += 2
         if kind == _STRING:

@@ -1,4 +1,4 @@
-"""How Bedrock's Converse API writes answers, streams, errors and refusals: for doubles of it."""
+"""How does Bedrock's Converse API write answers, streams, errors and refusals? For test doubles of it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def answer(content: AnswerContent) -> dict[str, Json]:
 
 
 def answer_events(body: dict[str, Json], request: dict[str, Json]) -> Iterator[bytes]:
-    """Yield an answer as the frames of the events that lead to it."""
+    """Yield an answer as the frames of its stream's events."""
     del request
     for kind, payload in _events(body):
         headers = {":event-type": kind, ":content-type": "application/json", ":message-type": "event"}
@@ -76,24 +76,24 @@ def error_events(body: dict[str, Json], number: int) -> Iterator[bytes]:
 
 
 def error(sentence: str, status: int = 400) -> dict[str, Json]:
-    """Return an error as AWS's REST APIs have it: its kind is a header there, and in the body here."""
+    """Return an error as AWS's REST APIs write it, except that its kind, a header there, is in the body here."""
     return {"message": sentence, "__type": _ERRORS.get(status, "ValidationException")}
 
 
 def refusal(size: RequestSize, limit_tokens: int) -> dict[str, Json]:
-    """Return Bedrock's refusal of a request that is too large; in these words of its own it states no numbers."""
+    """Return Bedrock's refusal of a request that is too large; in its own words, which state no numbers."""
     del size, limit_tokens
     return error("Input is too long for requested model.")
 
 
 def models(name: str) -> tuple[dict[str, Json], dict[str, Json]]:
-    """Return the list of models and the one model on it, as the control plane gives them."""
+    """Return the list of models and the single model on it, as the control plane returns them."""
     model: dict[str, Json] = {"modelId": name, "modelName": name, "providerName": "Penstock"}
     return {"modelSummaries": [model]}, {"modelDetails": model}
 
 
 def reply_fault(request: dict[str, Json]) -> str | None:
-    """Say what is wrong with `maxTokens`, which has to leave room behind the thinking."""
+    """Return what is wrong with `maxTokens`, which has to leave room after the thinking."""
     asked = field(request, "inferenceConfig", "maxTokens")
     if asked is None:
         return None

@@ -1,6 +1,6 @@
-"""How a list of Converse messages is mended: roles alternate, results come first behind their calls, no block is empty.
+"""How is a list of Converse messages mended? Roles alternate, results come first after their calls, no block is empty.
 
-Signed reasoning is not looked into: it stays, or goes with its whole message.
+Signed reasoning is not inspected: it stays, or goes with its whole message.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ def _mend_shapes(draft: RepairDraft) -> None:
 def _mended_block(draft: RepairDraft, place: int, block: Json) -> Json:
     """Return a block whose result holds a list of blocks."""
     result = field(block, "toolResult")
-    # A block with a type is of another API, and its result of another form: nothing in it can be trusted to mean the
-    # same.
+    # A block with a type belongs to another API, and its result has another form: nothing in it can be trusted to mean
+    # the same.
     if not isinstance(result, dict) or not string(result.get("toolUseId")) or not block_fault(block) or "type" in block:
         return block
     draft.note(place, "wrote a result as blocks")
@@ -72,7 +72,7 @@ def _mended_block(draft: RepairDraft, place: int, block: Json) -> Json:
 
 
 def _mend_blocks(draft: RepairDraft) -> None:
-    """Leave no block misplaced or blank, no input that is no object, and no message without blocks."""
+    """Leave no block misplaced or blank, no input that is not an object, and no message without blocks."""
 
     def mended(place: int, role: str, block: Json) -> list[Json]:
         if is_misplaced(role, block):
@@ -94,14 +94,14 @@ def _mend_blocks(draft: RepairDraft) -> None:
         if not made:
             draft.note(place, "dropped, it says nothing")
             return None
-        # Reasoning without a signature is nobody's proof, and goes alone.
+        # Reasoning without a signature proves nothing and can go by itself.
         while message["role"] == "assistant" and made and ends_thinking({"content": made}) and not is_signed(made[-1]):
             draft.note(place, "dropped reasoning without its signature at the end")
             made.pop()
         if not made:
             draft.note(place, "dropped, it says nothing")
             return None
-        # Signed reasoning cannot be changed, and nothing could be put behind it that the model said: the message goes.
+        # Signed reasoning cannot be changed, and nothing that the model said could be put after it: the message goes.
         if ends_thinking({"content": made}) and message["role"] == "assistant":
             draft.note(place, "dropped, it ends while the model thinks")
             return None
@@ -111,7 +111,7 @@ def _mend_blocks(draft: RepairDraft) -> None:
 
 
 def _add_words(draft: RepairDraft) -> None:
-    """Put words beside documents that stand alone."""
+    """Add words to documents that have none."""
 
     def change(place: int, message: Json) -> Json:
         if not has_lone_document(message):
@@ -123,7 +123,7 @@ def _add_words(draft: RepairDraft) -> None:
 
 
 def _trim_end(draft: RepairDraft) -> None:
-    """Take white space off the end of a last message of the assistant."""
+    """Strip white space from the end of a last message of the assistant."""
     if not draft.rows or draft.rows[-1][1]["role"] != "assistant" or calls_in(draft.rows[-1][1]):
         return
     place, message = draft.rows[-1]
@@ -140,8 +140,8 @@ def _renamed(block: Json, call_id: str) -> Json:
     return {**block, kind: {**block[kind], "toolUseId": call_id}}
 
 
-# Roles before pairs: merging brings the results of a batch, stored one by one, into the one message that is looked
-# at. Words and white space last: what ends a message is decided by all others.
+# Roles before pairs: merging brings the results of a batch that were stored one by one into the one message that is
+# examined. Words and white space last: every other step affects how a message ends.
 REPAIRS = (
     _mend_shapes,
     _mend_blocks,

@@ -1,9 +1,10 @@
-"""What Bedrock's Converse API demands of a message list.
+"""What does Bedrock's Converse API demand of a message list?
 
-Roles alternate and the user begins; the user's message behind calls begins with a result for each and holds no other; nothing is
-blank; a document stands beside words. Source: the API reference and its refusals: "A conversation must alternate between user and
-assistant roles", "The text field in the ContentBlock object at … is blank" (in a result it may be), "Expected toolResult blocks
-at … for the following Ids". What only some models refuse is listed where all take the mended list. Law: any JSON is answered.
+Roles alternate and the user begins; the user's message after calls begins with a result for each and holds no other; nothing is
+blank; a document is accompanied by words. Source: the API reference and its refusals: "A conversation must alternate between user
+and assistant roles", "The text field in the ContentBlock object at … is blank" (in a result it may be), "Expected toolResult blocks
+at … for the following Ids". What only some models refuse is listed if all of them accept the mended list. Law: any JSON is
+answered.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def result_text(block: Json) -> str:
 
 
 ID_CHARS = r"[a-zA-Z0-9_-]{1,64}"
-"""What a toolUseId is made of, as the API reference of ToolUseBlock says."""
+"""The form of a toolUseId, according to the API reference of ToolUseBlock."""
 FORM = BatchForm(
     content_key="content",
     assistant="assistant",
@@ -52,7 +53,7 @@ FORM = BatchForm(
 
 
 def message_fault(message: Json) -> str:
-    """Say what is wrong with the shape of one message; empty when nothing is."""
+    """Return what is wrong with the shape of one message; empty if nothing is."""
     if not isinstance(message, dict):
         return f"a {type(message).__name__} is no message"
     if role_of(message) not in ROLES:
@@ -63,12 +64,12 @@ def message_fault(message: Json) -> str:
 
 
 def block_fault(block: Json) -> str:
-    """Say what a block lacks; empty when nothing."""
+    """Return what a block lacks; empty if nothing."""
     if not isinstance(block, dict) or not block:
         return "a block is no object that holds something"
     if "type" in block:
         return "a block with a type, as another API has them"
-    # A union, as the API reference has it: SDKs refuse a block with two members before it is sent.
+    # A union, according to the API reference: SDKs refuse a block with two members before it is sent.
     if len(block) != 1 or block.keys() & {"role", "content"}:
         return "a block that does not hold one thing"
     if "text" in block and not isinstance(block["text"], str):
@@ -97,19 +98,19 @@ def is_own_result(block: Json) -> bool:
 
 
 def is_misplaced(role: str, block: dict[str, Json]) -> bool:
-    """Whether a block stands in a message of the wrong role."""
+    """Whether a block is in a message of the wrong role."""
     found = [kind for kind in _MISPLACED[role] if kind in block]
-    # Tools that the provider runs answer within the assistant's message: their results are at home there.
+    # Tools that the provider runs answer within the assistant's message: that is where their results belong.
     return bool(found) and (role != "assistant" or is_own_result(block))
 
 
 def is_blank(block: Json) -> bool:
-    """Whether a block of text has nothing to read."""
+    """Whether a text block holds nothing to read."""
     return isinstance(field(block, "text"), str) and not block["text"].strip()
 
 
 def ends_thinking(message: Json) -> bool:
-    """Whether the last block of a message is reasoning, which Claude takes only before something else."""
+    """Whether the last block of a message is reasoning, which Claude accepts only before something else."""
     last = blocks_of(message)[-1:]
     return bool(last) and "reasoningContent" in last[0]
 
@@ -131,7 +132,7 @@ def _misplaced_blocks(seen: MessageList) -> Iterator[Finding]:
 def _results_behind_words(seen: MessageList) -> Iterator[Finding]:
     for index, message in seen.with_role("user"):
         results = {number for number, _ in results_in(message)}
-        # Results come first exactly where their numbers are 0 to n - 1.
+        # Results come first exactly if their positions are 0 to n - 1.
         if results and max(results) >= len(results):
             yield index, ""
 
@@ -159,7 +160,7 @@ def _blank_blocks(seen: MessageList) -> Iterator[Finding]:
 def _trailing_white_space(seen: MessageList) -> Iterator[Finding]:
     if seen.messages and role_of(seen.messages[-1]) == "assistant":
         text = "".join(string(block.get("text")) for block in blocks_of(seen.messages[-1])[-1:])
-        # A blank one is a finding of `_blank_blocks`, and dropped rather than trimmed.
+        # A blank text is a finding of `_blank_blocks`, and is dropped rather than trimmed.
         if text.strip() and text != text.rstrip():
             yield len(seen.messages) - 1, ""
 
