@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 _Done = TypeVar("_Done")
 _WRITTEN_DOWN = 1_000  # removals that are remembered
-_FREED_TO = 0.9  # of a size that a rule sets: what is beyond it is looked for once in a while and not at each session
+_FREED_TO = 0.9  # of the size that a rule sets, so that it need not remove something at each session
 _BY_HAND = "a person removed it"
-# The contents that one session alone keeps: every handle that leads to one is named by it, and by no other session.
+# The contents that only one session keeps: every handle that leads to one is named by it, and by no other session.
 _OWN_BYTES = """
     SELECT session, SUM(stored_bytes) FROM (
         SELECT MIN(r.session) AS session, MIN(c.stored_bytes) AS stored_bytes
@@ -45,7 +45,7 @@ _OWN_BYTES_OF = """
     AND NOT EXISTS (
         SELECT 1 FROM handles o LEFT JOIN refs r ON r.handle = o.handle
         WHERE o.digest = c.digest AND o.gone = '' AND (r.session IS NULL OR r.session <> ?))"""
-# What is oldest, from a place on, so many at a time.
+# The oldest entries from a position on, a number of them at a time.
 _OLDEST_SESSIONS = """
     SELECT at, session, bytes FROM sessions WHERE (at, session) > (?, ?) AND at < ? ORDER BY at, session LIMIT ?"""
 _OLDEST_LOOSE = """
@@ -56,11 +56,11 @@ _FIRST_LOOK, _LOOK = 8, 500
 
 
 class RemovalTables(SummaryTables):
-    """Sessions as things that are kept: listed with what they take, and removed; `Database` has the arguments.
+    """Sessions as stored things: listed with their size, and removed; `Database` has the arguments.
 
     Attributes:
-        retention: The rules that hold whenever a session begins; none by default.
-        taken: What they took away since this store was opened, for whoever tells a person.
+        retention: The rules applied whenever a session begins; none by default.
+        taken: What they have removed since this store was opened, for whoever informs a person.
     """
 
     retention = Retention()
@@ -90,12 +90,12 @@ class RemovalTables(SummaryTables):
         ]
 
     def is_worked_on(self, session: str) -> bool:
-        """Return whether somebody else who lives works on a session; `Store.is_worked_on` says more."""
+        """Return whether another living process works on a session; `Store.is_worked_on` says more."""
         held = self._read("SELECT holder FROM running WHERE session = ? AND holder <> ?", (session, self._own_holder()))
         return any(self._is_held(self._read, str(holder)) for (holder,) in held)
 
     def removals(self) -> list[Removal]:
-        """Return what rules took away, the last 1,000, the newest first."""
+        """Return what rules removed, the last 1,000, the newest first."""
         rows = self._read("SELECT what, name, bytes, at, why FROM removals ORDER BY number DESC")
         return [
             Removal(what=what, name=name, bytes=int(size), at=float(at), why=why) for what, name, size, at, why in rows
@@ -164,16 +164,16 @@ class RemovalTables(SummaryTables):
         return gone, places
 
     def _with_room(self, deed: Callable[[], _Done]) -> _Done:
-        """Do what takes room on the disk until it is done.
+        """Perform an operation that temporarily takes disk space.
 
-        Where there is none, what can be made anew gives way: the indexes of ranked search, and then what is kept free for this.
+        If there is none, rebuildable data is removed: the indexes of ranked search, and then the reserve kept for this.
         """
         while True:
             try:
                 return deed()
             except StoreFault as fault:
                 if fault.code != "disk_full" or not (self._gives_caches_up() or self._gives_reserve_back()):
-                    # What was tried stands in the log, in the place of what is kept free for something smaller.
+                    # The failed attempt is still in the log, occupying the space of the reserve for something smaller.
                     self._shrink()
                     self._keep_reserve()
                     raise
@@ -186,12 +186,12 @@ class RemovalTables(SummaryTables):
         return not self._cache_bytes()
 
     def _kept_row(self, execute: Execute, handle: str) -> HandleRow:
-        """Return the row of a handle whose content is there still, though its time may be over. Raises `ToolError`."""
+        """Return the row of a handle whose content still exists, even if it has expired. Raises `ToolError`."""
         found = execute("SELECT * FROM handles WHERE handle = ? AND gone = ''", (str(handle).replace("\0", ""),))
-        return HandleRow(*found[0]) if found else self._row(handle)  # which says why it is not there
+        return HandleRow(*found[0]) if found else self._row(handle)  # raises the reason why it is missing
 
     def _removed_for_good(self, sessions: Sequence[str], places: list[str]) -> None:
-        """Take content away after the transaction that gave it up, and then every trace of what was deleted."""
+        """Remove content after the transaction that deleted its rows, and then every trace of what was deleted."""
         self._forget(sessions)
         with self._lock:
             self._layouts.clear()
@@ -208,14 +208,14 @@ class RemovalTables(SummaryTables):
     # ── what rules say ───────────────────────────────────────────────────────────────────────────────────────────
 
     def collect(self, rules: Retention, *, is_dry_run: bool = False) -> list[Removal]:
-        """Take away what has expired and what is beyond some rules; `Store.collect` says more."""
+        """Remove what has expired and what exceeds some rules; `Store.collect` says more."""
         return self._overdue(self._read, rules) if is_dry_run else self._collected(rules)
 
     def _collected(self, rules: Retention, share: float = 1.0) -> list[Removal]:
-        """Take away what has expired and what is beyond some rules; of a size a share is left.
+        """Remove what has expired and what exceeds some rules; a size rule leaves a share of its limit.
 
-        To delete takes room on the disk until it is done. Where there is none for all of it, each thing goes alone, and makes some
-        for the next: of what is left then whoever looks at the size hears.
+        Deleting temporarily takes disk space. If there is not enough for everything, each thing is removed separately, which makes
+        room for the next; whatever is left then shows in the size.
         """
         try:
             return self._with_room(lambda: self._collected_at_once(rules, share))
@@ -227,7 +227,7 @@ class RemovalTables(SummaryTables):
             self._keep_reserve()
 
     def _collected_one_by_one(self, rules: Retention, share: float) -> list[Removal]:
-        """Take away what is beyond some rules, the oldest first that the room on the disk is enough for."""
+        """Remove what exceeds some rules, the oldest first, as far as the disk space allows."""
         found: list[Removal] = []
         too_large: set[str] = set()
         while beyond := [one for one in self._overdue(self._read, rules, share) if one.name not in too_large]:
@@ -243,9 +243,9 @@ class RemovalTables(SummaryTables):
         return found
 
     def _collected_at_once(self, rules: Retention, share: float, only: str | None = None) -> list[Removal]:
-        """Take away what is beyond some rules, or the one thing of that name among it, in one transaction.
+        """Remove what exceeds some rules, or only the one thing of that name among it, in one transaction.
 
-        What killed processes left is looked for only where everything is taken that can be: that is a look at all there is.
+        Leftovers of killed processes are searched for only in a full collection: that examines everything.
         """
         with self._writing() as execute:
             _, places = self._expire(execute)
@@ -265,25 +265,26 @@ class RemovalTables(SummaryTables):
         return found
 
     def _began(self) -> None:
-        """Let the rules of this store take what is beyond them, now that there is a session more."""
+        """Apply the rules of this store, now that there is one more session."""
         if not self.retention:
             return
-        # The session has begun, whatever becomes of this: who finds the store busy leaves it to the next one.
+        # The session has begun, whatever happens here: if the store is busy, this is left to the next one.
         with suppress(StoreFault):
             if self._overdue(self._read, self.retention):
                 self.taken = (*self.taken, *self._collected(self.retention, _FREED_TO))
 
     def _overdue(self, execute: Execute, rules: Retention, share: float = 1.0) -> list[Removal]:
-        """Return what is beyond some rules and may go."""
-        # Of this clock alone: one that was wrong once, and said a later year, would make all that is used today old for ever.
+        """Return what exceeds some rules and may be removed."""
+        # By the current clock alone: a clock that was once wrong and showed a later year would otherwise make everything used today
+        # look old forever.
         now = self._clock()
         busy = self._held(execute) | self._worked_on
         count = int(execute("SELECT COUNT(*) FROM sessions")[0][0])
         idle = count - sum(len(execute("SELECT 1 FROM sessions WHERE session = ?", (name,))) for name in busy)
         used = used_bytes(execute) if rules.max_bytes is not None else 0
-        # The oldest are read one by one until a rule has nothing more to take: so this costs what is removed, and not what is
-        # kept. Of artifacts, which lie between those that sessions refer to, none younger than the rule of age says, unless
-        # room is needed.
+        # The oldest are read one by one until no rule has anything more to remove: the cost is that of what is removed, not of what
+        # is kept. Artifacts, which lie between those that sessions refer to, are read only as far as the age rule says, unless room
+        # is needed.
         is_over = rules.max_bytes is not None and used > rules.max_bytes
         before = inf if is_over else -inf if rules.max_days is None else now - rules.max_days * 86_400
         return overdue(
@@ -297,18 +298,18 @@ class RemovalTables(SummaryTables):
         )
 
     def _idle(self, execute: Execute, busy: Collection[str]) -> Iterator[Removal]:
-        """Yield the sessions that nobody works on, what was used longest ago first."""
+        """Yield the sessions that nobody works on, least recently used first."""
         for at, session, size in _in_order(execute, _OLDEST_SESSIONS, inf):
             if session not in busy:
                 yield Removal(what="session", name=session, bytes=size + _own_bytes(execute, session), at=at)
 
     def _loose(self, execute: Execute, before: float) -> Iterator[Removal]:
-        """Yield the artifacts older than a time that no session refers to, the oldest first."""
+        """Yield the artifacts older than a given time that no session refers to, the oldest first."""
         for at, handle, size in _in_order(execute, _OLDEST_LOOSE, before):
             yield Removal(what="artifact", name=handle, bytes=int(size), at=at)
 
     def _write_down(self, execute: Execute, found: Sequence[Removal]) -> None:
-        """Remember what rules took away: whoever looks for it finds out why it is not there."""
+        """Record what rules removed, so that whoever misses it learns why."""
         if not found:
             return
         now = self._now(execute)
@@ -322,7 +323,7 @@ class RemovalTables(SummaryTables):
     # ── the tables ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def _forgotten(self, execute: Execute, sessions: Sequence[str], why: str) -> list[str]:
-        """Delete the rows of sessions and give up the handles that only they name; return the places to remove."""
+        """Delete the rows of sessions and mark the handles that only they name as gone; return the places to remove."""
         if not sessions:
             return []
         self._unnoted(sessions)
@@ -336,7 +337,7 @@ class RemovalTables(SummaryTables):
         return self._let_go_of(execute, alone, why)
 
     def _let_go_of(self, execute: Execute, handles: Sequence[str], why: str) -> list[str]:
-        """Mark handles as gone, without their digest and name: those of a secret tell something of it.
+        """Mark handles as gone, without their digest and name: those of a secret reveal something of it.
 
         Returns:
             The places to remove.
@@ -356,7 +357,7 @@ class RemovalTables(SummaryTables):
         return self._sweep(execute, digests)
 
     def _forget(self, sessions: Iterable[str]) -> None:
-        """Forget what is remembered of sessions that are gone."""
+        """Drop cached state of removed sessions."""
         with self._lock:
             for session in sessions:
                 self._heads.pop(session, None)
@@ -364,12 +365,12 @@ class RemovalTables(SummaryTables):
 
 
 def _own_bytes(execute: Execute, session: str) -> int:
-    """Return what the contents take that one session alone keeps."""
+    """Return the size of the contents that only one session keeps."""
     return int(execute(_OWN_BYTES_OF, (session, session))[0][0])
 
 
 def _in_order(execute: Execute, statement: str, before: float) -> Iterator[tuple[float, str, int]]:
-    """Yield the rows of a statement that takes the last time and name, the time to stop at, and how many rows to give."""
+    """Yield the rows of a statement that takes the last time and name, the time to stop at, and a row limit."""
     at, name, limit = -inf, "", _FIRST_LOOK
     while True:
         rows = execute(statement, (at, name, before, limit))

@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 
 _N = TypeVar("_N", int, float)
 _DAY_SECONDS = 86_400.0
-_MAX_DAYS = 36_500  # a hundred years: a date that can be printed
+_MAX_DAYS = 36_500  # a hundred years: a printable date
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Retention:
-    """Rules for what stays in a store; each is off where it is None.
+    """Rules for what is kept in a store; each is off if it is None.
 
     Raises:
         CallerError: A number is not above 0.
     """
 
     max_days: float | None = None
-    """What nobody has used for longer goes."""
+    """What nobody has used for longer is removed."""
     max_bytes: int | None = None
-    """What everything together may take: beyond it, what was used longest ago goes."""
+    """What everything together may take: beyond it, the least recently used is removed."""
     max_sessions: int | None = None
-    """How many sessions stay, those that were used last."""
+    """How many sessions are kept: the most recently used."""
 
     def __post_init__(self) -> None:
         for value in (self.max_days, self.max_bytes, self.max_sessions):
@@ -48,19 +48,19 @@ class Retention:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Removal:
-    """A session or an artifact that was taken away, or would be."""
+    """A session or an artifact that was removed, or would be."""
 
     what: Literal["session", "artifact"]
     name: str
     """The session, or the handle."""
     bytes: int
-    """Bytes that are freed: of a session its journal, and the contents that nothing else leads to."""
+    """Bytes that are freed: for a session its journal, and the contents that nothing else leads to."""
     at: float
     """When a session was last used, in seconds since 1970; for an artifact, when it was made."""
     why: str = ""
-    """The rule that it is beyond, in words."""
+    """The rule that it exceeds, in words."""
     named_by: tuple[str, ...] = ()
-    """Sessions that refer to an artifact: what a model was shown of it stands in their journals."""
+    """Sessions that refer to an artifact: what a model was shown of it is in their journals."""
 
 
 def overdue(
@@ -73,17 +73,17 @@ def overdue(
     busy_sessions: int = 0,
     share: float = 1.0,
 ) -> list[Removal]:
-    """Return what is beyond the rules, each with the rule that says so, what was used longest ago first.
+    """Return what exceeds the rules, each with the rule that says so, least recently used first.
 
     Args:
-        kept: All that may go, what was used longest ago first: nothing that a living process works on, and no artifact that
-            a session refers to. It is read no further than what stays, so that what it takes to find it may be paid one by one.
-        rules: What stays.
+        kept: Everything that may be removed, least recently used first: nothing that a living process works on, and no artifact
+            that a session refers to. It is read only as far as needed, so it may be a lazy iterator.
+        rules: What is kept.
         now: Seconds since 1970.
-        used_bytes: What everything takes, also what may not go.
-        idle_sessions: How many sessions are among what may go.
-        busy_sessions: How many sessions may not go. They count, but one more stays in any case.
-        share: Where it is beyond its size, how much of it is left: below 1, the rule has nothing to do for a while.
+        used_bytes: What everything takes, including what may not be removed.
+        idle_sessions: How many sessions may be removed.
+        busy_sessions: How many sessions may not be removed. They count, but one more is kept in any case.
+        share: If the size is exceeded, how much of the limit is left in use: below 1, the rule has nothing to do for a while.
 
     >>> old, new = (Removal(what="session", name=name, bytes=10, at=at) for name, at in (("a", 0.0), ("b", 9e6)))
     >>> rules = Retention(max_days=30)
@@ -94,7 +94,7 @@ def overdue(
     since = -inf if rules.max_days is None else now - rules.max_days * _DAY_SECONDS
     excess = 0 if rules.max_sessions is None else idle_sessions - max(1, rules.max_sessions - busy_sessions)
     left = used_bytes
-    # Each rule takes what is oldest, so that these two end where something is young enough and there are few enough sessions.
+    # Age and number take the oldest, so both rules end once a thing is young enough and there are few enough sessions.
     seen: list[Removal] = []
     for one in oldest:
         if one.at < since:
@@ -117,7 +117,7 @@ def overdue(
         elif left > wanted:
             gone.append(replace(one, why=f"more than {rules.max_bytes} bytes"))
             left -= one.bytes
-        if left <= wanted and read >= len(seen):  # what was not read yet is beyond no rule
+        if left <= wanted and read >= len(seen):  # what has not been read yet exceeds no rule
             break
     return gone
 
@@ -126,10 +126,10 @@ def default_retention(environment: Mapping[str, str] | None = None) -> Retention
     """Return the rules of `PENSTOCK_STORE_KEEP_DAYS`, `PENSTOCK_STORE_KEEP_BYTES` and `PENSTOCK_STORE_KEEP_SESSIONS`.
 
     Args:
-        environment: The variables to look at; None for those of this process.
+        environment: The variables to use; None for those of this process.
 
     Raises:
-        CallerError: A variable holds nothing that its rule takes.
+        CallerError: A variable's value is invalid for its rule.
     """
     environment = os.environ if environment is None else environment
     return Retention(
@@ -140,7 +140,7 @@ def default_retention(environment: Mapping[str, str] | None = None) -> Retention
 
 
 def _number(environment: Mapping[str, str], variable: str, kind: type[_N], most: int) -> _N | None:
-    """Return the number in a variable; None where it is not set."""
+    """Return the number in a variable; None if it is not set."""
     text = environment.get(variable)
     if text is None:
         return None

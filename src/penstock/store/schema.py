@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from penstock.store.kept import StoreFault
 
-# STRICT, because SQLite otherwise takes a value of any type in any column. WITHOUT ROWID, because rows are found by
-# their keys alone, and then lie in the order of those.
+# STRICT, because SQLite otherwise accepts a value of any type in any column. WITHOUT ROWID, because rows are found only by their
+# keys, and are then stored in key order.
 #
 # What a record takes, as `journal.stored_bytes` counts it. Written out here, since a step never changes.
 _ROW_BYTES = "(LENGTH(payload) + LENGTH(session) + LENGTH(type) + 170)"
@@ -42,11 +42,11 @@ _STEPS: tuple[tuple[str, ...], ...] = (
     (  # 3: what was learned of others, by name
         "CREATE TABLE learned (name TEXT PRIMARY KEY, value TEXT NOT NULL, at REAL NOT NULL) STRICT, WITHOUT ROWID",
     ),
-    (  # 4: what each new artifact asks, how much is kept and what is over, without a look at every row
+    (  # 4: for each new artifact, how much is kept and what has expired, without scanning every row
         "CREATE INDEX contents_by_size ON contents (stored_bytes)",
         "CREATE INDEX handles_by_end ON handles (expires) WHERE gone = ''",
     ),
-    (  # 5: what sessions take and who works on them, so that they count and can be removed; what rules took away
+    (  # 5: the size of sessions and who works on them, so that they count and can be removed; what rules removed
         """CREATE TABLE sessions (
             session TEXT PRIMARY KEY, records INTEGER NOT NULL, bytes INTEGER NOT NULL, at REAL NOT NULL
             ) STRICT, WITHOUT ROWID""",
@@ -60,7 +60,7 @@ _STEPS: tuple[tuple[str, ...], ...] = (
             number INTEGER PRIMARY KEY, removed REAL NOT NULL, what TEXT NOT NULL, name TEXT NOT NULL,
             bytes INTEGER NOT NULL, at REAL NOT NULL, why TEXT NOT NULL) STRICT, WITHOUT ROWID""",
     ),
-    (  # 6: what each content holds of secrets; the oldest without a look at all; up to when expired handles were looked at
+    (  # 6: secrets found in each content; the oldest entries without a scan; how far expired handles have been swept
         """CREATE TABLE marks (
             digest TEXT PRIMARY KEY, secrets TEXT NOT NULL, hidden INTEGER NOT NULL, seal TEXT NOT NULL
             ) STRICT, WITHOUT ROWID""",
@@ -69,7 +69,7 @@ _STEPS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX handles_gone ON handles (number) WHERE gone <> ''",
         "ALTER TABLE clock ADD COLUMN swept REAL NOT NULL DEFAULT 0",
     ),
-    (  # 7: what all contents take, which each new one asks: a sum over a million rows takes a third of a second
+    (  # 7: the total size of contents, needed for each new one: a sum over a million rows takes a third of a second
         "CREATE TABLE totals (one INTEGER PRIMARY KEY CHECK (one = 1), content_bytes INTEGER NOT NULL) STRICT",
         "INSERT INTO totals SELECT 1, CAST(COALESCE(SUM(stored_bytes), 0) AS INTEGER) FROM contents",
     ),
@@ -77,19 +77,19 @@ _STEPS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE loose_objects (place TEXT PRIMARY KEY, since REAL NOT NULL) STRICT, WITHOUT ROWID",
     ),
     (),  # 9: small contents are rows, as all are in PostgreSQL
-    (  # 10: what was made of a journal
+    (  # 10: summaries of journals
         "CREATE TABLE summaries (session TEXT PRIMARY KEY, text TEXT NOT NULL, seal TEXT NOT NULL) STRICT, WITHOUT ROWID",
     ),
 )
 _ONLY_SQLITE: dict[int, tuple[str, ...]] = {
-    # With a number, so that rows are added at the end, and AUTOINCREMENT, so that no number comes back: a reader that still has
-    # the place of one that has gone finds none.
+    # With a number, so that rows are added at the end, and AUTOINCREMENT, so that no number is reused: a reader that still has the
+    # place of a deleted row finds none.
     9: ("CREATE TABLE small_contents (number INTEGER PRIMARY KEY AUTOINCREMENT, data BLOB NOT NULL) STRICT",)
 }
 
 SQLITE = tuple(step + _ONLY_SQLITE.get(version, ()) for version, step in enumerate(_STEPS, 1))
-"""The steps for SQLite; a database's version is how many of them it has taken."""
-# Content is random bytes or compressed already: EXTERNAL keeps PostgreSQL from trying to compress it once more.
+"""The steps for SQLite; a database's version is the number of steps applied."""
+# Content is random bytes or already compressed: EXTERNAL keeps PostgreSQL from trying to compress it again.
 _ONLY_POSTGRES = {
     2: (
         "CREATE TABLE pieces (place TEXT NOT NULL, n INTEGER NOT NULL, data BYTEA NOT NULL, PRIMARY KEY (place, n))",
@@ -100,7 +100,7 @@ _ONLY_POSTGRES = {
 
 
 def _postgres(statement: str) -> str:
-    """Return a statement in PostgreSQL's types. Text is replaced, which suffices for statements that are all written above."""
+    """Return a statement in PostgreSQL's types. Replacing text suffices for the statements above."""
     for ours, theirs in ((") STRICT, WITHOUT ROWID", ")"), (") STRICT", ")"), ("INTEGER", "BIGINT"), ("BLOB", "BYTEA")):
         statement = statement.replace(ours, theirs)
     return statement.replace("REAL", "DOUBLE PRECISION")
@@ -109,14 +109,14 @@ def _postgres(statement: str) -> str:
 POSTGRES = tuple(
     tuple(map(_postgres, step)) + _ONLY_POSTGRES.get(version, ()) for version, step in enumerate(_STEPS, 1)
 )
-"""The steps of the schema in the types of PostgreSQL, with the tables that hold content there."""
+"""The steps of the schema in PostgreSQL's types, with the tables that hold content there."""
 
 
 def known(version: int, where: str) -> int:
-    """Return the version of the tables of a store, where these are tables that this Penstock knows.
+    """Return the version of the tables of a store, if this Penstock knows it.
 
     Args:
-        version: How many steps they have taken.
+        version: The number of steps applied.
         where: The store, for the refusal.
 
     Raises:

@@ -37,26 +37,26 @@ if TYPE_CHECKING:
     from penstock.store.database import Execute, Rows
 
 DATABASE = "penstock.sqlite3"
-"""The name of the database's file in the folder."""
+"""The name of the database file in the folder."""
 APPLICATION_ID = 0x50454E53
-"""What tells our databases from others' (SQLite's `application_id`): "PENS"."""
+"""The mark that distinguishes our databases from others' (SQLite's `application_id`): "PENS"."""
 WAIT_SECONDS = 5.0
-"""How long a write waits for another process that writes by default; then it raises `StoreFault` (busy)."""
-# The file that is locked also holds the note of the newest record, so that lock and note are one file.
+"""How long a write waits by default for another process that writes, before it raises `StoreFault` (busy)."""
+# The locked file also holds the note of the newest record, so that lock and note are one file.
 _GUARD = "lock"
 _RESERVE = "reserve"
-# Of the log of a removal, which holds each page that is overwritten: a session of some 400 records.
+# For the log of a removal, which holds each overwritten page: enough for a session of some 400 records.
 _RESERVE_BYTES = 2 << 20
-_NOTE_BYTES = 4_096  # a session's name of 200 characters, escaped, is a third of it
-_ERRORS = (sqlite3.Error, UnicodeDecodeError)  # the second where damage makes SQLite say what is no text
+_NOTE_BYTES = 4_096  # a session's name of 200 characters, escaped, takes a third of it
+_ERRORS = (sqlite3.Error, UnicodeDecodeError)  # the second if damage makes SQLite return invalid text
 _FULL = "the disk is full (make some room; then `penstock store gc` makes more)"
-# Says something to a database without tables only: free pages are given back, where somebody asks for it.
+# Affects only a database without tables: free pages are released on request.
 _NEW_PRAGMAS = ("auto_vacuum = INCREMENTAL",)
 _PRAGMAS = (
-    "synchronous = FULL",  # on every connection: the file does not remember it
-    "fullfsync = ON",  # macOS: a flush that reaches the disk; nothing elsewhere
+    "synchronous = FULL",  # on every connection: the file does not store it
+    "fullfsync = ON",  # macOS: a flush that reaches the disk; no effect elsewhere
     "checkpoint_fullfsync = ON",
-    "secure_delete = ON",  # what is deleted is overwritten, and not only no longer found
+    "secure_delete = ON",  # deleted data is overwritten, not merely unlinked
     "trusted_schema = OFF",
     "cell_size_check = ON",
     "mmap_size = 0",
@@ -68,7 +68,7 @@ class SqliteStore(FileTables):
     """A store of artifacts and journals in a private folder. Open it once in each process; threads may share it.
 
     Args:
-        path: The folder, made (mode 0700) where there is none.
+        path: The folder, created (mode 0700) if missing.
         wait_seconds: How long a write waits for another process that writes; None for `WAIT_SECONDS`.
         options: Those of `Tables`.
 
@@ -87,7 +87,7 @@ class SqliteStore(FileTables):
         self._broken = ""  # why nothing more is written
         self._read_only = False
         self._is_opening = True
-        self._has_no_room = False  # the disk is too full for the index of the log: reads are made alone, one by one
+        self._has_no_room = False  # for the index of the log: each read then takes the database exclusively
         self._connection: sqlite3.Connection | None = None
         self._folder: OwnFolder | None = None
         self._contents: OwnFolder | None = None
@@ -109,7 +109,7 @@ class SqliteStore(FileTables):
     # ── opening ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _open(self) -> None:
-        """Open folder, lock and database, and bring the tables to our version; read-only where nothing may be written."""
+        """Open folder, lock and database, and bring the tables to our version; read-only if nothing may be written."""
         try:
             self._folder = OwnFolder(self.path)
             self._contents = OwnFolder(os.path.join(self.path, "contents"))
@@ -117,8 +117,8 @@ class SqliteStore(FileTables):
             self._holders = Holders(self._folder)
             with self._exclusive():
                 self._expect_database()
-                # Private from the start; SQLite gives its log the same mode. One that is there is not opened: whoever closes a
-                # file gives back every lock that this process has on it, those of another connection too.
+                # Private from the start; SQLite gives its log the same mode. An existing one is not opened: closing a file releases
+                # every lock that this process has on it, including those of another connection.
                 with suppress(FileExistsError):
                     os.close(self._folder.create(DATABASE))
                 self._connect_or_read()
@@ -136,7 +136,7 @@ class SqliteStore(FileTables):
             raise self._translated(error) from error
 
     def _expect_database(self) -> None:
-        """Refuse a folder that has lost its database, whose log SQLite would throw away, and whose contents a pruning."""
+        """Refuse a folder that has lost its database: SQLite would discard the log, and a pruning the contents."""
         log = f"{self._database}-wal"
         if not self._is_empty():
             return
@@ -144,20 +144,19 @@ class SqliteStore(FileTables):
             raise self._unopened(f"is {'empty' if os.path.lexists(self._database) else 'gone'}, and it held records")
 
     def _is_empty(self) -> bool:
-        """Return whether there is no database yet, or nothing in its file."""
+        """Return whether there is no database yet, or its file is empty."""
         return not os.path.lexists(self._database) or not os.path.getsize(self._database)
 
     def _unopened(self, why: str) -> Unopened:
-        """Return the fault of a database that no command can open: without it the folder is no new store either."""
+        """Return the fault of a database that no command can open: without it the folder is not a new store either."""
         way = f"Put a copy of it back; or move {self.path} away, and the next `penstock run` begins a new store."
         return Unopened(f"{self._database} {why}. {way}")
 
     def _open_read_only(self, why: OSError) -> None:
-        """Open a store that may only be read: on a medium that is mounted so, or with another's rights."""
+        """Open a store that may only be read: on a read-only medium, or with another user's rights."""
         if self._folder is None or self._contents is None:
             raise fault_of(why) from why
-        # `immutable` makes SQLite ignore the log beside the database. Writes that were not merged would be missing in
-        # silence.
+        # `immutable` makes SQLite ignore the log next to the database. Writes that were not merged would silently be missing.
         log = f"{self._database}-wal"
         if os.path.exists(log) and os.path.getsize(log):
             raise StoreFault(
@@ -170,16 +169,16 @@ class SqliteStore(FileTables):
         self._lost = self._missing()
 
     def _bring_up_a_copy(self) -> None:
-        """Read tables of an older Penstock, which cannot be brought up where they are, from a copy that ends with the process."""
+        """Read the tables of an older Penstock, which cannot be migrated in place, from a copy that ends with the process."""
         older = self._connected()
-        # Without a name a database is SQLite's own: in memory, and what is more than its cache in a file without a name.
+        # A nameless database is private to SQLite: in memory, and whatever exceeds its cache in a nameless file.
         self._connection = self._opened("")
         older.backup(self._connection)
         older.close()
         self._migrate()
 
     def _connect_or_read(self) -> None:
-        """Open the database, for reading alone where the disk is full. The folder's lock is held."""
+        """Open the database, only for reading if the disk is full. The folder's lock is held."""
         self._broken, self._read_only, self._has_no_room = "", False, False
         try:
             self._connect()
@@ -192,9 +191,10 @@ class SqliteStore(FileTables):
             self._broken, self._read_only, self._has_no_room = _FULL, True, True
 
     def _connect_alone(self, why: StoreFault) -> None:
-        """Open the database for reading where the disk has no room for the index of the log, which its users share.
+        """Open the database for reading if the disk has no room for the index of the log, which its users share.
 
-        Whoever has the database alone keeps that index in memory (sqlite.org/wal.html, "Use of WAL Without Shared-Memory").
+        A process that has the database exclusively keeps that index in memory (sqlite.org/wal.html, "Use of WAL Without
+        Shared-Memory").
         """
         if self._connection is not None:
             self._connection.close()
@@ -208,12 +208,12 @@ class SqliteStore(FileTables):
             raise why from error
 
     def _leave_to_others(self) -> None:
-        """Give back a database that this process has alone: others read it as well, and write once there is room."""
+        """Close a database held exclusively by this process: others read it too, and write once there is room."""
         if self._has_no_room and self._connection is not None:
             self._connection.close()
 
     def _connect(self) -> None:
-        """Open the database with the settings on which durability rests."""
+        """Open the database with the settings on which durability depends."""
         self._connection = self._opened(self._database)
         for pragma in (*_NEW_PRAGMAS, *_PRAGMAS):
             self._connection.execute(f"PRAGMA {pragma}")
@@ -222,7 +222,7 @@ class SqliteStore(FileTables):
             raise StoreFault("io_error", f"{self.path}: SQLite gives {mode} where write-ahead logging is needed.")
 
     def _opened(self, place: str) -> sqlite3.Connection:
-        """Return a connection that threads may share, and that begins no transaction by itself."""
+        """Return a connection that threads may share, and that starts no transaction by itself."""
         connection = sqlite3.connect(
             place,
             timeout=self._wait_seconds,
@@ -238,19 +238,19 @@ class SqliteStore(FileTables):
         connection = self._connected()
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-        # Ours get their number in the transaction that makes their first table; most programs never set one.
+        # Ours get their id in the transaction that creates their first table; most programs never set one.
         is_new = not version and not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
         if application != APPLICATION_ID and (application or not is_new):
             raise CallerError(f"{self._database} is another program's database: name another folder")
         return schema.known(version, self.path)
 
     def _migrate(self) -> None:
-        """Bring the tables from whatever version to ours, in one transaction."""
+        """Bring the tables from any earlier version to ours, in one transaction."""
         connection = self._connected()
         version = self._check_version()
         if version == len(schema.SQLITE):
             return
-        # What fails in here ends with the connection, which a store that cannot be opened gives back.
+        # A failure here ends the transaction with the connection, which a store that cannot be opened closes.
         connection.execute("BEGIN IMMEDIATE")
         for step in schema.SQLITE[version:]:
             for statement in step:
@@ -260,7 +260,7 @@ class SqliteStore(FileTables):
         connection.execute("COMMIT")
 
     def _connected(self) -> sqlite3.Connection:
-        """Return the connection. Raises `CallerError` in a forked process: SQLite's locks are not carried over."""
+        """Return the connection. Raises `CallerError` in a forked process: SQLite's locks are not inherited."""
         if self._connection is None:
             raise CallerError("The store is closed.")
         if self._process != os.getpid():
@@ -276,8 +276,7 @@ class SqliteStore(FileTables):
         Raises:
             StoreFault: `busy` after `wait_seconds`.
         """
-        # `flock` cannot wait for a stated time, so this asks again: at first every half millisecond, then less and less
-        # often.
+        # `flock` cannot wait for a given time, so this polls: at first every half millisecond, then less and less often.
         pause, until = 0.0005, time.monotonic() + self._wait_seconds
         while not self._guarded():
             if time.monotonic() > until:
@@ -295,7 +294,7 @@ class SqliteStore(FileTables):
                 raise fault_of(error) from error
 
     def _guarded(self) -> bool:
-        """Return whether the lock of the folder could be had. Raises `StoreFault` where locks fail."""
+        """Return whether the lock of the folder was acquired. Raises `StoreFault` if locks fail."""
         try:
             return locks.acquire(self._guard)
         except OSError as error:
@@ -303,7 +302,7 @@ class SqliteStore(FileTables):
 
     @contextmanager
     def _writing(self) -> Iterator[Execute]:
-        """Give the one writer, in a transaction that is committed and flushed when the block ends without an error."""
+        """Give the one writer, in a transaction that is committed and flushed if the block ends without an error."""
         with self._lock:
             self._expect_writable()
             connection = self._connected()
@@ -326,7 +325,7 @@ class SqliteStore(FileTables):
     _appending = _writing
 
     def _expect_writable(self) -> None:
-        """Raise StoreFault where nothing can be written; a disk that was full is looked at again."""
+        """Raise StoreFault if nothing can be written; a disk that was full is checked again."""
         if self._has_no_room:
             with self._reading():
                 pass
@@ -337,7 +336,7 @@ class SqliteStore(FileTables):
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        """Give the connection to read by; where the disk was full, it is looked at again, and held alone meanwhile."""
+        """Give the connection for reading; if the disk was full, it is checked again, and held exclusively meanwhile."""
         with self._lock:
             connection = self._connected()
             if not self._has_no_room:
@@ -353,11 +352,11 @@ class SqliteStore(FileTables):
     # ── the end of the log ───────────────────────────────────────────────────────────────────────────────────────
 
     def _mark(self) -> None:
-        """Note the newest record beside the log, which by itself cannot tell that it has lost its end.
+        """Note the newest record outside the log, which cannot show by itself that it has lost its end.
 
-        SQLite takes a damaged page of its log for the end of it, so records behind that vanish without a word. The note
-        is not flushed: one that is late names a record that is there all the same. While a record is missing, the note
-        that says so stays, until that session goes on.
+        SQLite takes a damaged page of its log for the log's end, so records after it vanish silently. The note is not flushed: a
+        stale one names a record that exists all the same. While a record is missing, the note that says so stays, until that
+        session continues.
         """
         if self._newest is None:
             return
@@ -367,11 +366,11 @@ class SqliteStore(FileTables):
             self._lost = None
         text = json.dumps(self._newest).encode()
         with suppress(OSError):
-            # In place: what is left of a longer note stands behind the line feed, where nobody reads.
+            # In place: the rest of a longer note stays after the line feed, where nobody reads it.
             write_at(self._guard, b"%08x %b\n" % (zlib.crc32(text), text), 0)
 
     def _missing(self) -> tuple[str, int] | None:
-        """Return the newest record as it was noted, if it is not there."""
+        """Return the newest noted record, if it is missing."""
         noted = self._noted()
         if noted is None:
             return None
@@ -381,8 +380,8 @@ class SqliteStore(FileTables):
         return None
 
     def _noted(self) -> tuple[str, int] | None:
-        """Return the newest record as it was noted. What is no note says nothing."""
-        assert self._folder is not None  # noqa: S101 - it is open before the database
+        """Return the newest noted record; None for an invalid note."""
+        assert self._folder is not None  # noqa: S101 - it is opened before the database
         try:
             descriptor = self._folder.open(_GUARD)
         except OSError:
@@ -393,7 +392,7 @@ class SqliteStore(FileTables):
             return None
         finally:
             os.close(descriptor)
-        # A note of which half was written by a process that died says nothing either.
+        # A note that a dying process wrote only in part is invalid too.
         if seal != b"%08x" % zlib.crc32(text) or not text:
             return None
         session, seq = json.loads(text)
@@ -402,7 +401,7 @@ class SqliteStore(FileTables):
     def _seen_by_others(self) -> object:
         """Return SQLite's number that changes when another connection commits to the same file."""
         with self._reading() as connection:
-            # Of a connection that is opened for each read the number says nothing.
+            # The number is meaningless on a connection that is opened for each read.
             return None if self._has_no_room else connection.execute("PRAGMA data_version").fetchone()[0]
 
     def _read(self, statement: str, parameters: Sequence[object] = ()) -> Rows:
@@ -413,10 +412,10 @@ class SqliteStore(FileTables):
             raise self._translated(error) from error
 
     def _translated(self, error: Exception) -> StoreFault:
-        """Return what SQLite said as a fault, by who can mend it."""
+        """Return an SQLite error as a fault, classified by who can fix it."""
         name = getattr(error, "sqlite_errorname", "") or ""
-        # After a failed flush nobody knows which pages are on the disk, and the next flush may succeed without them.
-        # Nothing more is written until the store is opened anew and reads what is there.
+        # After a failed flush nobody knows which pages are on the disk, and the next flush may succeed without them. Nothing more
+        # is written until the store is reopened and reads what is there.
         if name.startswith("SQLITE_IOERR"):
             self._broken = f"the disk failed ({error}); open the store again and check it"
         if name == "SQLITE_FULL" or (name.startswith(("SQLITE_IOERR", "SQLITE_CANTOPEN")) and self._is_full()):
@@ -437,14 +436,14 @@ class SqliteStore(FileTables):
         return StoreFault("io_error", f"{self.path}: {error}.")
 
     def _no_room(self) -> StoreFault:
-        """Return that the disk is too full for a new store: in one that holds nothing there is nothing to remove."""
+        """Return the fault of a disk that is too full for a new store: an empty one has nothing to remove."""
         more = "Make some room, or keep elsewhere: --store FOLDER, or PENSTOCK_STORE."
         fault = StoreFault("disk_full", f"The disk is full: there is no room for a store in {self.path}. {more}")
         fault.calls = ()
         return fault
 
     def _is_full(self) -> bool:
-        """Return whether there is no room, or no name, left: SQLite does not say so of the index that it shares with others."""
+        """Return whether no space, or no inode, is left: SQLite does not report this for its shared index."""
         if self._folder is None:
             return False
         with suppress(OSError):
@@ -457,7 +456,7 @@ class SqliteStore(FileTables):
     # ── sessions and removal ─────────────────────────────────────────────────────────────────────────────────────
 
     def _holder(self, execute: Execute) -> str:
-        """Return the name of the locked file that says that this store is open; the folder's lock is held."""
+        """Return the name of the locked file that shows that this store is open; the folder's lock is held."""
         del execute
         if self._holders is None:
             raise CallerError("The store is closed.")
@@ -477,7 +476,7 @@ class SqliteStore(FileTables):
             raise fault_of(error) from error
 
     def _unnoted(self, sessions: Sequence[str]) -> None:
-        """Take back the note of the newest record where it is of one of these: it would say that the log lost its end."""
+        """Clear the note of the newest record if it belongs to one of these: it would claim that the log lost its end."""
         if self._lost is not None and self._lost[0] in sessions:
             self._lost = None
         noted = self._noted()
@@ -486,19 +485,19 @@ class SqliteStore(FileTables):
                 write_at(self._guard, b" " * _NOTE_BYTES, 0)
 
     def _shrink(self) -> None:
-        """Give free pages back and empty the log; who reads meanwhile keeps them until the next time."""
+        """Release free pages and empty the log; concurrent readers delay that until the next time."""
         with suppress(StoreFault, *_ERRORS), self._lock, self._exclusive():
             connection = self._connected()
-            # First the log, which takes room as long as it holds anything, and pages are moved by way of it.
+            # First the log, which takes room as long as it holds anything, and through which pages are moved.
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-            # A statement without columns is stepped once by `execute`, which would free one page.
+            # `execute` steps a statement without columns only once, which would free one page.
             connection.executescript("PRAGMA incremental_vacuum")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def scrub(self) -> None:
-        """Write the database anew, without a byte of what was deleted, and empty its log; `Store.scrub` says more."""
-        # `secure_delete` overwrites what is deleted now; what lies in the gaps of pages from the time before, or from a page
-        # that was split, goes only when everything is written anew. The log holds old pages until it is merged and cut off.
+        """Rewrite the database, without a byte of what was deleted, and empty its log; `Store.scrub` says more."""
+        # `secure_delete` overwrites what is deleted now; what is in the gaps of pages from earlier, or from a split page,
+        # disappears only when everything is rewritten. The log holds old pages until it is merged and truncated.
         gc = f"penstock store gc{self._command_option()}"
         with self._lock, self._exclusive():
             connection = self._connected()
@@ -508,7 +507,7 @@ class SqliteStore(FileTables):
                         connection.execute(f"PRAGMA {pragma}")
                     connection.execute("VACUUM")
                 finally:
-                    # Also where there is no room to write anew: the log holds what was, and takes the room of the next removal.
+                    # Also if there is no room to rewrite: the log holds the old content, and takes the room of the next removal.
                     is_read = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
             except _ERRORS as error:
                 fault = self._translated(error)
@@ -523,7 +522,7 @@ class SqliteStore(FileTables):
             )
 
     def _remove_caches(self) -> None:
-        """Remove the indexes of ranked search: they hold words of files, and are made anew by the next search."""
+        """Remove the indexes of ranked search: they hold words of files, and the next search rebuilds them."""
         path = os.path.join(self.path, INDEX_FOLDER)
         if not os.path.isdir(path):
             return
@@ -534,7 +533,7 @@ class SqliteStore(FileTables):
     def _keep_reserve(self) -> None:
         if self._folder is None or self._read_only:
             return
-        # Behind a removal that failed a little less is there than was given back: the log and its index take some.
+        # After a failed removal slightly less room is left than was released: the log and its index take some.
         for size in (_RESERVE_BYTES, _RESERVE_BYTES // 2):
             with suppress(OSError, CallerError):
                 self._folder.hold_room(_RESERVE, size)
@@ -554,7 +553,7 @@ class SqliteStore(FileTables):
         try:
             with suppress(FileNotFoundError), os.scandir(os.path.join(self.path, INDEX_FOLDER)) as entries:
                 for entry in entries:
-                    with suppress(FileNotFoundError):  # another process makes one anew
+                    with suppress(FileNotFoundError):  # another process is rebuilding one
                         size += entry.stat(follow_symlinks=False).st_size
         except OSError as error:
             raise fault_of(error) from error
@@ -566,7 +565,7 @@ class SqliteStore(FileTables):
     # ── upkeep ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _database_damage(self) -> list[str]:
-        """Return what SQLite's integrity check finds, the first twenty."""
+        """Return the first twenty findings of SQLite's integrity check."""
         try:
             with self._reading() as connection:
                 found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(20)").fetchall()]
@@ -575,7 +574,7 @@ class SqliteStore(FileTables):
         return [reason for reason in found if reason != "ok"]
 
     def facts(self) -> dict[str, str]:
-        """Return what durability rests on here: SQLite's version and the settings in force."""
+        """Return what durability depends on here: SQLite's version and the settings in force."""
         version = sqlite3.sqlite_version
         known = tuple(int(part) for part in version.split(".")) < (3, 51, 3)
         return {
@@ -590,11 +589,11 @@ class SqliteStore(FileTables):
         }
 
     def close(self) -> None:
-        """Merge the log into the database and give everything back. Nothing can be done with the store after that."""
+        """Merge the log into the database and release everything. The store cannot be used after that."""
         with self._lock:
             if self._connection is not None and self._process == os.getpid():
-                # The last connection that closes merges the log, which is a write, so the lock is held; where it cannot
-                # be had, another process has the database open and merges later.
+                # The last connection to close merges the log, which is a write, so the lock is held; if it is not available,
+                # another process has the database open and merges later.
                 with suppress(StoreFault):
                     if self._guard >= 0 and not self._read_only:
                         with self._exclusive():
@@ -603,7 +602,7 @@ class SqliteStore(FileTables):
             self._let_go()
 
     def _let_go(self) -> None:
-        """Give back what is open, in whatever state."""
+        """Close whatever is open, in any state."""
         connection, self._connection = self._connection, None
         # A connection is not used across a fork, not even to close it (sqlite.org/howtocorrupt.html).
         if connection is not None and self._process == os.getpid():
@@ -622,14 +621,14 @@ class SqliteStore(FileTables):
 
     def __del__(self) -> None:
         if hasattr(self, "_guard"):
-            try:  # noqa: SIM105 - the interpreter may be ending: names are gone
+            try:  # noqa: SIM105 - the interpreter may be shutting down: names are gone
                 self.close()
             except Exception:  # noqa: BLE001, S110
                 pass
 
 
 def _made(folder: OwnFolder, name: str) -> int:
-    """Return a private file open for writing, made where there is none."""
+    """Return a private file open for writing, created if missing."""
     try:
         return folder.create(name)
     except FileExistsError:
@@ -637,7 +636,7 @@ def _made(folder: OwnFolder, name: str) -> int:
 
 
 def _text(raw: bytes) -> str:
-    """Return a text column, damaged bytes as escapes: what was damaged is read all the same, and its hash tells."""
+    """Return a text column, damaged bytes as escapes: a damaged value is readable, and its hash reveals the damage."""
     return raw.decode("utf-8", "backslashreplace")
 
 

@@ -30,8 +30,8 @@ class SummaryTables(JournalTables):
         return str(rows[0][0]) if rows else ""
 
     def summary(self, session: str) -> str | None:
-        """Return the summary of a journal that is what it was made of; `Store.summary` says more."""
-        # What is wrong with what can be made again is nobody's trouble; of the journal whoever reads it is told.
+        """Return the summary of a journal that has not changed since; `Store.summary` says more."""
+        # A faulty summary can be rebuilt and concerns nobody; whoever reads the journal is told of its faults.
         with suppress(StoreFault):
             rows = self._read("SELECT text, seal FROM summaries WHERE session = ?", (session,))
             if rows and rows[0][1] == _seal(self.newest_hash(session), rows[0][0]):
@@ -46,7 +46,7 @@ class SummaryTables(JournalTables):
         """Keep the summaries of some sessions; `Store.keep_summaries` says more."""
         with self._writing() as execute:
             for session, (newest, text) in made.items():
-                # A session may have gone meanwhile: its summary would stay.
+                # A session may have been removed meanwhile: its summary would stay.
                 taken = execute("SELECT bytes FROM sessions WHERE session = ?", (session,))
                 if taken and len(text) * _LARGEST_SHARE <= taken[0][0]:
                     execute("DELETE FROM summaries WHERE session = ?", (session,))
@@ -54,10 +54,10 @@ class SummaryTables(JournalTables):
                     execute("INSERT INTO summaries VALUES (?, ?, ?)", row)
 
     def _summary_bytes(self) -> int:
-        """Return what the summaries take, about."""
+        """Return what the summaries take, roughly."""
         return int(self._read("SELECT COALESCE(SUM(LENGTH(text)), 0) FROM summaries")[0][0])
 
 
 def _seal(newest_hash: str, text: str) -> str:
-    """Return what a summary must carry; the hash of a record is of no other session."""
+    """Return the seal that a summary must carry; no other session has the record's hash."""
     return sha256(f"{newest_hash}\n{text}".encode()).hexdigest()

@@ -20,7 +20,7 @@ from penstock.store.removal import RemovalTables
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_WORTH = 0.75  # compressed pieces are taken when they are no longer than this share
+_WORTH = 0.75  # compressed pieces are used if they are no longer than this share
 
 
 class Tables(RemovalTables):
@@ -34,7 +34,7 @@ class Tables(RemovalTables):
             execute("INSERT INTO learned VALUES (?, ?, ?)", (name, value, now))
 
     def learned(self, name: str) -> tuple[str, float] | None:
-        """Return what was kept under a name, and when, in seconds since 1970; None where nothing was."""
+        """Return what was kept under a name, and when, in seconds since 1970; None if nothing was."""
         rows = self._read("SELECT value, at FROM learned WHERE name = ?", (name,))
         return (str(rows[0][0]), float(rows[0][1])) if rows else None
 
@@ -59,41 +59,41 @@ class Tables(RemovalTables):
         )
 
     def prune(self) -> Pruned:
-        """Take away what has expired or is beyond the limit, and compress the rest where that saves a quarter."""
+        """Remove what has expired or exceeds the limit, and compress the rest if that saves a quarter."""
         before = self.size()
         with self._writing() as execute:
             expired, places = self._expire(execute)
             dropped = 0
             if before.used_bytes > self.limit_bytes:
                 count = int(execute("SELECT COUNT(*) FROM handles WHERE gone = ''")[0][0])
-                with suppress(StoreFault):  # `full`: the rest is in use by sessions, which `collect` takes
+                with suppress(StoreFault):  # `full`: the rest is in use by sessions, which `collect` removes
                     places += self._make_room(execute, 0)
                 dropped = count - int(execute("SELECT COUNT(*) FROM handles WHERE gone = ''")[0][0])
             places += self._leftovers(execute)
         self._remove_places(places)
-        # Each in a transaction of its own, so that others write in between.
+        # Each in its own transaction, so that others can write in between.
         compressed = sum(
             self._compress(str(digest))
             for digest, place in self._read(
                 "SELECT digest, place FROM contents WHERE stored_bytes = bytes AND bytes > 0"
             )
-            if not is_object(str(place))  # it would be read whole over a network, and written once more
+            if not is_object(str(place))  # it would be read whole over the network, and written again
         )
         freed = before.stored_bytes - self.size().stored_bytes
         return Pruned(expired=expired, dropped=dropped, compressed=compressed, freed_bytes=freed)
 
     def _compress(self, digest: str) -> bool:
-        """Keep content in less room, where that saves enough; whether it did. What is damaged stays as it is: `check` names it."""
+        """Compress content if that saves enough, and return whether it did. Damaged content is left alone: `check` names it."""
         try:
             return self._compressed(digest)
         except Damaged:
             return False
 
     def _compressed(self, digest: str) -> bool:
-        """Compress a content, where that saves enough; whether it did. Raises `Damaged`."""
+        """Compress content if that saves enough, and return whether it did. Raises `Damaged`."""
         _, place, total, _, _, packed, _ = self._content(digest)
         layout = pieces.PieceLayout(digest, place, total, pieces.unpack(packed))
-        # Its first piece speaks for all: a gigabyte that does not shrink costs a quarter of a megabyte at each pruning.
+        # Its first piece stands for all: a gigabyte that does not shrink costs a quarter of a megabyte at each pruning.
         short = len(pieces.compressed(self._piece(layout, 0)))
         if short > _WORTH * layout.plain_bytes(0):
             return False
@@ -109,7 +109,7 @@ class Tables(RemovalTables):
         removed = []
         try:
             with self._writing() as execute:
-                # It may have been given up, or compressed by another, while this one read it.
+                # It may have been removed, or compressed by another process, while this one read it.
                 found = execute("SELECT * FROM contents WHERE digest = ? AND place = ?", (digest, place))
                 if not found:
                     return False
@@ -129,12 +129,12 @@ class Tables(RemovalTables):
         return True
 
     def check(self) -> list[Damage]:
-        """Read everything and name whatever is not what was written; nothing is changed."""
+        """Read everything and report whatever is not what was written; nothing is changed."""
         found = [Damage(what="database", name=self.url, reason=reason) for reason in self._database_damage()]
         for look in (self._check_total, self._check_sessions, self._check_handles, self._check_contents):
             try:
                 found += look()
-            except StoreFault as fault:  # the database cannot read on
+            except StoreFault as fault:  # the database cannot be read further
                 found.append(Damage(what="database", name=self.url, reason=fault.message))
         return found
 
@@ -148,7 +148,7 @@ class Tables(RemovalTables):
     def _check_sessions(self) -> list[Damage]:
         found = []
         sessions = {str(name) for (name,) in self._read("SELECT DISTINCT session FROM records")}
-        if self._lost is not None:  # with all its records, perhaps
+        if self._lost is not None:  # possibly with all its records
             sessions.add(self._lost[0])
         for session in sorted(sessions):
             try:
@@ -189,13 +189,13 @@ class Tables(RemovalTables):
         return None
 
     def _check_content(self, digest: str) -> str:
-        """Return what is wrong with a content, "" for nothing: its entry, each piece, and its SHA-256 as a whole."""
+        """Return what is wrong with a content ("" for nothing): its entry, each piece, and its SHA-256 as a whole."""
         try:
             _, place, total, _, _, packed, _ = self._content(digest)
         except Damaged as damage:
             return damage.message
         layout = pieces.PieceLayout(digest, place, total, pieces.unpack(packed))
-        # The checksums of pieces have 32 bits; the digest is the name of the content, and settles it.
+        # The checksums of pieces have 32 bits; the digest is the name of the content, and is decisive.
         whole = hashlib.sha256()
         for number in range(len(layout.pieces)):
             try:
@@ -203,7 +203,7 @@ class Tables(RemovalTables):
             except StoreFault as fault:
                 if not is_object(place):
                     raise
-                return fault.message  # of this one: others may lie with the tables, and are looked at
+                return fault.message  # only this one: others may lie with the tables, and are checked
             if data is None:
                 return f"bytes from {number * pieces.PIECE_BYTES} on are not what was written"
             whole.update(data)

@@ -24,7 +24,7 @@ def put_text(store: TextShelf, text: str, name: str) -> str:
     """Keep one text and return its handle.
 
     Args:
-        store: Where it goes.
+        store: Where it is kept.
         text: Any text; a lone surrogate, as providers send them, is kept like everything else.
         name: What made it.
     """
@@ -35,7 +35,7 @@ def put_texts(store: TextShelf, texts: Iterable[tuple[str, str]]) -> list[str]:
     """Keep some texts, each with what made it, and return their handles in order.
 
     Args:
-        store: Where they go; in one transaction where it has `put_many`, else one after the other.
+        store: Where they are kept; in one transaction if it has `put_many`, else one after the other.
         texts: Pairs of a text and its name.
     """
     put_many = getattr(store, "put_many", None)
