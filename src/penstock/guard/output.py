@@ -40,29 +40,29 @@ _MIN_CHARS = 200  # a limit that cannot hold the notice is a mistake
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OutputLimits:
-    """How large a result may be, in characters and lines, and which part of it stays; `CHILD_AGENT` is an example.
+    """How large a result may be, in characters and lines, and which part of it is kept; `CHILD_AGENT` is an example.
 
     Raises:
         CallerError: `chars` is below 200, which cannot hold the notice, or `lines` below 5.
     """
 
     chars: int | None = None
-    """Characters of the result with its notice; None for what the environment says, else `MAX_TOOL_OUTPUT_CHARS`."""
+    """Characters of the result with its notice; None for the environment's value, else `MAX_TOOL_OUTPUT_CHARS`."""
     lines: int | None = None
     """Lines of the result with its notice; None for no bound on lines."""
     keep: Keep = Keep.HEAD
-    """Which part of a result that is too large stays: its beginning, its end, or both."""
+    """Which part of a result that is too large is kept: its beginning, its end, or both."""
 
     def __post_init__(self) -> None:
         for name, least in (("chars", _MIN_CHARS), ("lines", 5)):
             value = getattr(self, name)
-            # `type` and not `isinstance`: True is an int, and a limit of one character is nobody's intention.
+            # `type` rather than `isinstance`: True is an int, and nobody intends a limit of one character.
             if value is not None and (type(value) is not int or value < least):
                 raise CallerError(f"{name} is a whole number from {least} on, not {value!r}")
 
 
 CHILD_AGENT = OutputLimits(chars=6_000, lines=50)
-"""Limits of what a child agent hands to its parent: 6,000 characters and 50 lines (G-8)."""
+"""Limits for what a child agent hands to its parent: 6,000 characters and 50 lines (G-8)."""
 
 
 def guard_output(
@@ -101,12 +101,11 @@ def _guard(
     store: Store | None,
     dialect: Dialect | None,
 ) -> Guarded:
-    """Return `output` within `allowance`; `limits` says here only which part of it stays."""
+    """Return `output` within `allowance`; `limits` only says which part of it is kept."""
     keep = Keep.HEAD if limits is None else limits.keep
     per_token = chars_per_token()
-    # Fitting comes before keeping, because most results fit and a store is a flush to disk. What is longer than any
-    # text that the allowance holds is not tried. A text that was guarded already keeps the handle or the sentence that
-    # it has.
+    # Fitting comes before keeping, because most results fit and a store means a flush to disk. What is longer than any text that
+    # the allowance holds is not tried. A text that was already guarded keeps its handle or its sentence.
     if isinstance(output, Guarded) or len(output) <= fitting.max_chars(allowance):  # it may fit, or be kept already
         fitted = fitting.fit(output, allowance, keep, name=tool_name, dialect=dialect, chars_per_token=per_token)
         if not fitted.is_cut or fitted.handle is not None or fitted.way is not None:
@@ -117,7 +116,7 @@ def _guard(
         return fitting.fit(
             output, allowance, keep, handle, name=tool_name, way=way, dialect=dialect, chars_per_token=per_token
         )
-    # No more than `most` characters of either end can be shown, so the cut looks at those and not at a gigabyte.
+    # No more than `most` characters of either end can be shown, so only those are examined for the cut, not a gigabyte.
     most = fitting.max_chars(allowance)
     head, tail = output[:most], output[-most:] if most else ""
     return fitting.fit_ends(
@@ -131,31 +130,31 @@ def kept(
     """Keep `output` in a store and return its handle and measures, or the sentence that says why that failed.
 
     Args:
-        output: The whole text; half UTF-16 pairs in it are kept as they are.
+        output: The whole text; lone UTF-16 surrogates in it are kept as they are.
         tool_name: The name under which it is kept.
         store: The store, None for the default one.
         tokens: The counter for the measure in tokens.
 
     Returns:
-        `(handle, None, measures)` where it was kept, else `(None, sentence, None)`. It raises nothing for a store that
-        is full, damaged or out of reach.
+        `(handle, None, measures)` if it was kept, else `(None, sentence, None)`. It raises nothing for a store that is full,
+        damaged or out of reach.
     """
     try:
         chosen = store if store is not None else default_store()
         handle = chosen.put(output.encode("utf-8", "surrogatepass"), name=tool_name)
-        info = chosen.info(handle)  # the store has counted already
+        info = chosen.info(handle)  # the store has already counted
     except (PenstockError, OSError) as error:
         return None, not_kept(str(error)), None
     return handle, None, Whole(len(output), info.bytes, info.lines, tokens(output))
 
 
 def _as_kept(output: str, store: Store | None) -> str:
-    """Return a text as its store will keep it: what is shown has to be a part of that, or pages would not go on where it ends."""
+    """Return a text as its store will keep it: what is shown must be a part of that, or pages would not continue where it ends."""
     try:
         chosen = store if store is not None else default_store()
-    except (PenstockError, OSError):  # whoever keeps it says why
+    except (PenstockError, OSError):  # keeping it will report the reason
         return output
-    # A caller's own store may know nothing of it; and a text that was guarded before is no whole.
+    # A caller's own store may lack the attribute; and a text that was guarded before is not whole.
     if isinstance(output, Guarded) or not getattr(chosen, "keeps_redacted", False):
         return output
     from penstock.store.marks import redacted_bytes
@@ -164,11 +163,11 @@ def _as_kept(output: str, store: Store | None) -> str:
 
 
 def not_kept(reason: str) -> str:
-    """Return the sentence of a notice whose whole could not be kept, with `reason` clipped and made inert."""
+    """Return the sentence for a notice whose whole could not be kept, with `reason` clipped and made inert."""
     return f"The rest could not be kept: {escape.clip(reason)} {fitting.NARROWER}"
 
 
-# One store a process and URL: SQLite connections do not survive a fork, so the key holds the process.
+# One store per process and URL: SQLite connections do not survive a fork, so the key includes the process.
 _stores: dict[tuple[int, str], Store] = {}
 _opening = threading.Lock()
 
@@ -177,7 +176,7 @@ def default_store() -> Store:
     """Return the user's store, opened at the first call in this process and closed when it ends.
 
     Raises:
-        PenstockError: The URL in `PENSTOCK_STORE` cannot be one, or the store cannot be used now.
+        PenstockError: The URL in `PENSTOCK_STORE` is invalid, or the store cannot be used now.
     """
     from penstock.store import default_url, open_store
 
@@ -190,17 +189,17 @@ def default_store() -> Store:
 
 
 def default_allowance() -> Allowance:
-    """Return the allowance of a result where nobody set limits: `MAX_TOOL_OUTPUT_CHARS` or the environment's number."""
+    """Return the allowance of a result if nobody set limits: `MAX_TOOL_OUTPUT_CHARS` or the environment's number."""
     return _allowance(OutputLimits())
 
 
 def chars_per_token() -> float:
-    """Return how many characters count as one token in notices: 3.5, or what `PENSTOCK_CHARS_PER_TOKEN` says."""
+    """Return how many characters count as one token in notices: 3.5, or the value of `PENSTOCK_CHARS_PER_TOKEN`."""
     return float(_from_environment(_PER_TOKEN, float, fitting.CHARS_PER_TOKEN))
 
 
 def _allowance(limits: OutputLimits) -> Allowance:
-    """Return the allowance that `limits` stand for, the environment asked now and not at import."""
+    """Return the allowance for `limits`; the environment is read now and not at import."""
     chars = limits.chars or _from_environment(_VARIABLES, int, MAX_TOOL_OUTPUT_CHARS)
     return Allowance.chars(chars)._replace(max_lines=limits.lines)
 
@@ -208,8 +207,8 @@ def _allowance(limits: OutputLimits) -> Allowance:
 def _from_environment(names: tuple[str, ...], kind: type[Any], default: Any) -> Any:
     """Return the number in the first of the variables `names` that is set.
 
-    What is no number in range is warned about and gives `default`.
-    The environment is read at each call, so that a test or a host can change it while the process runs.
+    A value that is not a number in range causes a warning and gives `default`. The environment is read at each call, so that a test
+    or a host can change it while the process runs.
     """
     for name in names:
         text = os.environ.get(name)
@@ -220,7 +219,7 @@ def _from_environment(names: tuple[str, ...], kind: type[Any], default: Any) -> 
         except ValueError:
             value = 0
         least = _MIN_CHARS if kind is int else 0.1
-        # `nan` fails both comparisons, and `inf` would be no limit at all.
+        # `nan` fails both comparisons, and `inf` would not be a limit.
         if least <= value < float("inf"):
             return value
         warnings.warn(
@@ -257,12 +256,12 @@ def wrap_tool(
     Returns:
         A function of the same kind as `fn`: a coroutine function for a coroutine function, and so on.
     """
-    # A bound method says it on its object, for all methods of that.
+    # A bound method gets the attribute from its object, for all of its methods.
     if getattr(getattr(fn, "__self__", fn), "bounds_itself", False):
         return fn
     name = tool_name or str(getattr(fn, "__name__", "tool"))
     wrap = _Wrap(fn, lambda text: guard_output(text, name, store=store, limits=limits, dialect=dialect))
-    call = fn if inspect.isroutine(fn) else getattr(fn, "__call__", fn)  # noqa: B004 - an object that is called
+    call = fn if inspect.isroutine(fn) else getattr(fn, "__call__", fn)  # noqa: B004 - a callable object
     if inspect.isasyncgenfunction(call):
         wrapped = wrap.stream
     elif inspect.isgeneratorfunction(call):
@@ -282,24 +281,23 @@ class _Wrap:
         self._guarded = guarded
 
     def _one(self, result: Any) -> Any:
-        """Return one result guarded: the object itself where its text form fits, so that a caller in Python keeps its types."""
+        """Return one result guarded: the object itself if its text form fits, so that a caller in Python keeps its types."""
         guarded = self._guarded(_text_form(result))
         return guarded if guarded.is_cut or isinstance(result, str) else result
 
     def _several(self, texts: list[str]) -> list[Any]:
         """Return the texts of a generator between two results of other kinds, guarded as one.
 
-        They stay in their parts where nothing had to be cut.
+        They stay separate if nothing had to be cut.
         """
-        # Guarded together first: a thousand parts that fit one by one are still too much.
+        # Guarded together first: a thousand parts that fit individually may still be too much.
         guarded = self._guarded("".join(texts))
         parts = [self._one(text) for text in texts]
         return parts if "".join(parts) == guarded else [guarded]
 
     def _any(self, result: Any) -> Any:
-        """Return a result of any kind guarded, also one that is only awaited or iterated later."""
-        # A plain function may return a coroutine or a generator (a decorator, a partial): its kind shows only in the
-        # result.
+        """Return a result of any kind guarded, including one that is awaited or iterated only later."""
+        # A plain function may return a coroutine or a generator (a decorator, a partial): only the result shows its kind.
         if inspect.isawaitable(result):
             return self._awaited(result)
         if inspect.isgenerator(result):
@@ -310,7 +308,7 @@ class _Wrap:
         return self._one(await result)
 
     def _each(self, items: Iterator[Any]) -> Iterator[Any]:
-        """Yield the results of a generator, runs of texts guarded as one."""
+        """Yield the results of a generator, with runs of texts guarded as one."""
         texts: list[str] = []
         for item in items:
             if isinstance(item, str):
@@ -322,7 +320,7 @@ class _Wrap:
         yield from self._several(texts)
 
     async def _each_async(self, items: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        """Do the same as `_each` for an asynchronous generator."""
+        """Same as `_each`, for an asynchronous generator."""
         texts: list[str] = []
         async for item in items:
             if isinstance(item, str):
@@ -374,7 +372,7 @@ class _Wrap:
 
 
 def _text_form(result: Any) -> str:
-    """Return what a model would be shown of a result: text as it is, JSON for data, else what `str` says."""
+    """Return what a model would be shown of a result: text unchanged, JSON for data, else the result of `str`."""
     if isinstance(result, str):
         return result
     if isinstance(result, bytes | bytearray | memoryview):
@@ -393,7 +391,7 @@ def _text_form(result: Any) -> str:
 class TurnBudget:
     """A budget that the results of one turn share (G-7): small ones keep what they need, the largest are cut first.
 
-    Results that come later share what earlier ones left. Threads may share one.
+    Later results share what earlier ones left. Threads may share one.
 
     Args:
         allowance: What all results of the turn may take, in characters, bytes or tokens.
@@ -410,7 +408,7 @@ class TurnBudget:
 
     @property
     def left(self) -> Allowance:
-        """Return what has not been taken yet, in the unit of the allowance; results never take more than there is."""
+        """Return the remaining allowance, in its unit; results never take more than there is."""
         return fitting.of(self.allowance, self.allowance.limit - self._spent)
 
     def guard(self, results: Sequence[tuple[str, str]], *, keep: Keep = Keep.HEAD) -> list[Guarded]:
@@ -418,15 +416,15 @@ class TurnBudget:
 
         Args:
             results: Pairs of tool name and output, in the order in which they are to be shown.
-            keep: Which part of a result that is cut stays.
+            keep: Which part of a cut result is kept.
 
         Returns:
-            One guarded text for each pair, in the same order; `left` has fallen by what they take.
+            One guarded text for each pair, in the same order; `left` has decreased by what they take.
         """
         limits = OutputLimits(keep=keep)
         with self._lock:
-            # Shares are found by filling up from the smallest. The lock covers sharing and spending: two threads that
-            # both saw the same rest would spend it twice.
+            # Shares are found by filling up from the smallest. The lock covers sharing and spending: two threads that both saw the
+            # same remainder would spend it twice.
             sizes = [self.allowance.measure(output) for _, output in results]
             shares = fitting.share(sizes, self.left.limit)
             guarded = [

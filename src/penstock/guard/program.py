@@ -31,35 +31,35 @@ if TYPE_CHECKING:
 Awaited = TypeVar("Awaited")
 
 NOT_FOUND = 127
-"""The exit status of a program that is not there, as shells have it."""
+"""The exit status for a missing program, as in shells."""
 NOT_RUN = 126
-"""The exit status of a program that is there and cannot be run."""
+"""The exit status for a program that exists and cannot be run."""
 _LINGER_SECONDS = 2.0
-"""How long an output is read once the program has ended: what it left behind may hold it open for ever."""
+"""How long an output is read after the program has ended: processes it left behind may hold it open forever."""
 _SLICE_SECONDS = 0.5
 _READ_BYTES = 256 * 1024
 _PR_SET_PDEATHSIG = 1  # prctl(2)
-# What programs ask before they colour what they print. A program that a person told to colour still does.
+# Variables that programs check before they use colours. A program that a person told to use colours still does.
 _NO_COLOURS = {"NO_COLOR": "1", "CLICOLOR": "0"}
 
 
 class Ran(NamedTuple):
-    """How a program went."""
+    """The outcome of a program."""
 
     status: int
-    """The exit status of a program; below 0 the signal that ended it."""
+    """The exit status of a program; if negative, the signal that ended it."""
     stdout: Drained
     """The shown part of a program's output, and where the whole is."""
     stderr: Drained
 
 
 def environment_for(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables of a program whose output a model reads: the same, without an offer of colours."""
+    """Return the variables of a program whose output a model reads: the same, but discouraging colours."""
     return {**_NO_COLOURS, **environment, "TERM": "dumb"}
 
 
 class Writing:
-    """Write parts to a descriptor, until nobody reads there: the program is told by its own next write.
+    """Writes parts to a descriptor, until nobody reads there any more: the program notices at its own next write.
 
     Args:
         descriptor: where they go.
@@ -70,7 +70,7 @@ class Writing:
         self._is_read = True
 
     def __call__(self, part: bytes) -> None:
-        """Write one part, all of it."""
+        """Write all of one part."""
         view = memoryview(part)
         try:
             while view and self._is_read:
@@ -95,20 +95,20 @@ def run(
 ) -> Ran:
     """Run a program to its end.
 
-    Signals that this process gets meanwhile go to the program.
+    Signals that this process receives meanwhile are passed to the program.
 
     Args:
         command: the program and its arguments.
         allowance: what both outputs may take together, notices included.
-        keep: which part of an output stays where it is too long.
+        keep: which part of an output is kept if it is too long.
         name: how notices call the program.
-        open_store: called once an output proves too long, for each output in a thread of its own.
+        open_store: called once an output proves too long, for each output in its own thread.
         keep_bytes: how many bytes of each output are kept.
         dialect: how calls in the notices are written.
         chars_per_token: for the estimates in tokens that the notices give.
-        watched: what the parts of each output pass on their way.
-        printed_to: where each output goes in the end; once nobody reads there, the program finds nobody to read.
-        hand_on: what is given each output as it comes, uncut, where it cannot be kept; None shows its ends.
+        watched: an iterator through which the parts of each output pass.
+        printed_to: the final destination of each output; once nobody reads there, the program's pipe is closed too.
+        hand_on: receives each output as it arrives, uncut, if it cannot be kept; None shows its ends.
 
     Raises:
         OSError: the program cannot be started.
@@ -132,7 +132,7 @@ def run(
             hand_on=hand_on,
         )
 
-    # Handled before the program starts: whoever sees that it runs may send at once.
+    # Installed before the program starts: whoever sees that it runs may send a signal at once.
     with passing_signals() as hand_to:
         environment = environment_for(os.environ)
         with (
@@ -142,8 +142,8 @@ def run(
                 stderr=subprocess.PIPE,
                 env=environment,
                 bufsize=0,
-                # What a shell hands on has a number of its own: `diff <(…) <(…)`, `3>file`, the jobs of `make`. Python hands
-                # nothing on by itself that it opened.
+                # Descriptors inherited from a shell must survive: `diff <(…) <(…)`, `3>file`, the jobs of `make`. Python itself
+                # lets children inherit nothing that it opened.
                 close_fds=False,
                 preexec_fn=_ending_with_us(),  # noqa: PLW1509 - there is no other thread yet
             ) as running,
@@ -161,9 +161,9 @@ def run(
 
 
 def _ending_with_us() -> Callable[[], None] | None:
-    """Return what a program is to do before it begins, so that it ends where this process is killed: no signal is passed on then.
+    """Return a function that makes the program end if this process is killed: no signal is passed on then.
 
-    None where the system has no such thing (all but Linux): there it lives on, as it would behind any shell.
+    None if the system does not support it (all but Linux): there the program lives on, as it would under any shell.
     """
     if sys.platform != "linux":
         return None
@@ -173,7 +173,7 @@ def _ending_with_us() -> Callable[[], None] | None:
 
     def end_with_us() -> None:
         prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != ours:  # killed before that could be said
+        if os.getppid() != ours:  # killed before the request was made
             os.kill(os.getpid(), signal.SIGKILL)
 
     return end_with_us
@@ -211,22 +211,22 @@ def _shared(
 
 
 def end_of(running: subprocess.Popen[bytes]) -> int:
-    """Wait for the end of a program and return its status; signals are handled meanwhile."""
+    """Wait for a program to end and return its status; signals are handled meanwhile."""
     return _awaited(running.wait)
 
 
 def _awaited(wait: Callable[[], Awaited]) -> Awaited:
-    """Return what a wait returns, which another thread does; signals are handled meanwhile.
+    """Return the result of a wait that another thread performs; signals are handled meanwhile.
 
-    A signal that came as this thread began to wait for a program, or that another thread was handed, would be handled when the
-    program ends, which it may do only because of the signal. A future is waited for in slices.
+    A signal that arrived just as this thread began to wait for a program, or that was delivered to another thread, would be handled
+    only when the program ends, which may happen only because of the signal. A future is waited for in slices.
     """
     awaited: Future[Awaited] = Future()
 
     def answer() -> None:
         try:
             awaited.set_result(wait())
-        except BaseException as error:  # noqa: BLE001  (raised where the result is asked for)
+        except BaseException as error:  # noqa: BLE001  (raised when the result is requested)
             awaited.set_exception(error)
 
     threading.Thread(target=answer, daemon=True, name="penstock-wait").start()
@@ -237,14 +237,14 @@ def _awaited(wait: Callable[[], Awaited]) -> Awaited:
 
 
 def _parts(pipe: IO[bytes], reader: int | None, running: subprocess.Popen[bytes]) -> Iterator[bytes]:
-    """Yield what comes out of a pipe until its end, until nobody reads on, or until some time after the program has ended."""
+    """Yield what comes out of a pipe until its end, until its reader has gone, or until some time after the program has ended."""
     descriptor = pipe.fileno()
     until: float | None = None
     if sys.platform != "win32":
         waiting = select.poll()  # `select` takes no descriptor above 1023
         waiting.register(descriptor, select.POLLIN | select.POLLHUP)
-        if reader is not None and not os.isatty(reader):  # of a terminal that is gone its programs are told otherwise
-            waiting.register(reader, 0)  # for nothing but its end
+        if reader is not None and not os.isatty(reader):  # programs of a closed terminal learn of it in another way
+            waiting.register(reader, 0)  # only for its end
     while True:
         if until is None and running.poll() is not None:
             until = time.monotonic() + _LINGER_SECONDS
@@ -254,7 +254,7 @@ def _parts(pipe: IO[bytes], reader: int | None, running: subprocess.Popen[bytes]
         if sys.platform != "win32":
             ready = {one for one, _ in waiting.poll(100)}
             if reader in ready:
-                pipe.close()  # and the program is told by its next write, as it would be without us
+                pipe.close()  # the program notices at its next write, as it would without us
                 return
             if not ready:
                 continue
@@ -265,10 +265,10 @@ def _parts(pipe: IO[bytes], reader: int | None, running: subprocess.Popen[bytes]
 
 
 def _leave_reader(descriptor: int) -> None:
-    """Leave a process that reads a pipe to its end: what the program left behind would die of the next line that it prints."""
+    """Start a process that reads a pipe to its end: what the program left behind would die at its next line of output."""
     if sys.platform == "win32":
         return
-    # A program of its own and no fork: this process has threads.
+    # A separate program rather than a fork: this process has threads.
     reader = "import os\nwhile os.read(0, 65536): pass"
     null = subprocess.DEVNULL
     subprocess.Popen(
@@ -277,32 +277,32 @@ def _leave_reader(descriptor: int) -> None:
 
 
 def _wait(running: subprocess.Popen[bytes]) -> int:
-    """Wait until a program ends, and stop whenever it stops: the shell that started this process waits for this one alone."""
+    """Wait until a program ends, and stop whenever it stops: the shell that started this process waits only for this one."""
     while _has_stopped(running):
         pass
     return running.wait()
 
 
 def _has_stopped(running: subprocess.Popen[bytes]) -> bool:
-    """Wait until a program stops or ends. Where it stopped, stop until this process is woken, and return True."""
-    if sys.platform != "linux":  # elsewhere nobody can ask without taking the end from who asks next
+    """Wait until a program stops or ends. If it stopped, stop until this process is continued, and return True."""
+    if sys.platform != "linux":  # elsewhere nobody can ask without consuming the status
         return False
     try:
         seen = _awaited(lambda: os.waitid(os.P_PID, running.pid, os.WEXITED | os.WSTOPPED | os.WNOWAIT))
-    except ChildProcessError:  # who reads its outputs has asked, too, and got its status
+    except ChildProcessError:  # the thread that reads its outputs has also asked, and got its status
         return False
     if seen is None or seen.si_code != os.CLD_STOPPED:
         return False
-    # Who wakes this process wakes the program, but not before this one hands on stops again: the next one may come at once.
+    # Whoever continues this process continues the program, but only once this one passes stops on again: the next may come at once.
     woken: list[int] = []
     hand_on = signal.signal(signal.SIGCONT, lambda number, _: woken.append(number))
     said = None
     with suppress(
         ChildProcessError
-    ):  # taken, so that it is said once; there is nothing to be told of what goes on already
+    ):  # consumed, so that it is reported once; a program that is already running again has nothing to report
         said = os.waitid(os.P_PID, running.pid, os.WSTOPPED | os.WNOHANG)
     if said is not None and not woken:
-        # By the signal that stopped the program, so that a shell says of this process what it would say of that.
+        # By the signal that stopped the program, so that a shell reports of this process what it would report of that one.
         how = seen.si_status
         earlier = None if how == signal.SIGSTOP else signal.signal(how, signal.SIG_DFL)
         os.kill(os.getpid(), how)
@@ -314,7 +314,7 @@ def _has_stopped(running: subprocess.Popen[bytes]) -> bool:
     return True
 
 
-# What is not handed on: nobody can handle the first two; the next are of this process's own making, or say something of it.
+# Not passed on: the first two cannot be handled; the next are caused by this process itself, or concern only it.
 _OWN_SIGNALS = (
     "SIGKILL",
     "SIGSTOP",
@@ -330,7 +330,7 @@ _OWN_SIGNALS = (
 
 
 def _passed_signals(*, is_apart: bool) -> set[int]:
-    """Return the signals that a program is to get in the place of this process; one apart is not stopped by another's terminal."""
+    """Return the signals that are passed on to a program; a program apart is not stopped by another's terminal."""
     if sys.platform == "win32":
         return {signal.SIGTERM}
     return {int(number) for number in signal.valid_signals()} - {
@@ -340,13 +340,13 @@ def _passed_signals(*, is_apart: bool) -> set[int]:
 
 @contextmanager
 def passing_signals(*, is_apart: bool = False) -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
-    """Hand on to a program what is sent to this process; what a terminal sends to both is not sent twice.
+    """Pass on to a program the signals sent to this process; what a terminal sends to both is not sent twice.
 
     Args:
-        is_apart: whether the program has a process group of its own, which a terminal sends nothing.
+        is_apart: whether the program has its own process group, to which a terminal sends nothing.
 
     Yields:
-        what is to be called with the program once it runs; signals that came before wait for it.
+        a function to call with the program once it runs; earlier signals are held until then.
     """
     program: subprocess.Popen[bytes] | None = None
     early: list[int] = []
@@ -365,12 +365,12 @@ def passing_signals(*, is_apart: bool = False) -> Iterator[Callable[[subprocess.
             hand_on(number, None)
 
     def interrupt(number: int, frame: object) -> None:
-        # Ctrl-C reaches the whole group of the terminal, the program too; a `kill -INT` reaches this process alone.
+        # Ctrl-C reaches the whole group of the terminal, including the program; a `kill -INT` reaches only this process.
         if is_apart or not (sys.stdin and sys.stdin.isatty()):
             hand_on(number, frame)
 
-    # What is ignored stays so, as under `nohup`: the program ignores it too. A stop from the terminal reaches both, and who is
-    # stopped already is not stopped twice.
+    # Ignored signals stay ignored, as under `nohup`: the program ignores them too. A stop from the terminal reaches both, and a
+    # stopped program is not stopped twice.
     handlers = {**dict.fromkeys(_passed_signals(is_apart=is_apart), hand_on), signal.SIGINT: interrupt}
     earlier = {
         number: signal.signal(number, handler)

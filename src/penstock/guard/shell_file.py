@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# The prefix stands before hooks and MCP servers, too, whose outputs are protocols. Only a command of the model's ends by noting
-# the folder that it ended in; the file of aliases and functions that it begins with tells which shell it was written for.
+# The prefix also precedes hooks and MCP servers, whose outputs are protocols. Only a command of the model's ends by recording the
+# folder that it ended in; the file of aliases and functions that it begins with shows which shell it was written for.
 _FILE = """\
 #!/usr/bin/env bash
 # Commands of a coding agent go through `penstock guard`: what is too long is cut and kept whole.
@@ -64,6 +64,6 @@ def write(program: Sequence[str], flags: Sequence[str]) -> str:
     """
     guard = shlex.join([*program, "guard", *flags])
     chars = next((int(flag.removeprefix("--chars=")) for flag in flags if flag.startswith("--chars=")), 0)
-    # What is cut or paged within has no more room than that: cut twice it would lead from a handle to a handle.
+    # Anything cut or paged inside has no more room than that: cut twice, it would lead from one handle to another.
     room = f"PENSTOCK_MAX_TOOL_OUTPUT={max(1, chars - _FRAME_CHARS)} " if chars else ""
     return _FILE.format(program=shlex.quote(program[0]), guard=guard, room=room)

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 KEEP_BYTES = LIMIT_BYTES
 """How many bytes of one output are kept, half from its beginning and half from its end: as many as a store holds by default."""
 UNCUT_BYTES = 16 << 20
-"""How much of an output is held so that all of it can still be passed on where the store fails."""
-_CONTINUATION = bytes(range(0x80, 0xC0))  # bytes of UTF-8 that begin no character
+"""How much of an output is held so that all of it can still be passed on if the store fails."""
+_CONTINUATION = bytes(range(0x80, 0xC0))  # bytes of UTF-8 that do not begin a character
 
 
 class Drained(NamedTuple):
@@ -41,17 +41,17 @@ class Drained(NamedTuple):
 
     result: Guarded
     handles: tuple[str, ...] = ()
-    """None, one, or two handles: of the whole, or of its beginning and its end."""
+    """No handle, one, or two: of the whole, or of its beginning and its end."""
     lost_bytes: int = 0
     """How many bytes between beginning and end were not kept."""
     fault: str = ""
-    """Why the whole did not come or could not be kept; "" when it was or need not be. With handles, they have what came."""
+    """Why the whole did not arrive or could not be kept; "" if it was kept or need not be. With handles, they hold what arrived."""
     uncut: Whole | None = None
-    """What was handed on as it came, as it could not be kept: then there is no result. None where it was not."""
+    """The measures of output that was passed on as it arrived because it could not be kept: then there is no result. Else None."""
 
     @property
     def is_uncut(self) -> bool:
-        """Whether all of it was handed on as it came."""
+        """Whether all of it was passed on as it arrived."""
         return self.uncut is not None
 
 
@@ -72,27 +72,28 @@ def drain(
     Args:
         parts: Bytes as they come from a pipe, in pieces of any size.
         allowance: What the result may take, its notice included.
-        keep: Which part stays where it is too long.
+        keep: Which part is kept if it is too long.
         name: How the notice calls the program, and the name under which the whole is kept.
         open_store: Called once the output proves too long to be shown; None keeps nothing.
-        keep_bytes: How many bytes are kept of what is longer; 0 keeps nothing.
+        keep_bytes: How many bytes are kept of a longer output; 0 keeps nothing.
         dialect: The syntax of calls in the notice; None for Python's.
         chars_per_token: For the estimate in tokens that the notice gives.
-        hand_on: Is given all of it, part by part, where it cannot be kept: who would be left with two ends gets it uncut. None
-            shows the ends. What fails behind its first `UNCUT_BYTES` is cut all the same, for nobody has held it.
+        hand_on: Receives all of it, part by part, if it cannot be kept: a caller who would be left with two ends gets it uncut.
+            None shows the ends. If the store fails after the first `UNCUT_BYTES`, the output is cut nevertheless, because nobody
+            has held it.
 
     Returns:
-        The result with its handles. A store that cannot be opened or fails half-way is named in `fault`, and the result
-        still shows the ends, unless all of it was handed on.
+        The result with its handles. A store that cannot be opened or fails half-way is named in `fault`, and the result still shows
+        the ends, unless all of it was passed on.
 
     Raises:
-        OSError: `parts` failed while all of it could still be shown; later what came is kept, and `fault` says so.
+        OSError: `parts` failed while all of it could still be shown; if they fail later, what arrived is kept, and `fault` says so.
     """
-    ends = _Ends(4 * fitting.max_chars(allowance) + 8)  # four bytes a character at most, and characters cut at the seam
-    coming = ends.watched(parts)  # counts and holds the ends, also of what the store never gets to see
+    ends = _Ends(4 * fitting.max_chars(allowance) + 8)  # at most four bytes per character, and those cut at the seam
+    coming = ends.watched(parts)  # counts and holds the ends, including of what the store never gets to see
     first: list[bytes] = []
-    # Most output is short: it is held until it is known to be longer than any text that could be shown, and only then a
-    # store is opened. The pieces held so far go first into the spool, so nothing is read twice.
+    # Most output is short: it is held until it is known to be longer than any text that could be shown, and only then is a store
+    # opened. The pieces held so far go into the spool first, so nothing is read twice.
     for part in coming:
         first.append(part)
         if ends.bytes > ends.hold:
@@ -133,7 +134,7 @@ def drain(
 
 
 def _kept(spool: _Spool, open_store: Callable[[], Store] | None, name: str) -> tuple[tuple[str, ...], str]:
-    """Return the handles of what was kept, and why it could not be."""
+    """Return the handles of what was kept, and why it could not be kept."""
     try:
         return (() if open_store is None else spool.into(open_store(), name)), ""
     except (PenstockError, OSError) as error:
@@ -143,14 +144,14 @@ def _kept(spool: _Spool, open_store: Callable[[], Store] | None, name: str) -> t
 def _way_back(
     broken: str, fault: str, handles: Sequence[str], spool: _Spool, keep_bytes: int, dialect: Dialect | None
 ) -> str | None:
-    """Return what a notice says of the way to the whole, where more is to be said than its handle; None where not.
+    """Return what a notice says about the way to the whole, if it has to say more than the handle; else None.
 
     Args:
-        broken: Why what passed ended before its end, "" where it did not.
-        fault: Why nothing was kept, "" where something was.
+        broken: Why the stream ended early; "" if it did not.
+        fault: Why nothing was kept; "" if something was.
         handles: Of what was kept.
         spool: What kept it.
-        keep_bytes: How many bytes are kept of what is longer.
+        keep_bytes: How many bytes are kept of a longer output.
         dialect: How calls are written.
     """
     way = not_kept(fault) if fault else None
@@ -172,7 +173,7 @@ def _kept_in_part(handles: Sequence[str], spool: _Spool, keep_bytes: int, dialec
 
 
 class _Held:
-    """Parts that pass, held for as long as they are no more than so many bytes."""
+    """Parts that pass through, held as long as they do not exceed a number of bytes."""
 
     def __init__(self, parts: Iterator[bytes], most_bytes: int) -> None:
         self.is_whole = True
@@ -181,7 +182,7 @@ class _Held:
         self._left = most_bytes
 
     def given_up(self) -> list[bytes]:
-        """Return what passed so far, which is held here no longer."""
+        """Return and release the parts held so far."""
         parts, self.parts = self.parts, []
         return parts
 
@@ -203,7 +204,7 @@ class _Ends:
     def __init__(self, hold: int) -> None:
         self.hold = hold
         self.bytes = 0
-        self.fault = ""  # why what passes ended before its end
+        self.fault = ""  # why the stream ended early
         self._newlines = 0
         self._chars = 0
         self._head = bytearray()
@@ -211,9 +212,9 @@ class _Ends:
         self._tail_bytes = 0
 
     def watched(self, parts: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield `parts` unchanged, and count them. Raises OSError where they fail within the first `hold` bytes."""
-        # Caught here, where it is known to be the source's: whoever reads on, the store above all, would take it for its own
-        # and throw away what came.
+        """Yield `parts` unchanged, and count them. Raises OSError if they fail within the first `hold` bytes."""
+        # Caught here, where it is known to come from the source: a consumer, above all the store, would take it for its own error
+        # and discard what arrived.
         try:
             yield from self._counted(parts)
         except OSError as error:
@@ -227,20 +228,19 @@ class _Ends:
                 continue
             self.bytes += len(part)
             self._newlines += newlines(part)
-            # A character is a byte that is no continuation byte. Invalid bytes are counted so too, which is close
-            # enough for them.
+            # A character is a byte that is not a continuation byte. Invalid bytes are counted the same way, which is close enough.
             self._chars += len(part) if part.isascii() else len(part.translate(None, _CONTINUATION))
             self._head += part[: self.hold - len(self._head)]
             self._tail.append(part)
             self._tail_bytes += len(part)
-            # A deque of the pieces themselves: joining or slicing at each piece would copy `hold` bytes for each of
-            # them. So up to one piece more than `hold` is held.
+            # A deque of the pieces themselves: joining or slicing at each piece would copy `hold` bytes each time. So up to one
+            # piece more than `hold` is held.
             while self._tail_bytes - len(self._tail[0]) >= self.hold:
                 self._tail_bytes -= len(self._tail.popleft())
             yield part
 
     def whole_text(self) -> str:
-        """Return the text of everything; only for what is no longer than `hold`, where the tail is the whole."""
+        """Return the text of everything; only if it is no longer than `hold`, when the tail is the whole."""
         return b"".join(self._tail).decode("utf-8", "backslashreplace")
 
     def head_text(self) -> str:
@@ -248,11 +248,11 @@ class _Ends:
         return bytes(self._head).decode("utf-8", "backslashreplace")
 
     def tail_text(self) -> str:
-        """Return the text of the last `hold` bytes; half a character at their beginning lies before all that is shown."""
+        """Return the text of the last `hold` bytes; half a character at their beginning precedes everything that is shown."""
         return b"".join(self._tail)[-self.hold :].decode("utf-8", "backslashreplace")
 
     def measured(self, tokens: Callable[[str], int]) -> Whole:
-        """Return the measures of what is not empty: exact, but for tokens, scaled up from the first 65,536 characters."""
+        """Return the measures of a non-empty stream: exact, except for tokens, extrapolated from the first 65,536 characters."""
         sample = self.head_text()[: 1 << 16]
         estimate = tokens(sample) * self._chars // len(sample)
         ends_line = self._tail[-1].endswith(b"\n")
@@ -260,12 +260,12 @@ class _Ends:
 
 
 class _Spool:
-    """Feed a store with a stream of unknown length: all of it up to `keep_bytes`, else its first and its last half.
+    """Feeds a store with a stream of unknown length: all of it up to `keep_bytes`, else its first and its last half.
 
-    The first half streams into the store at once. What follows goes into a ring in a file without a name, over what is
-    oldest in it, so that neither memory nor disk grows. Only at the end it is known whether the ring overflowed: if it
-    did not, its content is the rest of the same artifact; if it did, it becomes an artifact of its own, and the bytes
-    that were written over are lost and counted.
+    The first half streams into the store at once. What follows goes into a ring in a nameless file, overwriting the oldest data in
+    it, so that neither memory nor disk use grows. Only at the end is it known whether the ring overflowed: if it did not, its
+    content is the rest of the same artifact; if it did, it becomes its own artifact, and the overwritten bytes are lost and
+    counted.
     """
 
     def __init__(self, parts: Iterator[bytes], keep_bytes: int) -> None:
@@ -273,7 +273,7 @@ class _Spool:
         self._ring_bytes = keep_bytes - self.half
         self._parts = parts
         self._ring: int | None = None  # the descriptor of its file, once something is written to it
-        self._beyond = 0  # bytes behind the first half
+        self._beyond = 0  # bytes after the first half
 
     @property
     def lost_bytes(self) -> int:
@@ -288,7 +288,7 @@ class _Spool:
         return (first, store.put(self._last(), name=f"{name} (end)")) if self._ring_bytes else (first,)
 
     def _first(self) -> Iterator[bytes]:
-        """Yield what the first artifact holds: the first half, and the ring too where nothing of that was written over."""
+        """Yield the content of the first artifact: the first half, and also the ring if nothing in it was overwritten."""
         left = self.half
         for part in self._parts:
             head, behind = part[:left], part[left:]
@@ -301,12 +301,12 @@ class _Spool:
             yield from self._last()
 
     def _write(self, part: bytes) -> None:
-        """Write behind the first half into the ring, over what is oldest in it."""
+        """Write what follows the first half into the ring, overwriting the oldest data in it."""
         if self._ring is None:
             self._ring = scratch_file()
         view = memoryview(part)
         while view:
-            # `keep_bytes=1` leaves the ring no room: everything behind the first byte is only counted.
+            # `keep_bytes=1` leaves no room for the ring: everything after the first byte is only counted.
             if not self._ring_bytes:
                 self._beyond += len(view)
                 return
@@ -316,8 +316,8 @@ class _Spool:
             view = view[step:]
 
     def _last(self) -> Iterator[bytes]:
-        """Yield what the ring holds, oldest first: it begins `size` bytes before the end, wherever that lies in the file."""
-        assert self._ring is not None  # noqa: S101 - asked for only where something lies beyond the first half
+        """Yield the content of the ring, oldest first: it begins `size` bytes before the end, wherever that is in the file."""
+        assert self._ring is not None  # noqa: S101 - requested only if something lies beyond the first half
         size = min(self._beyond, self._ring_bytes)
         at = self._beyond - size
         while at < self._beyond:
@@ -330,7 +330,7 @@ class _Spool:
             yield part
 
     def close(self) -> None:
-        """Give the scratch file back, which removes it."""
+        """Close the scratch file, which removes it."""
         ring, self._ring = self._ring, None
         if ring is not None:
             os.close(ring)
