@@ -58,7 +58,7 @@ TOOLS: tuple[Tool, ...] = (VIEW, READ_FILE, OUTLINE, LIST_FILES, COUNT_FILES, SE
 """Every tool of this table, in the order in which faces show them."""
 _BY_NAME = {tool.name: tool for tool in TOOLS}
 
-# In the words of the tools' own arguments; a model that reads this once needs no second description of paging.
+# In the terms of the tools' own arguments; a model that reads this once needs no second description of paging.
 NAVIGATION = """\
 Files are shown in pages. Search first, then view around the hit: view shows 100 lines, offset=N skips N lines.
 The first line of a result says what is shown, how much there is, and the next call, ready to copy.
@@ -116,8 +116,8 @@ class Tools:
         Args:
             file_path: the file, relative to the root.
             offset: lines to skip.
-            limit: lines to show; 100 when left out.
-            version: the version token of an earlier page; where the file has changed since, the answer says so.
+            limit: lines to show; 100 if omitted.
+            version: the version token of an earlier page; if the file has changed since, the answer says so.
         """
         arguments = {"file_path": file_path, "offset": offset, "limit": limit, "version": version}
         return self._answer(VIEW, arguments).text
@@ -136,12 +136,12 @@ class Tools:
 
         Args:
             path: the file, relative to the root.
-            start_line: the first line, 1-based. Any line argument makes it lines.
-            end_line: the last line, inclusive; to the end when left out.
-            start_byte: the byte to start at, 0-based; snaps to the start of its line. Any byte argument makes it bytes.
-            max_bytes: the size of the page; 64 KiB when left out, at most 256 KiB.
-            version: the version token of an earlier page; where the file has changed since, the answer says so.
-            encoding: `base64` for the exact bytes of any file; text when left out.
+            start_line: the first line, 1-based. Any line argument selects lines.
+            end_line: the last line, inclusive; to the end if omitted.
+            start_byte: the byte to start at, 0-based; snaps to the start of its line. Any byte argument selects bytes.
+            max_bytes: the size of the page; 64 KiB if omitted, at most 256 KiB.
+            version: the version token of an earlier page; if the file has changed since, the answer says so.
+            encoding: `base64` for the exact bytes of any file; text if omitted.
         """
         arguments = {
             "path": path,
@@ -173,14 +173,14 @@ class Tools:
         """Return file names that match, or their number and how to page through them (L-1 to L-3).
 
         Args:
-            pattern: a glob as in git: `*.py` is about names, `src/*.py` is tied to `path`, `**/` is any number of folders.
-            recursive: also in folders below, where the pattern does not say so itself.
+            pattern: a glob as in git: `*.py` matches names, `src/*.py` is anchored to `path`, `**/` is any number of folders.
+            recursive: also in subfolders, unless the pattern itself decides.
             use_regex: the pattern is a regular expression (RE2), searched anywhere in the path.
             offset: files to skip.
             limit: files per page, up to 100; 0 lists up to 20, or warns that there are more.
             path: the folder to start in.
             include_hidden: also files and folders whose names begin with a dot.
-            include_ignored: also what `.gitignore` leaves out.
+            include_ignored: also what `.gitignore` excludes.
         """
         arguments = {
             "pattern": pattern,
@@ -232,7 +232,7 @@ class Tools:
         include_ignored: bool = False,
         ranked: bool = False,
     ) -> str:
-        """Return matching lines with file and number, counts per file first when there are many; or ranked passages (L-7).
+        """Return matching lines with file and number, counts per file first if there are many; or ranked passages (L-7).
 
         Args:
             pattern: a regular expression (RE2); with `literal` a text, with `ranked` a question in words.
@@ -244,8 +244,8 @@ class Tools:
             offset: matching lines (or passages) to skip.
             limit: matching lines per page, up to 500.
             include_hidden: also files and folders whose names begin with a dot.
-            include_ignored: also what `.gitignore` leaves out.
-            ranked: answer with the passages that have most to do with the words, best first.
+            include_ignored: also what `.gitignore` excludes.
+            ranked: answer with the passages most relevant to the words, best first.
         """
         arguments = {
             "pattern": pattern,
@@ -275,9 +275,9 @@ class Tools:
         Args:
             handle: the handle that the notice of the cut result names.
             start_byte: the byte to start at, 0-based and exact.
-            max_bytes: the size of the page; 64 KiB when left out, at most 256 KiB.
+            max_bytes: the size of the page; 64 KiB if omitted, at most 256 KiB.
             offset: lines or records to skip.
-            limit: lines or records to show; 100 when left out.
+            limit: lines or records to show; 100 if omitted.
         """
         arguments = {
             "handle": handle,
@@ -297,11 +297,11 @@ class Tools:
 
         Args:
             name: the name of a tool in `TOOLS`.
-            arguments: any JSON object; what is wrong with it is a result that says so.
-            allowance: what this result may take; that of the table when left out.
+            arguments: any JSON object; mistakes in it are reported as a result.
+            allowance: what this result may take; that of the table if omitted.
 
         Raises:
-            CallerError: for a tool that there is not, and for an allowance too small to say anything in.
+            CallerError: for an unknown tool, and for an allowance too small for any answer.
         """
         tool = _BY_NAME.get(name)
         if tool is None:
@@ -313,7 +313,7 @@ class Tools:
         return self._reads.counters()
 
     def _answer(self, tool: Tool, arguments: Mapping[str, object], allowance: Allowance | None = None) -> Result:
-        """Return the answer of a tool's own function to arguments that were checked, or its error as a result."""
+        """Return the answer of a tool's own function to checked arguments, or its error as a result."""
         # Built for each call, deadline first: checking arguments counts towards the time of the call like everything else.
         allowed = allowance or self.allowance
         deadline = Deadline(self.walk_seconds if tool.slow else self.read_seconds)
@@ -334,14 +334,14 @@ class Tools:
             try:
                 return tool.answer(invocation, **checked)
             except ToolError as error:
-                from penstock.tools.instead import with_way  # only where one is needed
+                from penstock.tools.instead import with_way  # only if one is needed
 
                 raise with_way(error, tool, checked) from None
         except ToolError as error:
             if error.code == "busy":
                 self._reads.busy()
-            # The message with as many of its calls as the allowance holds, from all of them down to none; a message that is too
-            # long alone is cut, since an error is a result like any other and keeps its size (L-9).
+            # The message with as many of its calls as the allowance holds, from all of them down to none; a message that alone is
+            # too long is cut, since an error is a result like any other and keeps its size (L-9).
             ways = [self.dialect.write(call) for call in error.calls]
             texts = (notices.with_ways(error.message, ways[:count]) for count in range(len(ways), -1, -1))
             text = next((text for text in texts if allowed.holds(text)), None)
@@ -349,8 +349,8 @@ class Tools:
 
 
 def _cut(text: str, allowed: Allowance) -> str:
-    """Return the beginning of an error that is too long without any call: the longest that the allowance holds."""
-    # By halves, since what a text takes is not its length: tokens and bytes are measured.
+    """Return the longest beginning of an error message that the allowance holds, without any call."""
+    # By bisection, since the cost of a text is not its length: tokens and bytes are measured.
     low, high = 0, len(text)
     while low < high:
         middle = (low + high + 1) // 2

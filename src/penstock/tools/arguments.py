@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from penstock.tools.record import Parameter, Tool
 
 ECHOED_CHARS = 256
-"""How many characters of an argument an error repeats, or a call that it names."""
-# How alike two spellings are: that of which one is meant for the other, and that of which it may be.
+"""How many characters of an argument are repeated by an error, or by a call that it names."""
+# Similarity of two spellings: from which one certainly stands for the other, and from which it may.
 _ALIKE = 0.8
 _NEAR = 0.5
-# How many mistakes are named.
+# How many mistakes are reported.
 _TOLD = 4
-# What other agents' tools call what ours have, without their hyphens, underscores and capitals.
+# What other agents' tools call the arguments of ours, without hyphens, underscores and capitals.
 _FILE, _GLOB = ("path", "file_path"), ("glob", "pattern")
 _CALLED_ELSEWHERE = {
     **dict.fromkeys(("absolutepath", "file", "filename", "filepath", "path", "targetfile"), _FILE),
@@ -45,30 +45,29 @@ _CALLED_ELSEWHERE = {
 def check(tool: Tool, arguments: Mapping[str, object]) -> dict[str, object]:
     """Return the arguments of a call with defaults filled in.
 
-    Types are what they are: `true`, `"5"` and `5.0` are no integers (L-9). An argument that is null is one
-    that was left out, where it may be left out.
+    Types are strict: `true`, `"5"` and `5.0` are not integers (L-9). A null argument counts as omitted, if it may be omitted.
 
     Args:
-        tool: the record that says what is taken.
+        tool: the record that says what is accepted.
         arguments: what a model sent, by name.
 
     Raises:
-        ToolError: with the code `bad_argument`, naming every field that is wrong (four at most), what it takes, and a call that
-            works where there is one.
+        ToolError: with the code `bad_argument`, naming every wrong field (four at most), what it accepts, and a call that works if
+            there is one.
     """
     sent: object = arguments
-    # Faces that carry nothing but an object hand on what is none as `{"arguments": …}`.
+    # Faces that carry only objects pass on anything else as `{"arguments": …}`.
     if isinstance(arguments, Mapping) and list(arguments) == ["arguments"] and tool.parameter("arguments") is None:
         sent = arguments["arguments"]
     if not isinstance(sent, Mapping):
         known = ", ".join(parameter.name for parameter in tool.parameters)
         raise ToolError("bad_argument", f"arguments: takes an object with {known}, not {_kind(sent)}")
-    # All of them, not the first: a model that corrects one mistake at a time takes a call for each.
+    # All of them, not just the first: a model that corrects one mistake at a time needs a call for each.
     problems, meant = _unknown(tool, arguments)
     checked: dict[str, object] = {}
     for parameter in tool.parameters:
         value = arguments.get(parameter.name, parameter.default)
-        # Clients of JSON write out what they leave out, as null: that is the default, for every argument that has one.
+        # JSON clients write omitted arguments as null: that means the default, for every argument that has one.
         if value is None and parameter.default is not REQUIRED:
             value = parameter.default
         problem = "is required" if value is REQUIRED else _problem(parameter, value)
@@ -82,7 +81,7 @@ def check(tool: Tool, arguments: Mapping[str, object]) -> dict[str, object]:
 
 
 def given(tool: Tool, arguments: Mapping[str, object]) -> dict[str, Value]:
-    """Return the arguments that are not their default, inert and in the order of the record: what a printed call repeats."""
+    """Return the arguments that differ from their defaults, inert and in the order of the record: what a printed call repeats."""
     shown: dict[str, Value] = {}
     for parameter in tool.parameters:
         value = arguments.get(parameter.name)
@@ -92,7 +91,7 @@ def given(tool: Tool, arguments: Mapping[str, object]) -> dict[str, Value]:
 
 
 def _unknown(tool: Tool, arguments: Mapping[str, object]) -> tuple[list[str], dict[str, object]]:
-    """Return what is to be said of names that the tool does not have, and all arguments by the names that they surely meant."""
+    """Return the errors about unknown names, and all arguments under the names that were certainly meant."""
     known = [parameter.name for parameter in tool.parameters]
     meant = {name: value for name, value in arguments.items() if name in known}
     problems = []
@@ -108,8 +107,8 @@ def _unknown(tool: Tool, arguments: Mapping[str, object]) -> tuple[list[str], di
 
 
 def _nearest(name: str, known: list[str]) -> tuple[str, bool]:
-    """Return the argument that an unknown name may stand for, "" for none, and whether it surely does."""
-    from difflib import SequenceMatcher  # only where a name is wrong
+    """Return the argument that an unknown name may stand for ("" for none), and whether it certainly does."""
+    from difflib import SequenceMatcher  # only if a name is wrong
 
     name = name[:64]
     for other in _CALLED_ELSEWHERE.get(re.sub("[-_]", "", name).lower(), ()):
@@ -120,7 +119,7 @@ def _nearest(name: str, known: list[str]) -> tuple[str, bool]:
 
 
 def _plainly(parameter: Parameter, value: object) -> object:
-    """Return a value as its parameter takes it where another type says the same: `"5"` and `5.0` for 5, `"true"` for true."""
+    """Return a value as its parameter takes it, if another type says the same: `"5"` and `5.0` for 5, `"true"` for true."""
     if parameter.kind == "integer":
         if isinstance(value, float) and value.is_integer():
             return int(value)
@@ -132,7 +131,7 @@ def _plainly(parameter: Parameter, value: object) -> object:
 
 
 def _problem(parameter: Parameter, value: object) -> str | None:
-    """Say what is wrong with a value; None for one that is right. `type(…) is int`, since True is an int by `isinstance`."""
+    """Return what is wrong with a value; None if it is right. `type(…) is int`, since True is an int by `isinstance`."""
     if value is None and parameter.default is None:
         return None
     if parameter.kind == "integer":
@@ -147,11 +146,11 @@ def _problem(parameter: Parameter, value: object) -> str | None:
 
 
 def _kind(value: object) -> str:
-    """Return a wrong value as an error may echo it: its type in JSON's words, and itself where it is short."""
+    """Return a wrong value as an error may echo it: its type in JSON's terms, and the value itself if it is short."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, int):
-        # Python refuses to write out integers of more than 4,300 digits, and nobody wants to read them.
+        # Python refuses to print integers of more than 4,300 digits, and nobody wants to read them.
         return str(value) if value.bit_length() <= 128 else f"an integer of {value.bit_length()} bits"
     if isinstance(value, float):
         return f"the number {value!r}"
@@ -161,9 +160,9 @@ def _kind(value: object) -> str:
 
 
 def _corrected(tool: Tool, meant: dict[str, object]) -> tuple[Call, ...]:
-    """Return the call that was meant, as far as it is right or plain to see; where no file is named, the one that finds it.
+    """Return the call that was meant, as far as it is valid or evident; if no file is named, the call that finds it.
 
-    None where another required argument is missing, nor where it would repeat at length what nobody has looked at yet: an error
+    None if another required argument is missing, or if the call would repeat at length what nobody has examined yet: an error
     echoes at most 256 characters of a value.
     """
     right: dict[str, object] = {}

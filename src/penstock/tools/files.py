@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from penstock.tools.record import Result
 
 
-# Each answer hands the workspace a `room`, the renderer that measures what it would show, so that a page ends where it is full.
+# Each answer passes a `room` to the workspace: the renderer that measures what it would show, so that a page ends when it is full.
 def _view(call: Invocation, *, file_path: str, offset: int, limit: int | None, version: str | None) -> Result:
     return read_page(
         call, lambda room: call.workspace.view(file_path, offset, limit, version, room=room, deadline=call.deadline)
@@ -39,7 +39,7 @@ VIEW = Tool(
     ),
     answer=_view,
 )
-"""The tool that shows lines around a place (V-1 to V-12)."""
+"""The tool that shows lines around a position (V-1 to V-12)."""
 
 
 def _read_file(
@@ -66,7 +66,7 @@ def _read_file(
             room=room,
             deadline=call.deadline,
         ),
-        # Lines by number are shown as `cat -n` numbers them (B-2); bytes are shown as they are.
+        # Lines by number are shown as `cat -n` numbers them (B-2); bytes are shown unchanged.
         cat=encoding is None and (start_line is not None or end_line is not None),
     )
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def with_way(error: ToolError, tool: Tool, arguments: Mapping[str, object]) -> ToolError:
-    """Return the refusal of a pattern with the call that works in its place; any other error as it is.
+    """Return the refusal of a pattern with a call that works instead; any other error unchanged.
 
     Args:
         error: What the call raised.
@@ -38,7 +38,7 @@ def with_way(error: ToolError, tool: Tool, arguments: Mapping[str, object]) -> T
 
 
 def _plainer(tool: Tool, pattern: str) -> Iterator[dict[str, object]]:
-    """Yield what could be asked for instead, what is nearest first."""
+    """Yield possible alternatives, the nearest first."""
     if tool.parameter("literal") is not None:
         yield {"literal": True}
         yield {"glob": "*"}

@@ -32,29 +32,29 @@ MIN_ALLOWANCE = 400
 class Invocation(NamedTuple):
     """One call of a tool on its way to the answer."""
 
-    # A tuple although nobody unpacks it: nothing else of a view needs `dataclasses`, which take 2 ms to load and to make a class.
+    # A tuple although nobody unpacks it: nothing else in a view needs `dataclasses`, which take 2 ms to load and to build a class.
     tool: Tool
     arguments: dict[str, object]
-    """Checked and complete: every parameter of the tool is there."""
+    """Checked and complete: it has every parameter of the tool."""
     workspace: Workspace
-    """The files that it may look at."""
+    """The files that it may read."""
     allowance: Allowance
     """What the result may take, header included."""
     dialect: Dialect
     """The syntax in which the next calls are printed."""
     deadline: Deadline
-    """When a tool has to answer with what it has by then."""
+    """When a tool must answer with what it has by then."""
     reads: Reads
-    """Where pages that were answered are counted."""
+    """Where returned pages are counted."""
     progress: Callable[[int], None] | None = None
-    """Is told how many files a long walk has seen."""
+    """Called with the number of files that a long walk has seen."""
     store: Store | Callable[[], Store] | None = None
-    """Where kept outputs are, or how it is opened; None for the user's own."""
+    """Where kept outputs are, or a function that opens it; None for the user's own."""
     shown: Callable[[Window], None] | None = None
-    """Is told every page of a file that was answered."""
+    """Called with every page of a file that was returned."""
 
     def again(self, **changes: object) -> str:
-        """Return the same call with other arguments, as this face writes it: what is a default is left out."""
+        """Return the same call with other arguments, as this face writes it; defaults are omitted."""
         return self.dialect.write(Call(self.tool.name, given(self.tool, {**self.arguments, **changes})))
 
     def fit(self, count: int, render: Callable[[int], str]) -> str:
@@ -65,13 +65,13 @@ class Invocation(NamedTuple):
             render: writes the first n of them, with header and next call; more items take more room.
 
         Raises:
-            ToolError: where not even `render(0)` is within the allowance.
+            ToolError: if not even `render(0)` is within the allowance.
         """
         text = render(count)
         if self.allowance.holds(text):
             return text
-        # By halves: rendering costs its length, and a page of 500 matches is rendered ten times instead of 500. The text for
-        # `low` fits or is that of none, the one for `high` does not fit.
+        # By bisection: rendering costs its length, and a page of 500 matches is rendered ten times instead of 500. The text for
+        # `low` fits or is that of no items; the one for `high` does not fit.
         low, high = 0, count
         while high - low > 1:
             middle = (low + high) // 2
@@ -86,7 +86,7 @@ def check_allowance(allowance: Allowance) -> Allowance:
     """Return an allowance that a tool can work with.
 
     Raises:
-        CallerError: for one below `MIN_ALLOWANCE`, in which nothing could be said.
+        CallerError: for one below `MIN_ALLOWANCE`, too small for any answer.
     """
     if allowance.limit < MIN_ALLOWANCE:
         raise CallerError(f"An allowance of {allowance} is too small: a tool needs {MIN_ALLOWANCE} to say anything.")
@@ -94,5 +94,5 @@ def check_allowance(allowance: Allowance) -> Allowance:
 
 
 def outcome_of(found: int, is_complete: bool) -> str:
-    """Return the outcome of an answer that found so many things: `partial` where it had to stop before it saw all."""
+    """Return the outcome of an answer that found that many things: `partial` if it had to stop before it saw everything."""
     return "partial" if not is_complete else "done" if found else "nothing"

@@ -23,9 +23,9 @@ def _opened(call: Invocation) -> Store:
     """Return the store, opened by the first call that needs it.
 
     Raises:
-        ToolError: where it cannot be opened, saying why.
+        ToolError: if it cannot be opened, saying why.
     """
-    # Loaded here, since most calls of a table need no store.
+    # Loaded here, since most calls need no store.
     from penstock.guard import output
     from penstock.store import reading
 
@@ -59,7 +59,7 @@ def _page(
         dialect=call.dialect,
         deadline=call.deadline,
     )
-    # Pages of kept outputs count as reads like those of files: an agent that pages in circles shows in the counters.
+    # Pages of kept outputs count as reads like those of files: an agent that pages in circles is visible in the counters.
     shown = answer.value
     if isinstance(shown, Window):
         call.reads.page(shown.path, shown.start_byte, shown.end_byte, shown.version)

@@ -61,7 +61,7 @@ def _list_files(
         deadline=call.deadline,
         progress=call.progress,
     )
-    # Without a limit: names where they are few and fit, a warning where they are many, and else (few, but long) a page of them.
+    # Without a limit: names if they are few and fit, a warning if they are many, and else (few, but long) a page of them.
     total = listing.page.total or 0
     outcome = outcome_of(total, listing.complete)
     if limit == 0 and not offset:
@@ -71,10 +71,10 @@ def _list_files(
         text = _plain(listing, _wider(call, listing.wider))
         if call.allowance.holds(text):
             return Result(text, outcome=outcome)
-    # A page of the size that was asked for, within the bound; of 20 names where none was asked and the names did not fit.
+    # A page of the requested size, within the bound; of 20 names if no size was requested and the names did not fit.
     size = min(limit, MAX_FILES_PER_LIST) or MAX_FILES_WARNING_THRESHOLD
 
-    # As many names as fit; where that is fewer than the page, the next call begins behind them.
+    # As many names as fit; if that is fewer than the page, the next call begins after them.
     def render(count: int) -> str:
         page = _shortened(listing.page, count)
         following = None if page.next_offset is None else call.again(offset=page.next_offset, limit=size)
@@ -174,7 +174,7 @@ COUNT_FILES = Tool(
 # ── words ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _NO_FILES = "No files found matching the criteria."
-# How lines of ours begin. A file may be called "[Listing complete. Total: 0 files]"; shown as it is, it would end the listing.
+# How our own lines begin. A file may be called "[Listing complete. Total: 0 files]"; shown unescaped, it would end the listing.
 _OWN_WORDS = (
     "[Files ",
     "[More files",
@@ -185,7 +185,7 @@ _OWN_WORDS = (
     "No files ",
     "Options:",
 )
-# How lines begin that are certainly no name as it is: ours, and names that are shown escaped.
+# The beginnings of lines that are certainly not verbatim names: our own, and names that are shown escaped.
 _NO_NAMES = ("[", "\\", "Warning", "No files", "Listing all")
 _PARTIAL = "[The walk did not end in the time of one call: totals are at least so]"
 
@@ -196,12 +196,12 @@ def _entry(name: str) -> str:
 
 
 def is_name(line: str) -> bool:
-    """Whether a line of a listing may be the name of a file as it is: nothing that is said beside names, no name with escapes."""
+    """Return whether a line of a listing may be a verbatim file name: neither a line of ours nor an escaped name."""
     return bool(line) and not line.startswith(_NO_NAMES) and not line.endswith((".", ":", ")"))
 
 
 def omitted(left_out: Omitted) -> str:
-    """Return how many entries are not shown, by reason, as words; empty where none is left out (L-5)."""
+    """Return how many entries are not shown, by reason, in words; empty if none is left out (L-5)."""
     words = {
         "hidden": left_out.hidden,
         "ignored": left_out.ignored,
@@ -220,7 +220,7 @@ def _left_out(left_out: Omitted) -> str:
 
 
 def _wider(call: Invocation, wider: Wider | None) -> str:
-    """Return how many files a wider form finds, with its call, where nothing was found (L-1); else empty."""
+    """Return how many files a wider form finds, with its call, if nothing was found (L-1); else empty."""
     if wider is None:
         return ""
     some = "" if wider.complete else "at least "
@@ -228,7 +228,7 @@ def _wider(call: Invocation, wider: Wider | None) -> str:
 
 
 def _too_many(listing: Listing, pattern: str, call: Invocation, page: str) -> str:
-    """Return the warning of too many matches: a count and three ways on, no names (L-2)."""
+    """Return the warning of too many matches: a count and three ways to continue, no names (L-2)."""
     mode = "recursively" if listing.recursive else "in current directory"
     lines = [
         f"Warning: {listing.page.total} files match pattern '{escape.clip(pattern)}' {mode}.",
@@ -241,12 +241,12 @@ def _too_many(listing: Listing, pattern: str, call: Invocation, page: str) -> st
         _left_out(listing.omitted),
         "" if listing.complete else _PARTIAL,
     ]
-    # The seven lines of the warning stay, its empty one too; what is said beside them only where there is something.
+    # The seven lines of the warning stay, including the empty one; further lines only if they say something.
     return "\n".join(lines[:7] + [line for line in lines[7:] if line])
 
 
 def _plain(listing: Listing, wider: str) -> str:
-    """Return few names without header and footer, one a line."""
+    """Return few names without header and footer, one per line."""
     head = [line for line in (_left_out(listing.omitted), "" if listing.complete else _PARTIAL) if line]
     names = [_entry(name) for name in listing.page.items] or [_NO_FILES, *filter(None, [wider])]
     return "\n".join(head + names)
@@ -273,7 +273,7 @@ def _page(listing: Listing, page: Page[str], following: str | None, wider: str) 
 
 
 def _counts(path: str, counted: ListingCounts, rows: int, *, sizes: bool) -> str:
-    """Return totals, then the table by extension, with the first `rows` of it (L-4)."""
+    """Return totals, then the first `rows` rows of the table by extension (L-4)."""
     some = "" if counted.complete else "at least "
     head = [some + notices.counted(counted.files, "file")]
     if sizes:

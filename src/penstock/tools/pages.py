@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from penstock.tools.invocation import Invocation
     from penstock.workspace.reading import OutlinePage
 
-# The room of a header grows in steps, so that pages of one file have the same room and end at the same places.
+# The room for a header grows in steps, so that pages of one file have the same room and end at the same positions.
 _HEADER_STEP = 32
-# A page that shrinks says so, which needs room again; and tokens of a whole may be more than those of its parts.
+# A page that shrinks says so, which takes room again; and the whole may have more tokens than its parts together.
 _LOOKS = 10
-# Of a cap in tokens: what text takes at least. A page that takes more tokens is cut to fit.
+# For a cap in tokens: the least that text takes. A page that takes more tokens is cut to fit.
 _BYTES_PER_TOKEN = 3
 # Kept free of an allowance for the header when the cap of a page is fixed, in the allowance's own unit.
 _HEADER_SHARE = 640
-# What is nested deeper is indented like this: the indent alone must not fill a page.
+# Deeper nesting is indented like this: the indent alone must not fill a page.
 _DEEPEST = 30
 _LONE_CR = "a lone carriage return (\\x0d) ends no line"
 
@@ -46,16 +46,16 @@ def read_page(call: Invocation, read: Callable[[Renderer], Window | OutlinePage]
 
     Args:
         call: the call that asks, with its allowance and dialect.
-        read: gives the page for a renderer, which it asks what a beginning of the page takes. It is called again with less room
-            where the page and its header together are too long.
+        read: gives the page for a renderer, which it asks for the cost of a beginning of the page. It is called again with less
+            room if the page and its header together are too long.
         cat: whether lines are numbered as `cat -n` does, rather than in the compact gutter of `view`.
 
     Raises:
-        ToolError: where not even the smallest page is within the allowance, and whatever `read` raises.
+        ToolError: if not even the smallest page is within the allowance, and whatever `read` raises.
     """
-    # The header is measured only with its page: 640 units (a third of a small allowance) are set aside for it, and where that
-    # was too little the next look has more: what is missing, then twice of it, then four times (`over << look`), because a page
-    # that ends elsewhere has another header, and tokens of a whole are not the sum of its parts.
+    # The header can be measured only with its page: 640 units (a third of a small allowance) are reserved for it, and if that was
+    # too little the next attempt reserves more: the shortfall, then twice that, then four times (`over << look`), because a page
+    # that ends elsewhere has another header, and the tokens of a whole are not the sum of its parts.
     allowed = call.allowance
     reserve = min(_HEADER_SHARE, allowed.limit // 3)
     cap = (allowed.limit - reserve) * (_BYTES_PER_TOKEN if allowed.unit == "tokens" else 1)
@@ -64,7 +64,7 @@ def read_page(call: Invocation, read: Callable[[Renderer], Window | OutlinePage]
         renderer.limit = max(1, allowed.limit - reserve)
         page = read(renderer)
         if look == _LOOKS and isinstance(page, Window):
-            # The least that can be said: the page and its next call, without the way back and why it ends here.
+            # The minimum: the page and its next call, without the way back and why it ends here.
             page = page._replace(previous=None, bound="")
         text = renderer.render(page)
         over = allowed.measure(text) - allowed.limit
@@ -80,15 +80,15 @@ def read_page(call: Invocation, read: Callable[[Renderer], Window | OutlinePage]
 
 
 class Renderer:
-    """The `Room` of a page: what it may take once rendered, and the rendering.
+    """The `PageRoom` of a page: what it may take once rendered, and the rendering.
 
-    Fitting measures a page several times, each time a shorter beginning of the same: what was rendered once is cut, not
-    rendered anew. `limit` may be lowered between two looks at the same page.
+    Fitting measures a page several times, each time a shorter beginning of the same page: what was rendered once is cut, not
+    rendered again. `limit` may be lowered between two attempts at the same page.
 
     Args:
         allowance: in whose unit everything is measured.
         limit: how much of it the page may take, header not included.
-        cap_bytes: the largest window on disk that may be looked at.
+        cap_bytes: the largest window on disk that may be read.
         dialect: the syntax of the calls that are printed.
         cat: whether lines are numbered as `cat -n` does.
     """
@@ -99,19 +99,19 @@ class Renderer:
         self.cap_bytes = cap_bytes
         self.dialect = dialect
         self._gutter = notices.cat_gutter if cat else notices.gutter
-        # What was rendered last, with what it was rendered from: `_show` and `_numbered` cut their answers out of it.
+        # The last rendering, with its source: `_show` and `_numbered` cut their answers out of it.
         self._text, self._shown = "", ""
-        self._ends: dict[int, int] = {}  # where lines end in the one and in the other, once asked for
+        self._ends: dict[int, int] = {}  # where lines end in the source and in the rendering, once needed
         self._lines: list[Line] = []
         self._rows: list[str] = []
-        self._escapes: list[int] = []  # of each line; none where no line has any
+        self._escapes: list[int] = []  # of each line; empty if no line has any
 
     def lines(self, lines: Sequence[Line]) -> int:
         """Return what numbered lines take, in the unit of the allowance."""
         return self.allowance.measure(self._numbered(lines)[0])
 
     def text(self, text: str) -> int:
-        """Return what a stretch of text without numbers takes."""
+        """Return what text without line numbers takes."""
         return self.allowance.measure(self._show(text))
 
     def symbols(self, symbols: Sequence[Symbol]) -> int:
@@ -127,7 +127,7 @@ class Renderer:
         else:
             body = self._show(page.text)
             escaped = escape.count_escapes(page.text, body)
-        # What nobody sees in the page itself: that its lines end in CRLF, or that a lone CR in it ends none.
+        # What is not visible in the page itself: that its lines end in CRLF, or that a lone CR in it ends none.
         said = page.notices
         if "\r" in page.text:
             crlf = page.text.count("\r\n")
@@ -136,9 +136,9 @@ class Renderer:
         return f"{head}\n{body}" if body else head
 
     def _show(self, text: str) -> str:
-        """Return a text made inert; of the first lines of one that was shown before, the first lines of what that gave.
+        """Return a text made inert; for the first lines of a text that was shown before, the first lines of its result.
 
-        Escapes keep line ends, so that the n-th line of the one is the n-th line of the other.
+        Escapes keep line ends, so the n-th line of the source is the n-th line of the result.
         """
         if text == self._text:
             return self._shown
@@ -158,9 +158,9 @@ class Renderer:
         return "\n".join(self._rows[:count]), sum(self._escapes[:count])
 
     def _number(self, lines: Sequence[Line]) -> tuple[list[str], list[int]]:
-        """Return the row of each line, and how many characters are escaped in each (nothing where none is in any)."""
-        # All at once, which costs a tenth. The tab keeps a carriage return at the end of a line from being taken for a part of
-        # the line end that stands between two.
+        """Return the row of each line, and how many characters are escaped in each (empty if there are none at all)."""
+        # All at once, which costs a tenth. The tab keeps a carriage return at the end of a line from merging with the separator
+        # after it.
         whole = "".join([line.text + "\t\n" for line in lines])
         shown, count = escape.show(whole)
         texts, escapes = [line.text for line in lines], list[int]()
@@ -185,7 +185,7 @@ def _line_ends(text: str) -> Iterable[int]:
 
 
 def _outline_header(outline: OutlinePage, dialect: Dialect) -> str:
-    """Return the first line of an outline: how large the file is, which entries these are, how they were found, what is next."""
+    """Return the first line of an outline: the file's size, which entries these are, how they were found, and what is next."""
     page, some = outline.page, "" if outline.complete else "at least "
     first, last = (page.offset + 1, page.offset + len(page.items)) if page.items else (0, 0)
     parts = [
@@ -203,7 +203,7 @@ def _outline_header(outline: OutlinePage, dialect: Dialect) -> str:
 
 
 def _outline(symbols: Sequence[Symbol]) -> str:
-    """Return the entries of an outline, one a line."""
+    """Return the entries of an outline, one per line."""
     return "\n".join(map(outline_entry, symbols))
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from penstock.tools.invocation import Invocation
     from penstock.workspace.ranked import RankedPassage, Ranking
 
-# Arguments of `search` that mean nothing where passages are ranked.
+# Arguments of `search` that have no meaning for ranked passages.
 
 _NO_MEANING = ("literal", "context_lines")
 
@@ -48,10 +48,10 @@ def answer_ranked(
         offset: passages to skip.
         limit: passages per page.
         include_hidden: also files whose names begin with a dot.
-        include_ignored: also what `.gitignore` leaves out.
+        include_ignored: also what `.gitignore` excludes.
 
     Raises:
-        ToolError: for arguments that mean nothing here, and where not one line is within the allowance.
+        ToolError: for arguments that have no meaning here, and if not one line is within the allowance.
     """
     check_ranked(call.arguments)
     found = call.workspace.rank(
@@ -67,8 +67,8 @@ def answer_ranked(
         progress=call.progress,
     )
 
-    # A passage is shown whole or not at all, since a part of one reads as if that were all there is; only where the first alone
-    # is too long are its first lines shown, with the call that reads on.
+    # A passage is shown whole or not at all, since a part of one reads as if it were everything; only if the first passage alone is
+    # too long are its first lines shown, with the call that reads on.
     def render(count: int) -> str:
         more = count < len(found.passages) or found.next_offset is not None
         at = found.offset + count if count < len(found.passages) else found.next_offset
@@ -80,10 +80,10 @@ def answer_ranked(
 
 
 def _fit_lines(call: Invocation, found: Ranking) -> str:
-    """Return the first passage as far as it fits, where not even that is within the allowance.
+    """Return as much of the first passage as fits, if all of it is not within the allowance.
 
     Raises:
-        ToolError: where not one line of it is.
+        ToolError: if not one line of it is.
     """
     whole = found.passages[0]
     following = call.again(offset=found.offset + 1) if found.offset + 1 < found.total else None
@@ -101,22 +101,22 @@ def _fit_lines(call: Invocation, found: Ranking) -> str:
 
 
 def check_ranked(arguments: dict[str, object]) -> None:
-    """Raise `ToolError` for arguments of a search that mean nothing where passages are ranked."""
+    """Raise `ToolError` for arguments of a search that have no meaning for ranked passages."""
     if given := [name for name in _NO_MEANING if arguments.get(name)]:
         raise ToolError("bad_argument", f"With ranked, search takes no {' and no '.join(given)}: pattern is words.")
 
 
 class IndexPlace(NamedTuple):
-    """Where an index of a ranked search is kept, and what it may hold: as the arguments of `Workspace.rank`."""
+    """Where the index of a ranked search is kept, and what it may hold: the arguments of `Workspace.rank`."""
 
     index_folder: str | None
-    """None where the store is no folder or cannot be opened."""
+    """None if the store is not a folder or cannot be opened."""
     index_redacted: bool
-    """Whether the store keeps redacted forms only: its folder gets no words of secrets either."""
+    """Whether the store keeps only redacted forms: then the index gets no words of secrets either."""
 
 
 def index_place(kept_in: Store | Callable[[], Store] | None) -> IndexPlace:
-    """Return where an index is kept: beside what the store keeps, None for the user's own."""
+    """Return where an index is kept: in the folder of the store; of the user's own store for None."""
     from penstock import store
     from penstock.store.kept import INDEX_FOLDER
 
@@ -127,7 +127,7 @@ def index_place(kept_in: Store | Callable[[], Store] | None) -> IndexPlace:
         else:
             kept, is_redacted = getattr(opened, "path", None), opened.keeps_redacted
     except (PenstockError, OSError):
-        # A search needs no store: without a folder the index is made anew and not kept.
+        # A search needs no store: without a folder the index is rebuilt and not kept.
         return IndexPlace(None, index_redacted=False)
     return IndexPlace(None if kept is None else f"{kept}/{INDEX_FOLDER}", is_redacted)
 
@@ -136,7 +136,7 @@ def index_place(kept_in: Store | Callable[[], Store] | None) -> IndexPlace:
 
 
 def _render(found: Ranking, shown: tuple[RankedPassage, ...], following: str | None, goes_on: str = "") -> str:
-    """Return the result as text: what was found and looked through in the first line, then each passage under its place."""
+    """Return the result as text: what was found and searched in the first line, then each passage under its position."""
     most = "best " if found.more_matches else ""
     head = [f"{most}{found.total} passages ranked"]
     if shown:
@@ -172,18 +172,18 @@ class ShownPassage(NamedTuple):
     start_line: int
     """The number of its first line, 1-based."""
     lines: tuple[str, ...]
-    """The lines of a passage as they were shown, without their numbers."""
+    """The lines of a passage as shown, without their numbers."""
 
 
-_HEADING = r"## (.+):(\d+)-(\d+)"  # compiled where it is needed: every command waits for what is compiled at import
+_HEADING = r"## (.+):(\d+)-(\d+)"  # compiled on use: every command waits for what is compiled at import
 
 
 def read_passages(text: str) -> list[ShownPassage]:
-    """Return the passages in an answer of a ranked search, or in what was left of it: those that are there from their beginning.
+    """Return the passages in an answer of a ranked search, or in what is left of it: those whose beginning is present.
 
-    Each ends where its lines do, or where something else was put.
+    Each ends where its lines do, or where something else was inserted.
     """
-    # Every line of a file has its number before it, so that none can look like a heading; a number out of turn ends a passage.
+    # Every line of a file is preceded by its number, so that none can look like a heading; a number out of sequence ends a passage.
     read: list[ShownPassage] = []
     lines = text.split("\n")
     for at, line in enumerate(lines):
@@ -200,7 +200,7 @@ def read_passages(text: str) -> list[ShownPassage]:
 
 
 def _why_partial(found: Ranking) -> list[str]:
-    """Say why not everything was looked through; nothing where it was."""
+    """Return the reasons why not everything was searched; empty if everything was."""
     why = []
     if found.out_of_time:
         why.append("the time of one call ended while files were indexed, the same call goes on")

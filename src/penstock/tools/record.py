@@ -13,64 +13,64 @@ from penstock.errors import CallerError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# What a file offset can be: 64 bits, signed. Larger numbers from a model would overflow where the system is asked.
+# The range of a file offset: 64 bits, signed. Larger numbers from a model would overflow in system calls.
 MAX_INTEGER = 2**63 - 1
-"""The largest integer that an argument takes, unless its parameter says less."""
+"""The largest integer that an argument accepts, unless its parameter has a lower maximum."""
 
 
 class _Required:
-    """The mark of a parameter without a default; a class of its own, since None is a default."""
+    """The mark of a parameter without a default; a separate class, since None is a default."""
 
     def __repr__(self) -> str:
         return "REQUIRED"
 
 
 REQUIRED = _Required()
-"""Stands in the place of a default where an argument has to be given."""
+"""Takes the place of a default if an argument must be given."""
 
 
 class Parameter(NamedTuple):
-    """One argument of a tool: its name, its type, and what a model is told of it."""
+    """One argument of a tool: its name, its type, and what a model is told about it."""
 
     name: str
     kind: str
     """`string`, `integer` or `boolean`, as in JSON Schema."""
     default: object
-    """The value when it is left out; `REQUIRED` where it may not be, None where leaving it out means something of its own."""
+    """The value if it is omitted; `REQUIRED` if it must be given, None if omitting it has a meaning of its own."""
     description: str
     minimum: int = 0
-    """Of an integer, inclusive."""
+    """The lower bound of an integer, inclusive."""
     maximum: int = MAX_INTEGER
-    """Of an integer, inclusive."""
+    """The upper bound of an integer, inclusive."""
 
 
 class Result(NamedTuple):
-    """What a call gives back: text for the model, and for programs whether it went well."""
+    """The result of a call: text for the model, and for programs whether it succeeded."""
 
     text: str
-    """What the model is shown, errors included."""
+    """What the model is shown, including errors."""
     is_error: bool = False
-    """Whether the call has to be changed or made later."""
+    """Whether the call must be changed or retried later."""
     code: str | None = None
     """One of `penstock.errors.CODES` for an error; else None."""
     outcome: str = "done"
-    """For scripts: `done`, `nothing` where nothing was found, `partial` where time or a scan budget ended before the work did."""
+    """For scripts: `done`, `nothing` if nothing was found, `partial` if time or a scan budget ended before the work did."""
 
 
 def _answered_elsewhere(*_: object, **__: object) -> Result:
-    """Stand in for the answer of a tool that another room runs."""
+    """Substitute for the answer of a tool that another room runs."""
     raise CallerError("This tool is answered by the room that offers it, not through penstock.Tools.")
 
 
 class Tool(NamedTuple):
     """A tool as it is offered to a model, and the function that answers it.
 
-    One record, so that no face can drift from another: the Python method, the MCP tool, the command and the agent's tool read name,
-    description, arguments and defaults here, and a mistake in any of them is worded from here too.
+    It is one record, so that no face can drift from another: the Python method, the MCP tool, the command and the agent's tool read
+    name, description, arguments and defaults here, and errors about any of them are worded from it too.
     """
 
     name: str
-    """What calls name, the same on every face."""
+    """The name that calls use, the same on every face."""
     title: str
     """A few words for a person."""
     description: str
@@ -80,18 +80,19 @@ class Tool(NamedTuple):
     slow: bool = False
     """Whether a tool walks a tree or scans files: a server runs few of those at once."""
     answer: Callable[..., Result] = _answered_elsewhere
-    """`answer(invocation, **arguments)` gives the result. It takes the parameters by their names, checked and with their defaults
-    filled in, and raises `ToolError` for what the model has to change. Tools that another room runs (an agent's edits, its shell,
-    its todo list) have none."""
+    """`answer(invocation, **arguments)` returns the result. It takes the parameters by name, checked and with their defaults filled
+    in, and raises `ToolError` for what the model has to change. Tools that another room runs (an agent's edits, its shell, its todo
+    list) have none.
+    """
 
     def parameter(self, name: str) -> Parameter | None:
-        """Return the parameter of that name, None where the tool has none."""
+        """Return the parameter of that name; None if the tool has none."""
         return next((parameter for parameter in self.parameters if parameter.name == name), None)
 
     def schema(self) -> dict[str, object]:
         """Return the arguments as a JSON Schema that allows nothing else.
 
-        A default of None is left out: to a model it would read as a value to send.
+        A default of None is omitted: to a model it would read as a value to send.
         """
         properties: dict[str, object] = {}
         for parameter in self.parameters:

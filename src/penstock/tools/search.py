@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from penstock.tools.invocation import Invocation
     from penstock.workspace.searching import Search, SearchMatch
 
-# How many files' counts are shown where those of all leave no room for a match.
+# How many files' counts are shown if those of all leave no room for a match.
 _FEW_FILES = 5
 
 
@@ -39,7 +39,7 @@ def _search(
     include_ignored: bool,
     ranked: bool,
 ) -> Result:
-    """Answer `search`: matching lines, or passages where `ranked` asks for them."""
+    """Answer `search`: matching lines, or passages if `ranked` is set."""
     if ranked:
         from penstock.tools.ranking import answer_ranked
 
@@ -75,7 +75,7 @@ def _search(
 
         grep = signs_of_grep(pattern)
 
-    # The next call goes on behind what is shown, which may be less than the page: its offset depends on how many matches fit.
+    # The next call continues after what is shown, which may be less than the page: its offset depends on how many matches fit.
     def render(count: int) -> str:
         more = count < len(found.matches) or found.next_offset is not None
         following = call.again(offset=found.offset + count) if more and count else None
@@ -84,7 +84,7 @@ def _search(
     try:
         text = call.fit(len(found.matches), render)
     except ToolError:
-        # Not one match fits beside the counts, as with matches in thousands of files: a few counts, and how many files more.
+        # Not one match fits next to the counts, as with matches in thousands of files: show a few counts, and how many more files.
         more_files = found.more_files + max(0, len(found.files) - _FEW_FILES)
         found = found._replace(files=found.files[:_FEW_FILES], more_files=more_files)
         text = call.fit(len(found.matches), render)
@@ -120,7 +120,7 @@ SEARCH = Tool(
 
 
 def _of_search(changes: dict[str, str | bool]) -> dict[str, str | bool]:
-    """Return arguments of a listing by the names that `search` has for them."""
+    """Return arguments of a listing under the names that `search` has for them."""
     return {"glob" if name == "pattern" else name: value for name, value in changes.items()}
 
 
@@ -128,9 +128,9 @@ def _of_search(changes: dict[str, str | bool]) -> dict[str, str | bool]:
 
 
 def _render(found: Search, matches: Sequence[SearchMatch], following: str | None, wider: str, grep: str) -> str:
-    """Return the result as text: totals, counts per file where there are more matches than shown, then matches by file.
+    """Return the result as text: totals, counts per file if there are more matches than shown, then matches by file.
 
-    Matching lines are `12|text`, lines around them `11-text`, as grep writes them.
+    Matching lines are `12|text`, context lines `11-text`, as grep writes them.
     """
     some = "" if found.complete else "at least "
     files = len(found.files) + found.more_files
@@ -167,7 +167,7 @@ def _render(found: Search, matches: Sequence[SearchMatch], following: str | None
         lines += [f"{file.count:>6} {file.path}" for file in found.files]
         if found.more_files:
             lines.append(f"       and {notices.counted(found.more_files, 'more file')}")
-    # A heading where the file changes: matches come file by file.
+    # A heading whenever the file changes: matches are grouped by file.
     path = None
     for match in matches:
         if match.path != path:
@@ -180,12 +180,12 @@ def _render(found: Search, matches: Sequence[SearchMatch], following: str | None
 
 
 def _counted(count: int, word: str) -> str:
-    """Return a count with its word, empty where it is none."""
+    """Return a count with its word; empty for zero."""
     return f"{count} {word}" if count else ""
 
 
 def _why_partial(found: Search) -> str:
-    """Say why not everything was searched: the beginning of a large file, or the time."""
+    """Return why not everything was searched: only the beginning of a large file, or the time."""
     if found.partial_files:
         shown = ", ".join(escape.clip(path) for path in found.partial_files[:3])
         share = f" ({100 * found.scanned_bytes / found.total_bytes:.2f} % of the bytes)" if found.total_bytes else ""
