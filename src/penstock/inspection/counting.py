@@ -14,15 +14,15 @@ from penstock.text.tokens import Count, Tokens, best_counter
 if TYPE_CHECKING:
     from penstock.text.tokens import TokenCounter
 
-# Exact counts read 7 MB/s where this was measured, estimates 15, and a quarter of a text takes a quarter of that.
+# Measured: exact counts read 7 MB/s, estimates 15, and a quarter of a text takes a quarter of the time.
 EXACT_CHARS = 4_000_000
-"""How much text is counted exactly, where that can be had."""
+"""How much text is counted exactly, if an exact counter is available."""
 WHOLE_CHARS = 24_000_000
-"""From how much text on only pieces of what is longer than 2,000 characters are looked at."""
+"""From how much text on a text longer than 2,000 characters is only sampled."""
 _SHORT_CHARS = 2_000
 _PIECES = 4
 _RECENT = 4_096  # counts, not texts
-_SHARE = 4  # of a long text one part in so many is looked at
+_SHARE = 4  # of a long text, one part in this many is read
 
 
 class PatientCounter:
@@ -43,13 +43,13 @@ class PatientCounter:
         stratum = len(text) // _PIECES
         looked = "".join([text[at : at + stratum // _SHARE] for at in range(0, _PIECES * stratum, stratum)])
         found = self._fast.count(looked)
-        # The bounds are those of what was looked at, in proportion: nothing is decided by them here.
+        # The bounds are those of the sample, in proportion: nothing is decided by them here.
         low, tokens, high = (one * len(text) // len(looked) for one in (found.low, found.tokens, found.high))
         return Count(tokens=tokens, low=low, high=high, method="sampled-" + found.method)
 
 
 class RecentCounts:
-    """Counts as another counter does, and each of the newest texts once: where two look at the same text one after the other.
+    """Counts as another counter does, but each recent text only once: for when two readers look at the same text in turn.
 
     Args:
         counter: the other one.
@@ -71,7 +71,7 @@ class RecentCounts:
 
 
 class NoCounter:
-    """Counts nothing: of a session that is told so there are its figures, and no more."""
+    """Counts nothing: a session processed with it has only its recorded figures."""
 
     def count(self, text: str, /) -> Count:
         """Return no tokens."""

@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from penstock.inspection.story import FillTurn
 
 HEIGHT = 1_000
-"""The units from the bottom of a frame to its top."""
+"""The height of a frame in units."""
 MAX_COLUMNS = 720
 """The most columns of an area: about a pixel each."""
 MAX_BINS = 240
-"""The most bins of a lane: marks of 3 pixels can be told apart, those of one are a band."""
-_LOWEST = 350  # what happened once is still seen beside what happened a hundred times
+"""The most bins of a lane: marks of 3 pixels can be distinguished, those of one are a band."""
+_LOWEST = 350  # what happened once is still visible next to what happened a hundred times
 
 
 class Band(NamedTuple):
-    """The area of one kind, from the bottom to its upper edge: those below it are drawn over it."""
+    """The area of one kind, from the bottom to its upper edge: lower bands are drawn over it."""
 
     kind: str
     slot: int
-    """The place of a kind in `KINDS`, which is its colour."""
+    """The index of a kind in `KINDS`, which determines its colour."""
     path: str
-    """Data of a path of SVG."""
+    """The data of an SVG path."""
 
 
 class AreaSlice(NamedTuple):
@@ -42,14 +42,14 @@ class AreaSlice(NamedTuple):
 
     kind: str
     slot: int
-    """The place of a kind in `KINDS`, which is its colour."""
+    """The index of a kind in `KINDS`, which determines its colour."""
     tokens: int
     x: int
     width: int
 
 
 def buckets(count: int, most: int) -> list[range]:
-    """Return so many places parted into at most `most` rows of about one length, none of them empty."""
+    """Return that many positions divided into at most `most` ranges of similar length, none of them empty."""
     columns = min(count, most)
     edges = [-(-at * count // columns) for at in range(columns)] + [count]
     return [range(start, end) for start, end in pairwise(edges)]
@@ -62,17 +62,17 @@ def fullest(turns: Sequence[FillTurn], most: int = MAX_COLUMNS) -> list[FillTurn
 
 
 def silhouette(heights: Iterable[int]) -> str:
-    """Return the area under columns of these heights, one unit wide each, as data of a path."""
+    """Return the area under columns of these heights, one unit wide each, as path data."""
     edge = [f"V{HEIGHT - height}h{len(list(run))}" for height, run in groupby(heights)]
     return "".join([f"M0 {HEIGHT}", *edge, f"V{HEIGHT}z"])
 
 
 def bands(columns: Sequence[FillTurn], top_tokens: int) -> list[Band]:
-    """Return what the columns were full of, in the order in which it is drawn: the highest first, the others over it.
+    """Return what filled the columns, in drawing order: the highest first, the others over it.
 
     Args:
-        columns: one turn a column.
-        top_tokens: how much the whole height stands for; at least as much as any of them.
+        columns: one turn per column.
+        top_tokens: the number of tokens at full height; at least as many as in any column.
     """
     under = [0] * len(columns)
     made: list[Band] = []
@@ -86,12 +86,12 @@ def bands(columns: Sequence[FillTurn], top_tokens: int) -> list[Band]:
 
 
 def height_of(tokens: int, top_tokens: int) -> int:
-    """Return how high so many tokens stand in a frame whose height is `top_tokens`."""
+    """Return the height of that many tokens in a frame whose full height is `top_tokens`."""
     return HEIGHT * tokens // top_tokens
 
 
 def rules(top_tokens: int) -> list[int]:
-    """Return round numbers of tokens for the lines behind a drawing, three to eight of them where it is high enough."""
+    """Return round numbers of tokens for the lines behind a drawing, three to eight of them if it is high enough."""
     least = max(1, top_tokens // 5)
     power = 10 ** (len(str(least)) - 1)
     step = next(power * of for of in (1, 2, 5, 10) if power * of >= least)
@@ -99,10 +99,10 @@ def rules(top_tokens: int) -> list[int]:
 
 
 def lane(at_turns: Iterable[int], turns: int, most: int = MAX_BINS) -> str:
-    """Return marks for what happened at turns, as data of a path; the higher the more there was in one bin.
+    """Return marks for what happened at turns, as path data; the more there was in one bin, the higher.
 
     Args:
-        at_turns: their numbers, from 1; what was before the first stands with it.
+        at_turns: their numbers, from 1; what happened before the first is drawn with it.
         turns: how many turns there are, at least one.
         most: how many bins there are at most; the frame is `bins` units wide.
     """
@@ -114,7 +114,7 @@ def lane(at_turns: Iterable[int], turns: int, most: int = MAX_BINS) -> str:
 
 
 def bins(turns: int, most: int = MAX_BINS) -> int:
-    """Return how many bins a lane of so many turns has."""
+    """Return how many bins a lane of that many turns has."""
     return min(turns, most)
 
 
@@ -123,7 +123,7 @@ def slices(by_kind: Mapping[str, int], kinds: Iterable[str]) -> list[AreaSlice]:
 
     Args:
         by_kind: the tokens of the turn.
-        kinds: of `KINDS` and in their order, all that the turn has among them.
+        kinds: of `KINDS` and in their order, including all that the turn has.
     """
     whole = sum(by_kind.values()) or 1
     made: list[AreaSlice] = []

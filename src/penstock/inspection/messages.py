@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def whole_messages(said: Iterable[Said]) -> list[Json]:
-    """Return what was said as messages, the blocks of one answer in one of them."""
+    """Return what was said as messages, with the blocks of one answer in one of them."""
     return [joined(parts) for parts in grouped(said)]
 
 
 def grouped(said: Iterable[Said]) -> list[list[Said]]:
-    """Return what was said, what is of one message together, each message where its first block stands."""
+    """Return what was said, grouped by message, each message at the position of its first block."""
     made: list[list[Said]] = []
     begun: dict[str, list[Said]] = {}
     for one in said:
