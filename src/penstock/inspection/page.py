@@ -28,55 +28,55 @@ PAGE_HEADERS: Final = (
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"cross-origin-opener-policy", b"same-origin"),
-    # The rest of the policy stands in the page, which also opens from disk; this one works in a header alone.
+    # The rest of the policy is in the page, which also opens from disk; this one works only in a header.
     (b"content-security-policy", b"frame-ancestors 'none'"),
 )
-"""What whoever serves such a page says beside it."""
-_HEADROOM = 20  # one part in so many of a drawing is left free above what is highest in it
-_SPARK_COLUMNS = 60  # on a telephone a pixel each
+"""The headers that whoever serves such a page must send."""
+_HEADROOM = 20  # one part in this many of a drawing is left free above its highest point
+_SPARK_COLUMNS = 60  # a pixel each on a phone
 _MAX_REFUSALS = 3
 
 
 class OverviewRow(NamedTuple):
-    """A session in the list of all."""
+    """A session in the list of all sessions."""
 
     subject: Subject
     tokens: int | None
-    """Tokens of a session's newest request; None where that is not known."""
+    """Tokens of a session's newest request; None if unknown."""
     window_tokens: int | None
     state: str
-    """The state of a session in a word: of `State`, or another; empty where nobody says."""
+    """The state of a session in a word, one of `State` or another; empty if unknown."""
     points: tuple[int, ...] = ()
-    """What each request held, in their order."""
+    """The size of each request, in order."""
     cuts: tuple[int, ...] = ()
     """After which requests something was cut, from 1."""
     refusals: tuple[int, ...] = ()
     """Which requests were refused, from 1."""
     link: str = ""
-    """The address of its own page; empty where it has none."""
+    """The address of its own page; empty if it has none."""
 
 
 class PageFrame(NamedTuple):
-    """What stands around sessions of another kind than files: those that a server sees."""
+    """What surrounds sessions that are not files: those that a server sees."""
 
     title: str = "Where the contexts went"
     brow: str = "Sessions"
     lead: str = ""
-    """A sentence about what is listed; empty for how many sessions there are."""
+    """A sentence about what is listed; if empty, the number of sessions."""
     tiles: tuple[Tile, ...] = ()
     tables: tuple[PageTable, ...] = ()
-    """In place of those of a record; those of all sessions stand behind the list."""
+    """Replaces the tables of a record; those of all sessions come after the list."""
     facts: tuple[tuple[str, str], ...] = ()
-    """Of one session, name and value, in place of what its file says."""
+    """Name and value of facts about one session, in place of what its file says."""
     remarks: tuple[str, ...] = ()
     up: str = ""
     """The address of the page of all sessions."""
     renewed_seconds: int = 0
-    """After how long the page asks its server for a newer one; 0 for a page that opens from disk."""
+    """After how many seconds the page asks its server for a newer one; 0 for a page that opens from disk."""
 
 
 class Tile(NamedTuple):
-    """A figure that is seen first."""
+    """A figure at the top of the page."""
 
     label: str
     value: str
@@ -92,7 +92,7 @@ class _Rule(NamedTuple):
 
 
 class _Lane(NamedTuple):
-    """Marks for one sort of event."""
+    """Marks for one kind of event."""
 
     name: str
     style: str
@@ -114,13 +114,13 @@ class _Spark(NamedTuple):
     columns: int
     fill: str
     window: int | None
-    """How far the window is from the top, in units of the frame."""
+    """The distance of the window from the top, in units of the frame."""
     cuts: str
     refusals: str
 
 
 def row_of(subject: Subject, story: Story) -> OverviewRow:
-    """Return a session whose story is told as a row of the overview."""
+    """Return a session with its story as a row of the overview."""
     newest = story.fill
     return OverviewRow(
         subject=subject,
@@ -139,7 +139,7 @@ def story_page(subject: Subject, story: Story, frame: PageFrame = PageFrame()) -
     Args:
         subject: which session it is.
         story: where its context went.
-        frame: what stands around it.
+        frame: what surrounds it.
     """
     columns = drawing.fullest(story.turns)
     peak = max((turn.tokens for turn in columns), default=0)
@@ -176,11 +176,11 @@ def story_page(subject: Subject, story: Story, frame: PageFrame = PageFrame()) -
 
 
 def overview_page(rows: Sequence[OverviewRow], frame: PageFrame = PageFrame()) -> str:  # noqa: B008 - a value
-    """Return the page of many sessions as HTML: a row each, in the order given.
+    """Return the page of many sessions as HTML: one row each, in the order given.
 
     Args:
         rows: the sessions.
-        frame: what stands around them.
+        frame: what surrounds them.
     """
     shown = [
         {
@@ -220,7 +220,7 @@ def overview_page(rows: Sequence[OverviewRow], frame: PageFrame = PageFrame()) -
 
 
 def _policy(frame: PageFrame) -> str:
-    """Return the policy of a page of all sessions; one that is renewed may also show one of them, with its script."""
+    """Return the policy of a page of all sessions; a page that is renewed may also show one session, with its script."""
     if not frame.renewed_seconds:
         return html.sealed_policy(_text("style.css"))
     return html.sealed_policy(_text("style.css"), _text("renewed.js"), _text("story.js"), asks_own=True)
@@ -233,7 +233,7 @@ def _environment() -> html.Environment:
 
 @cache
 def _text(name: str) -> str:
-    """Return what stands between the tags of the style or the script, to the byte."""
+    """Return exactly what is between the tags of the style or the script."""
     return _environment().get_template(name).render()
 
 
@@ -241,7 +241,7 @@ def _text(name: str) -> str:
 
 
 def _facts(subject: Subject, story: Story) -> list[tuple[str, str]]:
-    """Return what is known of the session itself, name and value."""
+    """Return what is known of the session itself, as names and values."""
     window = f"{words.number(story.window_tokens)} tokens" if story.window_tokens else words.UNKNOWN
     host = f"{subject.host} {subject.version}".strip()
     size = words.size(subject.size_bytes) if subject.size_bytes else ""
@@ -258,13 +258,13 @@ def _facts(subject: Subject, story: Story) -> list[tuple[str, str]]:
 
 
 def _moment(at: str) -> str:
-    """Return a time of RFC 3339 as people read it; anything else as it is."""
+    """Return a time of RFC 3339 as people read it; anything else unchanged."""
     day, is_time, clock = at.partition("T")
     return words.shown(f"{day} {clock[:5]} UTC" if is_time and at.endswith(("Z", "+00:00")) else at)
 
 
 def _tiles(story: Story) -> list[Tile]:
-    """Return the six figures that are seen first."""
+    """Return the six figures at the top of the page."""
     measured = sum(turn.is_measured for turn in story.turns)
     handoffs = sum(cut.is_handoff for cut in story.compactions)
     gone = f"{words.number(sum(map(tokens_gone, story.compactions)))} tokens removed" if story.compactions else ""
@@ -290,7 +290,7 @@ def _tiles(story: Story) -> list[Tile]:
 
 
 def _fill(story: Story, turn: FillTurn | None) -> tuple[str, str]:
-    """Return how full a turn was, and of what."""
+    """Return how full a turn was, and which turn it is."""
     if turn is None:
         return words.UNKNOWN, ""
     share = f", {words.percent(turn.tokens, story.window_tokens)} of the window" if story.window_tokens else ""
@@ -311,7 +311,7 @@ def _window(story: Story, top_tokens: int) -> _Rule | None:
 
 
 def _chart_words(story: Story) -> str:
-    """Return the drawing in a sentence, for who does not see it."""
+    """Return the drawing in a sentence, for readers who do not see it."""
     peak = story.fullest
     if peak is None:
         return ""
@@ -323,7 +323,7 @@ def _chart_words(story: Story) -> str:
 
 
 def _lanes(story: Story) -> list[_Lane]:
-    """Return the lanes that have something in them."""
+    """Return the lanes that are not empty."""
     turns = len(story.turns)
     found = (
         ("cuts", "cut", [cut.turn for cut in story.compactions if not cut.is_handoff], "compaction"),
@@ -354,11 +354,12 @@ def _slices(story: Story) -> list[_ShownSlice]:
 
 
 def _island(story: Story, columns: Sequence[FillTurn]) -> str:
-    """Return what the script reads: the places of the kinds, of each its tokens in the first turn and by how many they change then,
-    the turns that were refused, the turn of each column, and the window.
+    """Return the data for the script, as JSON.
 
-    Nothing in it but digits, signs, brackets and `null`, so that escaping changes nothing and nothing in it can end its element.
-    Differences take a third of the figures themselves: most of what stands in a window stays.
+    These are the indexes of the kinds, the tokens of each kind in the first turn and the changes after it, the refused turns, the
+    turn of each column, and the window. It contains only digits, signs, brackets and `null`, so that escaping changes nothing and
+    nothing in it can end its element. Differences take a third of the size of the figures themselves: most of what is in a window
+    stays.
     """
     kinds = _kinds(story)
     steps = []
@@ -380,7 +381,7 @@ def _island(story: Story, columns: Sequence[FillTurn]) -> str:
 
 
 def _refusals(story: Story) -> list[tuple[str, str]]:
-    """Return the newest refusals, where and in which words."""
+    """Return the newest refusals: where, and in which words."""
     newest = story.refusals[-_MAX_REFUSALS:]
     return [(f"Turn {one.turn:,} was refused", words.shown(one.words) or one.kind) for one in newest]
 
@@ -418,7 +419,7 @@ def _remarks(story: Story) -> list[str]:
 
 
 def _spark(row: OverviewRow) -> _Spark | None:
-    """Return a session as a small drawing; None where no request is known."""
+    """Return a session as a small drawing; None if no request is known."""
     turns = len(row.points)
     if not turns:
         return None

@@ -29,7 +29,7 @@ _ENCRYPTED = ("encrypted_content", "data")
 
 
 class _Call:
-    """A call, while its result may come; its arguments are kept until then."""
+    """A call whose result may still come; its arguments are kept until then."""
 
     __slots__ = ("asked", "held", "waiting")
 
@@ -49,7 +49,7 @@ class PartReader:
         self._calls: dict[str, _Call] = {}
 
     def forget(self) -> None:
-        """Note that no call stands any more; those without a result say now what they were about."""
+        """Record that no call is pending any more; those without a result now say what they were about."""
         for call in self._calls.values():
             if call.waiting is not None:
                 call.held.what = _what(actions(self._paired(call.waiting)))
@@ -65,11 +65,11 @@ class PartReader:
     def held(
         self, said: Said, entry: Entry, counts: Sequence[int], asked_before: int
     ) -> Iterator[tuple[Held, Answer | None]]:
-        """Yield the parts of a message as what stands in the window, each with the answer that it is, where it is one.
+        """Yield the parts of a message as they are held in the window, each with the answer that it is, if it is one.
 
         Args:
             said: how it was said.
-            entry: it, as `read` returned it.
+            entry: the message, as `read` returned it.
             counts: the tokens of each of its parts.
             asked_before: how many requests had been made before it.
         """
@@ -80,7 +80,7 @@ class PartReader:
                 case Text(text):
                     key, what = hash(text), brief(text)
                 case ToolCall():
-                    # What it was about is read with its result, from both at once.
+                    # What it was about is derived together with its result, from both at once.
                     key, name = hash((part.name, part.arguments)), part.name
                 case ToolResult():
                     answer = self._answer(part, entry, tokens)
@@ -109,7 +109,7 @@ class PartReader:
         return Answer(call.asked, key, call.held.name, call.held.what, tokens, error, is_cleared)
 
     def _paired(self, call: ToolCall, result: ToolResult | None = None, raw: Json = None) -> Transcript:
-        """Return a conversation of one call, and of its result where that has come."""
+        """Return a conversation of one call, and of its result if that has come."""
         entries = [self._entry("assistant", (call,), None)]
         if result is not None:
             entries.append(self._entry("tool", (result,), raw, 1))
@@ -120,12 +120,12 @@ class PartReader:
 
 
 def _what(done: Iterable[Action]) -> str:
-    """Return what a call was about: a path, a command, or its arguments as they were written."""
+    """Return what a call was about: a path, a command, or its arguments as written."""
     return next((brief(one.path or one.command or one.asked) for one in done), "")
 
 
 def countable(parts: Iterable[Part]) -> Iterator[Part]:
-    """Yield parts as they are counted: media of results beside them, as a kind of their own, and no signatures."""
+    """Yield parts as they are counted: media of results after them, as a separate kind, and no signatures."""
     for part in parts:
         if isinstance(part, ToolResult) and any(isinstance(one, Media) for one in part.parts):
             plain = tuple(one for one in part.parts if not isinstance(one, Media))
@@ -140,10 +140,10 @@ def countable(parts: Iterable[Part]) -> Iterator[Part]:
 
 
 def _readable(raw: Json) -> Json:
-    """Return a block about as large as a provider counts it, which reads what it signed or encrypted.
+    """Return a block roughly as large as a provider counts it, which reads what it signed or encrypted.
 
-    A signature is no text of the model's. What is encrypted counts as its plain text: 3 bytes for 4 letters of base64, and about
-    4 bytes a token. Letters of base64 themselves are counted as a token for each 1.4, so that a quarter of them comes to as much.
+    A signature is not text of the model's. Encrypted text counts as its plain text: 3 bytes for 4 base64 letters, and about 4 bytes
+    per token. Base64 letters themselves are counted as a token for each 1.4, so a quarter of them gives the same count.
     """
     if not isinstance(raw, dict):
         return raw
@@ -152,7 +152,7 @@ def _readable(raw: Json) -> Json:
 
 
 def _kind(part: Part, entry: Entry, said: Said) -> str:
-    """Return the kind of a story under which a part stands."""
+    """Return the kind under which a story counts a part."""
     match part:
         case ToolCall():
             return "calls"
@@ -168,5 +168,5 @@ def _kind(part: Part, entry: Entry, said: Said) -> str:
         return "instructions"
     if said.by_host:
         return "host"
-    # What else stands in a message of results was said by the user, as far as a model can tell.
+    # Anything else in a message of results was said by the user, as far as a model can tell.
     return "assistant" if entry.role == "assistant" else "user"

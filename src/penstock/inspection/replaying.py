@@ -37,39 +37,39 @@ if TYPE_CHECKING:
     from penstock.wires import Entry, Transcript
 
 RESERVE_SHARE = 16
-"""The part of the window, a sixteenth, that is kept for the reply: 8,000 of 128,000, as in a session of ours."""
+"""The part of the window that is kept for the reply, a sixteenth: 8,000 of 128,000, as in a session of ours."""
 RESULT_SHARE = 8
-"""The part of the window, an eighth, that one result takes at most, within `RESULT_TOKENS`: as our tools bound it."""
+"""The part of the window, an eighth, that one result takes at most, within `RESULT_TOKENS`: the limit of our tools."""
 RESULT_TOKENS = (600, 8_000)
 MOST_ENTRIES = 3_000
-"""How many messages are remembered behind notes, for what later notes say of them."""
-_MOST_PLANS = 4  # for one request: each goes for less than the one before
-_ENDS_CHARS = 2_000  # of a result that is no longer shown: how it ended stands there
+"""How many messages behind notes are remembered, for later notes that refer to them."""
+_MOST_PLANS = 4  # for one request: each aims for less than the one before
+_ENDS_CHARS = 2_000  # of a result that is no longer shown: its outcome is written there
 
 
 class ReplayedTurn(NamedTuple):
-    """A request of the record, and what we would have sent in its place."""
+    """A request of the record, and what we would have sent instead."""
 
     number: int
-    """Of the recorded turn."""
+    """The number of the recorded turn."""
     recorded_tokens: int
     sent_tokens: int | None
-    """What ours would have taken; None where there would have been none: the same was asked again because it was refused."""
+    """What ours would have taken; None if we would have sent none, because the same was asked again after a refusal."""
     cached_tokens: int = 0
-    """What of ours would have come from a cache that was as warm as the recorded one."""
+    """How much of ours would have come from a cache as warm as the recorded one."""
     is_planned: bool = False
     """Whether something was forgotten before it."""
     is_over: bool = False
-    """Whether a replayed request would have been larger than the window all the same."""
+    """Whether a replayed request would nevertheless have been larger than the window."""
 
 
 class Forgotten(NamedTuple):
-    """What the plans of one strategy took."""
+    """What the plans of one strategy removed."""
 
     strategy: str
     times: int
     tokens: int
-    """What went, less what stands in its place, at most."""
+    """What was removed, less what replaces it, as an upper bound."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,15 +80,15 @@ class Replayed:
     """What was recorded."""
     window_tokens: int
     limit_tokens: int
-    """What plans bring a request of ours to, where they find enough to forget: the window less the reply's reserve."""
+    """The size to which plans bring a request of ours, if they find enough to forget: the window less the reply's reserve."""
     turns: tuple[ReplayedTurn, ...]
     """One for each recorded turn, in order."""
     forgotten: tuple[Forgotten, ...]
-    """What plans took, by strategy, most first."""
+    """What plans removed, by strategy, most first."""
     bounded_results: int
     """How many results were cut to what our tools would show."""
     bounded_tokens: int
-    """Tokens that were cut from results as they came, each counted once."""
+    """Tokens that were cut from results on arrival, each counted once."""
 
     @property
     def sent(self) -> tuple[ReplayedTurn, ...]:
@@ -97,9 +97,9 @@ class Replayed:
 
     @property
     def answered(self) -> tuple[tuple[FillTurn, FillTurn], ...]:
-        """The requests that ours would have been answered in, each as recorded and as ours, so that both can be priced.
+        """The requests that would have been answered in our version, each as recorded and as ours, so that both can be priced.
 
-        What only one side asked is in neither: sums of different requests say nothing beside each other.
+        Requests that only one side made are in neither: sums of different requests cannot be compared.
         """
         pairs = zip(self.turns, self.story.turns, strict=True)
         return tuple(
@@ -108,12 +108,12 @@ class Replayed:
 
     @property
     def recorded_tokens(self) -> int:
-        """All that the recorded requests took."""
+        """The total tokens of the recorded requests."""
         return sum(turn.recorded_tokens for turn in self.turns)
 
     @property
     def sent_tokens(self) -> int:
-        """All that ours would have taken."""
+        """The total tokens that ours would have taken."""
         return sum(turn.sent_tokens or 0 for turn in self.turns)
 
     @property
@@ -128,7 +128,7 @@ class Replayed:
 
     @property
     def above_limit(self) -> int:
-        """How many of our requests took more than `limit_tokens`, since a plan found no more to forget."""
+        """How many of our requests took more than `limit_tokens`, because a plan found no more to forget."""
         return sum((turn.sent_tokens or 0) > self.limit_tokens for turn in self.sent)
 
     @property
@@ -148,14 +148,14 @@ def replay(
     """Return what our policy would have sent for a session.
 
     Args:
-        happenings: what a reader yields of its record, in order; gone over once.
+        happenings: what a reader yields of its record, in order; iterated once.
         wire: the name of the wire on which its messages are written.
         window_tokens: how much the model can hold.
-        model: the model to count for; None is the first that the record names.
+        model: the model to count for; None for the first that the record names.
         counter: counts tokens; None counts as `tell` does.
 
     Raises:
-        CallerError: for a wire that is none, and for a window in which nothing fits.
+        CallerError: for an unknown wire, and for a window in which nothing fits.
     """
     if window_tokens < RESERVE_SHARE:
         raise CallerError(f"A window of {window_tokens} tokens holds no request.")
@@ -171,24 +171,24 @@ def replay(
 
 
 class _Walk:
-    """The record so far, and what we would have sent: both take the same happenings."""
+    """The record so far, and what we would have sent: both process the same happenings."""
 
     def __init__(self, wire: str, window_tokens: int, counter: TokenCounter) -> None:
         self._codec = wire_named(wire).codec
         self._teller = Teller(wire, counter)
         self._policy = _Policy(wire, window_tokens, counter)
         self._window = window_tokens
-        # What was said since the last request; its last ones are the answer of the next figure, and not in its request.
+        # What was said since the last request; the last ones belong to the answer of the next figure, and not to its request.
         self._waiting: list[Said] = []
         self._unsent = 0
-        self._is_answered = self._came_first = False  # the newest answer's figures: there, and before its words
+        self._is_answered = self._came_first = False  # the newest answer's figures: present, and before its words
         self._asked: list[_Asked] = []
-        self._refused_at: int | None = None  # the refused request to which nothing was added since
+        self._refused_at: int | None = None  # the refused request to which nothing has been added since
 
     def take(self, happening: Happening) -> None:
-        """Take what happened next."""
+        """Process the next happening."""
         self._teller.take(happening)
-        # The request of what happened is prepared before it is added to what was said.
+        # The request is prepared before the happening is added to what was said.
         self._take_turns(is_refused=isinstance(happening, Refused))
         match happening:
             case Said():
@@ -217,7 +217,7 @@ class _Walk:
         new = self._teller.turns[len(self._asked) :]
         for place, turn in enumerate(new):
             if turn.is_refused:
-                self._unsent = 0  # an answer that stands before it was another request's
+                self._unsent = 0  # an answer before it belonged to another request
             self._ask(turn, is_refused=is_refused and place == len(new) - 1)
 
     def _ask(self, turn: FillTurn, *, is_refused: bool) -> None:
@@ -230,10 +230,10 @@ class _Walk:
         self._asked.append(self._policy.asked(turn, self._teller.beside_tokens))
 
     def replayed(self) -> Replayed:
-        """Return the outcome, now that nothing more happens."""
+        """Return the outcome, once nothing more happens."""
         story = self._teller.story(self._window)
         self._take_turns(is_refused=False)
-        # A first measurement corrects the turns before it: the same is done to ours.
+        # A first measurement corrects the turns before it; ours are corrected likewise.
         rows = [asked.row(turn, self._window) for asked, turn in zip(self._asked, story.turns, strict=True)]
         policy = self._policy
         return Replayed(
@@ -252,12 +252,12 @@ class _Asked(NamedTuple):
 
     counted_tokens: int
     stays_tokens: int
-    """What of it the request before held from the start, what goes beside among it; 0 for the first."""
+    """How much of it, including what accompanies messages, the previous request already held from the start; 0 for the first."""
     is_planned: bool
     is_asked_again: bool = False
 
     def row(self, turn: FillTurn, window_tokens: int) -> ReplayedTurn:
-        """Return it beside the recorded one."""
+        """Return it together with the recorded one."""
         sent = _corrected(self.counted_tokens, turn)
         stays = min(sent, _corrected(self.stays_tokens, turn)) if self.stays_tokens else sent
         warm = turn.cached_tokens or 0
@@ -288,7 +288,7 @@ def _as_turn(row: ReplayedTurn, turn: FillTurn) -> FillTurn:
 
 
 def _corrected(counted: int, turn: FillTurn) -> int:
-    """Return what a count of ours comes to as the provider counts, by what it said of a recorded request."""
+    """Return what a count of ours amounts to as the provider counts, judged by its figure for a recorded request."""
     unrecorded = turn.by_kind.get("unrecorded", 0)
     if not turn.counted_tokens:
         return counted + unrecorded
@@ -296,7 +296,7 @@ def _corrected(counted: int, turn: FillTurn) -> int:
 
 
 class _Policy:
-    """What we would show: all that was said, bounded, and planned where it is too much."""
+    """What we would show: everything that was said, bounded, and planned if it is too much."""
 
     def __init__(self, wire: str, window_tokens: int, counter: TokenCounter) -> None:
         self.limit_tokens = window_tokens - window_tokens // RESERVE_SHARE
@@ -311,21 +311,21 @@ class _Policy:
         self._tokens = 0  # of what is shown
         self._last_role = ""
         self._before: Json = None
-        self._stays = 0  # of what is shown, what the last request showed
+        self._stays = 0  # how much of what is shown the last request showed
 
     def add(self, said: Sequence[Said]) -> None:
-        """Add what was said."""
+        """Add messages that were said."""
         for message in whole_messages(said):
             self._before, before = message, self._before
             self._talk = self._talk.append(self._bounded(message, before))
             self._tokens += self._size(self._talk.entries[-1])
 
     def asked(self, turn: FillTurn, beside_tokens: int) -> _Asked:
-        """Return the next request, for which is forgotten what has to be.
+        """Return the next request, forgetting what is necessary.
 
         Args:
             turn: the recorded one, whose figures say how the provider counts.
-            beside_tokens: our count of what goes beside its messages.
+            beside_tokens: our count of what accompanies its messages.
         """
         stays, is_planned = self._stays, False
         room = self.limit_tokens
@@ -343,8 +343,8 @@ class _Policy:
         return _Asked(beside_tokens + self._tokens, 0 if first else beside_tokens + stays, is_planned)
 
     def _forget(self, room_tokens: int) -> int | None:
-        """Make what is shown smaller; return what of it stays before the first edit, None where nothing can go."""
-        # Plans are held against upper bounds, requests against what is likely: the room is widened as far as these differ.
+        """Make what is shown smaller; return the size of what precedes the first edit, None if nothing can be removed."""
+        # Plans are checked against upper bounds, requests against likely sizes: the room is widened by the ratio.
         high = Sized(self._talk, self._counter).high
         plan = compaction.plan(
             self._talk, Budget(max(0, room_tokens * high // max(1, self._tokens)), counter=self._counter)
@@ -368,7 +368,7 @@ class _Policy:
         """Return a message with its results as our tools would show them; pictures are left alone."""
         _, parts = self._codec.read(message, before)
         for part in parts:
-            # A text of fewer characters than tokens fits whatever counts it.
+            # A text with fewer characters than the limit has tokens fits with any counter.
             if not isinstance(part, ToolResult) or not part.is_clearable or len(part.text) <= self._room.limit:
                 continue
             if any(isinstance(inner, Media) for inner in part.parts):
@@ -383,7 +383,7 @@ class _Policy:
         return message
 
     def _size(self, entry: Entry) -> int:
-        """Return what an entry takes behind the one before it, counted as a story counts it."""
+        """Return what an entry takes after the previous one, counted as a story counts it."""
         parts = tuple(countable(entry.parts))
         counted = measure_entry(replace(entry, parts=parts), self._counter).parts
         frame = MESSAGE_TOKENS if counted and entry.role != self._last_role else 0
@@ -394,8 +394,8 @@ class _Policy:
 def _slim(talk: Transcript) -> Transcript:
     """Return a transcript without the texts that are no longer shown, so that memory is that of one request.
 
-    What was done is still read from them: a call from its arguments, how it ended from the ends of its result. Where they are very
-    many, those behind notes go altogether: a plan reads all that there is, and its time would grow with the session.
+    What was done is still read from them: a call from its arguments, its outcome from the ends of its result. If they are very
+    many, those behind notes are dropped altogether: a plan reads everything, and its time would grow with the session.
     """
     places: list[Entry | Collapsed | None] = list(talk.entries)
     for edit in talk.edits:
@@ -403,7 +403,7 @@ def _slim(talk: Transcript) -> Transcript:
             places[edit.first : edit.last + 1] = [edit, *[None] * (edit.last - edit.first)]
     shown = {entry.index: entry for entry in talk.visible() if not entry.is_note}
     cleared = {edit.index for edit in talk.edits if isinstance(edit, Cleared)}
-    # What a note took needs no stub any more.
+    # What a note removed needs no stub any more.
     stubs = [edit for edit in talk.edits if isinstance(edit, Cleared) and edit.index in shown]
     notes = [place for place in places if isinstance(place, Collapsed)]
     kept = {

@@ -29,12 +29,12 @@ class TokenPrice(Protocol):
         written_hour_tokens: int = 0,
         output_tokens: int = 0,
     ) -> float:
-        """Return what a request with these tokens costs; each of them is in one argument."""
+        """Return the cost of a request with these tokens; each token is in exactly one argument."""
         ...
 
 
 class InputShares(NamedTuple):
-    """How the input of a request went: each token in one of them."""
+    """How the input of a request was billed: each token in one of these."""
 
     uncached_tokens: int
     cached_tokens: int
@@ -43,11 +43,11 @@ class InputShares(NamedTuple):
 
 
 def input_shares(turn: FillTurn, input_tokens: int) -> InputShares:
-    """Return how a turn's input went past its cache, as far as its record shows; what no record names went uncached.
+    """Return how a turn's input used its cache, as far as its record shows; what no record mentions was uncached.
 
     Args:
         turn: the turn.
-        input_tokens: all of its input; a record that names more of the cache than that is cut to it.
+        input_tokens: all of its input; larger cache figures in the record are capped to it.
     """
     cached = _within(turn.cached_tokens, input_tokens)
     written = _within(turn.cache_write_tokens, input_tokens - cached)
@@ -59,15 +59,15 @@ def with_money(story: Story, price_of: Callable[[str, str], TokenPrice | None], 
     """Return a story that says what its session cost.
 
     Args:
-        story: it, as `tell` returns it.
-        price_of: the price of a model, given its name and when it was asked; None where that is not known.
+        story: the story, as `tell` returns it.
+        price_of: the price of a model, given its name and the time of the request; None if unknown.
         as_of: the day of the prices.
     """
     dollars = uncached_dollars = 0.0
     priced = 0
     for turn in story.turns:
         given, made = turn.recorded_tokens, turn.output_tokens
-        # A refused request costs nothing, and a figure that is no measurement would cost something.
+        # A refused request costs nothing, and a figure that is not a measurement would add a cost.
         if turn.is_refused or not turn.is_measured or given is None or made is None or made < 0:
             continue
         price = price_of(turn.model, turn.at)

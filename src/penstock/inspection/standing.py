@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from penstock.inspection.happenings import Place
 
 MAX_ITEMS = 200
-"""How many of the largest things are listed."""
+"""How many of the largest items are listed."""
 WHAT_CHARS = 120
-"""How much is kept of what a thing was about."""
+"""How much is kept of what an item was about."""
 
 
 class Held:
-    """A part of a message that stands in the window."""
+    """A part of a message that is in the window."""
 
     __slots__ = ("asked_before", "key", "kind", "name", "place", "tokens", "what")
 
@@ -33,7 +33,7 @@ class Held:
         self.kind = kind
         self.tokens = tokens
         self.key = key
-        """A hash of what it is: the same part said again has the same."""
+        """A hash of its content: the same part said again has the same hash."""
         self.name = name
         self.what = what
         self.place = place
@@ -47,7 +47,7 @@ class Held:
 
 
 class Answer(NamedTuple):
-    """What a tool answered, as far as it tells one answer from another."""
+    """What a tool answered, as far as needed to distinguish answers."""
 
     asked: int
     """A hash of the tool and its arguments."""
@@ -57,13 +57,13 @@ class Answer(NamedTuple):
     what: str
     tokens: int
     error: str = ""
-    """The line that says what failed; empty where nothing did."""
+    """The line that says what failed; empty if nothing did."""
     is_cleared: bool = False
-    """Whether a compaction put a line in its place: what was asked for is gone."""
+    """Whether a compaction replaced it with a line: what was asked for is gone."""
 
 
 class _Repeats:
-    """How often the same was asked of a tool with the same answer, while that stood."""
+    """How often a tool was asked the same with the same answer, while that answer was in the window."""
 
     __slots__ = ("answer", "times", "tokens")
 
@@ -74,7 +74,7 @@ class _Repeats:
 
 
 class Largest:
-    """The largest of any number of items; what is smaller than all of a full list is forgotten at once."""
+    """The largest of any number of items; what is smaller than everything in a full list is dropped at once."""
 
     def __init__(self, most: int = MAX_ITEMS) -> None:
         self._most = most
@@ -82,8 +82,8 @@ class Largest:
         self._offered = 0
 
     def offer(self, size: int, item: Item) -> None:
-        """Take an item with its size, where it is large enough."""
-        # Of items of one size the earlier stays, and items themselves are never compared.
+        """Add an item with its size, if it is large enough."""
+        # Of items of equal size the earlier stays, and items themselves are never compared.
         self._offered += 1
         row = (size, -self._offered, item)
         if len(self._heap) < self._most:
@@ -92,20 +92,20 @@ class Largest:
             heapq.heapreplace(self._heap, row)
 
     def items(self) -> tuple[Item, ...]:
-        """Return the largest, largest first."""
+        """Return the largest items, largest first."""
         return tuple(item for _, _, item in sorted(self._heap, reverse=True))
 
 
 class Standing:
-    """What stands in the window now."""
+    """What is in the window now."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
         """Tokens by kind."""
         self.by_tool: Counter[str] = Counter()
-        """Tokens of all results by tool, those that are gone among them."""
+        """Tokens of all results by tool, including those that are gone."""
         self.items = Largest()
-        """What took most, times the requests that it went with."""
+        """The items that took most, times the requests they were part of."""
         self.results = Largest()
         """The results that took most."""
         self._held: list[Held] = []
@@ -113,14 +113,15 @@ class Standing:
         self._asked: set[int] = set()
         self._rereads: list[Reread] = []
         self._errors: Counter[tuple[str, str]] = Counter()
-        # What the newest compaction took, until it is known what of it stays; and what any took, by what was asked for it.
+        # What the newest compaction removed, until it is known what of it stays; and what any removed, by the question asked for
+        # it.
         self._leaving: dict[int, list[Held]] = {}
         self._gone: dict[int, int] = {}
         self.again: list[dict[int, Reread]] = []
-        """For each compaction what was asked of a tool again behind it, by a hash of what was asked."""
+        """For each compaction what a tool was asked again after it, by a hash of the question."""
 
     def add(self, held: Held, *, again: bool) -> Held:
-        """Note that a part stands in the window, and return it: the old one where it was said before."""
+        """Record that a part is in the window, and return it: the old one if it was said before."""
         if again and (same := self._leaving.get(held.key)):
             old = same.pop()
             if not same:
@@ -131,7 +132,7 @@ class Standing:
         return held
 
     def answered(self, answer: Answer, *, again: bool) -> None:
-        """Note what a tool answered."""
+        """Record a tool's answer."""
         if answer.is_cleared:
             return
         self._asked.add(answer.asked)
@@ -154,7 +155,7 @@ class Standing:
             known.tokens += answer.tokens
 
     def compact(self) -> None:
-        """Note that everything is gone; what stays of it is added again."""
+        """Record that everything is gone; what stays of it is added again."""
         self._leaving = {}
         for held in self._held:
             self._leaving.setdefault(held.key, []).append(held)
@@ -166,12 +167,12 @@ class Standing:
         self._end_answers()
 
     def settle(self, asked: int) -> None:
-        """Note that nothing more stays of what the newest compaction took; `asked` is how many requests were made."""
+        """Record that nothing more stays of what the newest compaction removed; `asked` is how many requests were made."""
         self._end((held for same in self._leaving.values() for held in same), asked)
         self._leaving = {}
 
     def end(self, asked: int) -> None:
-        """Note that the session ends."""
+        """Record that the session ends."""
         self.settle(asked)
         self._end(self._held, asked)
         self._end_answers()
@@ -179,7 +180,7 @@ class Standing:
     def _end(self, gone: Iterable[Held], asked: int) -> None:
         for held in gone:
             item = held.item(asked)
-            if item.requests < 1:  # it came with the newest answer, or behind it, and went to nobody yet
+            if item.requests < 1:  # it came with or after the newest answer, and was never sent
                 continue
             self.items.offer(held.tokens * item.requests, item)
             if held.kind == "results":
@@ -192,7 +193,7 @@ class Standing:
         self._answers = {}
 
     def rereads(self) -> tuple[Reread, ...]:
-        """Return what was asked again in vain, the costliest first; only once the session has ended."""
+        """Return what was asked again in vain, the costliest first; valid only after the session has ended."""
         return tuple(sorted(self._rereads, key=lambda one: -one.tokens)[:MAX_ITEMS])
 
     def repeated_errors(self) -> tuple[RepeatedError, ...]:

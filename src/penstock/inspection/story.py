@@ -27,8 +27,9 @@ KINDS = (
     "media",
     "unrecorded",
 )
-"""What a request is made of, in the order in which it is drawn: what stays lies below what comes and goes. `host` is what the host
-says by itself; `unrecorded` is what the provider counted and no record shows, such as instructions that the host does not keep."""
+"""What a request is made of, in drawing order: what stays is below what comes and goes. `host` is what the host itself says;
+`unrecorded` is what the provider counted and no record shows, such as instructions that the host does not keep.
+"""
 
 
 State: TypeAlias = Literal["empty", "open", "refused", "stuck"]
@@ -36,39 +37,39 @@ State: TypeAlias = Literal["empty", "open", "refused", "stuck"]
 
 
 class Subject(NamedTuple):
-    """Which session it is that is told about; empty where its record does not say."""
+    """Which session a story is about; fields are empty if its record does not say."""
 
     host: str
     """The host of a session, such as `claude`; `penstock` for our own."""
     session: str
-    """The id by which it is gone on with."""
+    """The id by which it is resumed."""
     project: str = ""
     """The folder that it works in."""
     path: str = ""
     """The file that records it."""
     updated: str = ""
-    """When a session's record was written to last, as RFC 3339 in UTC."""
+    """When a session's record was last written, as RFC 3339 in UTC."""
     version: str = ""
-    """The host's."""
+    """The version of the host."""
     size_bytes: int | None = None
     """The length of the file."""
 
 
 class FillTurn(NamedTuple):
-    """A request that was answered or refused, and what it was full of."""
+    """A request that was answered or refused, and what filled it."""
 
     number: int
     """The number of the request among the turns, from 1."""
     tokens: int
-    """All that it held: the provider's figure where there is a measured one, else our count."""
+    """The size of the whole request: the provider's figure if it was measured, else our count."""
     by_kind: Mapping[str, int]
-    """Tokens of a request by kind; what is zero is left out."""
+    """Tokens of a request by kind; zeros are omitted."""
     counted_tokens: int
-    """Our count of what is recorded, with neither a correction nor what no record shows."""
+    """Our count of what is recorded, without correction or anything that no record shows."""
     recorded_tokens: int | None = None
-    """What the record says that the provider counted, measured or not; None where it says nothing."""
+    """What the provider counted according to the record, measured or not; None if it says nothing."""
     is_measured: bool = False
-    """Whether the recorded figure is a measurement: no zero, no figure of the host's own making, not simply the window."""
+    """Whether the recorded figure is a measurement: not zero, not made up by the host, not simply the window."""
     cached_tokens: int | None = None
     cache_write_tokens: int | None = None
     output_tokens: int | None = None
@@ -76,23 +77,23 @@ class FillTurn(NamedTuple):
     at: str = ""
     is_refused: bool = False
     hour_write_tokens: int | None = None
-    """What of `cache_write_tokens` stays in the cache for an hour."""
+    """The part of `cache_write_tokens` that stays in the cache for an hour."""
 
 
 class Item(NamedTuple):
-    """One thing that stood in the window."""
+    """One item that was in the window."""
 
     kind: str
-    """Of `KINDS`."""
+    """One of `KINDS`."""
     name: str
-    """Of a result or call its tool; else empty."""
+    """The tool of a result or call; else empty."""
     what: str
     """The subject of an item, for a person: the path, the command, the first words."""
     tokens: int
     turn: int
     """The first request that held it."""
     requests: int
-    """In how many requests it went."""
+    """How many requests it was part of."""
     place: Place = NOWHERE
 
 
@@ -115,28 +116,28 @@ class RepeatedError(NamedTuple):
 
 
 class UnusedTool(NamedTuple):
-    """A tool that went with every request and was never called."""
+    """A tool that was sent with every request and never called."""
 
     name: str
     tokens: int
-    """Of its definition, once."""
+    """The size of its definition, counted once."""
 
 
 class CompactedAway(NamedTuple):
     """A compaction and what it cost."""
 
     turn: int
-    """The last request before it; 0 where there was none."""
+    """The last request before it; 0 if there was none."""
     before_tokens: int
     after_tokens: int
     by_kind: Mapping[str, int]
-    """What went, by kind."""
+    """What was removed, by kind."""
     needed_again: tuple[Reread, ...] = ()
-    """What was asked of a tool again behind it, although it had stood in the window before."""
+    """What a tool was asked again after it, although it had been in the window before."""
     by_hand: bool | None = None
     at: str = ""
     is_handoff: bool = False
-    """Whether a session began afresh with a handoff."""
+    """Whether a session started afresh with a handoff."""
 
 
 class RefusedTurn(NamedTuple):
@@ -145,19 +146,19 @@ class RefusedTurn(NamedTuple):
     turn: int
     """The number of a refused request among the turns."""
     words: str
-    """The provider's own, or the host's where it keeps only those."""
+    """The provider's own words, or the host's if it keeps only those."""
     kind: str
     """The reason of a refusal: a kind of `overflow.diagnose`, such as `context_input`."""
     limit_tokens: int | None = None
-    """The limit that the words name."""
+    """The limit named in the words."""
     input_tokens: int | None = None
-    """The size that the words name."""
+    """The size named in the words."""
     at: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waste:
-    """What stood in the window and need not have."""
+    """What was in the window unnecessarily."""
 
     floods: tuple[Item, ...] = ()
     """Results of at least a twentieth of the window each, largest first."""
@@ -165,17 +166,17 @@ class Waste:
     repeated_errors: tuple[RepeatedError, ...] = ()
     unused_tools: tuple[UnusedTool, ...] = ()
     unsent_bytes: Mapping[str, int] = field(default_factory=dict)
-    """What of the file goes to no provider, by kind of record: copies of what was sent among it."""
+    """The parts of the file that go to no provider, by kind of record, including copies of what was sent."""
 
 
 class Money(NamedTuple):
-    """About what a session cost by list prices; never a bill."""
+    """Roughly what a session cost at list prices; never a bill."""
 
     dollars: float
     uncached_dollars: float
     """What the same requests would have cost without a cache."""
     priced_turns: int
-    """How many turns have a price; the others' models, or what they took, are not known."""
+    """How many turns have a price; for the others the model, or what they took, is unknown."""
     as_of: str
     """The date of the prices."""
 
@@ -186,40 +187,40 @@ class Story:
 
     turns: tuple[FillTurn, ...] = ()
     window_tokens: int | None = None
-    """How much the model can hold: as recorded, as a refusal named it, as the caller said; None where nobody did."""
+    """How much the model can hold: as recorded, as named by a refusal, or as given by the caller; None if unknown."""
     window_source: str = ""
-    """Who said so, for a person."""
+    """The source of that figure, for a person."""
     items: tuple[Item, ...] = ()
-    """What took most, times the requests that it went with; at most 200, most first."""
+    """The items that took most, times the requests they were part of; at most 200, most first."""
     by_tool: Mapping[str, int] = field(default_factory=dict)
     """The tokens of all results by tool, each counted once."""
     waste: Waste = field(default_factory=Waste)
     compactions: tuple[CompactedAway, ...] = ()
     refusals: tuple[RefusedTurn, ...] = ()
     money: Money | None = None
-    """None where no turn has a price."""
+    """None if no turn has a price."""
     torn: int = 0
-    """Lines of the file that are no records."""
+    """Lines of the file that are not records."""
     too_large: int = 0
-    """Lines of the file that are so long that they were not read."""
+    """Lines of the file that are too long to be read."""
     unknown: Mapping[str, int] = field(default_factory=dict)
-    """Records of kinds that are not known here, by kind."""
+    """Records of unknown kinds, by kind."""
     model: str = ""
-    """The newest turn's."""
+    """The model of the newest turn."""
 
     @property
     def fill(self) -> FillTurn | None:
-        """The newest request; None where there was none."""
+        """The newest request; None if there was none."""
         return self.turns[-1] if self.turns else None
 
     @property
     def fullest(self) -> FillTurn | None:
-        """The largest request; None where there was none."""
+        """The largest request; None if there was none."""
         return max(self.turns, key=lambda turn: turn.tokens, default=None)
 
     @property
     def state(self) -> State:
-        """Whether a session can go on, by what became of its newest request."""
+        """Whether a session can continue, judged by the outcome of its newest request."""
         if not self.turns:
             return "empty"
         if not self.turns[-1].is_refused:

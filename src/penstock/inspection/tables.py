@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from penstock.inspection.story import CompactedAway, Item, Reread, Story
 
 MAX_ROWS = 12
-"""How many rows of a kind a table has before the others are one together."""
-_MAX_NAMED = 3  # of what was needed again behind a compaction
+"""How many rows of a kind a table has before the others are combined."""
+_MAX_NAMED = 3  # of what was needed again after a compaction
 
 
 class TableColumn(NamedTuple):
@@ -27,7 +27,7 @@ class TableColumn(NamedTuple):
     title: str
     is_number: bool = True
     is_spare: bool = False
-    """Whether a column goes first where there is no room."""
+    """Whether a column is dropped first if there is no room."""
 
 
 class Row(NamedTuple):
@@ -37,17 +37,17 @@ class Row(NamedTuple):
     about: str = ""
     """What the first cell is about: a path, a command, words."""
     slot: int | None = None
-    """The place in `KINDS` of what it is; None where it is of no one kind."""
+    """The index in `KINDS`; None if it is not of one kind."""
 
 
 class PageListing(NamedTuple):
-    """Rows of one sort, and their sum."""
+    """Rows of one kind, and their sum."""
 
     rows: tuple[Row, ...]
     total: Row | None
-    """None where there is nothing to add up."""
+    """None if there is nothing to add up."""
     heading: str = ""
-    """Which sort, where a table has several."""
+    """Which kind, if a table has several."""
 
 
 class PageTable(NamedTuple):
@@ -58,7 +58,7 @@ class PageTable(NamedTuple):
     """What a table says as a whole, in a sentence."""
     columns: tuple[TableColumn, ...] = ()
     listings: tuple[PageListing, ...] = ()
-    """None of them is empty; without one the lead says all."""
+    """None of them is empty; without any, the lead says everything."""
 
 
 def tables(story: Story) -> tuple[PageTable, ...]:
@@ -70,7 +70,7 @@ def tables(story: Story) -> tuple[PageTable, ...]:
 
 
 def largest(story: Story) -> PageTable:
-    """Return what took most, times the requests that it went with."""
+    """Return the items that took most, times the requests they were part of."""
     title = "What took most"
     if not story.items:
         return PageTable(title, "Nothing is recorded that was sent.")
@@ -113,7 +113,7 @@ def largest(story: Story) -> PageTable:
 
 
 def waste(story: Story) -> PageTable:
-    """Return what stood in the window and need not have, sort by sort; one thing can be of several."""
+    """Return what was in the window unnecessarily, by category; one item can be in several."""
     found = story.waste
     listings = (
         _listing(
@@ -155,7 +155,7 @@ def _reread(one: Reread) -> Row:
 
 
 def _listing(heading: str, rows: Sequence[Row], amounts: Sequence[tuple[int | None, int | None]]) -> PageListing | None:
-    """Return rows with how often and how many tokens each is, those that are too many as one; None where there are none."""
+    """Return rows with the count and tokens of each, surplus rows combined; None if there are none."""
     if not rows:
         return None
     made = list(rows[:MAX_ROWS])
@@ -165,7 +165,7 @@ def _listing(heading: str, rows: Sequence[Row], amounts: Sequence[tuple[int | No
 
 
 def _sums(amounts: Sequence[tuple[int | None, int | None]]) -> tuple[str, str]:
-    """Return both sums; empty where none of them has that figure."""
+    """Return both sums; empty if no row has that figure."""
     times, tokens = ([one for one in column if one is not None] for column in zip(*amounts, strict=True))
     return number(sum(times)) if times else "", number(sum(tokens)) if tokens else ""
 
@@ -190,7 +190,7 @@ def _unsent(story: Story) -> PageListing | None:
 
 
 def removed(story: Story) -> PageTable:
-    """Return what each compaction and handoff removed, and what of it was needed again; of many those that removed most."""
+    """Return what each compaction and handoff removed, and what of it was needed again; if many, those that removed most."""
     title = "What compactions removed"
     cuts = story.compactions
     if not cuts:
@@ -230,5 +230,5 @@ def tokens_gone(cut: CompactedAway) -> int:
 
 
 def tokens_again(cut: CompactedAway) -> int:
-    """Return how many tokens were asked for again behind a compaction."""
+    """Return how many tokens were asked for again after a compaction."""
     return sum(one.tokens for one in cut.needed_again)

@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from penstock.text.tokens import TokenCounter
 
 FLOOD_SHARE = 20
-"""A result of at least one part in so many of the window is a flood."""
+"""A result that takes at least one part in this many of the window is a flood."""
 SYNTHETIC = "<synthetic>"
-"""The model that Claude Code names where it says something itself in place of an answer."""
+"""The model that Claude Code names when it says something itself instead of an answer."""
 # A model is named with the first answer: a host's instructions and a task come before it.
 LOOK_AHEAD = 64
-"""How many happenings are looked at for the name of the model."""
+"""How many happenings are searched for the name of the model."""
 
 
 def tell(
@@ -49,18 +49,17 @@ def tell(
     """Return where the context of a session went.
 
     Args:
-        happenings: what a reader yields of its record, in order; gone over once.
+        happenings: what a reader yields of its record, in order; iterated once.
         wire: the name of the wire on which its messages are written.
         window_tokens: how much the model can hold; None takes what a refusal or the record says.
-        model: the model to count for; None is the first that the record names.
-        counter: counts tokens; None counts for the model, exactly where that can be had until a session is large
-            (`PatientCounter`).
+        model: the model to count for; None for the first that the record names.
+        counter: counts tokens; None counts for the model, exactly if possible until a session is large (`PatientCounter`).
 
     Returns:
-        The story. What only the reader of a file knows, torn lines and what is never sent, is empty in it.
+        The story. What only the reader of a file knows (torn lines, and what is never sent) is empty in it.
 
     Raises:
-        CallerError: for a wire that is none.
+        CallerError: for an unknown wire.
     """
     rest = iter(happenings)
     head = list(islice(rest, LOOK_AHEAD))
@@ -74,7 +73,7 @@ def tell(
 
 
 class Teller:
-    """The story of a session as far as it is told: what happens is taken one by one, and `story` ends it.
+    """The story of a session so far: happenings are processed one by one, and `story` ends it.
 
     Args:
         wire: the name of the wire on which its messages are written.
@@ -96,32 +95,32 @@ class Teller:
         self._recorded_window: int | None = None
         self._refused_window: int | None = None
         self._last_role = ""
-        # What a request took beside what is recorded, and what of our count: (measured, counted) where ours was above.
+        # What a request took in addition to what is recorded, and the ratio (measured, counted) if our count was too high.
         self._unrecorded = 0
         self._scale = (1, 1)
         self._is_corrected = False  # since any measured answer
         self._is_refused = False  # since a measured answer
         self._is_new = True  # whether anything was said since the last turn
-        # The newest answer's messages, as far as they are said; how many of them the request of the next figure held; and
-        # how many requests they are the answers of.
+        # The newest answer's messages so far; how many of them the request of the next figure contained; and how many requests they
+        # are the answers of.
         self._reply: list[Held] = []
         self._reply_held = 0
         self._reply_turns = 0
-        self._reply_of = ""  # the id of the newest answer, where its blocks are recorded one by one
+        self._reply_of = ""  # the id of the newest answer, if its blocks are recorded one by one
         self._cutting: _Cutting | None = None
 
     @property
     def turns(self) -> Sequence[FillTurn]:
-        """The requests so far; a measurement may still correct those before it."""
+        """The requests so far; a measurement may still correct earlier ones."""
         return self._turns
 
     @property
     def beside_tokens(self) -> int:
-        """Our count of what goes with every request now, beside its messages."""
+        """Our count of what currently accompanies every request besides its messages."""
         return sum(self._beside.values())
 
     def take(self, happening: Happening) -> None:
-        """Take what happened next."""
+        """Process the next happening."""
         match happening:
             case Said():
                 self._said(happening)
@@ -143,7 +142,7 @@ class Teller:
         if what.tools is not None:
             sizes = [(self._codec.tool_names([tool]), self._tokens(as_json(tool))) for tool in what.tools]
             self._beside["tool definitions"] = sum(tokens for _, tokens in sizes)
-            for names, tokens in sizes:  # one definition may hold several functions
+            for names, tokens in sizes:  # one definition may contain several functions
                 self._tools |= dict.fromkeys(names, 0) | shares(tokens, dict.fromkeys(names, 1))
 
     def _tokens(self, text: str) -> int:
@@ -156,13 +155,13 @@ class Teller:
         if not is_reply:
             self._end_reply()
         elif said.part_of and said.part_of == self._reply_of and not self._reply:
-            # A call of several in one answer, recorded behind the result of another: the answer has had its turn.
+            # One of several calls in one answer, recorded after the result of another: the answer has had its turn.
             self._reply_turns, self._reply_held = 1, _ALL
         if not said.by_host and not said.again:
             self._settle()
         self._is_new = True
         counts = [count.tokens for count in measure_entry(entry, self._counter).parts]
-        # Readers give blocks of one message one by one: its frame is counted with the first of them.
+        # Readers yield blocks of one message one by one: its frame is counted with the first of them.
         is_begun = bool(said.part_of) and said.part_of == self._reply_of
         if counts and role != self._last_role and not is_begun:
             counts[0] += MESSAGE_TOKENS
@@ -189,26 +188,26 @@ class Teller:
         if answered.model and answered.model != SYNTHETIC:
             self._model = answered.model
         is_measured = bool(recorded and recorded > 0 and answered.model != SYNTHETIC)
-        # Codex writes the window in place of a figure where a request was refused.
+        # Codex writes the window in place of a figure if a request was refused.
         if self._is_refused and recorded in {self._recorded_window, self._refused_window}:
             is_measured = False
         if not is_measured and not self._is_new and self._is_refused and self._turns:
-            # A figure behind a refusal, with nothing said in between, is that refusal's own, unless its words said more.
+            # A figure after a refusal, with nothing said in between, belongs to that refusal, unless its words said more.
             if self._turns[-1].recorded_tokens is None:
                 self._turns[-1] = self._turns[-1]._replace(recorded_tokens=recorded)
             return
-        # Of a first figure the reply that is there already is the answer; of a second one only what came behind the first.
+        # For a first figure, the reply so far is the answer; for a second one, only what came after the first.
         unsent = self._reply[self._reply_held :] if self._reply_turns else self._reply
         came_first = not self._reply
         self._turn(unsent, recorded if is_measured else None, answered)
         self._reply_turns += 1
-        # Where figures stand before their messages, the next one's request holds all that follow this one.
+        # If figures precede their messages, the next one's request contains all that follow this one.
         self._reply_held = _ALL if came_first or self._reply_held == _ALL else len(self._reply)
         if is_measured:
             self._is_refused = False
 
     def _end_reply(self) -> None:
-        """Note that the newest answer is complete; one whose figures nobody recorded is a turn all the same."""
+        """Record that the newest answer is complete; one whose figures nobody recorded is a turn nevertheless."""
         if self._reply and not self._reply_turns:
             self._settle()
             self._turn(self._reply, None, Answered(None))
@@ -238,7 +237,7 @@ class Teller:
     def _turn(
         self, unsent: list[Held], measured_tokens: int | None, answered: Answered, *, is_refused: bool = False
     ) -> None:
-        """Add a turn whose request held all that stands but `unsent`."""
+        """Add a turn whose request contained everything in the window but `unsent`."""
         counts = self._fill()
         for held in unsent:
             counts[held.kind] -= held.tokens
@@ -271,17 +270,17 @@ class Teller:
         self._is_new = False
 
     def _correct_turns(self) -> None:
-        """Correct the turns before the first measurement by it: what goes with every request unrecorded went with theirs."""
+        """Correct the turns before the first measurement by it: what goes unrecorded with every request went with theirs too."""
         for at, turn in enumerate(self._turns):
             by_kind = self._corrected(turn.by_kind)
             self._turns[at] = turn._replace(by_kind=by_kind, tokens=sum(by_kind.values()))
 
     def _fill(self) -> Counter[str]:
-        """Return our count of all that stands, by kind."""
+        """Return our count of everything in the window, by kind."""
         return Counter(self._beside) + self._standing.counts
 
     def _corrected(self, counts: Mapping[str, int]) -> dict[str, int]:
-        """Return our count as the newest measurement corrects it: smaller in proportion, or with what no record shows."""
+        """Return our count as corrected by the newest measurement: reduced in proportion, or plus what no record shows."""
         to, of = self._scale
         made = shares(sum(counts.values()) * to // of, counts)
         return made | ({"unrecorded": self._unrecorded} if self._unrecorded else {})
@@ -297,7 +296,7 @@ class Teller:
         self._last_role = ""
 
     def _settle(self) -> None:
-        """Note that all is said again that stays after a compaction."""
+        """Record that everything that stays after a compaction has been said again."""
         if self._cutting is None:
             return
         cut, self._cutting = self._cutting, None
@@ -318,7 +317,7 @@ class Teller:
     # --- the end ---
 
     def story(self, window_tokens: int | None) -> Story:
-        """Return the story, now that nothing more happens."""
+        """Return the story, once nothing more happens."""
         self._end_reply()
         self._settle()
         self._parts.forget()
@@ -370,6 +369,6 @@ class _Cutting(NamedTuple):
 
     compacted: Compacted
     before: Mapping[str, int]
-    """What the request would have held, by kind."""
+    """What the request would have contained, by kind."""
     counts: Counter[str]
-    """Our count of what stood, by kind."""
+    """Our count of what was in the window, by kind."""

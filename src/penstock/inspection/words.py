@@ -14,29 +14,29 @@ if TYPE_CHECKING:
     from penstock.inspection.story import FillTurn, Money
 
 UNKNOWN = "unknown"
-"""What stands for a figure that nobody recorded."""
+"""Shown in place of a figure that nobody recorded."""
 _MAX_BYTES = 240
-_MAX_CHARS = 1_000  # of a text that may be a megabyte; a secret that is cut off here is cut off before it is shown
+_MAX_CHARS = 1_000  # of a text that may be a megabyte; a secret at the cut is cut off before it is shown
 
 
 def number(count: int) -> str:
-    """Return a number with its thousands set apart."""
+    """Return a number with thousands separators."""
     return f"{count:,}"
 
 
 def many(count: int, what: str) -> str:
-    """Return a number of things, with the plural where there are several."""
+    """Return a number of things, in the plural unless there is one."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def percent(part: int, whole: int) -> str:
-    """Return a share as a whole percentage; what is there and rounds to nothing is "under 1 %"."""
+    """Return a share as a whole percentage; a positive share that rounds to zero is "under 1 %"."""
     rounded = (200 * part + whole) // (2 * whole)
     return "under 1 %" if part and not rounded else f"{rounded:,} %"
 
 
 def short_number(count: int) -> str:
-    """Return a round number as briefly as the side of a drawing wants it: `150k`, `1.5M`."""
+    """Return a round number in short form for the edge of a drawing: `150k`, `1.5M`."""
     for unit, letter in ((1_000_000, "M"), (1_000, "k")):
         if count >= unit:
             return f"{count / unit:.3g}{letter}"
@@ -44,7 +44,7 @@ def short_number(count: int) -> str:
 
 
 def size(count_bytes: int) -> str:
-    """Return a number of bytes in the unit that suits it."""
+    """Return a number of bytes in a suitable unit."""
     for unit, name in ((1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "KB")):
         if count_bytes >= unit:
             return f"{count_bytes / unit:.1f} {name}"
@@ -52,7 +52,7 @@ def size(count_bytes: int) -> str:
 
 
 def shown(text: str) -> str:
-    """Return what a session or its files say as one short inert line, without what looks like a secret: pages are passed on."""
+    """Return text from a session or its files as one short inert line, without what looks like a secret: pages are shared."""
     return escape.shorten(escape.show_argument(redacted(text[:_MAX_CHARS])), _MAX_BYTES)
 
 
@@ -64,7 +64,7 @@ def told(turn: FillTurn, turns: int, window_tokens: int | None) -> str:
 
 
 def price(money: Money | None) -> str:
-    """Return about what a session cost; what is not known is no zero."""
+    """Return roughly what a session cost; an unknown cost is not shown as zero."""
     if money is None or not money.priced_turns:
         return UNKNOWN
     return "under $0.01" if money.dollars < 0.01 else f"about ${money.dollars:,.2f}"
