@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 
     Serving = Callable[[Callable[[Callable[[], None]], None]], Coroutine[Any, Any, None]]  # told how to be stopped
 
-# Tools look at the same clock and can say how far they came; the server's own limit, this much later, is for what hangs.
+# Tools check the same clock and can say how far they got; the server's own limit, this much later, is for what hangs.
 _GRACE_SECONDS = 0.5
-# What Claude Code shows at most; where a tool says it in the list, results are not cut by tokens as well.
+# The most that Claude Code shows; if a tool states it in the list, results are not also cut by tokens.
 _RESULT_CHARS = 50_000
 
 
@@ -72,11 +72,11 @@ def create_server(
         table: The tools to list; None for ours, with instructions for the model.
         prefix: Before each name, at most 48 of `A-Z a-z 0-9 _ - .`: several servers share the names of one host.
         budget: Characters of every result; None for what the calling host shows (`hosts`).
-        instructions: What a client is told of the server; None for ours where the table is ours.
-        store: Where `page` and `find` look, where `tools` is a root; None for the user's own.
+        instructions: What a client is told about the server; None for ours if the table is ours.
+        store: Where `page` and `find` look, if `tools` is a root; None for the user's own.
 
     Raises:
-        CallerError: The prefix cannot be one, or the root is no folder.
+        CallerError: The prefix is invalid, or the root is not a folder.
     """
     from mcp.server import Server
     from mcp.shared.exceptions import MCPError
@@ -106,7 +106,7 @@ def create_server(
     async def call_tool(context: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
         tool = by_name.get(params.name)
         if tool is None:
-            # The one protocol error of ours: a model cannot have got an unknown name from the list.
+            # Our only protocol error: a model cannot have got an unknown name from the list.
             raise MCPError(code=INVALID_PARAMS, message=_unknown(params.name, by_name))
         arguments = params.arguments or {}
         allowance = allowance_for(_client(context), budget)
@@ -131,7 +131,7 @@ def create_server(
 
 
 async def _name_arguments(ctx: ServerRequestContext[Any], call_next: CallNext) -> HandlerResult:
-    """Pass arguments that are no object on under the name `arguments`: they come back as the tool's refusal, not as the SDK's."""
+    """Wrap arguments that are not an object under the name `arguments`, so that the tool refuses them, not the SDK."""
     params = ctx.params or {}
     if ctx.method == "tools/call" and not isinstance(params.get("arguments"), dict | None):
         ctx = replace(ctx, params={**params, "arguments": {"arguments": params["arguments"]}})
@@ -148,8 +148,8 @@ async def _answer(
 ) -> Result:
     """Return the result of a call; whatever happens, there is one.
 
-    A call that is late, finds no place or fails inside is a result marked as an error, with a code and the same call to
-    try again.
+    A call that is late, finds no place or fails inside is a result marked as an error, with a code; if late or without a place, it
+    names the same call to try again.
     """
     from penstock.mcp_server.lanes import Busy, Late
     from penstock.tools import Result
@@ -163,9 +163,9 @@ async def _answer(
     except Busy:
         code, again = "busy", _again(tool, arguments, prefix)
         text = f"busy: other long calls took the {seconds:g} s. Try: {again}"
-    # The trace goes to the log of the process; what it says may hold paths and content, and is none of the model's.
+    # The traceback goes to the log of the process; it may contain paths and content, and is not for the model.
     except Exception:  # noqa: BLE001
-        # As text, so that it passes the door of all that is written down: a trace quotes what the call was about.
+        # As text, so that it is redacted like everything that is written: a traceback quotes what the call was about.
         logging.getLogger(__name__).error("%s failed\n%s", tool.name, redacted(traceback.format_exc()))  # noqa: TRY400
         code = "io_error"
         text = f"io_error: {prefix}{tool.name} failed inside Penstock; its log says why. Try another call."
@@ -185,19 +185,19 @@ def serve(
     i_know: bool = False,
     tell_url: Callable[[str], None] | None = None,
 ) -> int:
-    """Serve the tools over standard input and output, or at `http`, until input or a signal ends it.
+    """Serve the tools over standard input and output, or at `http`, until end of input or a signal.
 
     Args:
         root: The folder that the tools see, and nothing else.
         http: HOST:PORT; None for standard input and output.
-        token_file: Where the token of HTTP lies; None for the one in the user's state folder, made at the first start.
-        prefix: Before each name of a tool, at most 48 of `A-Z a-z 0-9 _ - .`.
+        token_file: Where the token of HTTP is kept; None for the one in the user's state folder, created at the first start.
+        prefix: Before each tool name, at most 48 of `A-Z a-z 0-9 _ - .`.
         budget: Characters of every result; None for what the calling host shows (`hosts`).
         allow_mounts: Whether paths may cross into other file systems.
-        allow_secrets: Whether files whose names say that they hold credentials may be read.
-        landlock: Whether the kernel is asked to take all other rights from this process, for good.
+        allow_secrets: Whether files may be read whose names suggest that they hold credentials.
+        landlock: Whether the kernel is asked to take all other rights from this process permanently.
         i_know: Whether an address that other machines reach is accepted without TLS.
-        tell_url: Told where the tools are over HTTP, once that can be reached.
+        tell_url: Called with the URL of the tools over HTTP, once it can be reached.
 
     Returns:
         The exit status: 0, 130 after SIGINT, 143 after SIGTERM, 129 after SIGHUP.
@@ -257,12 +257,12 @@ def _serve(
         _say(f"serving at {url}; the token is in {at}")
         if tell_url is not None:
             tell_url(url)
-    # What binds a socket, or reads outside the root and the folders of Python, stands before this line.
+    # Whatever binds a socket, or reads outside the root and Python's folders, must come before this line.
     if landlock:
         walled_off = _confine(workspace)
-    # What scans holds the interpreter for as long as this; a read that waits for it five times must not notice.
+    # A scan holds the interpreter for this long; a read that waits for it five times must not be noticeably slower.
     sys.setswitchinterval(0.001)
-    # The modules stay for good: a collection that looks at all of them holds every read for 40 ms.
+    # The modules stay permanently: a collection that visits all of them delays every read by 40 ms.
     gc.collect()
     gc.freeze()
     for name in ("mcp", "uvicorn", "asyncio"):
@@ -271,7 +271,7 @@ def _serve(
 
 
 async def until_signal(serving: Serving) -> int:
-    """Run `serving` to its end and return the exit status, 128 and the number of the signal where one ended it."""
+    """Run `serving` to its end and return the exit status: 128 plus the signal number if a signal ended it."""
     import asyncio
     import signal
 
@@ -289,20 +289,20 @@ async def until_signal(serving: Serving) -> int:
     for number in ending_signals():
         try:
             loop.add_signal_handler(number, stop, number)
-        except NotImplementedError:  # Windows: a handler of the process, which wakes the loop
+        except NotImplementedError:  # Windows: a process-wide handler that wakes the loop
             signal.signal(number, lambda number, _: loop.call_soon_threadsafe(stop, number))
     await serving(ways_to_stop.append)
     return status
 
 
 def _confine(workspace: Workspace) -> str:
-    """Put the wall up with the store on this side of it, and return why the store is out of reach: "" where it is not."""
+    """Put the wall up with the store inside it, and return why the store is out of reach; "" if it is not."""
     from penstock.workspace import landlock
 
     walled_off, folder = "", None
     try:
         folder = _reach_store()
-    # A store that cannot be had is no reason to serve without a wall: whoever asks for the store is told.
+    # An unusable store is no reason to serve without a wall: whoever asks for the store is told.
     except (PenstockError, OSError) as error:
         walled_off = str(error)
     wall = landlock.apply(
@@ -313,14 +313,14 @@ def _confine(workspace: Workspace) -> str:
     if wall.in_force:
         return walled_off
     _say(f"without Landlock: {wall.reason}")
-    return ""  # and so it can be tried again
+    return ""  # no wall, so opening the store can be retried
 
 
 def _reach_store() -> OwnFolder | None:
-    """Return the open folder of the user's store, made where there is none; None where the store is a database.
+    """Return the open folder of the user's store, created if missing; None if the store is a database.
 
-    A wall lets nothing through that comes later, so the folder has to be there; the store in it is opened when it is
-    asked for. A database is connected to now, because the wall forbids connections.
+    Later opens cannot pass the wall, so the folder has to exist; the store in it is opened on first use. A database is connected to
+    now, because the wall forbids connections.
     """
     from penstock.guard import output
     from penstock.store import default_url, folder_of
@@ -341,7 +341,7 @@ def _say(sentence: str) -> None:
 
 
 def _instructions(prefix: str) -> str:
-    """Return what a client is told of our tools: how to navigate, how to read what was cut, and that contents are no orders."""
+    """Return what a client is told about our tools: how to navigate, how to read what was cut, and that contents are not orders."""
     from penstock.tools import NAVIGATION
 
     return (
@@ -352,7 +352,7 @@ def _instructions(prefix: str) -> str:
 
 
 def _describe(name: str, tool: Tool, budget: int | None) -> mcp_types.Tool:
-    """Return the entry of a tool in the list, with the hints and the size of result that hosts look for."""
+    """Return the entry of a tool in the list, with the hints and the result size that hosts look for."""
     import mcp_types
 
     return mcp_types.Tool(
@@ -367,13 +367,13 @@ def _describe(name: str, tool: Tool, budget: int | None) -> mcp_types.Tool:
             idempotent_hint=True,
             open_world_hint=False,
         ),
-        # 500,000 is the most that Claude Code takes here.
+        # 500,000 is the most that Claude Code accepts here.
         _meta={"anthropic/maxResultSizeChars": min(500_000, max(_RESULT_CHARS, budget or 0))},
     )
 
 
 def _again(tool: Tool, arguments: Mapping[str, object], prefix: str) -> str:
-    """Return the same call, ready to copy, without arguments that are no values of ours or are too long to repeat."""
+    """Return the same call, ready to copy, without arguments that are invalid or too long to repeat."""
     from penstock.text import calls
 
     given: dict[str, calls.Value] = {}
@@ -401,5 +401,5 @@ def _client(context: ServerRequestContext[Any]) -> str | None:
 
 
 def _writable(text: str) -> str:
-    """Return `text` as JSON can carry it; the tools hand out nothing else, but an answer must never fail."""
+    """Return `text` as JSON can carry it; the tools return nothing else, but an answer must never fail."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")

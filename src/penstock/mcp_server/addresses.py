@@ -6,12 +6,12 @@ import ipaddress
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether what listens or calls at `host`, a number or a name, is on this machine; of names only `localhost` is."""
+    """Return whether a listener or caller at `host`, an address or a name, is on this machine; of names only `localhost` is."""
     return host == "localhost" or (is_address(host) and ipaddress.ip_address(host).is_loopback)
 
 
 def is_address(host: str) -> bool:
-    """Return whether `host` is a number of IPv4 or IPv6, and no name."""
+    """Return whether `host` is an IPv4 or IPv6 address rather than a name."""
     try:
         ipaddress.ip_address(host)
     except ValueError:

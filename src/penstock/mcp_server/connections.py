@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 HEADER_SECONDS = 5.0
-"""How long a header may take from its first byte; a clock that began anew at each byte would never end."""
+"""How long a header may take from its first byte; a timer that restarted at each byte would never expire."""
 STALLED_SECONDS = 30.0
-"""How long a client may read nothing of an answer; who reads slowly but reads may take as long as that takes."""
+"""How long a client may read nothing of an answer; a client that reads slowly but steadily may take as long as it needs."""
 IDLE_SECONDS = 60.0
-"""How long a connection may rest between two requests."""
+"""How long a connection may idle between two requests."""
 OF_CONNECTION = "penstock.connection"
-"""Where in the `state` of a request the dictionary lies that all requests of its connection share."""
+"""The key, in the `state` of a request, of the dictionary that all requests of its connection share."""
 ABORT = "abort"
-"""The key, in that dictionary, of a function that ends the connection at once, so that an answer that broke off does
-not look whole."""
+"""The key, in that dictionary, of a function that ends the connection at once, so that a truncated answer does not look complete.
+"""
 LOST = "lost"
 """The key, in that dictionary, of a set of functions, each of which is called once the connection is lost."""
 MAX_CONNECTIONS = 256
-"""Connections that are open at once."""
+"""Connections open at once."""
 MAX_CONNECTIONS_PER_PEER = 32
 """Connections from one address; not on loopback, where an address names nobody."""
 
@@ -41,9 +41,9 @@ _BUSY = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: clos
 
 
 class Clocked(asyncio.Protocol):
-    """One HTTP connection, with a clock for each direction; goes before the class of uvicorn that reads what is sent."""
+    """One HTTP connection, with a timer for each direction; a mixin before uvicorn's protocol class."""
 
-    # Of uvicorn's classes, which have them in common and no base.
+    # Attributes that uvicorn's classes have in common without a common base.
     cycle: Any
     loop: asyncio.AbstractEventLoop
     transport: asyncio.Transport
@@ -61,7 +61,7 @@ class Clocked(asyncio.Protocol):
     _told: set[Callable[[], object]]
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn serves transports alone
-        """Start the clock of the header, or refuse the connection with 503 where there are too many."""
+        """Start the header timer, or refuse the connection with 503 if there are too many."""
         super().connection_made(transport)
         self.since = self.loop.time()
         self._told = set()
@@ -73,7 +73,7 @@ class Clocked(asyncio.Protocol):
             self._await_header()
 
     def data_received(self, data: bytes) -> None:
-        """Stop the clocks once a request is being served, and start that of the next header with its first byte."""
+        """Stop the timers once a request is being served, and start that of the next header with its first byte."""
         super().data_received(data)
         if self._is_serving():
             self._stop_header_clock()
@@ -81,7 +81,7 @@ class Clocked(asyncio.Protocol):
             self._await_header()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the clocks of a connection that has ended, and tell who wanted to know."""
+        """Stop the timers of a connection that has ended, and notify those who asked."""
         self._stop_header_clock()
         self._stop_reader_clock()
         super().connection_lost(exc)
@@ -89,13 +89,13 @@ class Clocked(asyncio.Protocol):
             tell()
 
     def pause_writing(self) -> None:
-        """Start the clock of a reader that does not read: the socket's buffer is full."""
+        """Start the timer for a client that does not read: the socket's buffer is full."""
         super().pause_writing()
         self._unread_bytes, self._read_at = self.transport.get_write_buffer_size(), self.loop.time()
         self._await_reader()
 
     def resume_writing(self) -> None:
-        """Stop the clock of a reader that reads again."""
+        """Stop the timer for a client that reads again."""
         super().resume_writing()
         self._stop_reader_clock()
 
@@ -121,7 +121,7 @@ class Clocked(asyncio.Protocol):
         self.stalled_timer = self.loop.call_later(STALLED_SECONDS / 10, self._look_at_reader)
 
     def _look_at_reader(self) -> None:
-        """Close a connection that nobody reads any more. One long answer may be unread for minutes while it is being read."""
+        """Close a connection that nobody reads any more. One long answer may take minutes while it is being read."""
         unread_bytes, now = self.transport.get_write_buffer_size(), self.loop.time()
         if unread_bytes < self._unread_bytes:
             self._read_at = now
@@ -132,7 +132,7 @@ class Clocked(asyncio.Protocol):
             self._await_reader()
 
     def _is_one_too_many(self) -> bool:
-        """Return whether this connection cannot be had; another may have been closed to make room for it."""
+        """Return whether this connection must be refused; another may have been closed to make room for it."""
         others = [other for other in self.connections if isinstance(other, Clocked) and other is not self]
         peer = self.client[0] if self.client else ""
         if not is_loopback(peer):
@@ -141,7 +141,7 @@ class Clocked(asyncio.Protocol):
                 return True
         if len(others) < self.max_connections:
             return False
-        # Those that serve somebody who has the token are spared. Of the others the oldest goes: it has held on longest without
+        # Those that serve an authenticated client are spared. Of the others the oldest is closed: it has held on longest without
         # working. A refused sender who leaves its body half sent is no better than one who sends half a header.
         waiting = [other for other in others if not other._is_admitted()]
         if waiting:

@@ -28,14 +28,14 @@ class BadFrame(Exception):
 
     Args:
         message: Why, for the sender.
-        sent: What could be read of it: its id goes into the answer where that is one. None for bytes that are no JSON,
-            which makes the code `PARSE_ERROR`.
+        sent: What could be read of it: its id goes into the answer if it is valid. None for bytes that are not JSON, which makes
+            the code `PARSE_ERROR`.
     """
 
     def __init__(self, message: str, sent: object = None) -> None:
         super().__init__(message)
         number = sent.get("id") if isinstance(sent, dict) else None
-        # JSON-RPC 2.0, section 5: the id is null where it could not be detected.
+        # JSON-RPC 2.0, section 5: the id is null if it could not be detected.
         known = number if _is_id(number) else None
         code = PARSE_ERROR if sent is None else INVALID_REQUEST
         self.answer = {"jsonrpc": "2.0", "id": known, "error": {"code": code, "message": message}}
@@ -43,20 +43,20 @@ class BadFrame(Exception):
 
 
 def parse(raw: bytes) -> dict[str, Any]:
-    """Return the object that `raw` is.
+    """Return the object that `raw` encodes.
 
         >>> parse(b'{"jsonrpc":"2.0","id":1,"method":"ping"}')["method"]
         'ping'
 
     Raises:
-        BadFrame: `raw` is no JSON, or JSON that readers would take differently; batches are refused too.
+        BadFrame: `raw` is not JSON, or JSON that readers would interpret differently; batches are refused too.
     """
     sent, faults = _read(raw)
     if not isinstance(sent, dict):
         raise BadFrame("Invalid request: a message is one object; batches are not served", [])
     if _depth_exceeds(raw, sent):
         faults.append(f"nested deeper than {MAX_DEPTH}")
-    # An error whose request could not be read has null for its id, as ours have; to answer it would answer an answer.
+    # An error whose request could not be read has the id null, as ours have; answering it would be answering an answer.
     is_blind_error = "error" in sent and "method" not in sent and sent.get("id") is None
     if "id" in sent and not _is_id(sent["id"]) and not is_blind_error:
         faults.append("the id is not a short text or a whole number")
@@ -66,10 +66,10 @@ def parse(raw: bytes) -> dict[str, Any]:
 
 
 def message(raw: bytes) -> JSONRPCMessage:
-    """Return the JSON-RPC message that `raw` is.
+    """Return the JSON-RPC message that `raw` encodes.
 
     Raises:
-        BadFrame: As `parse` does, and for an object that is no message of JSON-RPC 2.0.
+        BadFrame: As for `parse`, and for an object that is not a JSON-RPC 2.0 message.
     """
     from mcp_types.jsonrpc import jsonrpc_message_adapter
     from pydantic import ValidationError
@@ -82,7 +82,7 @@ def message(raw: bytes) -> JSONRPCMessage:
 
 
 def _read(raw: bytes) -> tuple[object, list[str]]:
-    """Return the value of some JSON and what is wrong with it: Python's reader takes more than JSON is."""
+    """Return the value of some JSON and what is wrong with it: Python's reader accepts more than JSON."""
     faults: list[str] = []
 
     def constant(name: str) -> None:
@@ -99,13 +99,13 @@ def _read(raw: bytes) -> tuple[object, list[str]]:
         if len(members) != len(pairs):
             faults.append("a name stands twice in one object")
             if sum(name == "id" for name, _ in pairs) > 1:
-                del members["id"]  # which of them the sender waits for, nobody knows
+                del members["id"]  # nobody knows which of them the sender waits for
         return members
 
     try:
         text = raw.decode("utf-8")
         sent = json.loads(text, parse_constant=constant, parse_float=number, object_pairs_hook=unique)
-        # Only an escape can bring half of a UTF-16 pair in; writing the value out again finds it.
+        # Only an escape can introduce a lone UTF-16 surrogate; encoding the value finds it.
         if "\\u" in text and not faults:
             json.dumps(sent, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:
@@ -120,7 +120,7 @@ def _read(raw: bytes) -> tuple[object, list[str]]:
 
 
 def write(message: dict[str, Any]) -> bytes:
-    """Return `message` as one line of JSON, all ASCII: whatever a text holds, it can be written."""
+    """Return `message` as one line of JSON, all ASCII: any text can be written."""
     return json.dumps(message, ensure_ascii=True, separators=(",", ":")).encode("ascii") + b"\n"
 
 
@@ -133,12 +133,12 @@ def _is_id(value: object) -> bool:
 
 def _depth_exceeds(raw: bytes, sent: object) -> bool:
     """Return whether a value is nested deeper than `MAX_DEPTH`."""
-    # So many brackets are needed to go so deep: most messages are let through by counting bytes.
+    # That many brackets are needed to nest so deep: most messages pass by counting bytes.
     if raw.count(b"{") + raw.count(b"[") <= MAX_DEPTH:
         return False
     level: list[object] = [sent]
     for _ in range(MAX_DEPTH):
-        # Level by level and not by recursion, which would fail at what it is to find.
+        # Level by level rather than by recursion, which would fail on exactly what it is to detect.
         level = [
             inner
             for value in level

@@ -37,10 +37,10 @@ BODY_SECONDS = 30.0
 """How long a body may take from the headers to its end."""
 MAX_IN_FLIGHT = 64
 """Requests served at once; one more is answered with 503 and `Retry-After`."""
-_DRAIN_SECONDS = 5.0  # for what is left of a refused body, so that the refusal is seen and not a reset
-_STRANGER_DRAIN_SECONDS = 0.25  # for who has no token: enough for what is on its way, not for who only holds on
+_DRAIN_SECONDS = 5.0  # for the rest of a refused body, so that the sender sees the refusal and not a reset
+_STRANGER_DRAIN_SECONDS = 0.25  # for a sender without a token: enough for what is in transit, not for idling
 
-_HOST_KEY = "penstock.client"  # in the ASGI scope: who a legacy client said it is
+_HOST_KEY = "penstock.client"  # in the ASGI scope: the name that a legacy client gave
 
 
 async def serve(
@@ -49,13 +49,13 @@ async def serve(
     token: bytes | None,
     stop: Callable[[Callable[[], None]], None],
 ) -> None:
-    """Serve on a listening socket until the function that `stop` was given is called.
+    """Serve on a listening socket until the function that was passed to `stop` is called.
 
     Args:
         server: What `create_server` made.
         listening: What `listen` made.
-        token: What requests must carry; None (in tests) lets everybody in.
-        stop: Told the function that ends serving; answers under way have two seconds more.
+        token: What requests must carry; None (in tests) admits everybody.
+        stop: Receives the function that ends serving; answers in progress then have two more seconds.
     """
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
@@ -68,7 +68,7 @@ async def serve(
 
 
 def client_of(scope: Message) -> str | None:
-    """Return the name that a client of the older era gave itself when it initialized, None for others."""
+    """Return the name that a client of the older era gave itself when it initialized; None for others."""
     name = scope.get(_HOST_KEY)
     return name if isinstance(name, str) else None
 
@@ -78,7 +78,7 @@ class Gate:
 
     Args:
         app: The SDK's handler.
-        token: What requests must carry; None (in tests) lets everybody in.
+        token: What requests must carry; None (in tests) admits everybody.
         host: Where the socket listens: requests have to name it.
         port: The port, likewise.
     """
@@ -90,7 +90,7 @@ class Gate:
         self._in_flight = 0
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer one request of ASGI, or refuse it before the server behind sees it."""
+        """Answer one ASGI request, or refuse it before the application behind sees it."""
         headers: list[tuple[bytes, bytes]] = scope["headers"]
         if refusal := self._refusal(scope, headers):
             await _refuse(receive, send, headers, *refusal, is_known=ADMITTED in scope)
@@ -104,10 +104,9 @@ class Gate:
     def _refusal(
         self, scope: Message, headers: list[tuple[bytes, bytes]]
     ) -> tuple[int, str, tuple[bytes, bytes] | None] | None:
-        """Return why a request is not even read: status, reason and one header; None for one that is."""
-        # The order matters. Host and Origin come first: a page in a browser that rebinds its DNS name to 127.0.0.1
-        # sends its own name, and learns nothing else. Then the token, so that path, method and load are told only to
-        # who may know them.
+        """Return why a request is not even read (status, reason and one header); None if it is accepted."""
+        # The order matters. Host and Origin come first: a page in a browser that rebinds its DNS name to 127.0.0.1 sends its own
+        # name, and learns nothing else. Then the token, so that path, method and load are revealed only to those who may know them.
         if refusal := self._served.refusal(headers):
             return *refusal, None
         if not self._knows_token(headers):
@@ -180,8 +179,8 @@ class Gate:
     async def _pass(self, scope: Message, body: bytes, receive: Receive, send: Send) -> None:
         """Give the body that was read to the application, and cancel it when the client disconnects.
 
-        The application reads the body once and then waits for a disconnect; two cannot both receive, so the waiting is
-        done here and the application's waits for ever.
+        The application reads the body once and then waits for a disconnect; two cannot both receive, so the waiting is done here
+        and the application waits forever.
         """
         replayed = False
 
@@ -204,10 +203,10 @@ class Gate:
 
 
 def _with_session(send: Send, initialize: JSONRPCRequest) -> Send:
-    """Return `send` with a session id in its answer that holds all there is to the session: the name of the client.
+    """Return `send` with a session id in its answer that contains the whole session: the name of the client.
 
-    Servers of the older era tell sessions apart by an id of theirs. This one keeps nothing: the name, by which later
-    requests get their budget, travels in the id itself.
+    Servers of the older era distinguish sessions by an id of their own. This one stores nothing: the name, which determines the
+    budget of later requests, travels in the id itself.
     """
     info = (initialize.params or {}).get("clientInfo")
     name = info.get("name") if isinstance(info, dict) else None
@@ -223,7 +222,7 @@ def _with_session(send: Send, initialize: JSONRPCRequest) -> Send:
 
 
 def _client_in(session: str) -> str | None:
-    """Return the name of the client in a session id of `_with_session`, None where it holds none."""
+    """Return the name of the client in a session id of `_with_session`; None if it contains none."""
     written = session.partition(".")[2]
     try:
         return base64.urlsafe_b64decode(written + "==").decode("utf-8") or None
@@ -241,20 +240,20 @@ async def _refuse(
     *,
     is_known: bool = True,
 ) -> None:
-    """Refuse a request at once, and close its connection once its body has come, or a while later.
+    """Refuse a request at once, and close its connection once its body has arrived, or a while later.
 
     Args:
-        receive: Gives what comes of the body.
+        receive: Gives what arrives of the body.
         send: Takes the response.
         headers: Those of the request.
         status: The status of the response.
         reason: Its text.
         header: One more header.
-        is_known: Whether the sender has the token: only then there is time for a body that takes time.
+        is_known: Whether the sender has the token: only then is there time for a slow body.
     """
     extra: Iterable[tuple[bytes, bytes]] = (header,) if header else ()
-    # The whole answer goes out before anything of the body is waited for. It is not ended yet: closed with bytes unread, a
-    # connection is reset, and its sender may see that instead of the answer.
+    # The whole answer is sent before waiting for anything of the body. It is not ended yet: closed with bytes unread, a connection
+    # is reset, and its sender may see that instead of the answer.
     await _answer(send, status, reason.encode("utf-8"), (b"connection", b"close"), *extra, is_ended=False)
     if not _values(headers, b"expect"):
         with anyio.move_on_after(_DRAIN_SECONDS if is_known else _STRANGER_DRAIN_SECONDS):
@@ -264,7 +263,7 @@ async def _refuse(
 
 
 async def _answer(send: Send, status: int, body: bytes, *headers: tuple[bytes, bytes], is_ended: bool = True) -> None:
-    """Send a whole response: status, body and headers, text/plain where they name no type."""
+    """Send a whole response: status, body and headers, text/plain if they name no type."""
     names = {name for name, _ in headers}
     kind = [] if b"content-type" in names else [(b"content-type", b"text/plain; charset=utf-8")]
     length = (b"content-length", str(len(body)).encode("ascii"))
@@ -273,5 +272,5 @@ async def _answer(send: Send, status: int, body: bytes, *headers: tuple[bytes, b
 
 
 def _values(headers: list[tuple[bytes, bytes]], name: bytes) -> list[str]:
-    """Return the values of a header in the order in which they came; an ASGI server gives names in lower case."""
+    """Return the values of a header in order of arrival; an ASGI server gives names in lower case."""
     return [value.decode("latin-1") for key, value in headers if key == name]

@@ -40,26 +40,25 @@ class Late(Exception):
 
 
 class _Job(Generic[T]):
-    """One call on its way: the work, and what came of it.
+    """One call in progress: the work, and its outcome.
 
-    `done` and `in_place` are changed on the loop only, `result` and `error` by the thread before it says that it has
-    finished.
+    `done` and `in_place` are changed only on the loop, `result` and `error` by the thread before it reports that it has finished.
     """
 
     def __init__(self, work: Callable[[], T]) -> None:
         self.work = work
         self.done = anyio.Event()
-        self.in_place = True  # False: beside the lane
+        self.in_place = True  # False: outside the lane
         self.result: T
         self.error: BaseException | None = None
 
 
 class Lane:
-    """A bounded number of threads that do blocking work in the order in which it came.
+    """A bounded number of threads that do blocking work in order of arrival.
 
     Args:
         places: Calls that work at once; the others wait.
-        ghosts: Threads more that may work beside the lane, or be left behind in it.
+        ghosts: Additional threads that may work outside the lane, or be left behind in it.
         patience_seconds: How long a call keeps its place while others may want it.
         turns: Long calls of several lanes take turns at the interpreter; None for none.
     """
@@ -81,7 +80,7 @@ class Lane:
 
         Raises:
             Busy: No place became free within `seconds`; the work was not begun.
-            Late: The work was not done within `seconds`; its thread goes on, and its result is dropped.
+            Late: The work was not done within `seconds`; its thread continues, and its result is dropped.
         """
         end = anyio.current_time() + seconds
         with anyio.CancelScope(deadline=end) as waiting:
@@ -107,14 +106,14 @@ class Lane:
         return job.result
 
     def _step_aside(self, job: _Job[T]) -> None:
-        """Free the place of a job that still works, unless too many work beside the lane already."""
+        """Free the place of a job that is still working, unless too many already work outside the lane."""
         if job.in_place and not job.done.is_set() and self._ghosts_left:
             self._ghosts_left -= 1
             job.in_place = False
             self._places.release()
 
     def close(self) -> None:
-        """Let idle threads end; a thread that works ends with the process."""
+        """Let idle threads end; a working thread ends with the process."""
         for _ in range(self._threads):
             self._jobs.put(None)
 
@@ -128,7 +127,7 @@ class Lane:
         self._jobs.put(job)  # type: ignore[arg-type]  # a lane runs jobs of every result
 
     def _finished(self, job: _Job[object]) -> None:
-        """Take a job back on the loop: the place, or the right to be beside the lane, is free again."""
+        """Finish a job on the loop: its place, or its right to be outside the lane, is free again."""
         self._idle += 1
         if job.in_place:
             self._places.release()
@@ -137,7 +136,7 @@ class Lane:
         job.done.set()
 
     def _serve(self) -> None:
-        """Work off jobs, in a thread, until there is None."""
+        """Process jobs, in a thread, until None arrives."""
         while (job := self._jobs.get()) is not None:
             try:
                 with taking(self._turns) if self._turns is not None else nullcontext():
@@ -148,7 +147,7 @@ class Lane:
                 self._loop.call_soon_threadsafe(self._finished, job)
             except RuntimeError:  # the loop has ended, and with it everyone who could ask
                 return
-            # Or the thread holds the last result, a page of 256 KiB, until its next job.
+            # Otherwise the thread would hold the last result, a page of 256 KiB, until its next job.
             del job
 
 
@@ -161,10 +160,10 @@ class Lanes:
     def __init__(self) -> None:
         # One processor stays free for short reads; more than two would only wait for the interpreter.
         turns = Turns(max(1, min(2, (os.cpu_count() or 1) - 1)))
-        # A read that is long (a far line of a huge file) or hangs (in a file system) makes room for the next. 120 beside
-        # eight: more than the 64 requests that HTTP lets in; each costs a stack and a block of 256 KiB.
+        # A read that takes long (a far line of a huge file) or hangs (in a file system) makes room for the next. 120 outside
+        # besides eight inside: more than the 64 requests that HTTP admits; each costs a stack and a block of 256 KiB.
         self.fast = Lane(places=8, ghosts=120, patience_seconds=0.01, turns=turns)
-        # Two scans; two more may still be on their way to their own deadline.
+        # Two scans; two more may still be running towards their own deadline.
         self.slow = Lane(places=2, ghosts=2, turns=turns)
 
 

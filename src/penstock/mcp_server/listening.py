@@ -33,14 +33,14 @@ def listen(
     """Return a listening socket for an address.
 
     Args:
-        address: HOST:PORT, an IPv6 host in brackets; port 0 takes any that is free.
+        address: HOST:PORT, an IPv6 host in brackets; port 0 takes any free port.
         i_know: Whether an address that other machines reach is accepted: nothing here is encrypted.
-        flag: What the address was given with, for errors.
+        flag: The flag that gave the address, for errors.
         opened_by: The flag by which the command accepts such an address, for errors.
-        is_shared: Whether other processes of the same user may listen there too, as where one takes over from another.
+        is_shared: Whether other processes of the same user may listen there too, as when one takes over from another.
 
     Raises:
-        CallerError: The address cannot be one, is not loopback, or is in use.
+        CallerError: The address is invalid, is not loopback, or is in use.
     """
     host, colon, port = address.rpartition(":")
     host = host.strip("[]")
@@ -52,7 +52,7 @@ def listen(
             f"encrypted. Use 127.0.0.1, or {opened_by} behind a server that speaks TLS."
         )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # The protocol has to be named: only then asyncio sets TCP_NODELAY on what it accepts.
+    # The protocol must be named: only then does asyncio set TCP_NODELAY on accepted connections.
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -75,14 +75,14 @@ async def serve_app(
     connection: type[asyncio.Protocol] | None = None,
     graceful_seconds: int = 2,
 ) -> None:
-    """Serve an ASGI application until the function that `stop` was given is called.
+    """Serve an ASGI application until the function that was passed to `stop` is called.
 
     Args:
         app: The application.
         listening: What `listen` made.
-        stop: Told the function that ends serving; called again it ends what is under way.
-        connection: What reads from a client; `Connection` where nothing is said.
-        graceful_seconds: How long answers under way have then.
+        stop: Receives the function that ends serving; called again, it ends what is in progress.
+        connection: The protocol class that reads from a client; `Connection` by default.
+        graceful_seconds: How long answers in progress then have.
     """
     import logging
     from contextlib import contextmanager
@@ -91,7 +91,7 @@ async def serve_app(
 
     from penstock.mcp_server.connections import IDLE_SECONDS, Connection
 
-    # It warns of each line that is no HTTP, without a word of who sent it.
+    # It warns of each line that is not HTTP, without saying who sent it.
     logging.getLogger("uvicorn").setLevel(logging.ERROR)
 
     class Quiet(uvicorn.Server):
@@ -124,20 +124,20 @@ async def serve_app(
 
 
 def served_url(listening: socket.socket, path: str = "") -> str:
-    """Return where a listening socket is reached over HTTP, as a client takes it.
+    """Return the HTTP URL of a listening socket, for a client.
 
     Args:
         listening: The socket.
         path: What follows the address, from its slash on.
     """
     host, port = listening.getsockname()[:2]
-    # RFC 3986 puts an address of IPv6 in brackets, RFC 6874 escapes the sign before its zone.
+    # RFC 3986 puts an IPv6 address in brackets, RFC 6874 escapes the sign before its zone.
     shown = f"[{host.replace('%', '%25')}]" if ":" in host else host
     return f"http://{shown}:{port}{path}"
 
 
 class ServedNames:
-    """The names by which requests may call a server.
+    """The names by which requests may address a server.
 
     Args:
         host: Where its socket listens.
@@ -150,7 +150,7 @@ class ServedNames:
         self._hosts = {f"{name}:{port}" for name in names} | (names if port == 80 else set())
 
     def refusal(self, headers: list[tuple[bytes, bytes]]) -> tuple[int, str] | None:
-        """Return the status and the reason why a request is refused; None for one that means us.
+        """Return the status and the reason why a request is refused; None if it addresses us.
 
         Args:
             headers: Names in lower case, with their values.
@@ -160,7 +160,7 @@ class ServedNames:
             return 400, "One Host header and at most one Origin"
         if not self._has(hosts[0]):
             return 421, "This server does not serve that Host"
-        # `Origin` names the page that asks. Nothing here speaks TLS, so an https page is always a foreign one.
+        # `Origin` names the page that asks. Nothing here speaks TLS, so an https page is always foreign.
         if origins and not (origins[0].startswith("http://") and self._has(origins[0][7:])):
             return 403, "This server does not serve pages of that Origin"
         return None

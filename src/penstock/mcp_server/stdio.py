@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from mcp.shared.message import SessionMessage
 
 MAX_OPEN = 256
-"""Requests without an answer and lines that nobody reads; more stay in the pipe, at their sender's cost."""
+"""Requests without an answer, plus lines that nobody reads; further ones stay in the pipe, at their sender's cost."""
 _LINES_AHEAD = 4
 _LAST_ANSWERS_SECONDS = 32.0  # after the end of input: as long as the slowest call may take
 _FLUSH_SECONDS = 2.0
@@ -42,7 +42,7 @@ async def serve(server: Server[Any], stop: Callable[[Callable[[], None]], None])
 
     Args:
         server: What `create_server` made.
-        stop: Told, before anything is served, the function that ends serving at once.
+        stop: Receives, before anything is served, the function that ends serving at once.
     """
     from mcp.shared.message import SessionMessage
 
@@ -50,7 +50,7 @@ async def serve(server: Server[Any], stop: Callable[[Callable[[], None]], None])
     to_session, from_client = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     to_client, from_session = anyio.create_memory_object_stream[SessionMessage](0)
     pipe = _Pipe(incoming, outgoing)
-    # Both streams have no buffer: a session that is slow slows the reading, and nothing waits where nobody counts it.
+    # Neither stream has a buffer: a slow session slows the reading, and nothing waits uncounted.
     async with anyio.create_task_group() as tasks:
         stop(tasks.cancel_scope.cancel)
         tasks.start_soon(pipe.bring, to_session)
@@ -62,8 +62,8 @@ async def serve(server: Server[Any], stop: Callable[[Callable[[], None]], None])
 def _claim() -> tuple[int, int]:
     """Return private descriptors of standard input and output, and redirect the public ones.
 
-    What any library prints from here on goes to standard error, and what reads standard input finds its end: neither
-    can break a frame.
+    Whatever any library prints from here on goes to standard error, and whatever reads standard input finds its end: neither can
+    break a frame.
     """
     incoming, outgoing = os.dup(0), os.dup(1)
     end, other = os.pipe()
@@ -75,7 +75,7 @@ def _claim() -> tuple[int, int]:
 
 
 class _Pipe:
-    """Lines of the two descriptors as messages of a session, with the bookkeeping of who still waits for an answer.
+    """The two descriptors as messages of a session, with the bookkeeping of unanswered requests.
 
     All attributes but `_room` and `_writes` belong to the loop: threads change them through `_tell`.
     """
@@ -86,14 +86,14 @@ class _Pipe:
         self._room = threading.Semaphore(_LINES_AHEAD)
         self._writes: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._unwritten = 0
-        self._written = anyio.Event()  # all of it, or the reader has gone
+        self._written = anyio.Event()  # everything is written, or the reader has gone
         self._unanswered: set[tuple[type, str | int]] = set()
         self._settled = anyio.Event()
         threading.Thread(target=self._read, args=(incoming,), daemon=True, name="penstock-stdin").start()
         threading.Thread(target=self._write, args=(outgoing,), daemon=True, name="penstock-stdout").start()
 
     async def bring(self, to_session: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
-        """Hand lines to the session as messages, until the end of input and the last answer."""
+        """Pass lines to the session as messages, until the end of input and the last answer."""
         async with to_session:
             while (line := await self._lines.get()) is not None:
                 self._room.release()
@@ -105,26 +105,26 @@ class _Pipe:
                     await to_session.send(message)
                 while len(self._unanswered) + self._unwritten >= MAX_OPEN and not self._written.is_set():
                     await self._next_answer()
-            # Closing this stream ends the session, and with it the calls that still run. `printf … | penstock mcp` gets
-            # its answers because the end of input waits for them.
+            # Closing this stream ends the session, and with it the calls still running. `printf … | penstock mcp` gets its answers
+            # because the end of input waits for them.
             with anyio.move_on_after(_LAST_ANSWERS_SECONDS):
                 while (self._unanswered or self._unwritten) and not self._written.is_set():
                     await self._next_answer()
 
     async def take(self, from_session: MemoryObjectReceiveStream[SessionMessage]) -> None:
-        """Hand messages of the session to the writing thread."""
+        """Pass messages of the session to the writing thread."""
         async with from_session:
             async for item in from_session:
                 self._put(item.message.model_dump(by_alias=True, exclude_unset=True))
 
     async def flush(self) -> None:
-        """Give what is written `_FLUSH_SECONDS` to leave, then give up: the reader may have stopped reading."""
+        """Give written messages `_FLUSH_SECONDS` to leave, then give up: the reader may have stopped reading."""
         self._writes.put(None)
         with anyio.move_on_after(_FLUSH_SECONDS):
             await self._written.wait()
 
     def _message(self, line: bytes) -> SessionMessage:
-        """Return the message that a line is, and note the id of a request as unanswered. Raises `BadFrame` with the answer."""
+        """Return the message on a line, and record the id of a request as unanswered. Raises `BadFrame` with the answer."""
         from mcp.shared.message import SessionMessage
         from mcp_types.jsonrpc import JSONRPCNotification, JSONRPCRequest
 
@@ -134,50 +134,51 @@ class _Pipe:
         if isinstance(message, JSONRPCRequest):
             key = (type(message.id), message.id)
             if key in self._unanswered:
-                # Serving it would give two answers to one id. This one goes out without an id, because the id's answer
-                # is still to come.
+                # Serving it would give two answers to one id. This error goes out without an id, because the id's answer is still
+                # to come.
                 raise frames.BadFrame("Invalid request: an id that still waits for its answer was used again", [])
             self._unanswered.add(key)
         elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
-            # A notification may name an id that never was; `discard` takes that.
-            self._settle((message.params or {}).get("requestId"))  # the protocol forbids to answer it
+            # A notification may name an id that never existed; `discard` accepts that.
+            self._settle((message.params or {}).get("requestId"))  # the protocol forbids answering it
         return SessionMessage(message)
 
     def _put(self, message: dict[str, Any]) -> None:
         """Queue a message for the writing thread, and count it until it is written."""
-        # An answer carries its id and no method; a request of ours would carry both. Its id is free before it is written: whoever
-        # reads it may use the id again at once, and this loop may read that before it hears from the thread that wrote.
+        # An answer carries its id and no method; a request of ours would carry both. The id is released before the answer is
+        # written: whoever reads the answer may use the id again at once, and this loop may read that before it hears from the
+        # writing thread.
         if "method" not in message:
             self._settle(message.get("id"))
         self._unwritten += 1
         self._writes.put(frames.write(message))
 
     def _wrote(self) -> None:
-        """Note that a line has been written."""
+        """Record that a line has been written."""
         self._unwritten -= 1
         self._settled.set()
 
     def _settle(self, number: object) -> None:
-        """Note that a request has its answer, or wants none."""
+        """Record that a request has its answer, or needs none."""
         if isinstance(number, str | int):
             self._unanswered.discard((type(number), number))
             self._settled.set()
 
     def _end(self) -> None:
-        """Note that nothing more is written: all is out, or the reader has gone."""
+        """Record that nothing more will be written: everything is out, or the reader has gone."""
         self._written.set()
         self._settled.set()
 
     async def _next_answer(self) -> None:
         """Wait until something was answered or written, or until nobody reads any more."""
-        # No await stands between the check in the caller and this line, so that no answer is missed in between.
+        # There is no await between the caller's check and this line, so no answer is missed in between.
         self._settled = anyio.Event()
         await self._settled.wait()
 
     # ── in threads ───────────────────────────────────────────────────────────────────────────────────────────
 
     def _read(self, incoming: int) -> None:
-        """Bring lines to the loop, in a thread, as far ahead as it has room."""
+        """Pass lines to the loop, in a thread, as far ahead as it has room."""
         for line in _lines(incoming):
             self._room.acquire()  # released when the loop takes it
             if not self._tell(self._lines.put_nowait, line):
@@ -185,20 +186,20 @@ class _Pipe:
         self._tell(self._lines.put_nowait, None)
 
     def _write(self, outgoing: int) -> None:
-        """Write lines to the client, in a thread, until it is told to end or nobody reads any more."""
+        """Write lines to the client, in a thread, until told to end or nobody reads any more."""
         try:
             while (line := self._writes.get()) is not None:
                 rest = memoryview(line)
                 while rest:
                     rest = rest[os.write(outgoing, rest) :]
                 self._tell(self._wrote)
-        # A client that has gone closes its input too, but may be late: the end of input is put in its place.
+        # A client that has gone closes its input too, but may do so late: the end of input is simulated.
         except OSError:  # nobody reads any more
             self._tell(self._lines.put_nowait, None)
         self._tell(self._end)
 
     def _tell(self, function: Any, *arguments: object) -> bool:
-        """Call a function on the loop from a thread; False when the loop has ended."""
+        """Call a function on the loop from a thread; False if the loop has ended."""
         try:
             self._loop.call_soon_threadsafe(function, *arguments)
         except RuntimeError:  # the loop has ended
@@ -207,10 +208,10 @@ class _Pipe:
 
 
 def _lines(descriptor: int) -> Iterator[bytes]:
-    """Yield the lines of a descriptor without their ends, empty ones left out, `b""` for each beyond the cap.
+    """Yield the lines of a descriptor without their ends, empty ones omitted, `b""` for each beyond the cap.
 
-    The last line needs no line end. Of a line that is too long nothing is held, only skipped to its end: a client that
-    sends a gigabyte without a line feed costs `MAX_BYTES` once.
+    The last line needs no line end. A line that is too long is not held, only skipped to its end: a client that sends a gigabyte
+    without a line feed costs `MAX_BYTES` once.
     """
     held, skipping = bytearray(), False
     while chunk := _chunk(descriptor):
@@ -228,13 +229,13 @@ def _lines(descriptor: int) -> Iterator[bytes]:
                 held, skipping = bytearray(), True
     if skipping:
         yield b""
-    # Half a message, where the client was killed, is nobody's request: no answer could reach it.
+    # Half a message of a killed client is nobody's request: no answer could reach it.
     elif (line := bytes(held).strip()) and line.endswith(b"}"):
         yield line
 
 
 def _chunk(descriptor: int) -> bytes:
-    """Return what is there to read, at most 64 KiB; `b""` at the end and for a descriptor that fails."""
+    """Return what is available to read, at most 64 KiB; `b""` at the end and on a read error."""
     try:
         return os.read(descriptor, 1 << 16)
     except OSError:

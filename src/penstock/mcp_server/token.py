@@ -14,12 +14,12 @@ from penstock.errors import CallerError
 from penstock.workspace.own_files import OwnFolder, create_own, home_folder, is_own, read_own
 
 ADMITTED = "penstock.admitted"
-"""The key in a request's ASGI scope that says that its sender has the token."""
+"""The key in a request's ASGI scope that marks its sender as having the token."""
 _MIN_CHARACTERS = 32
 
 
 def default_file() -> str:
-    """Return where the token is kept when nobody names a file: in the user's state folder."""
+    """Return where the token is kept by default: in the user's state folder."""
     state = os.environ.get("XDG_STATE_HOME") or os.path.join(home_folder(), ".local", "state")
     return os.path.join(state, "penstock", "token")
 
@@ -28,11 +28,11 @@ def load(path: str | None) -> tuple[bytes, str]:
     """Return the token and its file.
 
     Args:
-        path: A file that is there, or is made with a new token; None for `default_file()`, whose folder is made too.
+        path: An existing file, or one to create with a new token; None for `default_file()`, whose folder is created too.
 
     Raises:
-        CallerError: The file cannot be made, is another user's, can be read by others, or holds no token of at least 32
-            ASCII characters.
+        CallerError: The file cannot be created, is another user's, can be read by others, or holds no token of at least 32 ASCII
+            characters.
     """
     at = path or default_file()
     content = read_own(at)
@@ -40,11 +40,11 @@ def load(path: str | None) -> tuple[bytes, str]:
         try:
             if path is None:
                 OwnFolder(os.path.dirname(at)).close()
-            create_own(at, secrets.token_urlsafe(32).encode("ascii") + b"\n")  # whoever comes second reads the first's
+            create_own(at, secrets.token_urlsafe(32).encode("ascii") + b"\n")  # of two at once the second reads the first's
         except OSError as error:
             raise CallerError(f"{at} cannot be made: {error.strerror}") from error
         content = read_own(at) or b""
-    # Checked after reading, and for a file of ours too: its mode may have been changed since it was made.
+    # Checked after reading, also for our own file: its mode may have been changed since it was created.
     status = os.stat(at)
     if not is_own(status) or (sys.platform != "win32" and stat.S_IMODE(status.st_mode) & 0o077):
         raise CallerError(f"{at} can be read by others. The token has to be its owner's alone: chmod 600 {at}")
