@@ -62,18 +62,18 @@ M = TypeVar("M")
 R = TypeVar("R")
 
 RESERVE_TOKENS = 8_000
-"""How much is kept for the reply where nobody says how long it may be; of a small window an eighth (S-8)."""
+"""How much is kept for the reply if nothing says how long it may be; in a small window an eighth (S-8)."""
 RESULT_SHARE = 4
-"""A result of tools takes at most the window divided by this: what is asked of it has to fit beside it."""
+"""A tool result takes at most the window divided by this: the question about it has to fit as well."""
 REMEMBERED = 64
-"""How many conversations are known at a time; one that is forgotten is planned anew."""
-# `page` and `find` are names that agents use themselves: as over MCP, the tools are ctx_page and ctx_find.
+"""How many conversations are remembered at a time; a forgotten one is planned anew."""
+# Agents themselves use the names `page` and `find`: as over MCP, the tools are ctx_page and ctx_find.
 DIALECT = mcp()
 """The syntax of the calls that notices and stubs print."""
 
 
 def _nothing_said(answer: object) -> Json:
-    """Return nothing for an answer that is not looked at: a stream, say."""
+    """Return nothing for an answer that is not examined, such as a stream."""
     del answer
 
 
@@ -81,15 +81,15 @@ class _Known(NamedTuple):
     """A history that was sent, and how it was shown."""
 
     written: Sequence[Json]
-    """The framework's messages on the wire, all of them."""
+    """All of the framework's messages, in the wire's form."""
     transcript: Transcript
-    """The same with what was cleared."""
+    """The same history with what was cleared."""
 
 
 class _Raised(NamedTuple):
-    """What a turn ends with in place of an answer.
+    """What ends a turn instead of an answer.
 
-    Handed out and not raised: out of a generator a `StopIteration` of the framework's would come as a `RuntimeError`.
+    It is returned rather than raised: a generator would turn a `StopIteration` of the framework's into a `RuntimeError`.
     """
 
     error: Exception
@@ -100,7 +100,7 @@ def _returned(end: Any) -> Any:
     """Return the answer with which a turn has ended.
 
     Raises:
-        Exception: what it has ended with in place of one.
+        Exception: what ended it instead of an answer.
     """
     if not isinstance(end, _Raised):
         return end
@@ -114,17 +114,17 @@ class Fitting(Generic[M]):
 
     Args:
         wire: the wire on which the framework's messages are written.
-        read: `read(shown, written, messages)` gives the framework's messages behind those of a request, where `written` are
-            `messages` on the wire, and `shown` what is left of them.
+        read: `read(shown, written, messages)` returns the framework's messages behind those of a request, where `written` are
+            `messages` on the wire, and `shown` is what is left of them.
         window_tokens: how many tokens a request may have, the reply included. Refusals lower it to what the provider states.
-        reserve_tokens: is kept for the reply where a request does not say how long that may be.
-        store: where what is taken from view goes; the user's default store when left out.
-        said: gives what `send` answered as the body of an answer on the wire, so that one that is empty, cut, or of a request that
-            was cut without a word is found (R-6); None where it is a stream.
-        watched: gives back a stream that hands the body of its answer on when it has ended: what is wrong with it is logged.
+        reserve_tokens: kept for the reply if a request does not say how long that may be.
+        store: where removed content goes; the user's default store if omitted.
+        said: returns the answer of `send` as the body of an answer on the wire, so that an empty or truncated answer, or one to a
+            silently cut request, is detected (R-6); None for a stream.
+        watched: returns a stream that passes on the body of its answer when it has ended: problems with it are logged.
 
     Raises:
-        CallerError: for a wire that is none, and a window that is no whole number above 0.
+        CallerError: for an unknown wire, and a window that is not a whole number above 0.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class Fitting(Generic[M]):
         self._said, self._watched = said, watched
         self._reserve_tokens = reserve_tokens
         self._memory = Memory()
-        self._answered: tuple[Observation, ...] = ()  # what the newest answers reported of their input
+        self._answered: tuple[Observation, ...] = ()  # what the newest answers reported about their input
         self._known: list[_Known] = []
         self._lock = threading.Lock()
 
@@ -155,20 +155,20 @@ class Fitting(Generic[M]):
         """Return the texts of one result, together within what a result may take; the whole of what is cut is kept.
 
         Args:
-            texts: the parts of the result that are text, in their order.
+            texts: the text parts of the result, in order.
             tool_name: the tool that returned them, for the notice.
 
         Returns:
             As many texts, the largest cut first.
         """
-        # A budget of its own for each result, since a framework's hook sees one result at a time.
+        # A separate budget for each result, since a framework's hook sees one result at a time.
         turn = TurnBudget(self._allowance, store=self._store, dialect=DIALECT)
         return [str(text) for text in turn.guard([(tool_name, text) for text in texts])]
 
     def tools(self) -> list[Callable[..., str]]:
         """Return the functions `ctx_page` and `ctx_find`, with which a model reads what was cut or cleared.
 
-        Their docstrings are written from the tools' records, as frameworks make a tool's description of them.
+        Their docstrings are written from the tools' records, because frameworks derive a tool's description from them.
         """
         kept = Tools(store=self._store or default_store, dialect=DIALECT)
 
@@ -194,22 +194,22 @@ class Fitting(Generic[M]):
 
     @property
     def _allowance(self) -> Allowance:
-        """What one result may take: the guard's own, or a share of a small window; never too little for a notice."""
+        """What one result may take: the guard's own limit, or a share of a small window; never too little for a notice."""
         most = int(self.window_tokens * CHARS_PER_TOKEN) // RESULT_SHARE
         return Allowance.chars(max(200, min(default_allowance().limit, most)))
 
     # ── calls of the model ───────────────────────────────────────────────────────────────────────────────────────
 
     def call(self, send: Callable[[list[M], int | None], R], messages: Sequence[M], body: Json) -> R:
-        """Return what `send` answers to what fits of `messages`, got out of an overflow where that is needed.
+        """Return the answer of `send` to as much of `messages` as fits, recovering from an overflow if necessary.
 
         Args:
-            send: `send(messages, reply_tokens)` asks the model; `reply_tokens` is what to ask for as reply, None for no change.
-            messages: the framework's history, whole.
-            body: a request of the wire with `messages` in it, and with what stands beside them.
+            send: `send(messages, reply_tokens)` asks the model; `reply_tokens` is the reply length to request, None for no change.
+            messages: the framework's whole history.
+            body: a request of the wire with `messages` in it, and with what accompanies them.
 
         Raises:
-            TooLarge: where nothing is left to take away (`penstock.recovery`).
+            TooLarge: if nothing is left to remove (`penstock.recovery`).
             Exception: whatever else `send` raises.
         """
         turn = self._turn(messages, body)
@@ -218,7 +218,7 @@ class Fitting(Generic[M]):
             while True:
                 try:
                     answer = send(*shown)
-                except Exception as error:  # noqa: BLE001 - a foreign function: what is no overflow is raised again
+                except Exception as error:  # noqa: BLE001 - a foreign function: anything but an overflow is raised again
                     shown = turn.throw(error)
                 else:
                     shown = turn.send(answer)
@@ -247,35 +247,36 @@ class Fitting(Generic[M]):
         return _returned(end)  # type: ignore[no-any-return]
 
     def _turn(self, messages: Sequence[M], body: Json) -> Generator[tuple[list[M], int | None], Any, Any]:
-        """Yield what to send; is sent what that was answered with, or thrown what it was refused with; returns the answer.
+        """Yield what to send; receives the answer by `send`, or the refusal by `throw`; returns the final answer.
 
-        A generator, so that `call` and `acall` drive the same course and differ in what they await. However it ends (answered,
-        refused for good, cancelled), what was shown last is remembered for the next request of this history.
+        It is a generator, so that `call` and `acall` drive the same procedure and differ only in what they await. However it ends
+        (answered, refused for good, cancelled), what was shown last is remembered for the next request of this history.
         """
-        # A copy: the framework's own list may grow while its model is asked.
+        # A copy: the framework's own list may grow during the request.
         written = list(messages_of(body, self._wire))
         known, transcript = self._recalled(body)
         window, asked = self.window_tokens, reply_tokens(body)
         likely = min(RESERVE_TOKENS, window // 8) if self._reserve_tokens is None else self._reserve_tokens
-        # A reply that is asked for counts as it is, but never for more than half of the window: it would leave no room to speak.
+        # A requested reply counts in full, but never for more than half of the window: it would leave no room for the prompt.
         budget = Budget(window, min(asked or likely, window // 2), counter_for(body))
         sized = Sized(transcript, budget.counter or ESTIMATOR)
         reply = budget.reserve_tokens if asked else None
         made = plan(transcript, budget, GROWN, repaid=False, dialect=DIALECT)
         sized = sized.showing(self._applied(transcript, made))
-        # A batch of results that has not been answered yet is no history: a plan leaves it, and it may be too large alone.
+        # A batch of results that has not been answered yet is not history: a plan leaves it alone, and it may be too large by
+        # itself.
         cut = trim(Situation(sized=sized, budget=budget, calls_left=MAX_CALLS, dialect=DIALECT))
         if isinstance(cut, SendSmaller):
             sized = sized.showing(self._applied(sized.transcript, cut.plan))
         attempts: list[Attempt] = []
-        doubtful: list[Any] = []  # answers that a smaller request may better: the newest is better than none
+        doubtful: list[Any] = []  # answers that a smaller request may improve: the newest is better than none
         try:
             for calls_left in range(MAX_CALLS - 1, -1, -1):
                 refused: Exception | None = None
                 try:
                     shown = self._read(dump(sized.transcript, self._wire), written, messages)
                     answer = yield shown, None if reply == asked else reply
-                # Only what a smaller request cures is; a rate limit, a fault or a bug of the framework goes to whoever asked.
+                # Only what a smaller request cures is handled; a rate limit, a fault or a bug of the framework goes to the caller.
                 except Exception as error:  # noqa: BLE001 - a foreign function, as above
                     overflow, refused = overflow_in(error), error
                     if overflow is None and not doubtful:
@@ -296,20 +297,20 @@ class Fitting(Generic[M]):
                     if doubtful:
                         return doubtful[-1]
                     return _Raised(cure.error, refused)
-                # An answer without a word may have had other reasons than its size.
+                # An answer without text may have had other reasons than its size.
                 if refused is not None or overflow.limit is not None:
                     self._memory = self._memory.refused(attempts[-1])
                     self.window_tokens = self._memory.window(self.window_tokens)
                 sized = sized.showing(self._applied(sized.transcript, cure.plan))
                 reply = cure.reserve_tokens or None
         finally:
-            # In place of what was known of this history; the newest are at the end, and the oldest are forgotten.
+            # Replaces what was known of this history; the newest are at the end, and the oldest are forgotten.
             with self._lock:
                 others = [one for one in self._known if one is not known]
                 self._known = [*others[1 - REMEMBERED :], _Known(written, sized.transcript)]
 
     def _doubt(self, body: Json, sized: Sized, asked_tokens: int | None, *, cut: bool = False) -> Overflow | None:
-        """Return what a smaller request is sized from, where one would bring a better answer; what is wrong is logged."""
+        """Return what a smaller request is sized from, if one would bring a better answer; problems are logged."""
         fault = fault_of(
             body,
             self._wire,
@@ -339,15 +340,15 @@ class Fitting(Generic[M]):
             dialect=DIALECT,
         )
         cure = decide(situation) if calls_left else give_up(situation)
-        assert not isinstance(cure, SummaryWanted)  # noqa: S101 - nobody here could
+        assert not isinstance(cure, SummaryWanted)  # noqa: S101 - nobody here could write one
         return cure
 
     def _recalled(self, body: Json) -> tuple[_Known | None, Transcript]:
-        """Return the transcript of a body: of the longest history that it goes on with, and what is new; else all of it.
+        """Return the transcript of a body: of the longest remembered history that it continues, plus what is new; else all of it.
 
-        A history goes on with another where it begins with all of its messages. The longest, since a conversation that branched
-        goes on with both its branch and what that began with. Messages are compared on the wire, so that a framework may make its
-        objects anew.
+        A history continues another if it begins with all of its messages. The longest is chosen, since a conversation that branched
+        continues both its branch and the branch's beginning. Messages are compared on the wire, so that a framework may recreate
+        its objects.
         """
         written, loaded = messages_of(body, self._wire), load_request(body, self._wire)
         earlier = [known for known in self._known if known.written == written[: len(known.written)]]
@@ -360,11 +361,11 @@ class Fitting(Generic[M]):
     # ── what is taken from view ──────────────────────────────────────────────────────────────────────────────────
 
     def _applied(self, transcript: Transcript, made: Plan) -> Transcript:
-        """Return the transcript after a plan, with what it clears in the store; where that fails, without handles."""
+        """Return the transcript after a plan, with what it clears in the store; if storing fails, without handles."""
         try:
             return apply(transcript, made, keep_all=self._keep_all)
-        # A store that is full or gone, whosever it is, ends no run: the framework's history still holds what is cleared, and stubs
-        # name no handle.
+        # A store that is full or gone, whosever it is, must not end a run: the framework's history still holds what is cleared, and
+        # stubs name no handle.
         except Exception:  # noqa: BLE001 - a foreign store
             return apply(transcript, made)
 
@@ -374,19 +375,19 @@ class Fitting(Generic[M]):
 
 
 def missing(package: str, error: ImportError) -> ImportError:
-    """Return what an adapter raises on import whose framework is not installed."""
+    """Return the error that an adapter raises on import if its framework is not installed."""
     return ImportError(f"this adapter needs the package {package}: {error}")
 
 
 async def begun(events: AsyncIterator[R], says_nothing: Callable[[R], bool]) -> AsyncIterator[R]:
-    """Return a stream that has begun to say something, with all of its events.
+    """Return a stream that has produced content, with all of its events.
 
-    A refusal in a stream comes before its first content. Waiting for that here raises it where it can still be cured, before the
+    A refusal in a stream comes before its first content. Waiting for that here raises it while it can still be cured, before the
     framework has seen anything of the answer (R-4).
 
     Args:
-        events: the stream, of which nothing was taken yet.
-        says_nothing: whether an event is no content: the head that comes before the model speaks.
+        events: the stream, not yet consumed.
+        says_nothing: whether an event has no content: the head that comes before the model speaks.
     """
     head: list[R] = []
     async for event in events:

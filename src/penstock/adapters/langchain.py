@@ -36,8 +36,8 @@ class ContextWindow(AgentMiddleware):
 
     Args:
         window_tokens: how many tokens a request may have, the reply included.
-        reserve_tokens: is kept for the reply where a request does not say how long that may be.
-        store: where what is taken from view goes; the user's default store when left out.
+        reserve_tokens: kept for the reply if a request does not say how long that may be.
+        store: where removed content goes; the user's default store if omitted.
     """
 
     def __init__(self, window_tokens: int, *, reserve_tokens: int | None = None, store: Store | None = None) -> None:
@@ -48,12 +48,12 @@ class ContextWindow(AgentMiddleware):
         self.tools = [tool(function) for function in self._fitting.tools()]
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
-        """Ask the model with what fits of the history, again with less after an overflow."""
+        """Ask the model with as much of the history as fits, again with less after an overflow."""
         body = self._body(request)
         return self._fitting.call(lambda *shown: handler(_with(request, *shown)), request.messages, body)
 
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
-        """Ask the model with what fits of the history, awaited."""
+        """Ask the model with as much of the history as fits, awaited."""
         body = self._body(request)
         return await self._fitting.acall(lambda *shown: handler(_with(request, *shown)), request.messages, body)
 
@@ -82,7 +82,7 @@ class ContextWindow(AgentMiddleware):
         return result.model_copy(update={"content": shown[0] if isinstance(content, str) else shown})
 
     def _body(self, request: Any) -> Json:
-        """Return a request of the wire that is as large as LangChain's: for planning alone, it is never sent."""
+        """Return a request of the wire that is as large as LangChain's: only for planning, it is never sent."""
         model, settings = request.model, request.model_settings
         return {
             "model": getattr(model, "model_name", None) or getattr(model, "model", None),
@@ -94,7 +94,7 @@ class ContextWindow(AgentMiddleware):
 
 
 def _with(request: Any, messages: list[Any], reply_tokens: int | None) -> Any:
-    """Return LangChain's request with other messages, and with another length of reply where one is given."""
+    """Return LangChain's request with other messages, and with another reply length if one is given."""
     if reply_tokens is None:
         return request.override(messages=messages)
     return request.override(messages=messages, model_settings={**request.model_settings, "max_tokens": reply_tokens})
@@ -103,7 +103,7 @@ def _with(request: Any, messages: list[Any], reply_tokens: int | None) -> Any:
 # ── messages ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _ROLES = {"ai": "assistant", "system": "system"}
-# Blocks of calls, which stand in `tool_calls` as well.
+# Blocks of calls, which are also in `tool_calls`.
 _CALLS = {"tool_use", "tool_call", "function_call"}
 
 
@@ -115,7 +115,7 @@ def _blocks(message: Any) -> tuple[str, list[Json]]:
         blocks = [result_block(message.tool_call_id, blocks)]
     elif isinstance(message, AIMessage):
         calls = [*message.tool_calls, *message.invalid_tool_calls]
-        # The content of a message that only calls is an empty text in some integrations.
+        # In some integrations the content of a message that only calls is an empty text.
         blocks = [block for block in blocks if block.get("text") != ""]
         blocks += [call_block(call["id"] or "", call["name"] or "", call["args"]) for call in calls]
     return _ROLES.get(message.type, "user"), blocks
@@ -129,7 +129,7 @@ def _block(block: Any) -> Json:
 
 
 def _text(block: Any) -> str:
-    """Return the words of a block of content, empty where it has none."""
+    """Return the text of a block of content; empty if it has none."""
     text = block.get("text") if isinstance(block, dict) else block
     return text if isinstance(text, str) else ""
 
@@ -140,7 +140,7 @@ def _with_text(block: Any, text: str) -> Any:
 
 
 def _said(response: Any) -> Json:
-    """Return what the model answered as an answer of the wire, with its usage and why it stopped."""
+    """Return the model's answer as an answer of the wire, with its usage and why it stopped."""
     message = next((one for one in getattr(response, "result", [response]) if isinstance(one, AIMessage)), None)
     if message is None:
         return None

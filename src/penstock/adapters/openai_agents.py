@@ -40,13 +40,13 @@ if TYPE_CHECKING:
 class ContextWindow(ModelProvider):
     """A model provider that keeps every request within a window, with a guardrail that keeps results within a share of it.
 
-    `tools` are the way back to what was cut or cleared, `guardrail` goes into every tool whose result may be large.
+    `tools` are the way back to what was cut or cleared; `guardrail` belongs on every tool whose result may be large.
 
     Args:
         window_tokens: how many tokens a request may have, the reply included.
-        reserve_tokens: is kept for the reply where a request does not say how long that may be.
-        store: where what is taken from view goes; the user's default store when left out.
-        provider: whose models are fitted; the SDK's own when left out. `fitted` does the same for a model made by hand.
+        reserve_tokens: kept for the reply if a request does not say how long that may be.
+        store: where removed content goes; the user's default store if omitted.
+        provider: the provider whose models are fitted; the SDK's own if omitted. `fitted` does the same for a model made by hand.
     """
 
     def __init__(
@@ -71,11 +71,11 @@ class ContextWindow(ModelProvider):
         self.guardrail = ToolOutputGuardrail(guardrail_function=self._guard, name="penstock")
 
     def get_model(self, model_name: str | None) -> Any:
-        """Return the provider's model of that name, each of its requests fitted."""
+        """Return the provider's model of that name, with each of its requests fitted."""
         return self.fitted(self._provider.get_model(model_name))
 
     def fitted(self, model: Any) -> Any:
-        """Return a model each of whose requests is fitted."""
+        """Return a model with each of its requests fitted."""
         return _FittedModel(model, self._fitting)
 
     async def aclose(self) -> None:
@@ -83,19 +83,20 @@ class ContextWindow(ModelProvider):
         await self._provider.aclose()
 
     def _guard(self, data: Any) -> Any:
-        """Let a result pass that is within bounds, else put what fits of its text in its place."""
+        """Let a result within bounds pass, else replace it with as much of its text as fits."""
         # As the model would see it: the SDK makes text of any object that a tool returns.
         output = ItemHelpers.tool_call_output_item(data.context.tool_call, data.output)["output"]
         words = [output] if isinstance(output, str) else [item["text"] for item in output if "text" in item]
         guarded = self._fitting.guard(words, data.context.tool_name)
-        # A guardrail lets a result be as it is, or puts a text in its place: parts that are no text go with a result that is cut.
+        # A guardrail either lets a result pass or replaces it with a text: parts that are not text are lost from a result that is
+        # cut.
         if guarded == words:
             return ToolGuardrailFunctionOutput.allow()
         return ToolGuardrailFunctionOutput.reject_content("\n".join(guarded))
 
 
 class _FittedModel(Model):
-    """A model of the SDK whose requests are fitted; everything else is the model's own."""
+    """A model of the SDK whose requests are fitted; everything else is delegated to the model."""
 
     def __init__(self, model: Any, fitting: Fitting[Any]) -> None:
         self._model, self._fitting = model, fitting
@@ -103,13 +104,13 @@ class _FittedModel(Model):
     async def get_response(
         self,
         system_instructions: Any,
-        input: Any,  # noqa: A002 - the name of the base class
+        input: Any,  # noqa: A002 - the name in the base class
         model_settings: Any,
         tools: Any,
         *rest: Any,
         **options: Any,
     ) -> Any:
-        """Ask the model with what fits of the items."""
+        """Ask the model with as many of the items as fit."""
 
         async def send(shown: Any, settings: Any) -> Any:
             return await self._model.get_response(system_instructions, shown, settings, tools, *rest, **options)
@@ -125,7 +126,7 @@ class _FittedModel(Model):
         *rest: Any,
         **options: Any,
     ) -> AsyncIterator[Any]:
-        """Ask the model with what fits of the items, and yield the events of its answer."""
+        """Ask the model with as many of the items as fit, and yield the events of its answer."""
 
         async def send(shown: Any, settings: Any) -> AsyncIterator[Any]:
             events = self._model.stream_response(system_instructions, shown, settings, tools, *rest, **options)
@@ -144,15 +145,15 @@ class _FittedModel(Model):
     async def _carried(
         self, send: Any, system_instructions: Any, items: Any, settings: Any, tools: Any, options: dict[str, Any]
     ) -> Any:
-        """Return what `send` answers to what fits of the items, written as a request of the responses API."""
-        # The provider keeps the conversation: there is nothing here to fit.
+        """Return the answer of `send` to as many of the items as fit, written as a request of the responses API."""
+        # The provider keeps the conversation: there is nothing to fit here.
         if options.get("previous_response_id") or options.get("conversation_id"):
             return await send(items, settings)
 
         def send_shown(shown: Any, reply_tokens: int | None) -> Any:
             return send(shown, settings if reply_tokens is None else replace(settings, max_tokens=reply_tokens))
 
-        # Tools that OpenAI runs itself have no schema here, and are left out of what is counted.
+        # Tools that OpenAI runs itself have no schema here, and are not counted.
         body = {
             "model": getattr(self._model, "model", None),
             "input": ItemHelpers.input_to_new_input_list(items),
@@ -174,7 +175,7 @@ def _read(shown: Any, _written: Any, _messages: Any) -> list[Any]:
 
 
 def _said(answer: Any) -> Json:
-    """Return what the model answered as an answer of the wire, with its usage; None for a stream."""
+    """Return the model's answer as an answer of the wire, with its usage; None for a stream."""
     output, usage = getattr(answer, "output", None), getattr(answer, "usage", None)
     if not isinstance(output, list) or usage is None:
         return None
@@ -183,7 +184,7 @@ def _said(answer: Any) -> Json:
 
 
 async def _watched(events: AsyncIterator[Any], ended: Callable[[Json], Any]) -> AsyncIterator[Any]:
-    """Yield the events of a stream; hand the response on that its last event holds."""
+    """Yield the events of a stream; pass on the response in its last event."""
     async for event in events:
         if event.type in {"response.completed", "response.incomplete"}:
             ended(event.response.model_dump(exclude_none=True))
@@ -191,5 +192,5 @@ async def _watched(events: AsyncIterator[Any], ended: Callable[[Json], Any]) -> 
 
 
 def _says_nothing(event: Any) -> bool:
-    """Whether an event comes before the output begins, so that a refusal may still come."""
+    """Return whether an event comes before the output begins, so that a refusal may still follow."""
     return event.type in {"response.created", "response.in_progress"}

@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 M = TypeVar("M")
 
 PLACE = "penstock"
-"""The key of a message on the wire that says which of the framework's it was made of; notes of ours have none."""
+"""The key of a message on the wire that says from which of the framework's messages it was made; notes of ours have none."""
 
 
 class Parts(Generic[M]):
     """How a framework's messages are written on the wire, and found again.
 
     Args:
-        blocks: `blocks(message)` gives the role and the blocks of a message.
-        edited: `edited(message, texts)` gives the same message with another text as the result of each call in `texts`, without
-            that result where the text is None.
-        note: `note(role, text)` gives a message of ours.
+        blocks: `blocks(message)` returns the role and the blocks of a message.
+        edited: `edited(message, texts)` returns the same message with another text as the result of each call in `texts`, without
+            that result if the text is None.
+        note: `note(role, text)` returns a message of ours.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Parts(Generic[M]):
         self._blocks, self._edited, self._note = blocks, edited, note
 
     def write(self, messages: Sequence[M]) -> list[Json]:
-        """Return the messages on the wire, one each, in their order."""
+        """Return the messages on the wire, one each, in order."""
         written: list[Json] = []
         for place, message in enumerate(messages):
             role, blocks = self._blocks(message)
@@ -53,21 +53,21 @@ class Parts(Generic[M]):
         """Return the framework's messages behind those of a request.
 
         Args:
-            shown: what is left of `written`, with what was put in its place.
-            written: the messages on the wire, as `write` gave them.
+            shown: what is left of `written`, with what replaces the rest.
+            written: the messages on the wire, as `write` returned them.
             messages: the framework's own.
 
         Returns:
-            The very objects where nothing of them changed.
+            The very same objects for unchanged messages.
         """
         return [self._found(message, written, messages) for message in shown]
 
     def _found(self, message: Json, written: Sequence[Json], messages: Sequence[M]) -> M:
-        """Return the framework's message behind one of a request, its results edited where they were cleared."""
+        """Return the framework's message behind one of a request, its results edited if they were cleared."""
         place = message.get(PLACE)
         if place is None:
             return self._note(message["role"], message["content"])
-        # A result that is not there any more is None among `texts`: it went with its call.
+        # A result that no longer exists is None among `texts`: it was removed with its call.
         before, now = _results(written[place]), _results(message)
         texts = {call_id: now.get(call_id) for call_id in before if before[call_id] != now.get(call_id)}
         return self._edited(messages[place], texts) if texts else messages[place]
@@ -81,35 +81,35 @@ def _results(message: Json) -> dict[str, Json]:
 
 
 def text_block(text: str) -> Json:
-    """Return the block of words."""
+    """Return a text block."""
     return {"type": "text", "text": text}
 
 
 def call_block(call_id: str, name: str, arguments: object) -> Json:
-    """Return the block of a call; arguments that are no object are one value of it."""
+    """Return the block of a call; arguments that are not an object become one value of it."""
     given = arguments if isinstance(arguments, dict) else {"arguments": arguments}
     return {"type": "tool_use", "id": call_id, "name": name, "input": given}
 
 
 def result_block(call_id: str, content: str | list[Json]) -> Json:
-    """Return the block of what a tool returned, a text or blocks."""
+    """Return the block of a tool result, a text or blocks."""
     return {"type": "tool_result", "tool_use_id": call_id, "content": content}
 
 
 def thinking_block(text: str, signature: str | None) -> Json:
-    """Return the block of a model's thoughts; one with a signature must stay unchanged, or go with its whole turn."""
+    """Return the block of a model's thinking; one with a signature must stay unchanged, or be removed with its whole turn."""
     return {"type": "thinking", "thinking": text, "signature": signature or ""}
 
 
 NOTHING = {"type": "nothing"}
-"""The block of a message without content, so that it has one: nobody speaks in it."""
+"""The block of a message that would otherwise be empty: it says nothing."""
 
 IMAGE = {"type": "image", "source": {"type": "url", "url": "https:"}}
-"""The block of an image, of which only that it is one is counted."""
+"""The block of an image, of which only its presence is counted."""
 
 
 def file_block(data: bytes) -> Json:
-    """Return the block of a document or a sound, counted by its bytes."""
+    """Return the block of a document or an audio file, counted by its bytes."""
     import base64
 
     return {"type": "document", "source": {"type": "base64", "data": base64.b64encode(data).decode()}}

@@ -44,8 +44,8 @@ class ContextWindow(AbstractCapability[Any]):
 
     Args:
         window_tokens: how many tokens a request may have, the reply included.
-        reserve_tokens: is kept for the reply where a request does not say how long that may be.
-        store: where what is taken from view goes; the user's default store when left out.
+        reserve_tokens: kept for the reply if a request does not say how long that may be.
+        store: where removed content goes; the user's default store if omitted.
     """
 
     def __init__(self, window_tokens: int, *, reserve_tokens: int | None = None, store: Store | None = None) -> None:
@@ -58,17 +58,17 @@ class ContextWindow(AbstractCapability[Any]):
         return FunctionToolset(self._fitting.tools(), id="penstock")
 
     def get_wrapper_model(self, model: Any) -> Any:
-        """Return the agent's model, each of its requests fitted."""
+        """Return the agent's model, with each of its requests fitted."""
         return _FittedModel(model, self._fitting)
 
     async def after_tool_execute(self, _ctx: Any, *, call: Any, result: Any, **_: Any) -> Any:
-        """Return a tool's result as it is where it is within bounds, else what fits of its text."""
+        """Return a tool's result unchanged if it is within bounds, else as much of its text as fits."""
         if isinstance(result, said.ToolReturn):
             return replace(result, return_value=self._guarded(result.return_value, call.tool_name))
         return self._guarded(result, call.tool_name)
 
     def _guarded(self, value: Any, tool_name: str) -> Any:
-        """Return a value as it is where its text is within bounds; files beside a text that is cut stay."""
+        """Return a value unchanged if its text is within bounds; files that accompany a text that is cut stay."""
         part = said.ToolReturnPart(tool_name=tool_name, content=value, tool_call_id="")
         whole = part.model_response_str()
         (text,) = self._fitting.guard([whole], tool_name)
@@ -76,14 +76,14 @@ class ContextWindow(AbstractCapability[Any]):
 
 
 class _FittedModel(WrapperModel):
-    """A model whose requests are fitted; everything else is the model's own."""
+    """A model whose requests are fitted; everything else is delegated to the model."""
 
     def __init__(self, wrapped: Any, fitting: Fitting[Any]) -> None:
         super().__init__(wrapped)
         self._fitting = fitting
 
     async def request(self, messages: list[Any], model_settings: Any, model_request_parameters: Any) -> Any:
-        """Ask the model with what fits of the messages."""
+        """Ask the model with as many of the messages as fit."""
 
         async def send(shown: list[Any], settings: Any) -> Any:
             return await self.wrapped.request(shown, settings, model_request_parameters)
@@ -94,9 +94,9 @@ class _FittedModel(WrapperModel):
     async def request_stream(
         self, messages: list[Any], model_settings: Any, model_request_parameters: Any, run_context: Any = None
     ) -> AsyncGenerator[Any]:
-        """Ask the model with what fits of the messages, and give the stream once it has begun."""
+        """Ask the model with as many of the messages as fit, and give the stream once it has begun."""
         async with AsyncExitStack() as opened:
-            # Every stream that was opened is closed with the last one, a refused one too: the stack outlives the attempts.
+            # Every opened stream is closed with the last one, including a refused one: the stack outlives the attempts.
             async def send(shown: list[Any], settings: Any) -> Any:
                 stream = self.wrapped.request_stream(shown, settings, model_request_parameters, run_context)
                 return await _Begun.of(await opened.enter_async_context(stream))
@@ -104,13 +104,13 @@ class _FittedModel(WrapperModel):
             yield await self._carried(send, messages, model_settings, model_request_parameters)
 
     async def _carried(self, send: Any, messages: list[Any], settings: Any, parameters: Any) -> Any:
-        """Return what `send` answers to what fits of the messages."""
+        """Return the answer of `send` to as many of the messages as fit."""
 
         def send_shown(shown: list[Any], reply_tokens: int | None) -> Any:
             return send(shown, settings if reply_tokens is None else {**(settings or {}), "max_tokens": reply_tokens})
 
-        # As large as the request that Pydantic AI will send, in Anthropic's form whatever the provider: it is planned with, never
-        # sent. Output tools are offered like any other, and count like them.
+        # As large as the request that Pydantic AI will send, in Anthropic's form whatever the provider: it is used for planning,
+        # never sent. Output tools are offered like any other, and count like them.
         tools = [*parameters.function_tools, *parameters.output_tools]
         body = {
             "model": self.wrapped.model_name,
@@ -125,7 +125,7 @@ class _FittedModel(WrapperModel):
 
 
 class _Begun:
-    """A stream whose first event is there; in every other respect the stream itself, for reading and for setting attributes."""
+    """A stream whose first event has arrived; in every other respect the stream itself, for reading and for setting attributes."""
 
     _stream: Any
     _events: AsyncIterator[Any]
@@ -135,7 +135,7 @@ class _Begun:
 
     @classmethod
     async def of(cls, stream: Any) -> _Begun:
-        """Return a stream after its first event has come, or raise the refusal that came in its place."""
+        """Return a stream after its first event has arrived, or raise the refusal that came instead."""
         # The first event begins a part of the answer: a refusal comes before it.
         return cls(stream, await begun(aiter(stream), lambda _event: False))
 
@@ -189,7 +189,7 @@ def _shown(item: Any) -> Json:
 
 
 def _said(answer: Any) -> Json:
-    """Return what the model answered as an answer of the wire, with its usage and why it stopped; None for a stream."""
+    """Return the model's answer as an answer of the wire, with its usage and why it stopped; None for a stream."""
     if not isinstance(answer, said.ModelResponse):
         return None
     usage = {"input_tokens": answer.usage.input_tokens, "output_tokens": answer.usage.output_tokens}
@@ -197,7 +197,7 @@ def _said(answer: Any) -> Json:
 
 
 def _watched(stream: Any, ended: Callable[[Json], Any]) -> Any:
-    """Return the stream; hand what it added up to on when its events have ended."""
+    """Return the stream; pass on its accumulated answer when its events have ended."""
     events = stream.__dict__["_events"]
 
     async def all_of_them() -> AsyncIterator[Any]:
@@ -216,7 +216,7 @@ def _edited(message: Any, texts: dict[str, str | None]) -> Any:
 
 
 def _with_text(part: Any, texts: dict[str, str | None]) -> Any:
-    """Return a part with another text where it is a result among `texts`; None where it is gone."""
+    """Return a part with another text if it is a result among `texts`; None if it is gone."""
     call_id = getattr(part, "tool_call_id", None)
     if call_id not in texts:
         return part
@@ -234,9 +234,10 @@ _PARTS: Parts[Any] = Parts(_blocks, _edited, _note)
 
 
 def _read(shown: Any, written: Any, messages: Any) -> list[Any]:
-    """Return the messages that are shown, and before them every system prompt of those that are not.
+    """Return the messages that are shown, preceded by every system prompt of those that are not.
 
-    Here a system prompt is a part of the first request rather than of its own: left out with it, the model would have none.
+    Here a system prompt is a part of the first request rather than a message of its own: if it were left out with that, the model
+    would have none.
     """
     found = _PARTS.read(shown, written, messages)
     there = {id(part) for message in found for part in message.parts}

@@ -47,8 +47,8 @@ class ContextWindow(Plugin):
 
     Args:
         window_tokens: how many tokens a request may have, the reply included.
-        reserve_tokens: is kept for the reply where a request does not say how long that may be.
-        store: where what is taken from view goes; the user's default store when left out.
+        reserve_tokens: kept for the reply if a request does not say how long that may be.
+        store: where removed content goes; the user's default store if omitted.
     """
 
     name = "penstock"
@@ -65,13 +65,13 @@ class ContextWindow(Plugin):
         return [tool(function) for function in self._fitting.tools()]
 
     def init_agent(self, agent: Any) -> None:
-        """Put both hooks in place."""
+        """Install both hooks."""
         agent.add_hook(self._guard, AfterToolCallEvent)
         agent.add_middleware(InvokeModelStage, self._invoke)
 
     def _guard(self, event: Any) -> None:
-        """Put what fits of each text in the place of a result's texts."""
-        # All texts of a result share what it may take; images and documents between them stay where they are.
+        """Replace a result's texts with as much of each as fits."""
+        # All texts of a result share what it may take; images and documents between them keep their positions.
         content = event.result["content"]
         guarded = iter(self._fitting.guard([b["text"] for b in content if "text" in b], event.tool_use["name"]))
         event.result = {
@@ -80,9 +80,9 @@ class ContextWindow(Plugin):
         }
 
     async def _invoke(self, context: Any, next_fn: Callable[[Any], AsyncIterator[Any]]) -> AsyncGenerator[Any, None]:
-        """Ask the model with what fits of the messages, and yield the events of its answer."""
+        """Ask the model with as many of the messages as fit, and yield the events of its answer."""
 
-        # The length of the reply is the model's own setting here, not the request's.
+        # The reply length is the model's own setting here, not the request's.
         async def send(shown: list[Any], _reply_tokens: int | None) -> AsyncIterator[Any]:
             try:
                 return await begun(next_fn(context.replace(messages=shown)), _says_nothing)
@@ -93,7 +93,7 @@ class ContextWindow(Plugin):
             yield event
 
     def _body(self, context: Any) -> Json:
-        """Return a request of the wire that is as large as the agent's: for planning alone, it is never sent."""
+        """Return a request of the wire that is as large as the agent's: only for planning, it is never sent."""
         config = context.model.get_config()
         system = context.system_prompt
         return {
@@ -106,7 +106,7 @@ class ContextWindow(Plugin):
 
 
 async def _watched(events: AsyncIterator[Any], ended: Callable[[Json], Any]) -> AsyncIterator[Any]:
-    """Yield the events of a stream, which are Bedrock's whatever the provider; hand the answer on that they add up to."""
+    """Yield the events of a stream, in Bedrock's form whatever the provider; pass on the answer that they add up to."""
     reader = wire_named("bedrock").answers.stream()
     async for event in events:
         with suppress(Unreadable, AttributeError):
@@ -120,15 +120,16 @@ async def _watched(events: AsyncIterator[Any], ended: Callable[[Json], Any]) -> 
 
 
 def _says_nothing(event: Any) -> bool:
-    """Whether an event is the head of a message, before which a refusal comes."""
+    """Return whether an event is the head of a message, before which a refusal comes."""
     return "messageStart" in (event.get("event") or ())
 
 
 def _of_the_input(refused: Exception) -> Exception:
-    """Return a refusal as one of the input alone, where it counts input and reply together.
+    """Return a refusal as one of the input alone, if it counts input and reply together.
 
-    The length of the reply is the model's own here and cannot be lowered: what was refused is an input above what the reply leaves
-    room for. Said so, in words that `penstock.overflow` reads, the input is made smaller. Any other error is returned as it is.
+    The reply length is the model's own setting here and cannot be lowered: what was refused is an input that exceeds the room left
+    by the reply. Stated so, in words that `penstock.overflow` parses, the input is made smaller. Any other error is returned
+    unchanged.
     """
     found = parse(refused)
     if found is None or found.limit is None or not found.output or found.output >= found.limit:
@@ -155,7 +156,7 @@ def _block(block: Any) -> Json:
             return result_block(result["toolUseId"], [_block(inner) for inner in result["content"]])
         case {"reasoningContent": {"reasoningText": thought}}:
             return thinking_block(thought["text"], thought.get("signature"))
-        # Encrypted by the provider: what is in it counts nothing here, that it is signed decides what may be cut.
+        # Encrypted by the provider: its content counts nothing here, but the fact that it is signed decides what may be cut.
         case {"reasoningContent": _}:
             return {"type": "redacted_thinking", "data": "encrypted"}
         case {"image": _}:
@@ -173,7 +174,7 @@ def _edited(message: Any, texts: dict[str, str | None]) -> Any:
 
 
 def _with_text(block: Any, texts: dict[str, str | None]) -> Any:
-    """Return a block with another text where it is a result among `texts`; None where it is gone."""
+    """Return a block with another text if it is a result among `texts`; None if it is gone."""
     call_id = block.get("toolResult", {}).get("toolUseId")
     if call_id not in texts:
         return block
