@@ -40,7 +40,7 @@ def load(path: str | None) -> tuple[bytes, str]:
         try:
             if path is None:
                 OwnFolder(os.path.dirname(at)).close()
-            create_own(at, secrets.token_urlsafe(32).encode("ascii") + b"\n")  # of two at once the second reads the first's
+            create_own(at, secrets.token_urlsafe(32).encode("ascii") + b"\n")  # a second process reads the first's
         except OSError as error:
             raise CallerError(f"{at} cannot be made: {error.strerror}") from error
         content = read_own(at) or b""
