@@ -132,6 +132,11 @@ def test_who_is_compared_with_whom(statement: str, named: set[str]) -> None:
         ("9(4)", ("88 V VALUE 999.", "88 W VALUE 1 THRU 9998."), None),
         ("9(4)", ("IF A = 9999 CONTINUE.",), "may"),
         ("9(4)", ("IF A > 9998 CONTINUE.",), None),
+        ("9(4)", ("IF A < 10000 CONTINUE.",), "may"),  # true of all four digits
+        ("9(4)", ("IF A < 1000000 CONTINUE.",), None),  # and of six
+        ("9(4)", ("88 V VALUE 1 THRU 10000.",), "is"),
+        ("9(4)", ("IF A = TOP CONTINUE.",), "may"),
+        ("9(4)", ("MOVE TOP TO A.",), "may"),
         ("S9(4)V99", ("IF 9999.99 = A CONTINUE.",), "may"),
         ("9(4)", ("MOVE 9999 TO N A.",), "may"),
         ("9(4)", ("MOVE N TO A.",), None),
@@ -149,7 +154,9 @@ def test_the_highest_value_of_today_is_not_the_highest_then(
     """Ranges of a level 88 that cover all, and sentinels: `is` where a range ends there."""
     data = [line for line in lines if line.startswith("88")]
     code = [f"    {line}" for line in lines if not line.startswith("88")]
-    found = grown("A", 2, f"01 A PIC {picture}.", *data, "01 N PIC 9(4).", "PROCEDURE DIVISION.", *code)
+    found = grown(
+        "A", 2, f"01 A PIC {picture}.", *data, "01 N PIC 9(4).", "78 TOP VALUE 9999.", "PROCEDURE DIVISION.", *code
+    )
     assert [one.certainty for one in found if one.what == "value"] == ([said] if said else [])
 
 
@@ -157,16 +164,18 @@ def test_the_highest_value_of_today_is_not_the_highest_then(
 @pytest.mark.parametrize("kind", ["text", "digits"])
 def test_a_part_of_a_field_is_no_longer_its_end_then_or_has_other_digits(kind: str, tmp_path: Path) -> None:
     """What a part has of a value that fills the field: of a text it is the end no longer, and all places of a number move."""
-    cases = [(start, length) for start in range(1, 6) for length in range(1, 7 - start)]
+    cases: list[tuple[int, int | None]] = [(start, length) for start in range(1, 6) for length in range(1, 7 - start)]
+    if kind == "digits":
+        cases += [(start, None) for start in range(2, 6)]  # up to the end, wherever that is
     shown: list[list[str]] = []
     for size in (5, 7):
         item = Item(kind, size)
         # The same value for a number: two zeros stand before it then.
         value = "12345" if kind == "digits" else "'ABCDEFG'"
-        code = [f"DISPLAY A({start}:{length})." for start, length in cases]
+        code = [f"DISPLAY A({start}:{length or ''})." for start, length in cases]
         shown.append(displayed([item.declared("A"), "PROCEDURE DIVISION.", f"MOVE {value} TO A.", *code], tmp_path))
     for at, (start, length) in enumerate(cases):
-        for statement in (f"IF A({start}:{length}) = 'X' CONTINUE.", f"MOVE A({start}:{length}) TO T."):
+        for statement in (f"IF A({start}:{length or ''}) = 'X' CONTINUE.", f"MOVE A({start}:{length or ''}) TO T."):
             found = grown(
                 "A", 2, Item(kind, 5).declared("A"), "01 T PIC X(9).", "PROCEDURE DIVISION.", f"    {statement}"
             )
@@ -175,4 +184,22 @@ def test_a_part_of_a_field_is_no_longer_its_end_then_or_has_other_digits(kind: s
                 assert said == ["is"] and shown[0][at] != shown[1][at]  # noqa: PT018
             else:
                 assert shown[0][at] == shown[1][at]
-                assert said == (["may"] if start + length == 6 else [])
+                assert said == (["may"] if length is not None and start + length == 6 else [])
+
+
+@pytest.mark.parametrize(
+    ("receiver", "part", "is_told"),
+    [("X(9)", "T(1:4)", True), ("X(9)", "T(3:)", True), ("X(9)", "T(1:)", False), ("9(9)", "T(3:2)", False)],
+)
+def test_digits_that_a_number_sends_to_text_lie_elsewhere_there(receiver: str, part: str, *, is_told: bool) -> None:
+    """A text with room has more zeros before the same value, so that its first characters are others."""
+    lines = [
+        f"01 T PIC {receiver}.",
+        "01 U PIC X(9).",
+        "PROCEDURE DIVISION.",
+        "    MOVE 1234 TO A.",
+        "    MOVE A TO T.",
+    ]
+    lines += [f"    MOVE {part} TO U."]
+    found = grown("A", 2, "01 A PIC 9(4).", *lines)
+    assert [(one.node.name, one.certainty) for one in found if one.what == "part"] == [("P.T", "may")] * is_told

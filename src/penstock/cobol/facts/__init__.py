@@ -93,11 +93,13 @@ def _facts(
     from .reaching import Reaching
     from .resolving import Values
     from .shape import counts, shape, trees
+    from .stating import stated_lengths
     from .translated import generator
     from .unreached import unreached
 
     code = Code(expanded.pieces)
     data = _data(code, expanded.rows, outer)
+    constants = {key(name): value for name, value, _, _ in data.constants}
     values = Values(code, data.names)
     # CALLs are read once for three readers: DL/I and MQ are called, too.
     called = calls.callings(code)
@@ -170,7 +172,8 @@ def _facts(
         moves=data.referred.moving.moves(),
         parts=data.referred.moving.parts(),
         apart=apart(data.referred.moving.flows, reaching) if tells_apart else (),
-        comparisons=comparisons(code, data.names) if tells_apart else (),
+        comparisons=comparisons(code, data.names, constants) if tells_apart else (),
+        lengths=stated_lengths(code, data.names, constants) if tells_apart else (),
     )
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from .values import Comparison, SourcePlace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from .code import Code, ReadStatement
     from .naming import DataNames
@@ -30,7 +30,7 @@ _Found: TypeAlias = "defaultdict[tuple[int, int | None, str], list[SourcePlace]]
 _LITERAL = re.compile(r"(?:[XNZ]?'.*'|[XNZ]?\".*\"|[+-]?\d+(?:[.,]\d+)?)", re.IGNORECASE | re.DOTALL)
 
 
-class _Operand(NamedTuple):
+class Operand(NamedTuple):
     """An item or literal among the words of a statement, from `at` to before `end`."""
 
     item: int | None
@@ -39,21 +39,27 @@ class _Operand(NamedTuple):
     end: int
 
 
-def comparisons(code: Code, names: DataNames) -> tuple[Comparison, ...]:
-    """Return what the items of a program are compared with: one value for each pair, and for each literal and range."""
+def comparisons(code: Code, names: DataNames, constants: Mapping[str, str]) -> tuple[Comparison, ...]:
+    """Return what the items of a program are compared with: one value for each pair, and for each literal and range.
+
+    Args:
+        code: The statements.
+        names: The items that they name.
+        constants: What each level 78 is, by its name in capitals.
+    """
     found: _Found = defaultdict(list)
-    subjects: dict[int, list[_Operand | None]] = {}  # of the EVALUATEs that are open, by how deep they stand
+    subjects: dict[int, list[Operand | None]] = {}  # of the EVALUATEs that are open, by how deep they stand
     for said in code.of("IF", "EVALUATE", "WHEN", "PERFORM", "SEARCH", "MOVE"):
-        operands = list(_operands(said, names))
-        pairs: list[tuple[_Operand, _Operand]] = []
+        named = list(operands(said, names, constants))
+        pairs: list[tuple[Operand, Operand]] = []
         if said.verb == "MOVE":
-            pairs += ((other, operands[0]) for other in operands[1:] if operands[0].literal)
+            pairs += ((other, named[0]) for other in named[1:] if named[0].literal)
         elif said.verb in {"EVALUATE", "SEARCH"}:
-            subjects[said.depth] = _alone(said, operands) if said.verb == "EVALUATE" else []
+            subjects[said.depth] = _alone(said, named) if said.verb == "EVALUATE" else []
         else:
-            pairs += _compared(said, operands)
+            pairs += _compared(said, named)
         if said.verb == "WHEN":
-            for subject, objects in zip(subjects.get(said.depth, ()), _objects(said, operands), strict=False):
+            for subject, objects in zip(subjects.get(said.depth, ()), _objects(said, named), strict=False):
                 pairs += ((subject, one) for one in objects if subject is not None)
         for one, other in pairs:
             _note(found, said, one, other)
@@ -66,24 +72,31 @@ def comparisons(code: Code, names: DataNames) -> tuple[Comparison, ...]:
     return tuple(Comparison(*said, tuple(dict.fromkeys(places))) for said, places in found.items())
 
 
-def _note(found: _Found, said: ReadStatement, one: _Operand, other: _Operand) -> None:
+def _note(found: _Found, said: ReadStatement, one: Operand, other: Operand) -> None:
     """Note that an item is compared with another, or with a literal."""
     if one.item is not None and one.item != other.item and (other.item is not None or other.literal):
         found[one.item, other.item, other.literal].append(SourcePlace(said.lines[one.at], said.copybook))
 
 
-def _operands(said: ReadStatement, names: DataNames) -> Iterator[_Operand]:
-    """Yield the items and literals of a statement; a part of an item, or what is calculated, is neither."""
+def operands(said: ReadStatement, names: DataNames, constants: Mapping[str, str]) -> Iterator[Operand]:
+    """Yield the items and literals of a statement; a part of an item, or what is calculated, is neither.
+
+    Args:
+        said: The statement.
+        names: The items that it names.
+        constants: What each level 78 is, by its name in capitals: one of these is the literal.
+    """
     keys, at = said.keys, 1
     while at < len(keys):
         word, begin = keys[at], at
         at += 1
         if word == "FUNCTION":
             at = _closed(keys, at + 1)
-            yield _Operand(None, "", begin, at)
+            yield Operand(None, "", begin, at)
         elif said.kinds[begin] != "word" or word not in names.known:
-            if _LITERAL.fullmatch(said.texts[begin]):
-                yield _Operand(None, said.texts[begin], begin, at)
+            text = constants.get(word, said.texts[begin])
+            if _LITERAL.fullmatch(text):
+                yield Operand(None, text, begin, at)
         else:
             while at + 1 < len(keys) and keys[at] in {"OF", "IN"}:
                 at += 2
@@ -93,7 +106,7 @@ def _operands(said: ReadStatement, names: DataNames) -> Iterator[_Operand]:
             # A level 88 is a condition and no operand.
             if all(one.condition is None for one in means):
                 is_known = is_whole and len(means) == 1 and keys[begin - 2 : begin] != ("LENGTH", "OF")
-                yield _Operand(means[0].item if is_known else None, "", begin, end)
+                yield Operand(means[0].item if is_known else None, "", begin, end)
             at = end
 
 
@@ -108,9 +121,9 @@ def _closed(keys: Sequence[str], at: int) -> int:
     return at
 
 
-def _compared(said: ReadStatement, operands: Sequence[_Operand]) -> Iterator[tuple[_Operand, _Operand]]:
+def _compared(said: ReadStatement, operands: Sequence[Operand]) -> Iterator[tuple[Operand, Operand]]:
     """Yield the operands that stand on both sides of a sign; behind AND and OR the first of them may be left out."""
-    subject: _Operand | None = None
+    subject: Operand | None = None
     for one, other in pairwise(operands):
         between = [word for word in said.keys[one.end : other.at] if word not in "()"]
         is_sign = bool(between) and _NOISE.issuperset(between) and not _SIGNS.isdisjoint(between)
@@ -135,16 +148,16 @@ def _is_subject(keys: Sequence[str], at: int) -> bool:
     return at < len(keys) and (keys[at] in _SIGNS or keys[at] in {"NUMERIC", "POSITIVE", "NEGATIVE", "ZERO"})
 
 
-def _alone(said: ReadStatement, operands: Sequence[_Operand]) -> list[_Operand | None]:
+def _alone(said: ReadStatement, operands: Sequence[Operand]) -> list[Operand | None]:
     """Return the subjects of an EVALUATE: the item of each, None for what is no item alone."""
-    found: list[_Operand | None] = []
+    found: list[Operand | None] = []
     for begin, end in _parts(said.keys):
         inside = [one for one in operands if begin <= one.at < end]
         found.append(inside[0] if len(inside) == 1 and (inside[0].at, inside[0].end) == (begin, end) else None)
     return found
 
 
-def _objects(said: ReadStatement, operands: Sequence[_Operand]) -> list[list[_Operand]]:
+def _objects(said: ReadStatement, operands: Sequence[Operand]) -> list[list[Operand]]:
     """Return what each subject of an EVALUATE is compared with by a WHEN: both ends of a range, or a literal one."""
     found = []
     for begin, end in _parts(said.keys):

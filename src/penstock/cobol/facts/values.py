@@ -181,6 +181,23 @@ class Comparison(NamedTuple):
     places: tuple[SourcePlace, ...]
 
 
+class StatedLength(NamedTuple):
+    """How long an item has to be: as long as another one, or as a literal or number says."""
+
+    item: int
+    """An index into `Facts.items` and behind them into those of `Facts.outer`."""
+    other: int | None
+    """The other item; None where there is none."""
+    characters: int
+    """The characters of the literal, or the number; 0 where there is another item."""
+    text: str
+    """The literal, or where the number stands, as it is written; "" for an item."""
+    by: Literal["INSPECT", "CICS"]
+    is_sure: bool
+    """Whether nothing but that can be the length."""
+    places: tuple[SourcePlace, ...]
+
+
 class ApartUses(NamedTuple):
     """An item that is used for several things: what some statements leave there is not what others give on."""
 
@@ -771,3 +788,5 @@ class Facts:
     """Which uses of one item have nothing to do with each other; empty where nobody asked for it."""
     comparisons: tuple[Comparison, ...] = ()
     """What items are compared with, and which values they have; empty where nobody asked for it."""
+    lengths: tuple[StatedLength, ...] = ()
+    """Which items have to be how long; empty where nobody asked for it."""

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from .carrying import Carrying
     from .consequences import Consequences, Wave
     from .estates import EstateGraph
-    from .sizes import Size
     from .values import CitedLine, ComparedField, ProgramPart
 
 _RANGE = re.compile(r"\s+(?:THRU|THROUGH)\s+", re.IGNORECASE)
@@ -59,12 +58,12 @@ class Comparisons:
         for one in self._of.get((id(part), at), ()):
             if one.other is not None:
                 self._shorter(NodeId("field", part.fields[at].name), one, sizes, wave)
-            elif _is_highest(one.literal, sizes.now):
+            elif _is_highest(one.literal, sizes):
                 highest.setdefault(one.literal, []).extend(one.citations)
                 is_range = is_range or _RANGE.search(one.literal) is not None
         if highest:
             texts = ", ".join(text if len(text) <= _MAX_TEXT else f"{text[: _MAX_TEXT - 1]}…" for text in highest)
-            why = f"{texts}: up to its highest value of today, which is not the highest then"
+            why = f"{texts}: no value of today is above it, and then some are"
             cited = [place for places in highest.values() for place in places]
             node, length = NodeId("field", part.fields[at].name), part.fields[at].bytes
             self._found.add(
@@ -85,11 +84,13 @@ class Comparisons:
             self._found.add("compared", one.other, lengths, wave.steps + 1, why, one.citations, "may", digits)
 
 
-def _is_highest(literal: str, size: Size) -> bool:
-    """Return whether a literal, or the end of a range, is the highest value that an item can have."""
+def _is_highest(literal: str, sizes: Sizes) -> bool:
+    """Return whether no value of an item is above a literal, or the end of a range, and then some are."""
+    size, then = sizes
     end = _RANGE.split(literal.strip())[-1]
     if end[-1:] in "'\"" and len(end) > 1:
         text = end[end.index(end[-1]) + 1 : -1]
         return end[0] not in "Xx" and len(text) == size.characters and _HIGHEST.fullmatch(text) is not None
     figures = end.lstrip("+-").partition(".")[0].partition(",")[0]
-    return size.kind == "number" and figures.isdigit() and figures == "9" * size.digits
+    # `A < 10000` is true of all four digits, as `A <= 9999` is.
+    return size.kind == "number" and figures.isdigit() and 10**size.digits - 1 <= int(figures) < 10**then.digits

@@ -34,6 +34,7 @@ What = Literal[
     "length",
     "compared",
     "value",
+    "unequal",
     "column",
     "table",
 ]
@@ -46,6 +47,7 @@ _BREAKING: tuple[What, ...] = (
     "length",
     "compared",
     "value",
+    "unequal",
     "column",
 )
 _STORED: tuple[What, ...] = ("data set", "step", "file", "table")

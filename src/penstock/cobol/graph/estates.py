@@ -269,6 +269,7 @@ def _renamed(part: ProgramPart, names: Mapping[str, str]) -> ProgramPart:
             for field in part.fields
         ),
         compared=tuple(one._replace(other=node(one.other) if one.other else None) for one in part.compared),
+        lengths=tuple(one._replace(other=node(one.other) if one.other else None) for one in part.lengths),
         files=tuple(file._replace(name=new(file.name)) for file in part.files),
         sendings=tuple(
             one._replace(arguments=tuple(new(field) if isinstance(field, str) else field for field in one.arguments))

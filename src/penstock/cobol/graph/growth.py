@@ -24,6 +24,8 @@ from .columns import Columns
 from .comparisons import Comparisons
 from .consequences import Consequences, Longer, Wave
 from .holding import first_name, growing_place, has_names, holders_of, is_other_kind, lies_behind, varies
+from .lengths import Lengths
+from .named_parts import NamedParts
 from .relaying import RENAMES, Lying, relaid
 from .shortages import Shortage, Sizes, shortage
 from .sizes import Bytes, Size, longer, size_of
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     from .columns import LongerColumn
     from .consequences import Grown, What
     from .estates import EstateGraph
-    from .values import Certainty, CitedLine, LaidField, NamedPart, ProgramPart
+    from .values import Certainty, CitedLine, LaidField, ProgramPart
 
 MAX_STEPS = 12
 """How many moves from the field on are followed, each from a field that would have to grow too."""
@@ -73,6 +75,8 @@ class _Growing:
         self.found = Consequences()
         self._stored = Stored(graph, carrying, self.found, self._with)
         self._comparisons = Comparisons(graph, carrying, self.found)
+        self._lengths = Lengths(graph, carrying, self.found)
+        self._parts = NamedParts(graph, self.found)
         self._columns = Columns(graph, self.found)
         self._waves: dict[NodeId, Wave] = {}
         self._waiting: deque[tuple[NodeId, Wave]] = deque()
@@ -84,8 +88,6 @@ class _Growing:
         self._alike: dict[tuple[str, int], list[NodeId]] = {}
         self._laid_over: dict[str, list[PlacedField]] = {}
         """What redefines each item, by the name of its node."""
-        self._parts: dict[tuple[int, int], list[NamedPart]] = {}
-        """The parts that are named by their place, by the place of the program's part and the index of the field."""
         self._apart: dict[NodeId, frozenset[tuple[CitedLine, CitedLine]]] = {}
         """Of the fields that are used for several things, the statements between which nothing stays."""
         self._filled_by: dict[NodeId, set[CitedLine] | None] = {}
@@ -96,8 +98,6 @@ class _Growing:
             self._returned |= {part.fields[one.returned].name for one in part.entries if one.returned is not None}
             for index, pairs in part.apart:
                 self._apart[NodeId("field", part.fields[index].name)] = pairs
-            for named in part.parts:
-                self._parts.setdefault((id(part), named.field), []).append(named)
             for index, field in enumerate(part.fields):
                 # Two entries on one line of a program are not one item.
                 if field.name and (field.copybook_path or part.kind == "copybook"):
@@ -170,10 +170,11 @@ class _Growing:
             self.found.add("field", node, lengths, wave.steps, why, [declared_at(part, field)], wave.certainty)
         if now is not None and then is not None:
             self._comparisons.tell(part, placed.at, Sizes(now, then), wave)
+            self._lengths.tell(part, placed.at, Sizes(now, then), wave)
             if wave.steps < MAX_STEPS:
                 for column in self._columns.stored(part, placed.at, Sizes(now, then), wave):
                     self._read(column)
-        self._places_of(node, placed, wave)
+        self._parts.of_field(node, placed, wave)
         changed = Longer(part, placed.at, wave, growing_place([field]), frozenset(wave.causes))
         more = None if now is None or then is None else then.bytes - now.bytes
         for edge in self._graph.touching(node):
@@ -182,28 +183,6 @@ class _Growing:
         for edge in self._carrying.after(node, layouts=True):
             if edge.verb == "carried to" and not edge.why.endswith(DIFFERS):
                 self._pass_on(node, edge, now, then, wave)
-
-    def _places_of(self, node: NodeId, placed: PlacedField, wave: Wave) -> None:
-        """Add that statements name characters of a field by their place which are others then, or no longer all of it."""
-        size = size_of(placed.field)
-        if size is None or placed.field.usage == "GROUP":
-            return
-        used = [(one.part, one.citations) for one in self._parts.get((id(placed.part), placed.at), ())]
-        for edge in self._graph.touching(node):
-            ways = [way.sent if edge.source == node else way.taken for way in edge.ways]
-            used += [(part, edge.citations) for part in ways if part is not None]
-        closed = [one for one in used if one[0].start is not None and not one[0].is_open and one[0].length]
-        if size.kind == "text":
-            closed = [one for one in closed if (one[0].start or 1) - 1 + (one[0].length or 0) == size.bytes]
-        if closed:
-            whole = (
-                "all of it up to its end, and then only a part" if size.kind == "text" else "digits, and then others"
-            )
-            why = f"a part of it is named by its place: {whole}"
-            cited = [place for _, places in closed for place in places]
-            sure: Certainty = "may" if size.kind == "text" else "is"
-            lengths = (placed.field.bytes, None)
-            self.found.add("part", node, lengths, wave.steps, why, cited, less_sure(wave.certainty, sure))
 
     # ── what gets a field ──
 
@@ -246,7 +225,9 @@ class _Growing:
         short = self._shortage(edge, (now, then), other, placed, causes) if wave.steps < MAX_STEPS else None
         if short is not None:
             self._too_short(node, edge, other, placed, short, wave, filled)
-        elif other in self._apart and other in self._waves and wave.steps < MAX_STEPS:
+        elif edge.source == node and edge.verb == "moves to" and not edge.ways and now is not None and now.is_number:
+            self._parts.of_shifted(other, placed, node, wave)
+        if short is None and other in self._apart and other in self._waves and wave.steps < MAX_STEPS:
             # It has grown for another use already.
             short = self._shortage(edge, (now, then), other, placed, frozenset())
             if short is not None and not short.is_cut and self._is_filled_anew(other, filled):
@@ -473,11 +454,8 @@ class _Growing:
         place = place.within(group)
         if now is not None and then is not None:
             self._comparisons.tell(part, index, Sizes(now, then), wave)
-        parts = [one for one in self._parts.get((id(part), index), ()) if place.moves(one.part, group.bytes)]
-        if parts:
-            why = "a part of it is named by its place, where other bytes lie then"
-            cited = [place for one in parts for place in one.citations]
-            self.found.add("part", node, (group.bytes, None), wave.steps, why, cited, wave.certainty)
+            self._lengths.tell(part, index, Sizes(now, then), wave)
+        self._parts.of_group(part, index, place, wave)
         more = None if now is None or then is None else then.bytes - now.bytes
         for edge in self._graph.touching(node):
             self._stored.of_region(changed, node, edge, more)

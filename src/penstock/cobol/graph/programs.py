@@ -31,6 +31,7 @@ from .values import (
     FileBinding,
     FileName,
     LaidField,
+    LengthOfField,
     NamedPart,
     NodeId,
     Passing,
@@ -156,6 +157,16 @@ class _Drawing:
                     tuple(self._places(one.places)),
                 )
                 for one in facts.comparisons
+                if self._is_whole and one.item < len(facts.items)
+            ),
+            lengths=tuple(
+                LengthOfField(
+                    one.item,
+                    None if one.other is None else self._field(one.other),
+                    one,
+                    tuple(self._places(one.places)),
+                )
+                for one in facts.lengths
                 if self._is_whole and one.item < len(facts.items)
             ),
             columns=tuple(one for one in column_uses(facts, seen) if self._is_whole and one.field < len(facts.items)),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from ..facts.hosted import HostWay
-    from ..facts.values import ItemPart, MoveWay
+    from ..facts.values import ItemPart, MoveWay, StatedLength
 
 Kind = Literal[
     "program", "paragraph", "copybook", "field", "file", "dataset", "table", "queue", "segment", "record", "map", "container",
@@ -215,6 +215,17 @@ class ComparedField(NamedTuple):
     citations: tuple[CitedLine, ...]
 
 
+class LengthOfField(NamedTuple):
+    """How long a field of a program has to be: as long as another one, or as a literal or number says."""
+
+    field: int
+    """The index of the field."""
+    other: NodeId | None
+    """The other field; None where there is none."""
+    said: StatedLength
+    citations: tuple[CitedLine, ...]
+
+
 class ColumnUse(NamedTuple):
     """What a field of a program has to do with a column of a table."""
 
@@ -241,6 +252,7 @@ class ProgramPart(NamedTuple):
     """The fields that are used for several things, by their indexes: of what fills each, and what gives it on, the places that
     have nothing to do with each other."""
     compared: tuple[ComparedField, ...] = ()
+    lengths: tuple[LengthOfField, ...] = ()
     columns: tuple[ColumnUse, ...] = ()
     files: tuple[FileBinding, ...] = ()
     sendings: tuple[Passing, ...] = ()

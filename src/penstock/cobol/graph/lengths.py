@@ -1,0 +1,67 @@
+"""Tell which lengths that a program states are not those of a field that grows: in INSPECT, and in figures in CICS commands.
+
+Keeps out who states them (`facts.stating`) and what grows (`growth`).
+
+Law: what is told was as long as the field before, or long enough for it, and then is not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .sizes import size_of
+from .values import NodeId, less_sure
+
+if TYPE_CHECKING:
+    from .carrying import Carrying
+    from .consequences import Consequences, Wave
+    from .estates import EstateGraph
+    from .shortages import Sizes
+    from .values import LengthOfField, ProgramPart
+
+
+class Lengths:
+    """Tells of the lengths that are stated.
+
+    Args:
+        graph: The estate.
+        carrying: Where its fields are declared.
+        found: What is told.
+    """
+
+    def __init__(self, graph: EstateGraph, carrying: Carrying, found: Consequences) -> None:
+        self._carrying, self._found = carrying, found
+        self._of: dict[tuple[int, int], list[LengthOfField]] = {}
+        """By the place of the program's part and the index of the field."""
+        for part in graph.parts:
+            for one in part.lengths:
+                self._of.setdefault((id(part), one.field), []).append(one)
+
+    def tell(self, part: ProgramPart, at: int, sizes: Sizes, wave: Wave) -> None:
+        """Add what is stated of a field, or of a group that holds it.
+
+        Args:
+            part: The program.
+            at: The index of the field.
+            sizes: How much it holds now, and then.
+            wave: How it comes to grow.
+        """
+        node, (now, then) = NodeId("field", part.fields[at].name), (size.bytes for size in sizes)
+        for one in self._of.get((id(part), at), ()):
+            said = one.said
+            if said.by == "CICS":
+                # A number that was too low moved a part of it, one that was higher has room as far as it goes.
+                if now <= said.characters < then:
+                    why = f"a command of CICS has its length in figures: {said.text}"
+                    sure = less_sure(wave.certainty, "is" if said.is_sure else "may")
+                    lengths = (said.characters, then)
+                    self._found.add("length", node, lengths, wave.steps, why, one.citations, sure)
+                continue
+            placed = None if one.other is None else self._carrying.place(one.other)
+            size = None if placed is None else size_of(placed.field)
+            length = said.characters if one.other is None else None if size is None else size.bytes
+            if length == now != then:
+                told = one.other or node
+                text = said.text if one.other is None else str(node)
+                why = f"INSPECT replaces one by the other, it and {text}, which have as many characters today"
+                self._found.add("unequal", told, (length, then), wave.steps, why, one.citations, wave.certainty)

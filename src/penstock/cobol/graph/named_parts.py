@@ -1,0 +1,116 @@
+"""Tell which statements name characters by their place, where others lie when a field has grown.
+
+Keeps out which field grows (`growth`), and what such a part is moved to, which the moves say.
+
+Law: what is told has other characters at that place, for the same value.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .sizes import size_of
+from .values import NodeId, less_sure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..facts.values import ItemPart
+    from .carrying import PlacedField
+    from .consequences import Consequences, Wave
+    from .estates import EstateGraph
+    from .holding import GrowingPlace
+    from .values import Certainty, CitedLine, NamedPart, ProgramPart
+
+
+class NamedParts:
+    """Tells of the parts that are named by their place.
+
+    Args:
+        graph: The estate.
+        found: What is told.
+    """
+
+    def __init__(self, graph: EstateGraph, found: Consequences) -> None:
+        self._graph, self._found = graph, found
+        self._of: dict[tuple[int, int], list[NamedPart]] = {}
+        """By the place of the program's part and the index of the field."""
+        for part in graph.parts:
+            for named in part.parts:
+                self._of.setdefault((id(part), named.field), []).append(named)
+
+    def of_field(self, node: NodeId, placed: PlacedField, wave: Wave) -> None:
+        """Add that statements name characters of a field that grows which are others then, or no longer all of it."""
+        size = size_of(placed.field)
+        if size is None or placed.field.usage == "GROUP":
+            return
+        if size.kind != "text":
+            cited = [place for part, places in self._used(node, placed) if _is_behind(part) for place in places]
+            self._tell(node, placed, "digits, and then others", wave, cited)
+            return
+        ends = [
+            places
+            for part, places in self._used(node, placed)
+            if not part.is_open and part.length and (part.start or 0) - 1 + part.length == size.bytes
+        ]
+        why = "all of it up to its end, and then only a part"
+        self._tell(node, placed, why, wave, [place for places in ends for place in places], "may")
+
+    def of_shifted(self, node: NodeId, placed: PlacedField, sender: NodeId, wave: Wave) -> None:
+        """Add that statements name digits of a text by their place, which a number that grows sends there: they shift."""
+        size = size_of(placed.field)
+        if size is not None and size.kind == "text":
+            cited = [place for part, places in self._used(node, placed) if _is_behind(part) for place in places]
+            self._tell(node, placed, f"digits that {sender} sends there, and then others", wave, cited, "may")
+
+    def of_group(self, part: ProgramPart, at: int, place: GrowingPlace, wave: Wave) -> None:
+        """Add that statements name bytes of a group behind what grows in it.
+
+        Args:
+            part: The program.
+            at: The index of the group.
+            place: Where it grows.
+            wave: How that comes to grow.
+        """
+        group = part.fields[at]
+        cited = [
+            cited
+            for one in self._of.get((id(part), at), ())
+            if place.moves(one.part, group.bytes)
+            for cited in one.citations
+        ]
+        if cited:
+            why = "a part of it is named by its place, where other bytes lie then"
+            node = NodeId("field", group.name)
+            self._found.add("part", node, (group.bytes, None), wave.steps, why, cited, wave.certainty)
+
+    def _used(self, node: NodeId, placed: PlacedField) -> Iterator[tuple[ItemPart, tuple[CitedLine, ...]]]:
+        """Yield the parts of a field that statements name, and that a move takes or fills."""
+        for one in self._of.get((id(placed.part), placed.at), ()):
+            if one.part.start is not None:
+                yield one.part, one.citations
+        for edge in self._graph.touching(node):
+            for way in edge.ways:
+                part = way.sent if edge.source == node else way.taken
+                if part is not None and part.start is not None:
+                    yield part, edge.citations
+
+    def _tell(
+        self,
+        node: NodeId,
+        placed: PlacedField,
+        whole: str,
+        wave: Wave,
+        cited: list[CitedLine],
+        sure: Certainty = "is",
+    ) -> None:
+        """Add that a field has parts which are others then."""
+        if cited:
+            why = f"a part of it is named by its place: {whole}"
+            certainty = less_sure(wave.certainty, sure)
+            self._found.add("part", node, (placed.field.bytes, None), wave.steps, why, cited, certainty)
+
+
+def _is_behind(part: ItemPart) -> bool:
+    """Return whether a part of a number has other digits once there are more before them: not all of it from the first on."""
+    return bool(part.length) if not part.is_open else part.start != 1
