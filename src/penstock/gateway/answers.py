@@ -1,10 +1,10 @@
-"""What did the upstream say? Its answer is read as far as it takes to know, and passed on as it came.
+"""What did the upstream say? Its answer is read only as far as necessary to know, and passed on unchanged.
 
-A refusal comes as a status, as a body under HTTP 200, or as an event before the first content: up to there an answer is held, but
-no longer than `HOLD_SECONDS`, since clients hang up on silence. What is behind that passes block by block.
+A refusal comes as a status, as a body under HTTP 200, or as an event before the first content: until then an answer is held, but no
+longer than `HOLD_SECONDS`, since clients hang up on silence. The rest passes block by block.
 
-Laws: the blocks that are passed are those that came, each once and in order; nothing is waited for behind the first content; packed
-bodies are unpacked for reading only. Leaves to others: what follows from a refusal.
+Laws: the blocks that are passed are those that came, each once and in order; nothing is awaited after the first content; compressed
+bodies are decompressed for reading only. Leaves to others: what follows from a refusal.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     Pairs = Sequence[tuple[bytes, bytes]]
 
 READABLE_CODINGS: Final = ("gzip", "deflate", "identity")
-"""How an answer may be packed so that it can be looked at."""
+"""The content codings of answers that can be read here."""
 HOLD_SECONDS: Final = 10.0
-"""How long a stream without content is held from its first event on: a request is refused for its size before it is worked on."""
+"""How long a stream without content is held after its first event: a request is refused for its size before it is worked on."""
 MAX_READ_BYTES: Final = 64 << 20
-"""How much of an answer is read, unpacked; what is larger passes as it comes."""
+"""How much of an answer is read, decompressed; a larger one passes as it comes."""
 
 
 class UpstreamAnswer(Protocol):
-    """An answer of HTTP whose body is still on its way."""
+    """An HTTP answer whose body is still on its way."""
 
     @property
     def status(self) -> int:
@@ -50,15 +50,15 @@ class UpstreamAnswer(Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of it, whether it has ended or not."""
+        """Release it, whether it has ended or not."""
         ...
 
 
 class HeldAnswer:
-    """An answer that was read as far as it takes to know whether it is one.
+    """An answer that was read as far as necessary to know whether it is one.
 
     Args:
-        answer: as the upstream gives it.
+        answer: the upstream's answer.
     """
 
     def __init__(self, answer: UpstreamAnswer) -> None:
@@ -66,7 +66,7 @@ class HeldAnswer:
         self._blocks = answer.blocks()
         self._head: list[bytes] = []
         self._coming: asyncio.Future[bytes | None] | None = None
-        """The next block, where somebody waited for it and has gone on."""
+        """The next block, if a wait for it was given up."""
         self._watch: StreamWatch | None = None
         self._unpacker = unpacker_of(_header(answer.headers, CODING))
         self._read_bytes = 0
@@ -87,12 +87,11 @@ class HeldAnswer:
         return _header(self.headers, b"content-type").partition(";")[0].strip().lower()
 
     async def outcome(self, wire: str, on_end: Callable[[Json, bool], None] | None = None) -> SendOutcome:
-        """Read as much as it takes, and return what came of the request.
+        """Read as much as necessary, and return the outcome of the request.
 
         Args:
             wire: the name of the wire on which the answer is written.
-            on_end: takes the whole answer of a stream once it has passed, and whether it broke off; None where nobody wants
-                to know.
+            on_end: receives the whole answer of a stream once it has passed, and whether it broke off; None if nobody needs it.
         """
         try:
             return await self._outcome(wire, on_end)
@@ -102,7 +101,7 @@ class HeldAnswer:
 
     async def _outcome(self, wire: str, on_end: Callable[[Json, bool], None] | None) -> SendOutcome:
         if self._unpacker is None:
-            return SendOutcome(self)  # packed in a way that is not known here: passed on unseen
+            return SendOutcome(self)  # an unknown coding: passed on unread
         if self.status < 400 and self.kind == wire_named(wire).answers.stream_type:
             return await self._stream_outcome(wire, on_end)
         body = await self._whole()
@@ -121,7 +120,7 @@ class HeldAnswer:
         try:
             while (block := await self._next(until)) is not None:
                 self._head.append(block)
-                # All of a block is looked at: what it holds behind the first content belongs to the answer too.
+                # The whole block is read: what follows the first content in it belongs to the answer too.
                 if any(tuple(map(watch.has_begun, self._pieces(block)))):
                     break
                 until = until or asyncio.get_running_loop().time() + HOLD_SECONDS
@@ -133,10 +132,10 @@ class HeldAnswer:
         return SendOutcome(self, is_stream=True)
 
     async def _next(self, until: float | None) -> bytes | None:
-        """Return the next block; None where there is none, or, with `_coming`, where it did not come by that time of the loop."""
+        """Return the next block; None at the end, or, with `_coming` set, if it did not come by that time of the loop."""
         if until is None:
             return await anext(self._blocks, None)
-        # A wait that is cancelled would end the iterator and lose what comes: who gives up leaves it waiting.
+        # Cancelling the wait would end the iterator and lose what comes: on giving up, the wait is left running.
         coming = asyncio.ensure_future(_block_of(self._blocks))
         await asyncio.wait((coming,), timeout=until - asyncio.get_running_loop().time())
         if coming.done():
@@ -145,7 +144,7 @@ class HeldAnswer:
         return None
 
     async def _whole(self) -> bytes | None:
-        """Return the body, unpacked; None where it is too large to be held."""
+        """Return the body, decompressed; None if it is too large to be held."""
         made: list[bytes] = []
         packed_bytes = 0
         async for block in self._blocks:
@@ -157,8 +156,8 @@ class HeldAnswer:
         return b"".join(made)
 
     def _pieces(self, block: bytes) -> Iterator[bytes]:
-        """Yield what a block holds, unpacked, as long as not too much was read."""
-        assert self._unpacker is not None  # noqa: S101 - asked for before anything is read
+        """Yield a block's content, decompressed, until too much was read."""
+        assert self._unpacker is not None  # noqa: S101 checked before anything is read
         for piece in self._unpacker.pieces(block):
             self._read_bytes += len(piece)
             if self._read_bytes > MAX_READ_BYTES:
@@ -166,7 +165,7 @@ class HeldAnswer:
             yield piece
 
     async def blocks(self) -> AsyncIterator[bytes]:
-        """Yield the body as it came: what was held, and the rest as it comes."""
+        """Yield the body as it came: the held part, and the rest as it comes."""
         for block in self._head:
             yield block
         if self._coming is not None:
@@ -187,7 +186,7 @@ class HeldAnswer:
         try:
             for piece in self._pieces(block):
                 self._watch.look(piece)  # type: ignore[union-attr]
-        except StreamRefused:  # behind the first content it is the client's to see
+        except StreamRefused:  # after the first content, the client handles it
             self._watch = None
         if self._read_bytes > MAX_READ_BYTES:
             self._watch = None
@@ -199,8 +198,8 @@ class HeldAnswer:
             self._watch = None
 
     async def close(self) -> None:
-        """Let go of it, whether it has ended or not."""
-        self._watch = None  # holds the request, whose course holds this answer
+        """Release it, whether it has ended or not."""
+        self._watch = None  # it holds the request, whose course holds this answer
         if self._coming is not None:
             self._coming.cancel()
         await self._answer.close()
@@ -211,7 +210,7 @@ async def _block_of(blocks: AsyncIterator[bytes]) -> bytes | None:
 
 
 def _nobody(_: Json, __: bool) -> None:
-    """Take the end of a stream that nobody learns from."""
+    """Ignore the end of a stream that nobody learns from."""
 
 
 def _header(headers: Pairs, name: bytes) -> str:
@@ -219,10 +218,10 @@ def _header(headers: Pairs, name: bytes) -> str:
 
 
 class Unpacked:
-    """An answer that came packed, as if it had not.
+    """A compressed answer, presented as if it had come uncompressed.
 
     Args:
-        answer: as the upstream gives it, packed in a way that is known here.
+        answer: the upstream's answer, in a known coding.
     """
 
     def __init__(self, answer: UpstreamAnswer) -> None:
@@ -231,19 +230,19 @@ class Unpacked:
         self.headers = [pair for pair in answer.headers if pair[0] not in {CODING, b"content-length"}]
 
     async def blocks(self) -> AsyncIterator[bytes]:
-        """Yield the body as it comes, unpacked."""
+        """Yield the body as it comes, decompressed."""
         unpacker = unpacker_of(_header(self._answer.headers, CODING))
-        assert unpacker is not None  # noqa: S101 - asked for before
+        assert unpacker is not None  # noqa: S101 checked before
         async for block in self._answer.blocks():
             for piece in unpacker.pieces(block):
                 yield piece
 
     async def close(self) -> None:
-        """Let go of it."""
+        """Release it."""
         await self._answer.close()
 
 
 def unpacked_answer(answer: UpstreamAnswer) -> UpstreamAnswer:
-    """Return an answer whose body can be read and written into: unpacked, where its server packed it though asked not to."""
+    """Return an answer whose body can be read and edited: decompressed, if its server compressed it though asked not to."""
     coding = _header(answer.headers, CODING)
     return answer if coding in {"", "identity"} or unpacker_of(coding) is None else Unpacked(answer)

@@ -1,8 +1,8 @@
-"""Serve the gateway over HTTP: an ASGI application that passes requests to providers, and their answers back.
+"""How is the gateway served over HTTP? By an ASGI application that passes requests to providers, and their answers back.
 
-Requests for an answer or a count of a model go through `passage`; every other path of the APIs passes as it came. Laws: nothing of
-a request is read before its sender may be served; no key is kept, logged or told; who hangs up ends what the provider does for it;
-an answer of ours has the shape of the API's errors. Leaves to others: what fits (`passage`), connections (`upstream`).
+Requests for an answer or a count of a model go through `passage`; every other path of the APIs passes unchanged. Laws: nothing of a
+request is read before its sender is admitted; no key is kept, logged or reported; a client that hangs up ends the provider's work
+for it; an answer of ours has the shape of the API's errors. Leaves to others: what fits (`passage`), connections (`upstream`).
 """
 
 from __future__ import annotations
@@ -57,20 +57,21 @@ if TYPE_CHECKING:
     Pairs = list[tuple[bytes, bytes]]
 
 MAX_BODY_BYTES: Final = 32 << 20
-"""The largest body that is taken: what Anthropic takes, and more than any window holds."""
+"""The largest accepted body: Anthropic's limit, and more than any window holds."""
 DROPPED_BYTES: Final = 64 << 20
-"""How much of a body that is too large is read and dropped: clients that write before they read would see a broken pipe, and not
-the answer that says what is too large."""
+"""How much of an oversized body is read and dropped: clients that write before they read would otherwise see a broken pipe instead
+of the answer that says what is too large.
+"""
 DROPPED_SECONDS: Final = 5.0
-"""How long the rest of a body that is too large is read to nowhere."""
+"""How long the rest of an oversized body is read and dropped."""
 BODY_SECONDS: Final = 120.0
-"""How long a body may take from its headers to its end."""
+"""The time limit of a body from its headers to its end."""
 TOKEN_HEADER: Final = b"x-penstock-token"
-"""The header with the gateway's own token, where it has one; it goes no further."""
+"""The header with the gateway's own token, if it has one; it is not passed on."""
 
 
 class Refusing(Exception):
-    """A request that the gateway itself does not serve."""
+    """A request that the gateway itself refuses."""
 
     def __init__(self, status: int, sentence: str, headers: Pairs | None = None) -> None:
         super().__init__(sentence)
@@ -82,15 +83,15 @@ class Gateway:
 
     Args:
         upstream: sends requests.
-        store: where what is cut is kept, and what is learned.
+        store: where cuts are kept, and what is learned.
         base_url: the provider behind it; None takes the public one that each path is for.
-        windows: what models hold.
-        token: what requests must show; None serves everybody who reaches it.
-        names: the names by which requests may call it; None where it is reached by any.
+        windows: the models' windows.
+        token: the token that requests must show; None serves everybody who reaches it.
+        names: the host names under which requests may address it; None for any.
         offering: when the two tools that give back what was cut are offered.
-        observes: whether nothing is changed, and only told what would have been.
-        telemetry: where what was done is told besides; None for nowhere.
-        say: takes a sentence for the person who runs it.
+        observes: whether nothing is changed, and only reported what would have been.
+        telemetry: where activity is also reported; None for nowhere.
+        say: receives sentences for the person who runs it.
     """
 
     def __init__(
@@ -112,7 +113,7 @@ class Gateway:
         self._windows, self._token, self._names = windows or Windows(), token, names
         self._observes, self._environ = observes, environ
         self.seen = Seen(observes=observes, telemetry=telemetry)
-        """What was done with what passed."""
+        """What was done with the requests that passed."""
         self._say = say
         self._offering = offering
         brief = briefly(store)
@@ -121,17 +122,17 @@ class Gateway:
         self._providers: dict[tuple[str, str], Provider] = {}
 
     async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
-        """Serve one request of ASGI."""
+        """Serve one ASGI request."""
         if scope["type"] != "http":
             return
-        # As it was written, escapes and all: what goes to the provider is the client's own path, and two spellings are
-        # two paths there.
+        # In its original spelling, escapes included: the provider gets the client's own path, and two spellings are two paths
+        # there.
         path = scope["raw_path"].decode("latin-1").partition("?")[0]
         try:
             path, is_known = self._asked(scope, path)
             if path.startswith(PAGES):
                 status, said, made = answer_page(self.seen, scope["method"], path, scope["headers"], is_known=is_known)
-                # A full page takes some 15 ms to write, which streams under way would wait for.
+                # A full page takes some 15 ms to render, which would delay streams under way.
                 body = made if isinstance(made, bytes) else (await asyncio.to_thread(made)).encode()
                 await _answer(send, status, said, body)
                 return
@@ -146,9 +147,9 @@ class Gateway:
         """Return the path of a request, without a token in it, and whether its sender may be served.
 
         Raises:
-            Refusing: it calls another host, comes from a page of another origin, or asks for what is no path.
+            Refusing: it addresses another host, comes from a page of another origin, or its target is not a path.
         """
-        # Behind a base URL anything else would name another host: `*@evil.example/` makes a user's name of ours.
+        # After a base URL anything else would name another host: `*@evil.example/` would turn ours into a user name.
         if not path.startswith("/"):
             raise Refusing(400, "A request is for a path, which begins with /")
         headers: Pairs = scope["headers"]
@@ -157,18 +158,17 @@ class Gateway:
         if self._token is None:
             return path, True
         shown = [value for name, value in headers if name == TOKEN_HEADER]
-        # Programs that can set a base URL and no header have it in the path: /~TOKEN/v1/messages.
+        # Programs that can set a base URL but no header have it in the path: /~TOKEN/v1/messages.
         in_path, rest = (path[2:].partition("/")[0], path[2:].partition("/")[2]) if path.startswith("/~") else ("", "")
         token = shown[0] if len(shown) == 1 else in_path.encode("latin-1")
-        # Compared in a time that does not depend on how much of it is right; two headers with a token count as none,
-        # not as a choice.
+        # Compared in constant time; two headers with a token count as none, not as a choice.
         return f"/{rest}" if in_path else path, hmac.compare_digest(token, self._token)
 
     async def _serve(self, scope: Event, path: str, receive: Receive, send: Send) -> None:
         headers: Pairs = [(name, value) for name, value in scope["headers"] if name != TOKEN_HEADER]
         query = scope["query_string"].decode("latin-1")
         if any(name == b"upgrade" and value.lower() == b"websocket" for name, value in headers):
-            # A client that is told so at once goes on over HTTP; any other status has it try again and again.
+            # A client that gets this status continues over HTTP at once; any other makes it retry again and again.
             raise Refusing(426, "This gateway speaks HTTP, no WebSocket", [(b"upgrade", b"HTTP/1.1")])
         _expect_passable(headers)
         base_url = self._base_url or provider_of(path, dict(headers), self._environ)
@@ -185,7 +185,7 @@ class Gateway:
         except NoCredentials as error:
             raise Refusing(403, str(error)) from error
 
-        # A client that hangs up ends the request at the provider, where it costs money, whether an answer has begun or not.
+        # A client that hangs up ends the request at the provider, where it costs money, whether or not an answer has begun.
         with _WhileHeard(scope["state"][OF_CONNECTION][LOST]):
             try:
                 packed = PackedBody(body, body.removeprefix(BOM))
@@ -209,12 +209,12 @@ class Gateway:
         plain: bytes,
         is_unpacked: bool,
     ) -> UpstreamAnswer:
-        """Send a client's request with a body that was made of its own."""
-        # Signed again for each try, since a signature is over the body, and a body that was cut is another one.
+        """Send a client's request with an edited body."""
+        # Signed again for each attempt, since a signature covers the body, and a cut body is another one.
         raw, own = packed.sent(plain, headers)
         own = await asyncio.to_thread(signed, url, raw) if signed else own
         if is_unpacked:
-            # Taken away, it would leave the provider free to pack as it likes.
+            # Removing it would leave the provider free to choose a coding.
             own = [(name, b"identity" if name == b"accept-encoding" else value) for name, value in own]
         answer = await self._upstream.send(method, url, own, raw or None)
         return unpacked_answer(answer) if is_unpacked else answer
@@ -222,7 +222,7 @@ class Gateway:
     async def _pass(
         self, base_url: str, body: bytes, request: Request | None, post: PostBody
     ) -> tuple[HeldAnswer | OwnCalls, Passed]:
-        """Return the answer of a request, and what was done with it."""
+        """Return the answer to a request, and what was done with it."""
         if request is None:
             return HeldAnswer(await post(body, False)), Passed(wire="", bytes_in=len(body))
         route = request.route
@@ -237,7 +237,7 @@ class Gateway:
             return await self._fitted(provider, request, post, unread)
         except (Disconnected, Refusing):
             raise
-        # A store that cannot be used, or a mistake of ours: a request that fits is answered all the same.
+        # An unusable store, or an error of ours: a request that fits is answered all the same.
         except Exception as error:  # noqa: BLE001
             self._say(f"a request passes as it came: {type(error).__name__}: {escape.clip(str(error))}")
             unread.unread_because = f"a fault of the gateway, {type(error).__name__}"
@@ -246,10 +246,10 @@ class Gateway:
     async def _fitted(
         self, provider: Provider, request: Request, post: PostBody, unread: Passed
     ) -> tuple[HeldAnswer | OwnCalls, Passed]:
-        """Return the answer of a request that is made to fit, and what was done with it."""
+        """Return the answer to a request that is made to fit, and what was done with it."""
         route, body = request.route, request.raw
-        # Most requests: so small in bytes that no way of counting could bring them past the window. They pass unparsed,
-        # and only if one is refused for its size after all is it read.
+        # Most requests are so small in bytes that no way of counting could bring them past the window. They pass unparsed; only one
+        # that is refused for its size after all is parsed.
         is_known = provider.is_known(request, unread.model)
         fits_unread = partial(provider.fits_unread, request, unread.model)
         if fits_unread() if is_known else await asyncio.to_thread(fits_unread):
@@ -266,8 +266,8 @@ class Gateway:
         if passage is None:
             unread.unread_because = _UNREADABLE
             return HeldAnswer(await post(body, False)), unread
-        # A client that asks how many tokens a request has means the one that would be sent; to answer with the whole
-        # would have it compact what we make fit.
+        # A client that asks for a token count means the request that would be sent; counting the uncut one would make it compact
+        # what we make fit.
         if route.is_count:
             return HeldAnswer(await post(await asyncio.to_thread(passage.trimmed), False)), passage.passed
         return await self._carry(provider, passage, post), passage.passed
@@ -279,7 +279,7 @@ class Gateway:
         post: PostBody,
         refused: tuple[HeldAnswer, SendOutcome] | None = None,
     ) -> HeldAnswer | OwnCalls:
-        """Carry a request, and answer the calls of our tools in its answer."""
+        """Carry a request, and answer calls of our tools in its answer."""
         held = await passage.carry(post, refused)
         if not passage.is_offered or held.status != 200:
             return held
@@ -288,10 +288,10 @@ class Gateway:
 
         async def ask_again(said: list[Json], may_read: bool) -> HeldAnswer:
             request = asked._replace(raw=passage.incoming.followed_by(said))
-            # In a thread, as all that reads a request: 1 MB of JSON takes tens of milliseconds, in which no stream
-            # under way would go on.
+            # In a thread, like all parsing of requests: 1 MB of JSON takes tens of milliseconds, during which no stream would
+            # proceed.
             following = await asyncio.to_thread(provider.begin, request, is_follow_up=True, may_read=may_read)
-            assert following is not None  # noqa: S101 - it was read before
+            assert following is not None  # noqa: S101 it was parsed before
             passage.passed.follow_ups.append(following.passed)
             return await following.carry(post)
 
@@ -310,11 +310,11 @@ class Gateway:
     async def _observed(
         self, provider: Provider, request: Request, post: PostBody, unread: Passed
     ) -> tuple[HeldAnswer, Passed]:
-        """Return the answer of a request that passed as it came, and what would have been done with it."""
+        """Return the answer to a request that passed unchanged, and what would have been done with it."""
         if unread.is_count:
             return HeldAnswer(await post(request.raw, False)), unread
-        # To look on must cost the client nothing: what is to be learned is worked out while its answer is on the way.
-        reading = asyncio.ensure_future(asyncio.to_thread(provider.begin, request))  # while the provider thinks
+        # Observing must cost the client nothing: the analysis runs while its answer is on the way.
+        reading = asyncio.ensure_future(asyncio.to_thread(provider.begin, request))  # during the provider's work
         try:
             held = HeldAnswer(await post(request.raw, False))
         finally:
@@ -324,7 +324,7 @@ class Gateway:
         outcome = await held.outcome(request.route.wire, passage.answer_ended)
         try:
             await asyncio.to_thread(passage.observe, outcome)
-        # Whatever fails in looking on is no business of the client's.
+        # A failure in observing must not affect the client.
         except Exception as error:  # noqa: BLE001
             self._say(f"a request was not looked into: {type(error).__name__}: {escape.clip(str(error))}")
             return held, unread
@@ -338,7 +338,7 @@ class Gateway:
         route: Route | None,
         base_url: str,
     ) -> None:
-        """Send an answer on, block by block, and tell what was done."""
+        """Pass an answer on, block by block, and report what was done."""
         at, begun = time.time(), time.perf_counter()
         try:
             held, passed = await passing
@@ -356,17 +356,17 @@ class Gateway:
                     await send({"type": "http.response.body", "body": block, "more_body": True})
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         except Disconnected as error:
-            # What broke off must not look whole: the client's connection is closed where the provider's was.
+            # A broken answer must not look complete: the client's connection is closed where the provider's was.
             self._say(f"{base_url} broke off: {escape.clip(str(error))}")
             scope["state"][OF_CONNECTION][ABORT]()
-            await asyncio.sleep(0)  # until the server knows it
+            await asyncio.sleep(0)  # so that the ASGI server notices
         finally:
             await held.close()
             passed.seconds = time.perf_counter() - begun
             self.seen.tell(passed)
 
     async def close(self) -> None:
-        """Give back the connections and the store."""
+        """Close the connections and the store."""
         await self._upstream.close()
         self._store.close()
 
@@ -386,30 +386,30 @@ _MODEL = re.compile(rb'"model"\s*:\s*"([^"\\]{1,200})"')
 
 
 def _model_in(body: bytes) -> str:
-    """Return the model that a body most likely names, without reading it: which window a small body fits into."""
+    """Return the model that a body most likely names, without parsing it: it decides which window a small body fits into."""
     found = _MODEL.search(body)
     return found[1].decode("utf-8", "replace") if found else ""
 
 
 def _is_text(body: bytes) -> bool:
-    """Return whether a body begins as JSON does; in another nothing can be looked at."""
+    """Return whether a body begins like JSON; any other cannot be read."""
     return body[:1] in {b"{", b"[", b" ", b"\n", b"\r", b"\t"}
 
 
 def _error_body(path: str, sentence: str, status: int) -> bytes:
-    """Return an error of ours in the shape of the API that a path is for."""
+    """Return an error of ours in the shape of the path's API."""
     route = route_of(path)
     return json.dumps(wire_named(route.wire if route else "openai-chat").double.error(sentence, status)).encode()
 
 
 def _expect_passable(headers: Pairs) -> None:
-    """Raise Refusing where a request would not arrive at its provider as it came."""
+    """Raise Refusing if a request could not arrive at its provider unchanged."""
     for name, value in headers:
         if name == b"transfer-encoding" and value.strip().lower() != b"chunked":
             raise Refusing(501, "A body comes whole or in chunks, and in no other Transfer-Encoding")
         try:
             value.decode()
-        except UnicodeDecodeError:  # what sends it on writes UTF-8
+        except UnicodeDecodeError:  # the upstream client writes UTF-8
             shown = name.decode("latin-1")
             raise Refusing(
                 400, f"The header {shown} holds bytes that are no UTF-8, and those pass in UTF-8 alone"
@@ -420,12 +420,12 @@ async def _body(receive: Receive, headers: Pairs) -> bytes:
     """Return a request's body.
 
     Raises:
-        Refusing: it is too large, does not come, or its sender has gone.
+        Refusing: it is too large, does not arrive, or its sender has gone.
     """
     said = [int(value) for name, value in headers if name == b"content-length" and value.isdigit()]
     too_large = "A body of {} bytes: this gateway takes " + f"at most {MAX_BODY_BYTES}"
     if said and max(said) > MAX_BODY_BYTES:
-        if not any(name == b"expect" for name, _ in headers):  # who asks first is told at once
+        if not any(name == b"expect" for name, _ in headers):  # a client that asks first is told at once
             await _dropped(receive)
         raise Refusing(413, too_large.format(max(said)), [(b"connection", b"close")])
     parts: list[bytes] = []
@@ -448,7 +448,7 @@ async def _body(receive: Receive, headers: Pairs) -> bytes:
 
 
 async def _dropped(receive: Receive) -> None:
-    """Read the rest of a body to nowhere, as far as that is no burden."""
+    """Read and drop the rest of a body, within limits."""
     left = DROPPED_BYTES
     with suppress(TimeoutError):
         async with asyncio.timeout(DROPPED_SECONDS):
@@ -468,7 +468,7 @@ def _admit(*, is_known: bool) -> None:
 
 
 def _told(passed: Passed) -> Pairs:
-    """Return the headers that say what was done with a request; none where nothing was, or had to be."""
+    """Return the headers that report what was done with a request; none if nothing was, or had to be."""
     if passed.unread_because:
         return [(b"x-penstock-unread", passed.unread_because.encode())]
     if passed.is_observed or not (passed.cuts or passed.refusals):
@@ -484,17 +484,17 @@ def _told(passed: Passed) -> Pairs:
 
 
 class _WhileHeard:
-    """Ends what is under way once the client's connection is lost.
+    """Cancels the current task once the client's connection is lost.
 
     Args:
-        lost: what is called then.
+        lost: the callbacks of that event.
     """
 
     __slots__ = ("_has_gone", "_lost", "_task")
 
     def __init__(self, lost: set[Callable[[], object]]) -> None:
         task = asyncio.current_task()
-        assert task is not None  # noqa: S101 - a request is served in one
+        assert task is not None  # noqa: S101 a request is served in a task
         self._lost, self._task, self._has_gone = lost, task, False
 
     def _end(self) -> None:

@@ -1,10 +1,9 @@
-"""How long may the store hold a request? Briefly: what does not answer is out of reach until it does.
+"""How long may the store hold up a request? Briefly: a store that does not answer counts as unreachable until it does.
 
-A store may be locked by another process, or be a server that says nothing any more. Whoever waited for it would wait at every
-step of every request, one behind the other. So each call is made in a thread of its own, which is left to itself once it is late;
-until it has ended no other call is made. Law: while a store says nothing, the requests that asked it together wait once; all that
-come later go on without it. Leaves to others: what a request does without a store (`conversations`, `carrier.knowledge`,
-`carrier.course`).
+A store may be locked by another process, or be a server that no longer responds. Waiting for it would delay every step of every
+request, one after another. So each call runs in its own thread, which is abandoned once it is late; until it has ended no other
+call is made. Law: while a store does not respond, the requests that asked it together wait once; all later ones continue without
+it. Leaves to others: what a request does without a store (`conversations`, `carrier.knowledge`, `carrier.course`).
 """
 
 from __future__ import annotations
@@ -21,48 +20,48 @@ if TYPE_CHECKING:
     from penstock.store import Store
     from penstock.store.kept import Handle
 
-# A write is flushed to the disk, which takes milliseconds on a good one and some hundred on a bad one.
+# A write is flushed to disk, which takes milliseconds on a good one and some hundred on a bad one.
 WAIT_SECONDS: Final = 2.0
-"""How long a call may take, besides what its contents need."""
-# Less than a bucket far away takes; what is late is kept all the same, and only its handle is not named.
+"""How long a call may take, in addition to the time for its contents."""
+# Slower than a distant bucket; late content is kept all the same, only its handle is not named.
 BYTES_PER_SECOND: Final = 4 << 20
-"""How fast contents have to be taken."""
+"""The rate at which contents must be accepted."""
 
 
 class _Call:
-    """One call of the store, made in a thread of its own."""
+    """One call of the store, made in its own thread."""
 
     def __init__(self, made: Callable[[], Any]) -> None:
         self._made = made
         self._ended = threading.Event()
         self._value: Any = None
         self._error: BaseException | None = None
-        # A thread that waits for a server for ever must not hold the end of the process.
+        # A thread that waits forever for a server must not keep the process alive.
         threading.Thread(target=self._run, daemon=True).start()
 
     def _run(self) -> None:
         try:
             self._value = self._made()
-        except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
+        except BaseException as error:  # noqa: BLE001 raised in the waiting thread
             self._error = error
         self._ended.set()
 
     def ends(self, seconds: float) -> bool:
-        """Return whether it has ended by then."""
+        """Return whether it ends within this time."""
         return self._ended.wait(seconds)
 
     def result(self) -> Any:
-        """Return what came of a call that has ended, or raise it."""
+        """Return the result of a finished call, or raise its error."""
         if self._error is not None:
             raise self._error
         return self._value
 
 
 class BriefStore:
-    """A store whose calls raise `StoreFault` where they would hold a request.
+    """A store whose calls raise `StoreFault` instead of holding up a request.
 
     Args:
-        store: the store; its methods are asked.
+        store: the underlying store.
     """
 
     def __init__(self, store: Store) -> None:
@@ -70,12 +69,12 @@ class BriefStore:
         self._late: _Call | None = None
 
     def put(self, content: bytes | Iterable[bytes], *, name: str = "", kind: str = "") -> Handle:
-        """Keep a content; as `Store.put`."""
+        """Keep a content; like `Store.put`."""
         whole = content if isinstance(content, bytes) else b"".join(content)
         return cast("Handle", self._within(len(whole), partial(self._store.put, whole, name=name, kind=kind)))
 
     def put_many(self, contents: Iterable[tuple[bytes, str]], *, kind: str = "") -> list[Handle]:
-        """Keep some contents; as `Store.put_many`."""
+        """Keep some contents; like `Store.put_many`."""
         given = list(contents)
         size_bytes = sum(len(content) for content, _ in given)
         return cast("list[Handle]", self._within(size_bytes, partial(self._store.put_many, given, kind=kind)))
@@ -88,7 +87,7 @@ class BriefStore:
         return self._within(0, partial(held, *given, **named))
 
     def _within(self, size_bytes: int, made: Callable[[], Any]) -> Any:
-        """Return what a call gives that takes so many bytes. Raises `StoreFault` where it, or one before it, is late."""
+        """Return the result of a call with this many bytes. Raises `StoreFault` if it, or one before it, is late."""
         late = self._late
         if late is not None and not late.ends(0):
             raise StoreFault("busy", "The store does not answer.")
@@ -100,5 +99,5 @@ class BriefStore:
 
 
 def briefly(store: Store) -> Store:
-    """Return a store that holds no request."""
+    """Return a view of a store that holds up no request."""
     return cast("Store", BriefStore(store))

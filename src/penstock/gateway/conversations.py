@@ -1,10 +1,10 @@
 """What was cut from which conversation? Remembered, so that each later turn is cut in the same places, to the byte (W-2).
 
-A client sends its whole history each time, as it was said. Here it is found again by a digest of its messages, one that does not
-look at the marks of prompt caches, since clients move those from turn to turn. What was cut lies in the store, under the
-credential that sent it, so that any process goes on with it; what was read and counted of a history stays in this one, so that
-a turn costs what it brings. Laws: a history that goes on shows the same bytes up to its newest messages; nobody else's cuts are
-found. Leaves to others: what is cut, and when (`carrier`).
+A client sends its whole history each time, uncut. It is recognized by a digest of its messages that ignores the marks of prompt
+caches, since clients move those from turn to turn. The cuts are in the store, under the credential that sent the history, so that
+any process can continue; what was parsed and counted of a history stays in this process, so that a turn costs only what it adds.
+Laws: a continued history shows the same bytes up to its newest messages; nobody else's cuts are found. Leaves to others: what is
+cut, and when (`carrier`).
 """
 
 from __future__ import annotations
@@ -26,46 +26,46 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
     from penstock.wires import Edit
 
-# A message takes some four times its bytes once it is read and counted.
+# A message takes some four times its bytes once it is parsed and counted.
 MAX_HELD_BYTES = 16 << 20
-"""How much of histories is held as it was read, by the bytes of their requests; the one used longest ago goes first."""
+"""How much of parsed histories is held, by the bytes of their requests; the least recently used goes first."""
 MESSAGE_BYTES = 512
-"""What a message counts beside its bytes: of short ones that is the most of what they take."""
+"""The fixed size counted per message: most of what short ones take."""
 MAX_BRANCHES = 16
-"""How many histories that begin alike are remembered, the newest: a prompt that is said often begins many."""
+"""How many histories with the same beginning are remembered, the newest: a common prompt begins many."""
 
 
 class _Cut(NamedTuple):
-    """What is not shown of a history that begins as this one."""
+    """What is not shown of a history with this beginning."""
 
     length: int
-    """How many messages that beginning has: up to the last one that was cut."""
+    """The number of messages in that beginning: up to the last one that was cut."""
     digest: str
-    """Of these messages."""
+    """The digest of these messages."""
     edits: tuple[Edit, ...]
 
 
 class _Read(NamedTuple):
-    """A history as it was read last."""
+    """A history as it was last parsed."""
 
     entries: tuple[Entry, ...]
     digests: tuple[str, ...]
     """Of the first message, of the first two, …"""
     held_bytes: int
-    """What it takes about: its request, and what is known of each message."""
+    """Its approximate size: its request, and what is known of each message."""
     cuts: tuple[_Cut, ...] = ()
-    """What was cut of it, for as long as the store cannot be asked."""
+    """What was cut from it, for when the store cannot be asked."""
     is_unkept: bool = False
-    """Whether the store could not take what was cut last."""
+    """Whether the store could not accept the last cuts."""
 
 
 class KnownHistory(NamedTuple):
     """A request's history with what is known of it."""
 
     transcript: Transcript
-    """With the cuts that were made before."""
+    """The history with the cuts that were made before."""
     name: str
-    """A digest of whose history it is and how it begins: what all turns of a conversation have in common."""
+    """A digest of the owner and the beginning of the history: the same for all turns of a conversation."""
     digests: tuple[str, ...]
 
 
@@ -73,7 +73,7 @@ class Conversations:
     """What was cut from the histories of all clients.
 
     Args:
-        store: where it is kept; the facts of a store are small ones under names.
+        store: where it is kept; a store's facts are small ones under names.
     """
 
     def __init__(self, store: Store) -> None:
@@ -95,12 +95,12 @@ class Conversations:
         """Return a history with the cuts that were made in it before, and what was counted of it.
 
         Args:
-            owner: a digest of who sends it.
+            owner: a digest of the sender.
             wire: the API's name.
             messages: the history; its entries hold these very values.
-            body_bytes: how large its request is.
-            system: the instructions beside it.
-            tools: the tools beside it.
+            body_bytes: the size of its request.
+            system: the instructions sent with it.
+            tools: the tools sent with it.
         """
         name = f"gateway cuts {owner} {wire} {opening_digest(messages, wire)}"
         with self._lock:
@@ -108,7 +108,7 @@ class Conversations:
         entries, digests = _read_on(before, messages, wire)
         cuts = self._cuts(name)
         with self._lock:
-            # Another turn may have been cut meanwhile, which the store could not take: this process alone knows of it.
+            # Another turn may have been cut meanwhile without the store accepting it: only this process knows about it.
             newest = self._read.pop(name, None)
             is_unkept = newest is not None and newest.is_unkept
             if newest is not None and is_unkept:
@@ -124,18 +124,18 @@ class Conversations:
         )
 
     def remember(self, known: KnownHistory, transcript: Transcript) -> None:
-        """Keep what a history shows by now, where more of it was cut than is kept."""
+        """Keep the cuts of a history if there are more than are kept."""
         if transcript.edits == known.transcript.edits or not known.digests:
             return
-        with self._lock:  # two turns of one process at once; of two processes the later one counts
+        with self._lock:  # two concurrent turns of one process; between two processes the later one wins
             cuts = self._cuts(known.name)
             length = 1 + max(_last_of(edit) for edit in transcript.edits)
-            # What was cut of a shorter beginning of the same history is in this one too.
+            # What was cut from a shorter beginning of the same history is included in this one.
             others = [cut for cut in cuts if cut.length > length or known.digests[cut.length - 1] != cut.digest]
             made = _Cut(length, known.digests[length - 1], transcript.edits)
             kept = [*others, made][-MAX_BRANCHES:]
             read = self._read.get(known.name)
-            # Of a store that cannot take it, the cuts of this process are the newer ones until it can.
+            # If the store cannot accept them, this process's cuts are the newer ones until it can.
             if read is not None:
                 self._read[known.name] = read._replace(cuts=tuple(kept), is_unkept=True)
             self._store.learn(known.name, _written(kept))
@@ -149,31 +149,30 @@ class Conversations:
         try:
             found = self._store.learned(name)
             return _cuts_of(found[0]) if found else []
-        # A store that cannot be read costs the cuts of other processes, which are made again: the request still fits.
+        # If the store cannot be read, other processes' cuts are missing and are made again: the request still fits.
         except Exception:  # noqa: BLE001 - a foreign store
             return list(read.cuts) if read is not None else []
 
 
 def _edits_of(known: Sequence[_Cut], entries: Sequence[Entry], digests: Sequence[str]) -> tuple[Edit, ...]:
-    """Return the cuts of the longest beginning that a history has in common with one that was cut."""
+    """Return the cuts of the longest beginning that a history shares with one that was cut."""
     cuts = [cut for cut in known if cut.length <= len(digests) and digests[cut.length - 1] == cut.digest]
     if not cuts:
         return ()
     edits = max(cuts, key=lambda cut: cut.length).edits
-    # Who goes back in a conversation may come to stand within what was left out: its newest words, and what was done last,
-    # have to be seen.
+    # Going back in a conversation may lead into a left-out span: the newest words, and what was done last, must be visible.
     needed = {next((entry.index for entry in reversed(entries) if entry.speaks), 0), len(entries) - 1}
     spans = [range(edit.first, edit.last + 1) for edit in edits if isinstance(edit, Collapsed)]
     return () if any(place in span for place in needed for span in spans) else edits
 
 
 def _last_of(edit: Edit) -> int:
-    """Return the last place that an edit is of."""
+    """Return the last position that an edit affects."""
     return edit.last if isinstance(edit, Collapsed) else edit.index
 
 
 def _read_on(before: _Read | None, messages: Sequence[Json], wire: str) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
-    """Return a history's entries and digests; those that were read before are not read again."""
+    """Return a history's entries and digests; those that were parsed before are not parsed again."""
     entries: list[Entry] = []
     digests: list[str] = []
     same = True
@@ -196,7 +195,7 @@ def _written(cuts: Sequence[_Cut]) -> str:
 
 
 def _cuts_of(text: str) -> list[_Cut]:
-    """Return what `_written` wrote; nothing of another version."""
+    """Return the cuts in text from `_written`; empty for another version's text."""
     try:
         return [_Cut(int(length), str(digest), edits_from(edits)) for length, digest, edits in json.loads(text)]
     except (ValueError, TypeError, KeyError, AttributeError):

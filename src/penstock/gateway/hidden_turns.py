@@ -1,9 +1,9 @@
 """Which calls has the gateway answered itself? Remembered, and put back into every later request in their places (W-3).
 
-A client knows nothing of them: its message stands where the provider said and heard more. They are found by a digest of what the
-client had sent before that message, and lie in the store, so that any process puts the same bytes back. Law: what is put back is
-what was said; a history of somebody else, or one that went another way, gets nothing. Leaves to others: how a message is taken
-apart (`wires`).
+The client does not know about them: its history shows one message where the provider said and heard more. They are found by a
+digest of what the client had sent before that message, and are kept in the store, so that any process puts the same bytes back.
+Law: what is put back is what was said; somebody else's history, or one that diverged, gets nothing. Leaves to others: how a message
+is taken apart (`wires`).
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 MAX_TURNS = 64
-"""How many turns are remembered of histories that begin with the same message, the newest."""
+"""How many turns are remembered for histories that begin with the same message, the newest."""
 
 
 class WholeHistory(NamedTuple):
-    """A client's history with what it does not know of."""
+    """A client's history with the parts that it does not know."""
 
     messages: list[Json]
     origins: list[int | None]
-    """The place of each in the client's own list; None for what it did not send."""
+    """The position of each in the client's own list; None for a message that it did not send."""
     is_more: bool
     """Whether anything was put back."""
 
@@ -45,7 +45,7 @@ class _Turn(NamedTuple):
 
 
 class HiddenTurns:
-    """The turns in which the gateway answered calls, of all clients.
+    """The turns in which the gateway answered calls, for all clients.
 
     Args:
         store: where they are kept.
@@ -63,7 +63,7 @@ class HiddenTurns:
         if not turns or hidden is None:
             return plain
         digests = chain_of(messages)
-        # Of two that begin alike, as where a client asks again, the newer one is what it goes on with.
+        # Of two with the same beginning, as when a client retries, the newer one is the one that it continued.
         found = {
             turn.length: turn
             for turn in turns
@@ -76,7 +76,7 @@ class HiddenTurns:
         place = 0
         while place < len(messages):
             back = hidden.put_back(messages[place:], found[place].steps) if place in found else None
-            # A message that cannot be told apart any more stays as it is.
+            # A message that can no longer be taken apart stays as it is.
             for message, origin in back.messages if back is not None else ((messages[place], 0),):
                 made.append(message)
                 origins.append(None if origin is None else place + origin)
@@ -113,7 +113,7 @@ def _written(turns: Sequence[_Turn]) -> str:
 
 
 def _turns_of(text: str) -> list[_Turn]:
-    """Return what `_written` wrote; nothing of another version."""
+    """Return the turns in text from `_written`; empty for another version's text."""
     try:
         return [_Turn(int(length), str(digest), tuple(map(_step, steps))) for length, digest, steps in json.loads(text)]
     except (ValueError, TypeError):

@@ -1,7 +1,7 @@
-"""A client's request: its bytes, what they hold, and the history that its client does not know of.
+"""What does a client's request hold: its bytes, their value, and the part of the history that its client does not know?
 
-What goes out is always these bytes with something spliced in. Laws: what is not changed is the client's, to the byte; messages that
-were put back, cuts and tools are written into the places where they belong. Pure. Leaves to others: what is changed (`passage`).
+What goes out is always these bytes with edits spliced in. Laws: what is not changed is the client's, to the byte; restored
+messages, cuts and tools are written in their proper places. Pure. Leaves to others: what is changed (`passage`).
 """
 
 from __future__ import annotations
@@ -25,43 +25,43 @@ if TYPE_CHECKING:
 
 
 class Request(NamedTuple):
-    """A request as a client sent it."""
+    """A request as its client sent it."""
 
     route: Route
     raw: bytes
     owner: str
-    """A digest of who sends it."""
+    """A digest of the sender."""
     plan: str
-    """A digest of whose limits hold for it."""
+    """A digest of the plan whose limits apply to it."""
 
 
 class Incoming:
-    """A request that was read; made by `read_request`."""
+    """A parsed request; made by `read_request`."""
 
     def __init__(self, request: Request, body: dict[str, Json], own: dict[str, Json], messages: list[Json]) -> None:
         self.request, self.messages = request, messages
         self._body, self._own = body, own
         self._layout = wire_named(request.route.wire).body
         self.whole: dict[str, Json] = own
-        """The request with all that was said in it."""
+        """The request with everything that was said in it."""
         self.origins: list[int | None] = list(range(len(messages)))
         self.is_more = False
         """Whether anything was put back into it."""
 
     def put_back(self, put_back: Callable[[list[Json]], WholeHistory]) -> None:
-        """Put back what the client does not know of."""
+        """Put back the messages that the client does not know."""
         history = put_back(self.messages)
         if history.is_more:
             self.whole = {**self._own, self._layout.messages_key: history.messages}
             self.origins, self.is_more = history.origins, True
 
     def written(self, request: Json, shown: Transcript | None, tools: Sequence[Json]) -> bytes:
-        """Return the client's bytes with what was changed spliced in.
+        """Return the client's bytes with the changes spliced in.
 
         Args:
             request: what is to be sent.
-            shown: the history as it is shown in it; None where the request holds it as it is.
-            tools: definitions that go behind its own.
+            shown: the history as the request shows it; None if the request holds it unchanged.
+            tools: definitions that go after its own.
         """
         raw = self.request.raw
         if request is self._own and not tools:
@@ -69,24 +69,24 @@ class Incoming:
         if tools:
             (path, *_) = self._layout.tools_paths
             request = nested(request, path, [*objects(self._layout.tools_of(request)), *tools])
-        # Asked for a count, the request may stand within the body.
+        # In a request for a count, the counted request may be nested in the body.
         new = request if self._own is self._body else _replaced(self._body, self._own, request)
         key = self._layout.messages_key
         places = self._places(shown, len(request[key])) if isinstance(request.get(key), list) else None
         sources = {key: places} if places is not None and self._own is self._body else None
         try:
             return splice(raw, edits_between(raw, self._body, new, sources=sources))
-        except NotJson:  # two readers of JSON see it differently: nothing is put into it
+        except NotJson:  # two JSON parsers disagree: nothing is spliced in
             return raw
 
     def followed_by(self, messages: Sequence[Json]) -> bytes:
-        """Return the client's bytes with all that was said, and more messages behind it."""
+        """Return the client's bytes with everything that was said, and more messages after it."""
         key = self._layout.messages_key
         held = self.whole[key]
         return self.written({**self.whole, key: [*held, *messages]}, None, ())
 
     def _places(self, shown: Transcript | None, messages: int) -> list[int | None] | None:
-        """Return what each message to be sent was made of, by its place in the client's list; None where that is not known."""
+        """Return the origin of each message to be sent, as a position in the client's list; None if that is unknown."""
         if shown is None:
             places = [*self.origins, *[None] * (messages - len(self.origins))]
         else:
@@ -96,17 +96,17 @@ class Incoming:
                 for entry in shown.visible()
             ]
         known = [place for place in places if place is not None]
-        # Of a request that was mended nobody knows.
+        # In a repaired request it is unknown.
         is_known = len(places) == messages and all(one < other for one, other in pairwise(known))
         return places if is_known else None
 
 
 def read_request(request: Request, read: Callable[[bytes], tuple[bool, Json]]) -> Incoming | None:
-    """Return a request read; None for a body that is none of its API.
+    """Return a parsed request; None for a body that does not belong to its API.
 
     Args:
-        request: as it came.
-        read: says whether a body is JSON, and its value.
+        request: the client's request.
+        read: returns whether a body is JSON, and its value.
     """
     try:
         is_json, body = read(request.raw)
@@ -124,7 +124,7 @@ def read_request(request: Request, read: Callable[[bytes], tuple[bool, Json]]) -
 
 
 def _replaced(value: Json, old: Json, new: Json) -> Json:
-    """Return a body with one object in it replaced, which is found by being that very object."""
+    """Return a body in which one object is replaced, found by identity."""
     if value is old:
         return new
     if isinstance(value, dict):

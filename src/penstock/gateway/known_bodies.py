@@ -1,9 +1,8 @@
-"""What of a body was read before? A client sends its whole history each time, and only its newest messages are new bytes.
+"""Which part of a body was parsed before? A client sends its whole history each time, and only its newest messages are new bytes.
 
-The bytes of a history are compared with those that the same client sent before, at the speed of the machine's memory; up to the
-first that differ its messages are the values that were read then, and only what follows is read. Laws: what is returned is what
-reading the whole body gives, whatever stands in it; nobody is given what came of somebody else's bytes. Pure but for what it holds.
-Leaves to others: what the messages mean.
+The bytes of a history are compared with those that the same client sent before, at memory speed; up to the first difference its
+messages are the values parsed then, and only the rest is parsed. Laws: the result is what parsing the whole body gives, whatever it
+contains; nobody gets values from somebody else's bytes. Pure except for what it holds. Leaves to others: what the messages mean.
 """
 
 from __future__ import annotations
@@ -21,30 +20,30 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 MAX_HELD_BYTES: Final = 16 << 20
-"""How much of bodies is held, of all clients; the one used longest ago goes first."""
+"""How much of bodies is held, for all clients; the least recently used goes first."""
 _LEAST_BYTES: Final = 1 << 16
-"""A smaller body is read as soon as it is compared."""
+"""Parsing a smaller body is as fast as comparing it."""
 _CHUNK_BYTES: Final = 1 << 16
 _BLANKS = re.compile(r"[ \t\r\n]*+")
 
 
 class _Body(NamedTuple):
-    """The beginning of a body that was read, up to the end of its last message."""
+    """The beginning of a parsed body, up to the end of its last message."""
 
     owner: str
     chunks: tuple[bytes, ...]
-    """Its bytes, each chunk but the last of `_CHUNK_BYTES`."""
+    """Its bytes; every chunk except the last has `_CHUNK_BYTES`."""
     opening: int
-    """Where the list of messages begins: behind its bracket."""
+    """Where the list of messages begins: after its bracket."""
     ends: tuple[int, ...]
     """Where each message ends."""
     messages: tuple[Json, ...]
 
     def shared_bytes(self, raw: bytes) -> int:
-        """Return how many bytes a body has in common with it, as far as whole chunks say."""
+        """Return how many bytes a body shares with it, to the granularity of chunks."""
         middle = len(self.chunks) // 2
         if not raw.startswith(self.chunks[middle], middle * _CHUNK_BYTES):
-            return 0  # of what differs so early most is to be read in any case
+            return 0  # with so early a difference, most must be parsed in any case
         for number, chunk in enumerate(self.chunks):
             if not raw.startswith(chunk, number * _CHUNK_BYTES):
                 return number * _CHUNK_BYTES
@@ -55,23 +54,23 @@ class KnownBodies:
     """The bodies of requests on one wire, as far as they are held.
 
     Args:
-        messages_key: the name under which a body has its messages.
+        messages_key: the key of a body's messages.
     """
 
     def __init__(self, messages_key: str) -> None:
         self._key = messages_key
         self._opening = re.compile(rb'"%s"[ \t\r\n]*+:[ \t\r\n]*+\[' % re.escape(messages_key).encode())
-        # Stands for the messages where the rest of a body is read; no client can know it.
+        # Placeholder for the messages while the rest of a body is parsed; no client can know it.
         self._stand_in = secrets.token_hex(16)
         self._lock = threading.Lock()
         self._held: deque[_Body] = deque()
 
     def parsed(self, raw: bytes, owner: str) -> tuple[bool, Json]:
-        """Return whether a body is JSON, and its value: as `json_access.parsed`. Values may be those of an earlier body.
+        """Return whether a body is JSON, and its value: like `json_access.parsed`. Values may be those of an earlier body.
 
         Args:
             raw: the body.
-            owner: a digest of who sends it.
+            owner: a digest of the sender.
 
         Raises:
             UnicodeDecodeError: it is not UTF-8.
@@ -80,7 +79,7 @@ class KnownBodies:
         return parsed(raw.decode()) if read is None else (True, read)
 
     def _read(self, raw: bytes, owner: str) -> dict[str, Json] | None:
-        """Return a body; None where it is not as bodies are, so that it has to be read as a whole."""
+        """Return a body's value; None if it is unusual, so that it must be parsed as a whole."""
         with self._lock:
             held = [body for body in self._held if body.owner == owner]
         before, shared = None, 0
@@ -99,7 +98,7 @@ class KnownBodies:
             behind = _read_on(rest, ends, messages, opening)
         except (ValueError, RecursionError):
             return None
-        # Where the list did not stand where it seemed to, or another follows under the same name, it is not this one that counts.
+        # If the list was not where it seemed to be, or another one follows under the same key, this one does not count.
         is_json, whole = parsed(f'{raw[:opening].decode()}"{self._stand_in}"{behind}')
         if not is_json or not isinstance(whole, dict) or whole.get(self._key) != [self._stand_in]:
             return None
@@ -111,7 +110,7 @@ class KnownBodies:
         return whole
 
     def _hold(self, body: _Body, before: _Body | None) -> None:
-        """Hold a body, instead of the one that it goes on from."""
+        """Hold a body, replacing the one that it continues."""
         with self._lock:
             self._held = deque(other for other in self._held if other is not before)
             self._held.append(body)
@@ -121,16 +120,16 @@ class KnownBodies:
 
 
 def _read_on(rest: str, ends: list[int], messages: list[Json], opening: int) -> str:
-    """Read the messages with which a text begins behind others; return what is behind them, from the list's bracket on.
+    """Parse the messages at the beginning of a text that follows others; return what follows them, from the list's bracket on.
 
     Args:
-        rest: what is behind the last message that is known, or behind the list's bracket.
+        rest: what follows the last known message, or the list's opening bracket.
         ends: where the known ones end in the body; those of the new ones are added.
         messages: the known ones, likewise.
         opening: where the list begins in the body.
 
     Raises:
-        ValueError: it is no list of JSON.
+        ValueError: it is not a JSON list.
     """
     at, is_ascii = 0, rest.isascii()
     end = ends[-1] if ends else opening
@@ -153,7 +152,7 @@ def _behind_blanks(text: str, place: int) -> int:
 
 
 def _chunks(raw: bytes, end: int, before: _Body | None, shared: int) -> tuple[bytes, ...]:
-    """Return the chunks of a body's beginning, those of an earlier one as far as they are the same."""
+    """Return the chunks of a body's beginning, sharing equal ones with an earlier body."""
     same = before.chunks[: shared // _CHUNK_BYTES] if before is not None else ()
     starts = range(len(same) * _CHUNK_BYTES, end, _CHUNK_BYTES)
     return (*same, *(raw[at : min(at + _CHUNK_BYTES, end)] for at in starts))

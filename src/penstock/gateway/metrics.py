@@ -1,9 +1,9 @@
-"""What was done with the requests that passed, as metrics in Prometheus' text format.
+"""What was done with the requests that passed, as metrics in Prometheus' text format?
 
-Names are those of OpenTelemetry's conventions for generative AI where they have one (revision of 2026-05, "development"), of
-Sentry's for how full a window is, and else `penstock_`; as the rules for Prometheus have it, dots become `_`, and counters end in
-`_total`. Law: no label has more values than a person can read, so none names a session. Leaves to others: what is counted (`seen`),
-and the format (`text.prometheus`).
+Names follow OpenTelemetry's conventions for generative AI where they exist (revision of 2026-05, "development"), Sentry's for how
+full a window is, and otherwise begin with `penstock_`; by Prometheus' rules, dots become `_`, and counters end in `_total`. Law: no
+label has more values than a person can read, so none names a session. Leaves to others: what is counted (`seen`), and the format
+(`text.prometheus`).
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _of_requests(seen: Seen) -> Iterator[str]:
 
 
 def _of_contexts(seen: Seen) -> Iterator[str]:
-    """Yield the lines about what was in requests and what was taken out of them."""
+    """Yield the lines about the content of requests and what was cut from it."""
     yield from family(
         "penstock_context_cuts",
         "counter",
@@ -112,7 +112,7 @@ def _of_contexts(seen: Seen) -> Iterator[str]:
 
 
 def _applied(seen: Seen) -> dict[str, str]:
-    """Return the label that tells what was done from what would have been, where the gateway only observes."""
+    """Return the label that distinguishes what was done from what would have been, if the gateway only observes."""
     return {"applied": "false" if seen.observes else "true"}
 
 
@@ -136,7 +136,7 @@ def _of(wire: str, model: str) -> dict[str, str]:
 
 
 def _histograms(name: str, about: str, by_wire: Mapping[str, Histogram]) -> Iterator[str]:
-    """Yield the lines of a histogram of each wire."""
+    """Yield the lines of a histogram for each wire."""
     yield f"# HELP {name} {about}"
     yield f"# TYPE {name} histogram"
     for wire, histogram in by_wire.items():

@@ -1,9 +1,9 @@
-"""Answer the calls of the two tools that give back what was cut, while the client hears one answer (W-3).
+"""How are calls of the two tools that give back what was cut answered, while the client hears one answer (W-3)?
 
 A stream passes event by event; only the events of such a call are left out, and the end of an answer that called nothing else. Then
-the model is asked again with the result, as the client would have asked it, and its next answer goes on where the first one
-stopped. Laws: what holds no such call passes to the byte; what was answered is kept before the client can hear the end; at most
-`MAX_ANSWERS` times a turn. Leaves to others: what an event becomes (`wires`), how a request is sent (`passage`).
+the model is asked again with the result, as the client would have asked it, and its next answer continues where the first one
+stopped. Laws: an answer without such a call passes to the byte; what was answered is kept before the client can hear the end; at
+most `MAX_ANSWERS` times a turn. Leaves to others: what an event becomes (`wires`), how a request is sent (`passage`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     Keep = Callable[[list[HiddenStep]], None]
 
 MAX_ANSWERS: Final = 12
-"""How often a model is answered in one turn; then it is told to go on with what it has, and the tools are not offered again."""
+"""How many calls are answered in one turn; then the model is told to continue with what it has, and the tools are not offered
+again.
+"""
 # Clients hang up on silence.
 _PING_SECONDS = 10.0
 _ENOUGH = "That was read often enough in this turn: answer with what you have."
@@ -48,27 +50,27 @@ class OwnCalls:
         wire: the name of the wire.
         first: the first answer.
         ways: the two tools.
-        ask_again: sends the client's request with more messages behind it, with the two tools or without, and returns the answer.
-        keep: takes what was answered so far, before anything that follows from it is told.
+        ask_again: sends the client's request with further messages, with or without the two tools, and returns the answer.
+        keep: receives what was answered so far, before anything that follows from it is passed on.
     """
 
     def __init__(self, wire: str, first: HeldAnswer, ways: WaysBack, ask_again: AskAgain, keep: Keep) -> None:
         hidden = wire_named(wire).answers.hidden_calls
-        assert hidden is not None  # noqa: S101 - tools are offered only where there is
+        assert hidden is not None  # noqa: S101 tools are offered only if there is one
         self._wire, self._held, self._ways, self._hidden = wire, first, ways, hidden
         self._ask_again, self._keep = ask_again, keep
         self._names = frozenset(ways.names)
         self._hider = hidden.hider(self._names)
         self._steps: list[HiddenStep] = []
         self._said: list[Json] = []
-        """The provider's messages and our results of this turn, which go behind the client's history."""
+        """The provider's messages and our results of this turn, which follow the client's history."""
         self._is_stream = first.kind == wire_named(wire).answers.stream_type
         self._body: bytes | None = None
         self.answered = 0
         """How many calls were answered."""
 
     async def begin(self) -> None:
-        """Answer calls of our tools in an answer that is no stream; in a stream they are answered as it passes."""
+        """Answer calls of our tools in an answer that is not a stream; in a stream they are answered as it passes."""
         while not self._is_stream and self._held.status == 200:
             raw = b"".join([block async for block in self._held.blocks()])
             plain = raw.removeprefix(BOM)
@@ -91,7 +93,7 @@ class OwnCalls:
 
     @property
     def headers(self) -> Pairs:
-        """The headers of the answer, without a length: that may be another by the end."""
+        """The headers of the answer, without a length, which may have changed by the end."""
         return [(name, value) for name, value in self._held.headers if name != b"content-length"]
 
     async def blocks(self) -> AsyncIterator[bytes]:
@@ -109,14 +111,14 @@ class OwnCalls:
             async for block in self._held.blocks():
                 out = []
                 for event in events.feed(block):
-                    # Before the events of a stream a mark may stand, which is no part of them, and nowhere else.
+                    # A byte order mark may precede the events of a stream, and is not part of them; nowhere else.
                     mark = BOM if is_first and event.startswith(BOM) else b""
                     shown = self._event(event.removeprefix(mark), reader)
                     out.append(b"" if self._steps else mark)
                     out.append(shown)
                     is_first = False
                     held_end += event if reader.is_complete and not shown else b""
-                    # The reason of the end is the last thing before it that a client waits for.
+                    # The finish reason is the last thing before the end that a client waits for.
                     if not is_kept and reader.is_complete:
                         is_kept = True
                         await self._answer(reader.body())
@@ -142,12 +144,12 @@ class OwnCalls:
                 return
 
     def _event(self, event: bytes, reader: StreamReader) -> bytes:
-        """Return what the client gets of an event."""
+        """Return what the client gets for an event."""
         data = data_of(event)
         if data is None:
             return event
         is_json, value = parsed(data.decode("utf-8", "replace"))
-        if not is_json or not isinstance(value, dict):  # the mark of the end
+        if not is_json or not isinstance(value, dict):  # the end mark
             return b"" if self._hider.hides_all() else event
         try:
             reader.feed(value)
@@ -166,27 +168,27 @@ class OwnCalls:
         self.answered += len(calls)
         self._steps.append(HiddenStep(shown=shown, calls=calls, results=tuple(results), is_last=has_others))
         self._said += [*wire_named(self._wire).answers.messages(body, ()), *results]
-        with suppress(PenstockError):  # where it cannot be kept the model has read it now, and may ask for it again
+        with suppress(PenstockError):  # if it cannot be kept, the model has read it now and may ask again
             await asyncio.to_thread(self._keep, self._steps)
         return True
 
     def _enough(self, body: Json) -> list[Json]:
-        """Return the results of calls that are answered no more."""
+        """Return the results of calls that are no longer answered."""
         entries = self._ways.calls_in(body)
         return result_messages(self._wire, [(call, _ENOUGH, True) for call in entries])
 
     def _may_go_on(self) -> bool:
-        """Whether the model is asked again: it is told twice that it was enough."""
+        """Return whether the model is asked again: it is told at most twice that it was enough."""
         return self.answered <= MAX_ANSWERS + 2
 
     async def _go_on(self) -> None:
         await self._held.close()
-        # Who reads on though told that it was enough would end the turn with a call that its client cannot see.
+        # A model that keeps reading although told to stop would end the turn with a call that its client cannot see.
         self._held = await self._ask_again(self._said, self.answered <= MAX_ANSWERS)
         self._hider.next_answer()
 
     async def _error(self) -> bytes:
-        """Return the provider's error as an event of the stream that has begun."""
+        """Return the provider's error as an event of the open stream."""
         raw = b"".join([block async for block in self._held.blocks()])
         is_json, body = parsed(raw.decode("utf-8", "replace"))
         double = wire_named(self._wire).double
@@ -194,5 +196,5 @@ class OwnCalls:
         return b"".join(double.error_events(told, len(self._steps)))
 
     async def close(self) -> None:
-        """Let go of it."""
+        """Release it."""
         await self._held.close()

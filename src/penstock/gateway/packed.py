@@ -1,8 +1,8 @@
-"""What does a packed body hold? Requests are unpacked to be read, and go on packed as they came where nothing is changed.
+"""What does a compressed body hold? Requests are decompressed for reading, and pass as they came if nothing is changed.
 
-An answer is unpacked block by block. Laws: no more is unpacked of a request than it may have, and of an answer at once no more than
-a piece, whatever a small one claims to hold; what is not whole, or packed in a way that is not known here, is left as it is, and
-passes unseen. Pure. Leaves to others: what is read in it (`incoming`, `answers`).
+An answer is decompressed block by block. Laws: no more of a request is decompressed than its limit, and of an answer no more than a
+piece at once, whatever a small one claims to hold; an incomplete body, or one in an unknown coding, is left as it is, and passes
+unread. Pure. Leaves to others: what is read in it (`incoming`, `answers`).
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
 CODING = b"content-encoding"
 BOM = b"\xef\xbb\xbf"
-"""What some programs write before UTF-8: no part of JSON, and read over by those who take it."""
+"""A byte order mark, which some programs write before UTF-8: not part of JSON, and skipped by readers that accept it."""
 _PIECE_BYTES = 1 << 20
 _GZIP_BITS = 16 + zlib.MAX_WBITS
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
 class PackedBody(NamedTuple):
-    """A body as it came, and as it reads."""
+    """A body as it came, and decompressed."""
 
     came: bytes
     plain: bytes
 
     def sent(self, raw: bytes, headers: Pairs) -> tuple[bytes, Pairs]:
-        """Return the body and the headers to send: those that came where a body is the plain one still.
+        """Return the body and the headers to send: the original ones if the plain body is unchanged.
 
         Args:
             raw: the plain body that is to be sent.
@@ -44,17 +44,17 @@ class PackedBody(NamedTuple):
 
 
 def is_packed(headers: Pairs) -> bool:
-    """Return whether the headers of a request say that its body is packed."""
+    """Return whether a request's headers say that its body is compressed."""
     return any(name == CODING and value.strip().lower() not in {b"", b"identity"} for name, value in headers)
 
 
 def unpacked(body: bytes, headers: Pairs, max_bytes: int) -> PackedBody:
-    """Return a body with what it holds; both are the same where it cannot be unpacked.
+    """Return a body with its decompressed content; both are the same if it cannot be decompressed.
 
     Args:
         body: as it came.
         headers: names in lower case.
-        max_bytes: how much may come of it.
+        max_bytes: the limit of the content.
     """
     codings = [value.strip().lower() for name, value in headers if name == CODING]
     unpack = _UNPACKERS.get(codings[0]) if len(codings) == 1 else None
@@ -63,7 +63,7 @@ def unpacked(body: bytes, headers: Pairs, max_bytes: int) -> PackedBody:
 
 
 class Unpacker:
-    """Unpacks the blocks of an answer one after the other.
+    """Decompresses the blocks of an answer one after another.
 
     Args:
         coding: `gzip`, `deflate` or `identity`.
@@ -75,7 +75,7 @@ class Unpacker:
         self._head, self._is_behind_one = b"", False
 
     def pieces(self, block: bytes) -> Iterator[bytes]:
-        """Yield what a block holds, each piece of a bounded size; a block that is packed otherwise than it says, as it is."""
+        """Yield a block's content in pieces of bounded size; a block that is not in the declared coding, unchanged."""
         if self._coding == "identity":
             yield block
             return
@@ -83,10 +83,10 @@ class Unpacker:
         piece = b""
         while block or len(piece) == _PIECE_BYTES:
             if self._reader is None:
-                if len(block) < len(_GZIP_MAGIC):  # not enough to tell what it is
+                if len(block) < len(_GZIP_MAGIC):  # not enough to identify it
                     self._head = block
                     return
-                # Who packs each part for itself puts one stream behind the other; anything else there is filling.
+                # Parts compressed separately give consecutive streams; anything else there is padding.
                 if self._is_behind_one and not block.startswith(_GZIP_MAGIC):
                     return
                 self._reader = zlib.decompressobj(_window_bits(self._coding, block))
@@ -105,13 +105,13 @@ class Unpacker:
 
 
 def unpacker_of(coding: str) -> Unpacker | None:
-    """Return what unpacks an answer in a content coding; None for one that is not known here."""
+    """Return the decompressor for an answer's content coding; None for an unknown one."""
     named = coding.strip().lower() or "identity"
     return Unpacker(named.removeprefix("x-")) if named in {"identity", "gzip", "x-gzip", "deflate"} else None
 
 
 def _window_bits(coding: str, block: bytes) -> int:
-    """Return how zlib is to read a body that begins so: `deflate` means its format, and many leave out the head of it."""
+    """Return zlib's parameter for a body with this beginning: `deflate` means zlib's format, and many omit its header."""
     if coding != "deflate":
         return _GZIP_BITS
     has_head = block[0] & 0x0F == 8 and int.from_bytes(block[:2]) % 31 == 0
@@ -125,14 +125,14 @@ def _inflated(coding: str) -> Callable[[bytes, int], bytes | None]:
             plain = reader.decompress(body, max_bytes + 1)
         except zlib.error:
             return None
-        # More than one stream behind the other is allowed, and nobody sends it.
+        # Several consecutive streams are allowed, but nobody sends them.
         return plain if reader.eof and not reader.unused_data and len(plain) <= max_bytes else None
 
     return inflate
 
 
 def _of_zstd(body: bytes, max_bytes: int) -> bytes | None:
-    """Return what a body in zstd's format holds; None also where nothing here reads that (the extra `zst`, or Python 3.14)."""
+    """Return the content of a zstd body; None also if no decompressor is available (the extra `zst`, or Python 3.14)."""
     try:
         if sys.version_info >= (3, 14):
             from compression import zstd

@@ -1,8 +1,8 @@
-"""The gateway's own paths: `/penstock/`, a page of each session below it, and `/penstock/metrics` (W-7).
+"""What do the gateway's own paths show: `/penstock/`, a page of each session below it, and `/penstock/metrics` (W-7)?
 
-The pages are those of `penstock inspect --html`, renewed while they are looked at. Laws: nothing is told to whom the gateway would
-not serve, but that it wants its token; a page of another origin gets nothing; names of clients are digests, and no text of a
-request is shown. Leaves to others: what was done (`seen`), and who is served (`app`).
+The pages are those of `penstock inspect --html`, refreshed while they are viewed. Laws: a client that the gateway would not serve
+learns only that a token is required; a page of another origin gets nothing; clients appear as digests, and no text of a request is
+shown. Leaves to others: what was done (`seen`), and who is served (`app`).
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
     Pairs = list[tuple[bytes, bytes]]
     Page = tuple[int, Pairs, bytes | Callable[[], str]]
-    """A status, headers, and the body, or what writes it: of values that nothing changes, so that any thread may."""
+    """A status, headers, and the body or a function that renders it: from immutable values, so that any thread may."""
 
 PAGES: Final = "/penstock/"
-"""Before the gateway's own paths."""
+"""The prefix of the gateway's own paths."""
 METRICS: Final = f"{PAGES}metrics"
 SESSIONS: Final = f"{PAGES}sessions/"
 RENEWED_SECONDS: Final = 5
-"""After how long a page asks for a newer one."""
+"""How often a page refreshes itself."""
 
 _HTML: Final = (b"content-type", b"text/html; charset=utf-8")
 _WANTED: Final = (
@@ -45,8 +45,8 @@ def answer_page(seen: Seen, method: str, path: str, headers: Pairs, *, is_known:
     """Return the answer to a request for one of the gateway's own paths: status, headers and body.
 
     Args:
-        seen: what was done with what passed.
-        method: of HTTP.
+        seen: what was done with the requests that passed.
+        method: the HTTP method.
         path: from `PAGES` on.
         headers: names in lower case.
         is_known: whether its sender has shown the gateway's token, or needs none.
@@ -64,7 +64,7 @@ def answer_page(seen: Seen, method: str, path: str, headers: Pairs, *, is_known:
     if path != PAGES and not path.startswith(SESSIONS):
         return _error(404, f"The gateway's own paths are {PAGES} and {METRICS}")
     if not is_known:
-        # Without a header with the token, which only the page's script can send: nothing but that script.
+        # Without the token's header, which only the page's script can send, the answer is only that script.
         asked = any(name == b"x-penstock-token" for name, _ in headers)
         return (401 if asked else 200), [*PAGE_HEADERS, _HTML], overview_page([], _frame(_WANTED)).encode()
     if path == PAGES:
@@ -78,7 +78,7 @@ def answer_page(seen: Seen, method: str, path: str, headers: Pairs, *, is_known:
 
 
 def _is_foreign(headers: dict[bytes, bytes]) -> bool:
-    """Return whether another site's page asks, other than by a link to a page of ours."""
+    """Return whether another site's page makes the request, other than by a link to one of our pages."""
     site = headers.get(b"sec-fetch-site", b"none")
     return site not in {b"none", b"same-origin"} and headers.get(b"sec-fetch-dest") != b"document"
 
@@ -98,7 +98,7 @@ def _frame(lead: str) -> PageFrame:
 
 
 def gateway_page(seen: Seen) -> Callable[[], str]:
-    """Return what writes the page of all sessions as HTML."""
+    """Return a function that renders the page of all sessions as HTML."""
     sessions = seen.sessions()
     frame = _frame(_lead(seen, len(sessions)))
     frame = frame._replace(tiles=_tiles(seen, sessions), tables=(_asked(seen),))
@@ -117,12 +117,12 @@ def _lead(seen: Seen, sessions: int) -> str:
 
 
 def _tiles(seen: Seen, sessions: Sequence[SeenSession]) -> tuple[Tile, ...]:
-    """Return the six figures that are seen first."""
+    """Return the six figures at the top."""
     by_outcome: Counter[str] = Counter()
     for one, count in seen.asked.items():
         by_outcome[one.outcome] += count
     to_models = sum(by_outcome[name] for name in ("unread", "fits", "cut", "recovered", "refused"))
-    # A history only grows: what was cut once would not fit in any later turn either.
+    # A history only grows: a request that was cut once would not fit in any later turn either.
     recovered, cut = by_outcome["recovered"], by_outcome["cut"]
     avoided, not_sent = ("avoidable", "to spare") if seen.observes else ("avoided", "not sent")
     stuck = "of {} nothing smaller could be sent".format(words.number(by_outcome["refused"]))
@@ -151,7 +151,7 @@ def _tiles(seen: Seen, sessions: Sequence[SeenSession]) -> tuple[Tile, ...]:
 
 
 def _asked(seen: Seen) -> PageTable:
-    """Return how many requests there were to each model, and what became of them."""
+    """Return the number of requests to each model, and their outcomes."""
     title = "What was asked"
     columns = (
         TableColumn("Model", is_number=False),
@@ -189,11 +189,11 @@ def _asked(seen: Seen) -> PageTable:
 
 
 def session_page(session: SeenSession, *, observes: bool) -> Callable[[], str]:
-    """Return what writes the page of one session as HTML.
+    """Return a function that renders the page of one session as HTML.
 
     Args:
-        session: it.
-        observes: whether what is told of cuts would have been done.
+        session: the session.
+        observes: whether the reported cuts only would have been made.
     """
     story = session.story()
     window = f"{words.number(session.window_tokens)} tokens" if session.window_tokens else words.UNKNOWN
@@ -217,7 +217,7 @@ def session_page(session: SeenSession, *, observes: bool) -> Callable[[], str]:
 
 
 def _cut(session: SeenSession, story: Story) -> PageTable:
-    """Return what each cut took, by kind."""
+    """Return what each cut removed, by kind."""
     title = "What was cut"
     if not story.compactions:
         return PageTable(title, "Nothing was.")

@@ -1,11 +1,11 @@
-"""How does one request get to its provider, and the answer back? As it came where it fits; cut in its place where it does not.
+"""How does one request get to its provider, and the answer back? Unchanged if it fits; cut in place if it does not.
 
-A body with fewer bytes than the window has tokens fits without being read. A larger one is read, counted where it is new, and
-carried: cut before it is sent where it certainly would not fit, after a refusal as the refusal says, and in the places where the
-same history was cut before. Each body that goes out is the client's own bytes with what was cut spliced in.
+A body with fewer bytes than the window has tokens fits without being parsed. A larger one is parsed, counted where it is new, and
+carried: cut before it is sent if it certainly would not fit, after a refusal as the refusal says, and in the places where the same
+history was cut before. Each body that goes out is the client's own bytes with the cuts spliced in.
 
-Laws: what fits is sent to the byte; a refusal of size never reaches the client while something can still shrink, and where nothing
-can it is the provider's own; everything that is no refusal of size passes. Leaves to others: HTTP (`upstream`, `app`), and how a
+Laws: what fits is sent to the byte; a size refusal never reaches the client while something can still shrink, and if nothing can,
+it is the provider's own; everything that is not a size refusal passes. Leaves to others: HTTP (`upstream`, `app`), and how a
 request becomes smaller (`carrier`).
 """
 
@@ -38,62 +38,62 @@ if TYPE_CHECKING:
     from penstock.wires import Edit, Transcript
 
     PostBody = Callable[[bytes, bool], Awaitable[UpstreamAnswer]]
-    """Sends a body; told whether the answer has to come unpacked."""
+    """Sends a body; its flag says whether the answer must come uncompressed."""
 
 NOTHING_COUNTED = KindCounts()
 
 
 @dataclass(kw_only=True)
 class Passed:
-    """What was done with one request, for whoever looks on."""
+    """What was done with one request, for observers."""
 
     wire: str
-    """The API's name; empty for a request to no model."""
+    """The API's name; empty for a request that is not to a model."""
     at: float = 0.0
     """When a request came, in seconds since 1970."""
     seconds: float = 0.0
-    """How long the request took until its answer had passed."""
+    """The time from the request until its answer had passed."""
     provider: str = ""
     """The address of its provider."""
     status: int = 0
-    """What the client got."""
+    """The status that the client got."""
     is_streamed: bool = False
     is_count: bool = False
-    """Whether the request asked for its number of tokens, and for no answer."""
+    """Whether the request asked only for its number of tokens."""
     is_observed: bool = False
-    """Whether the request passed as it came, so that what is said of cuts would have been done."""
+    """Whether the request passed unchanged, so that the reported cuts only would have been made."""
     model: str = ""
     session: str = ""
-    """A digest of whose history a request has and how it begins; empty where nobody looked."""
+    """A digest of a history's owner and beginning; empty if the request was not parsed."""
     bytes_in: int = 0
     unread_because: str = ""
-    """Why nobody could look at a request that may not fit, so that it passed as it came."""
+    """Why a request that may not fit could not be parsed, so that it passed unchanged."""
     before_tokens: int | None = None
-    """What came, by our count; None where nobody counted."""
+    """The size of the request that came, by our count; None if it was not counted."""
     after_tokens: int | None = None
-    """What was answered, by our count."""
+    """The size of the request that was answered, by our count."""
     kinds: KindCounts = NOTHING_COUNTED
     """What went to the provider, by our count and by kind."""
     window_tokens: int | None = None
     cuts: int = 0
-    """How many results and spans of it are not shown."""
+    """How many of its results and spans are not shown."""
     handles: tuple[str, ...] = ()
     new_cuts: tuple[str, ...] = ()
-    """What was done by each of the cuts that no earlier turn had: `cleared` or `collapsed`."""
+    """The kind of each cut that no earlier turn had: `cleared` or `collapsed`."""
     full_tokens: int = 0
-    """Tokens of the request with the cuts of earlier turns, where new ones were made."""
+    """Tokens of the request with only the cuts of earlier turns, if new ones were made."""
     gone: KindCounts = NOTHING_COUNTED
-    """What the new cuts took, by kind."""
+    """What the new cuts removed, by kind."""
     refusals: int = 0
     """How often the provider refused it for its size."""
     is_irreducible: bool = False
     """Whether nothing smaller could be sent, so that the client got the refusal."""
     was_refused: bool = False
-    """Whether the client got a refusal because it was only observed."""
+    """Whether the client got a refusal because the request was only observed."""
     answered_calls: int = 0
     """How many calls of our tools were answered for it."""
     follow_ups: list[Passed] = field(default_factory=list)
-    """The requests that went with these answers."""
+    """The requests that were sent with these results."""
     reported_tokens: int | None = None
     """The input that the provider reported."""
     cached_tokens: int | None = None
@@ -109,7 +109,7 @@ class Passed:
 
     @property
     def outcome(self) -> str:
-        """What became of a request, in a word; where it was only observed, what would have."""
+        """The outcome of a request in a word; if it was only observed, the outcome it would have had."""
         if not self.wire:
             return "other"
         if self.is_count:
@@ -122,7 +122,7 @@ class Passed:
 
 
 class Learner(Protocol):
-    """Who remembers what requests have shown."""
+    """Remembers what requests have shown."""
 
     def learn(self, passage: Passage) -> None:
         """Remember what the refusals and the answer of a request have shown."""
@@ -151,9 +151,9 @@ class Passage:
         self._steps = course.run()
         self._step: Send | SummaryRequest | None = None
         self.always_offers = False
-        """Whether our tools are offered also where nothing is cut."""
+        """Whether our tools are offered even if nothing is cut."""
         self.is_offered = False
-        """Whether they were, with what was sent last."""
+        """Whether our tools were offered in the last request sent."""
         self._is_learned = False
         self.passed = Passed(
             wire=incoming.request.route.wire,
@@ -165,11 +165,11 @@ class Passage:
 
     @property
     def may_offer(self) -> bool:
-        """Whether our tools may be offered, so that its answer has to be read."""
+        """Whether our tools may be offered, so that its answer must be read."""
         return bool(self._tools)
 
     def begin(self) -> None:
-        """Work out what is sent first, in the thread in which the request was read."""
+        """Compute the first request to send, in the thread in which the client's request was parsed."""
         self._step = _next(self._steps, None)
 
     async def carry(self, post: PostBody, refused: tuple[HeldAnswer, SendOutcome] | None = None) -> HeldAnswer:
@@ -177,13 +177,13 @@ class Passage:
 
         Args:
             post: sends a body.
-            refused: what came of sending the body as it is, where that was done already.
+            refused: the outcome of sending the body unchanged, if that was done already.
         """
         came: list[tuple[SendOutcome, HeldAnswer]] = []
         given: HeldAnswer | None = None
         try:
             await self._send_on(post, refused, came)
-            # Refused before, so that nothing was sent: the provider says it in its own words.
+            # A request known to be refused, so nothing was sent: the provider says it in its own words.
             given = self._given(came) if came else HeldAnswer(await post(self.incoming.request.raw, False))
             return given
         finally:
@@ -197,14 +197,14 @@ class Passage:
         refused: tuple[HeldAnswer, SendOutcome] | None,
         came: list[tuple[SendOutcome, HeldAnswer]],
     ) -> None:
-        """Send until nothing is left to send; `came` takes what came of each."""
+        """Send until nothing is left to send; `came` collects the outcomes."""
         while isinstance(step := self._step, Send):
             is_as_it_came = self._is_as_it_came(step.request)
             if refused is not None and is_as_it_came:
                 held, outcome = refused
             else:
-                # Counting, planning and writing take processor time that streams under way would wait for: a thread takes it
-                # in slices. To change threads costs as much as a small request does, so it is done where there is work.
+                # Counting, planning and writing take processor time that would delay streams under way: a thread takes it in
+                # slices. Switching threads costs as much as a small request does, so it is done only if there is work.
                 written = self._written
                 raw = written(step.request) if is_as_it_came else await asyncio.to_thread(written, step.request)
                 held = HeldAnswer(await post(raw, self.may_offer))
@@ -217,7 +217,7 @@ class Passage:
             await asyncio.to_thread(self._end)
 
     def _go_on(self, outcome: SendOutcome) -> None:
-        """Take what came of a request, and work out what is sent next."""
+        """Take the outcome of a request, and compute what is sent next."""
         self._step = _next(self._steps, outcome)
         if not isinstance(self._step, Send):
             self._end()
@@ -225,19 +225,19 @@ class Passage:
     def _given(self, came: list[tuple[SendOutcome, HeldAnswer]]) -> HeldAnswer:
         """Return the answer that the client gets."""
         result = self.course.result
-        # Not always the last: an answer in doubt is kept until a better one has come. What cannot shrink is refused in the
-        # provider's words about the client's own request; any other error is the last.
+        # Not always the last one: a doubtful answer is kept until a better one comes. If nothing can shrink, the refusal is in the
+        # provider's words about the client's own request; any other error is the last one.
         answers = [held for outcome, held in came if result.success and outcome.value is result.response]
         first, last = came[0][1], came[-1][1]
         return answers[-1] if answers else first if self.passed.is_irreducible else last
 
     def trimmed(self) -> bytes:
-        """Return the body as it would be sent by what is known now; nothing is remembered of it."""
+        """Return the body as it would be sent with what is known now; nothing about it is remembered."""
         self._note()
         return self._written(self._step.request) if isinstance(self._step, Send) else self.incoming.request.raw
 
     def observe(self, outcome: SendOutcome) -> None:
-        """Note what would have been done with a request that was sent as it came, and learn from what came of it."""
+        """Note what would have been done with a request that was sent unchanged, and learn from its outcome."""
         step = self._step
         is_as_it_came = isinstance(step, Send) and step.request is self.incoming.whole
         if is_as_it_came:
@@ -247,21 +247,21 @@ class Passage:
         passed = self.passed
         passed.is_observed, passed.kinds = True, self._counts(())
         passed.was_refused = is_refused_for_size(outcome, passed.wire)
-        # What would have been cut before it was sent would not have been refused.
+        # A request that would have been cut before sending would not have been refused.
         passed.refusals = int(passed.was_refused and is_as_it_came)
         passed.is_irreducible = passed.refusals > 0 and step is None
         self._learn()
 
     def answer_ended(self, body: Json, broke_off: bool) -> None:
-        """Take the whole answer of a stream that has ended."""
+        """Take the whole answer of a finished stream."""
         self._take_usage(body)
         self.course.answer_ended(body, broke_off)
-        # With the course's own hook a request and its course would hold each other: a megabyte, until garbage is looked for.
+        # With the course's own hook, a request and its course would reference each other: a megabyte, until garbage is collected.
         if self._is_learned:
             self._learner.learn_answer(self)
 
     def _take_usage(self, body: Json) -> None:
-        """Note what an answer says that it took."""
+        """Note the usage that an answer reports."""
         if isinstance(body, dict):
             passed = self.passed
             passed.reported_tokens = reported_input(body) or None
@@ -269,18 +269,20 @@ class Passage:
             passed.output_tokens = output_tokens(body, passed.wire)
 
     def _shown(self) -> Transcript:
-        """Return the history as it is shown in what is sent now."""
+        """Return the history as the request to send shows it."""
         return self.course.result.transcript or self.course.original.transcript
 
     def _is_as_it_came(self, request: Json) -> bool:
         return request is self.incoming.whole and not self.incoming.is_more and not self._adds_tools()
 
     def _adds_tools(self) -> bool:
-        """Whether our tools go with what is sent now: with the first cut of a conversation, and in all that follows."""
+        """Return whether our tools go with the request to send: with the first cut of a conversation, and in everything
+        after it.
+        """
         return self.may_offer and (self.always_offers or self.incoming.is_more or bool(self._shown().edits))
 
     def _written(self, request: Json) -> bytes:
-        """Return the client's own bytes with what was changed spliced in."""
+        """Return the client's own bytes with the changes spliced in."""
         self.is_offered = self._adds_tools()
         return self.incoming.written(request, self._shown(), self._tools if self.is_offered else ())
 
@@ -292,7 +294,7 @@ class Passage:
         self._is_learned = True
         try:
             self._learner.learn(self)
-        except Exception as error:  # noqa: BLE001 - a store that is full, or gone: the answer is the client's all the same
+        except Exception as error:  # noqa: BLE001 a full or missing store: the client gets its answer all the same
             self.passed.warnings.append(f"What was learned could not be kept: {escape.clip(str(error))}")
 
     def _note(self) -> None:
@@ -313,18 +315,18 @@ class Passage:
         passed.warnings = course.result.warnings
 
     def _counts(self, edits: tuple[Edit, ...]) -> KindCounts:
-        """Return what the request takes with these cuts, by our count."""
+        """Return the request's size with these cuts, by our count."""
         original = self.course.original
         return original.showing(replace(original.transcript, edits=edits)).counts
 
 
 def is_refused_for_size(outcome: SendOutcome, wire: str) -> bool:
-    """Return whether what came of a request on a wire is a refusal of its size, in any of its forms."""
+    """Return whether a request's outcome on a wire is a size refusal, in any of its forms."""
     body = outcome.body
     if outcome.error is not None:
         known = getattr(outcome.error, "overflow", None)
         return known is not None or overflow_in(outcome.error) is not None
-    # Most are answers, and of these it is known sooner.
+    # Most are answers, for which the check is quicker.
     if isinstance(body, dict) and wire_named(wire).answers.is_answer(body) and not is_error(body):
         return False
     return body is not None and refusal_in(body)[0] is not None
@@ -333,7 +335,7 @@ def is_refused_for_size(outcome: SendOutcome, wire: str) -> bool:
 def _next(
     steps: Generator[Send | SummaryRequest, SendOutcome], outcome: SendOutcome | None
 ) -> Send | SummaryRequest | None:
-    """Return the next step of a course; None where it has ended."""
+    """Return the next step of a course; None if it has ended."""
     try:
         return next(steps) if outcome is None else steps.send(outcome)
     except StopIteration:

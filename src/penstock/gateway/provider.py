@@ -1,8 +1,8 @@
-"""One API at one address: what is known of it, and of the conversations that it holds with clients.
+"""What is known of one API at one address, and of the conversations that it holds with clients?
 
-A request of a client begins here: it is read, what the client does not know of is put back, and what was cut before is cut again.
-Laws: what one request taught holds for the next under the same plan, since limits are a plan's; what was cut and answered holds for
-its own client alone. Leaves to others: the way of one request (`passage`).
+A client's request begins here: it is parsed, the messages that the client does not know are put back, and earlier cuts are
+repeated. Laws: what one request taught holds for the next under the same plan, since limits belong to a plan; what was cut and
+answered holds only for its own client. Leaves to others: the way of one request (`passage`).
 """
 
 from __future__ import annotations
@@ -41,27 +41,26 @@ if TYPE_CHECKING:
 Offering = Literal["auto", "always", "never"]
 """When the two tools are offered: with the first cut of a conversation, from its beginning, or not at all."""
 UNKNOWN_WINDOW_TOKENS = 100_000_000
-"""The window of a model that nobody has named: nothing is cut before its provider has refused something."""
-# A third of the window is some 20 to 60 turns of an agent; less has the cache written anew too often, more forgets too much.
+"""The window of a model that nobody has configured: nothing is cut before its provider has refused something."""
+# A third of the window is some 20 to 60 turns of an agent; less makes the cache be rewritten too often, more forgets too much.
 HEADROOM_SHARE = 0.3
-"""How much of the window is left free by a cut."""
+"""How much of the window a cut leaves free."""
 FRESH_SECONDS = 30.0
-"""After how long it is asked again what other processes have learned of a provider."""
+"""How long before the store is asked again what other processes have learned about a provider."""
 
 
-# The very same one for all models of a family, so that what was counted of a history is found counted, also where its client has
-# changed the model.
+# The same object for all models of a family, so that a history's counts are found even if its client has changed the model.
 _counter_of = cache(best_counter)
 
 
 class Windows(NamedTuple):
-    """What models hold, as far as their user has said."""
+    """The models' windows, as far as the user has configured them."""
 
     by_name: tuple[tuple[str, int], ...] = ()
-    """Names, with `*` for anything, and tokens; the first that is meant counts."""
+    """Names, with `*` for anything, and tokens; the first match wins."""
 
     def of(self, model: str) -> int:
-        """Return the window of a model; `UNKNOWN_WINDOW_TOKENS` where nobody has said."""
+        """Return the window of a model; `UNKNOWN_WINDOW_TOKENS` if it is not configured."""
         return next((tokens for name, tokens in self.by_name if fnmatchcase(model, name)), UNKNOWN_WINDOW_TOKENS)
 
 
@@ -71,7 +70,7 @@ class Memories(NamedTuple):
     store: Store
     """Where contents are read back, for which a model waits."""
     brief: Store
-    """One view of the store that holds no request."""
+    """A view of the store that holds up no request."""
     cuts: Conversations
     turns: HiddenTurns
 
@@ -83,7 +82,7 @@ class Provider:
         wire: the API's name.
         endpoint: its address.
         memories: what is remembered of clients.
-        windows: what models hold.
+        windows: the models' windows.
         offering: when the two tools are offered.
         clock: seconds since 1970.
     """
@@ -107,19 +106,19 @@ class Provider:
         self._refused = RefusedRequests(wire, LIFETIME_SECONDS)
 
     def is_known(self, request: Request, model: str) -> bool:
-        """Return whether the store need not be asked to say whether a body fits unread."""
+        """Return whether it can be decided without the store if a body fits unread."""
         return self._knowledge.is_fresh(_planned(request, model))
 
     def fits_unread(self, request: Request, model: str) -> bool:
-        """Return whether a body fits whatever stands in it, and nothing is added: no token has less than a byte."""
+        """Return whether a body fits whatever it contains, and nothing is added: no token has less than a byte."""
         known = self._knowledge.of(_planned(request, model))
         return self.offering != "always" and len(request.raw) < known.never_refused(self._windows.of(model))
 
     def begin(self, request: Request, *, is_follow_up: bool = False, may_read: bool = True) -> Passage | None:
-        """Return a request on its way; None for a body that is none of this API, which passes as it came.
+        """Return a request on its way; None for a body that does not belong to this API, which passes unchanged.
 
         Args:
-            request: as it came.
+            request: the client's request.
             is_follow_up: whether it is ours, sent for a client with the results of calls that we answered.
             may_read: whether the two tools may go with it.
         """
@@ -147,7 +146,7 @@ class Provider:
         is_theirs = not is_whole(whole, self.wire)
         settings = CarrySettings(
             wire=self.wire,
-            # What the provider makes smaller itself is cut only where it refuses.
+            # A request that the provider itself shrinks is cut only after a refusal.
             window_tokens=UNKNOWN_WINDOW_TOKENS if is_theirs else window,
             store=owned(self._memories.brief, owner),
             known=memory.observations,
@@ -166,7 +165,7 @@ class Provider:
         return passage
 
     def _may_offer(self, whole: dict[str, Json]) -> bool:
-        """Return whether our tools can stand beside a request's own: its model is free to call them, and has none like them."""
+        """Return whether our tools can be added to a request's own: its model is free to call them, and has none like them."""
         wire = wire_named(self.wire)
         hidden = wire.answers.hidden_calls
         if hidden is None or not hidden.is_possible(whole):
@@ -186,7 +185,7 @@ class Provider:
         believed = self._windows.of(passage.model)
         window = min(believed, self._knowledge.of(planned).limit_tokens or believed)
         passage.passed.window_tokens = None if window >= UNKNOWN_WINDOW_TOKENS else window
-        # What would have been cut would be cut in the next turn too.
+        # A cut that would have been made would also be made in the next turn.
         is_cut = course.result.success or (passage.passed.is_observed and not passage.passed.is_irreducible)
         if is_cut and course.result.transcript is not None:
             self._memories.cuts.remember(passage.known, course.result.transcript)
@@ -199,7 +198,7 @@ class Provider:
             self._knowledge.update(planned, lambda known: known.answered(counts, reported))
 
     def ways_of(self, owner: str) -> WaysBack:
-        """Return what answers calls of the two tools for a client."""
+        """Return the object that answers a client's calls of the two tools."""
         return WaysBack(self.wire, owned(self._memories.store, owner))
 
     def keep(self, incoming: Incoming, steps: Sequence[HiddenStep]) -> None:
@@ -208,5 +207,5 @@ class Provider:
 
 
 def _planned(request: Request, model: str) -> str:
-    """Return the name of a model under the plan of who asks for it."""
+    """Return the name of a model under the sender's plan."""
     return f"{model} {request.plan}"

@@ -1,7 +1,7 @@
-"""Which API is a request for? Its path says the wire, and whether it asks for an answer or for a count.
+"""Which API is a request for? Its path shows the wire, and whether it asks for an answer or for a count.
 
-A host is given one base URL and adds its API's own path, with or without the root that the provider's URLs have. Law: what is no
-request for an answer or a count has no route and passes as it came. Pure. Keeps out: what a body says.
+A host is given one base URL and adds its API's own path, with or without the root of the provider's URLs. Law: a request that asks
+for neither an answer nor a count has no route and passes unchanged. Pure. Leaves to others: what a body says.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class Route(NamedTuple):
 
     wire: str
     model: str
-    """The model that the address names; empty where the body does."""
+    """The model named in the address; empty if the body names it."""
     is_count: bool
-    """Whether the tokens of a request are asked for, and no answer."""
+    """Whether only the tokens of a request are asked for."""
 
 
 @lru_cache(maxsize=256)
@@ -35,7 +35,7 @@ def route_of(path: str) -> Route | None:
     """Return what a request's path asks for; None for every other path of the APIs.
 
     Args:
-        path: as the request has it, without its query.
+        path: the request's path, without its query.
     """
     for pattern, wire, is_count in _patterns():
         if found := pattern.search(path):
@@ -57,19 +57,19 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str, bool], ...]:
             paths.append((_VERSION.sub("", wire.double.counting.path), True))
         for path, is_count in paths:
             steps = re.escape(path.partition("?")[0]).replace(re.escape("{model}"), r"(?P<model>[^/]+)")
-            # A path of one step stands in other APIs too, behind other roots: `/v1/threads/ID/messages`.
+            # A path of one step also occurs in other APIs, after other roots: `/v1/threads/ID/messages`.
             before = "" if path.count("/") > 1 else f"^(?:.*{re.escape(root)})?"
             made.append((re.compile(f"{before}{steps}$"), name, is_count))
     return tuple(made)
 
 
 def provider_of(path: str, headers: Mapping[bytes, bytes], environ: Mapping[str, str]) -> str | None:
-    """Return the base URL of the public provider that a request is for; None where nothing says.
+    """Return the base URL of the public provider that a request is for; None if nothing shows it.
 
     Args:
         path: the request's path.
         headers: names in lower case.
-        environ: where the region of a provider is said.
+        environ: the variables that name a provider's region.
     """
     route = route_of(path)
     wire = route.wire if route is not None else _wire_of_others(path, headers)
@@ -83,9 +83,9 @@ def provider_of(path: str, headers: Mapping[bytes, bytes], environ: Mapping[str,
 
 
 def _wire_of_others(path: str, headers: Mapping[bytes, bytes]) -> str | None:
-    """Return the wire of a request for something else than an answer: by its path, else by the header that fewest APIs have.
+    """Return the wire of a request for something other than an answer: by its path, otherwise by the header that fewest APIs have.
 
-    Several take their key as `authorization`: where that is all that there is, the first of them is meant.
+    Several accept their key as `authorization`: if there is only that, the first of them is meant.
     """
     if wire := next((wire for wire in WIRES if path.startswith(wire_named(wire).service.other_paths)), None):
         return wire
@@ -97,12 +97,12 @@ def _wire_of_others(path: str, headers: Mapping[bytes, bytes]) -> str | None:
 
 
 def _own_headers(service: Service) -> set[str]:
-    """Return the headers by which an API knows its version and who asks."""
+    """Return the headers that carry an API's version and its keys."""
     return {*service.headers, *(key.header for key in service.keys)}
 
 
 def address(base_url: str, path: str, query: str) -> str:
-    """Return where a request goes: the path behind a base URL, whose own root is not said twice."""
+    """Return the address of a request: the path after a base URL, without repeating that URL's own root."""
     base = base_url.rstrip("/")
     root = urlsplit(base).path
     rest = path[len(root) :] if root and path.startswith(root + "/") else path

@@ -1,9 +1,9 @@
-"""What was done with the requests that passed? Counted, and of the newest sessions told turn by turn (W-7).
+"""What was done with the requests that passed? Counted, and for the newest sessions told turn by turn (W-7).
 
-Every request is told once, when its answer has passed. One that was not read is only counted; one that was read is a turn of its
-session. Laws: memory is bounded whatever clients send, names among it; of many turns each bucket keeps its fullest, since a mean
-would hide what did not fit; nothing that a request says is kept but the model's name. One event loop tells, so nothing is locked.
-Leaves to others: how it is shown (`page`, `metrics`).
+Every request is recorded once, when its answer has passed. One that was not parsed is only counted; one that was parsed is a turn
+of its session. Laws: memory is bounded whatever clients send, including names; when turns are thinned out, each bucket keeps its
+fullest, since a mean would hide what did not fit; nothing of a request's text is kept except the model's name. Only one event loop
+records, so nothing is locked. Leaves to others: how it is shown (`page`, `metrics`).
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ if TYPE_CHECKING:
     from penstock.gateway.telemetry import Telemetry
 
 MAX_SESSIONS: Final = 64
-"""How many sessions are told of, those seen last."""
+"""How many sessions are reported, the most recently seen."""
 MAX_TURNS: Final = 240
-"""How many turns of a session are kept; of more, the fullest of every two, of every four, …"""
+"""How many turns of a session are kept; beyond that, the fullest of every two, of every four, …"""
 MAX_EVENTS: Final = 60
-"""How many cuts, and how many refusals, of a session are told of one by one, the newest; all are counted."""
+"""How many cuts, and how many refusals, of a session are reported individually, the newest; all are counted."""
 MAX_HANDLES: Final = 24
 """How many handles of a session are named, the newest."""
 MAX_MODELS: Final = 50
-"""How many models are counted by name, the first: clients name them. The others are one."""
+"""How many models are counted by name, the first ones, because clients name them. The others are counted as one."""
 MAX_MODEL_CHARS: Final = 100
 OTHERS: Final = "other"
 
-# Powers of two from 10 ms on, as the conventions for `gen_ai.client.operation.duration` advise.
+# Powers of two from 10 ms, as the conventions for `gen_ai.client.operation.duration` advise.
 SECONDS: Final = tuple(0.01 * 2**power for power in range(14))
-"""The upper edges of the buckets for how long answers take."""
+"""The upper edges of the buckets for answer times."""
 SHARES: Final = (0.1, 0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 """The upper edges of the buckets for how full windows are."""
 
-# What a request is made of, in the words of stories.
+# The parts of a request, in the words of stories.
 _KIND_OF: Final[Mapping[str, str]] = {
     "system": "instructions",
     "tools": "tool definitions",
@@ -58,10 +58,10 @@ _KIND_OF: Final[Mapping[str, str]] = {
 
 
 class Histogram:
-    """How often values fell under each of some edges.
+    """How many values fell into each bucket.
 
     Args:
-        edges: the upper ends of the buckets, rising.
+        edges: the upper edges of the buckets, in rising order.
     """
 
     def __init__(self, edges: Sequence[float]) -> None:
@@ -75,22 +75,22 @@ class Histogram:
 
 
 class RequestLabels(NamedTuple):
-    """What requests are counted by."""
+    """The labels by which requests are counted."""
 
     wire: str
-    """Empty where no API of a model was asked."""
+    """Empty if the request was not for a model's API."""
     model: str
     status: int
-    """What the client got."""
+    """The status that the client got."""
     is_streamed: bool
     outcome: str
-    """What became of requests: `unread`, since one fits whatever stands in it; `fits`; `cut`; `recovered` after a
-    refusal; `refused`, where nothing smaller could be sent; `counted`, where tokens were asked for; `other` for no
-    request to a model."""
+    """The outcome of requests: `unread`, because the request fits whatever it contains; `fits`; `cut`; `recovered` after a refusal;
+    `refused` if nothing smaller could be sent; `counted` if tokens were asked for; `other` for a request that is not to a model.
+    """
 
 
 class SeenTurn(NamedTuple):
-    """A request of a session, as it went on."""
+    """A request of a session, as it was sent on."""
 
     number: int
     tokens: int
@@ -115,7 +115,7 @@ class _Refusal(NamedTuple):
 
 
 class FullestTurns:
-    """Turns of which each bucket keeps the fullest, so that they are never more than `most`."""
+    """Turns of which each bucket keeps the fullest, so that there are never more than `most`."""
 
     def __init__(self, most: int = MAX_TURNS) -> None:
         self._most = most
@@ -124,13 +124,13 @@ class FullestTurns:
         self.turns: list[SeenTurn] = []
 
     def add(self, turn: SeenTurn) -> None:
-        """Take the next turn; their numbers begin with 1 and leave none out."""
+        """Add the next turn; turn numbers begin with 1 and have no gaps."""
         place = self.place(turn.number)
         if place < len(self.turns):
             self.turns[place] = _fuller(self.turns[place], turn)
             return
-        # A session of 10,000 turns has to fit a picture and a bound: where all buckets are taken, two become one and keep the
-        # fuller turn. Averages would hide what the picture is for, the turn that nearly did not fit.
+        # A session of 10,000 turns must fit a picture and a bound: when all buckets are taken, pairs are merged and keep the fuller
+        # turn. Averages would hide what the picture is for, the turn that nearly did not fit.
         if len(self.turns) == self._most:
             self.stride *= 2
             pairs = (self.turns[at : at + 2] for at in range(0, len(self.turns), 2))
@@ -140,7 +140,7 @@ class FullestTurns:
         self.turns.append(turn)
 
     def place(self, number: int) -> int:
-        """Return in which bucket a turn is, from 0."""
+        """Return the index of a turn's bucket, from 0."""
         return (number - 1) // self.stride
 
 
@@ -149,7 +149,7 @@ def _fuller(one: SeenTurn, other: SeenTurn) -> SeenTurn:
 
 
 class SeenSession:
-    """One conversation, as far as it was read.
+    """One conversation, as far as it was parsed.
 
     Args:
         passed: its first request.
@@ -169,16 +169,16 @@ class SeenSession:
 
     @property
     def stride(self) -> int:
-        """How many turns each of the story's stands for."""
+        """How many turns each turn of the story stands for."""
         return self._turns.stride
 
     @property
     def money(self) -> Money | None:
-        """About what it cost by list prices; None where nothing has a price."""
+        """The approximate cost by list prices; None if nothing has a price."""
         return Money(self._dollars, self._uncached_dollars, self._priced, as_of()) if self._priced else None
 
     def add(self, passed: Passed) -> None:
-        """Take the next turn."""
+        """Add the next turn."""
         self.requests += 1
         self.model, self.seen_at = passed.model[:MAX_MODEL_CHARS], passed.at
         self.window_tokens = passed.window_tokens or self.window_tokens
@@ -201,12 +201,12 @@ class SeenSession:
             self._refused.append(_Refusal(turn.number, times, not passed.is_refused, passed.window_tokens))
             self.refusals += times
         self.answered_calls += passed.answered_calls
-        # A page that the model asked for was answered by one more request, which the client never saw and pays for all the same.
+        # A page that the model asked for took one more request, which the client never saw but pays for.
         for one in (passed, *passed.follow_ups):
             self._pay(one)
 
     def _pay(self, passed: Passed) -> None:
-        """Add what the request cost by list prices, where its answer said what it took."""
+        """Add the request's cost by list prices, if its answer reported its usage."""
         given, made = passed.reported_tokens, passed.output_tokens
         price = price_of(passed.model, _moment(passed.at)) if given is not None and made is not None else None
         if price is None or given is None or made is None:
@@ -224,14 +224,14 @@ class SeenSession:
         self._priced += 1
 
     def turns(self) -> list[SeenTurn]:
-        """Return of each bucket the fullest turn, and the newest request."""
+        """Return the fullest turn of each bucket, and the newest request."""
         kept = list(self._turns.turns)
-        if self._newest is not None and self._newest is not kept[-1]:  # its bucket has a fuller one
+        if self._newest is not None and self._newest is not kept[-1]:  # its bucket kept a fuller one
             kept.append(self._newest)
         return kept
 
     def row(self) -> OverviewRow:
-        """Return it as one of many, at a small part of what its story costs."""
+        """Return it as a row of the overview, at a fraction of the cost of its story."""
         turns = self.turns()
         is_refused = turns[-1].is_refused
         return OverviewRow(
@@ -273,7 +273,7 @@ class SeenSession:
 
     def _filled(self, turn: SeenTurn, number: int) -> FillTurn:
         counted = _by_kind(turn.kinds)
-        # The whole request is seen here: what the provider counts otherwise, it counts of all kinds.
+        # The whole request is visible here: a difference in the provider's count affects all kinds.
         by_kind = shares(turn.tokens, counted)
         return FillTurn(
             number,
@@ -291,8 +291,8 @@ class Seen:
     """What was done with all requests since the start.
 
     Args:
-        observes: whether nothing is changed, so that what is told of cuts would have been done.
-        telemetry: where it is told besides, request by request; None for nowhere.
+        observes: whether nothing is changed, so that the reported cuts only would have been made.
+        telemetry: where each request is also reported; None for nowhere.
     """
 
     def __init__(self, *, observes: bool = False, telemetry: Telemetry | None = None) -> None:
@@ -300,21 +300,21 @@ class Seen:
         self._telemetry = telemetry
         self.asked: Counter[RequestLabels] = Counter()
         self.seconds: dict[str, Histogram] = {}
-        """How long answers took, by wire."""
+        """Answer times, by wire."""
         self.fill: dict[str, Histogram] = {}
         """How full windows were, by wire."""
         self.windows: dict[tuple[str, str], int] = {}
-        """What models hold, by wire and name."""
+        """The models' windows, by wire and name."""
         self.tokens: dict[tuple[str, str], list[int]] = {}
-        """What answers reported, by wire and model: input, of that from a cache and into one, output."""
+        """Usage that answers reported, by wire and model: input, input from a cache, input written to a cache, output."""
         self.kinds = (0,) * len(CONTENT_KINDS)
-        """What was sent of the requests that were read, by kind of content."""
+        """What was sent of the parsed requests, by kind of content."""
         self.cuts: Counter[str] = Counter()
-        """The cuts that were made, by what each did."""
+        """The cuts that were made, by their kind."""
         self.cut_tokens = 0
-        """What was not sent, of all turns: what was cut once is not sent in later turns either."""
+        """Tokens not sent, summed over all turns: what was cut once is not sent in later turns either."""
         self.refusals: Counter[tuple[str, str]] = Counter()
-        """Refusals for size, by wire and by what came of the request."""
+        """Refusals for size, by wire and by the outcome of the request."""
         self.passed_on = 0
         """How many requests' clients got a refusal for size."""
         self.bytes_in = 0
@@ -324,15 +324,15 @@ class Seen:
         self._models: set[str] = set()
 
     def sessions(self) -> list[SeenSession]:
-        """Return the sessions, the one seen last first."""
+        """Return the sessions, the most recently seen first."""
         return list(reversed(self._sessions.values()))
 
     def session(self, name: str) -> SeenSession | None:
-        """Return a session by its name; None where it is not known, or not any more."""
+        """Return a session by its name; None if it is not known, or no longer."""
         return self._sessions.get(name)
 
     def tell(self, passed: Passed) -> None:
-        """Take what was done with a request."""
+        """Record what was done with a request."""
         outcome = passed.outcome
         model = self._named(passed.model) if passed.wire else ""
         self.asked[RequestLabels(passed.wire, model, passed.status, passed.is_streamed, outcome)] += 1
@@ -345,7 +345,7 @@ class Seen:
             self._telemetry.tell(passed, model)
 
     def _read(self, passed: Passed, model: str) -> None:
-        """Take a turn of a session."""
+        """Record a turn of a session."""
         wire, after, window = passed.wire, passed.after_tokens or 0, passed.window_tokens
         self.kinds = tuple(map(add, self.kinds, passed.kinds.tokens))
         if window:
@@ -360,8 +360,8 @@ class Seen:
         for one in (passed, *passed.follow_ups):
             self._used(one, model)
         session = self._sessions.get(passed.session)
-        # Bounded by what was seen last, since names of sessions come from clients: a thousand of them an hour are
-        # forgotten, not kept.
+        # Bounded to the most recently seen, since session names come from clients: a thousand of them an hour are forgotten, not
+        # kept.
         if session is None:
             session = self._sessions[passed.session] = SeenSession(passed)
         session.add(passed)
@@ -370,7 +370,7 @@ class Seen:
             self._sessions.popitem(last=False)
 
     def _used(self, passed: Passed, model: str) -> None:
-        """Add what an answer reported."""
+        """Add the usage that an answer reported."""
         reported = (passed.reported_tokens, passed.cached_tokens, passed.cache_write_tokens, passed.output_tokens)
         if any(reported):
             known = self.tokens.setdefault((passed.wire, model), [0] * len(reported))
@@ -378,8 +378,7 @@ class Seen:
 
     def _named(self, model: str) -> str:
         """Return the name under which a model is counted."""
-        # A client may name a model anything: as a label each name would be a time series of its own in whoever collects
-        # these.
+        # A client may name a model anything: as a label, each name would be a separate time series in the metrics system.
         if model not in self._models:
             if len(self._models) >= MAX_MODELS or len(model) > MAX_MODEL_CHARS:
                 return OTHERS
@@ -394,7 +393,7 @@ def _histogram(held: dict[str, Histogram], name: str, edges: Sequence[float]) ->
 
 
 def _by_kind(tokens: Iterable[int]) -> dict[str, int]:
-    """Return tokens in the order of `CONTENT_KINDS` by the kinds of a story."""
+    """Convert tokens in the order of `CONTENT_KINDS` to the kinds of a story."""
     made: Counter[str] = Counter()
     for kind, number in zip(CONTENT_KINDS, tokens, strict=True):
         made[_KIND_OF.get(kind, kind)] += max(0, number)

@@ -1,7 +1,7 @@
-"""Sign requests to AWS anew: a client's signature covers the host that it called, and that was the gateway.
+"""How are requests to AWS signed again? A client's signature covers the host that it called, and that was the gateway.
 
-Law: what goes to AWS is signed with the gateway's own credentials, or does not go; to any other host a signature passes as it came.
-Source: AWS's pages on Signature Version 4. Keeps out: how a signature is made (botocore).
+Law: a request to AWS is signed with the gateway's own credentials, or is not sent; to any other host a signature passes unchanged.
+Source: AWS's pages on Signature Version 4. Leaves to others: how a signature is made (botocore).
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ _SIGNATURE = frozenset({b"authorization", b"x-amz-date", b"x-amz-security-token"
 
 
 class NoCredentials(Exception):
-    """A request is signed for the gateway's host, and there is nothing to sign it with for AWS's."""
+    """A request is signed for the gateway's host, and there are no credentials to sign it for AWS."""
 
 
 def signer_of(
     headers: Pairs, base_url: str, service: str, environ: Mapping[str, str]
 ) -> Callable[[str, bytes], Pairs] | None:
-    """Return what makes the headers of a request to AWS; None where the client's own are good.
+    """Return the function that makes the headers of a request to AWS; None if the client's own are valid.
 
     Args:
         headers: the client's, names in lower case.
         base_url: the provider.
-        service: under which name AWS signs for it; empty for other APIs.
-        environ: where the gateway's credentials and region are named.
+        service: the service name in AWS's signatures; empty for other APIs.
+        environ: the variables that name the gateway's credentials and region.
 
     Raises:
-        NoCredentials: it has to be signed, and cannot be.
+        NoCredentials: it must be signed, and cannot be.
     """
     if not service or not any(name == b"authorization" and value.startswith(_SCHEME) for name, value in headers):
         return None

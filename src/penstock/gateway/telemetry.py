@@ -1,9 +1,9 @@
-"""What was done with each request, told to OpenTelemetry: metrics, and a span for each request to a model (W-7).
+"""What was done with each request, as OpenTelemetry sees it: metrics, and a span for each request to a model (W-7)?
 
-Names are those of OpenTelemetry's conventions for generative AI (revision of 2026-05, "development"), of Sentry's for how full a
-window is, and else `penstock.`; the counts are those of `metrics`. Only the API is used: whoever runs the gateway brings an SDK and
-says where it exports to, and without one nothing is recorded. Law: no attribute has text of a request, a key or an address of
-a client. Leaves to others: what was done (`passage`), and how models are counted by name (`seen`).
+Names follow OpenTelemetry's conventions for generative AI (revision of 2026-05, "development"), Sentry's for how full a window is,
+and otherwise begin with `penstock.`; the counts are those of `metrics`. Only the API is used: whoever runs the gateway brings an
+SDK and configures its export, and without one nothing is recorded. Law: no attribute contains text of a request, a key or a
+client's address. Leaves to others: what was done (`passage`), and how models are counted by name (`seen`).
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class Telemetry:
     """Instruments, and what a request adds to each.
 
     Args:
-        meters: where metrics go; None for the provider that the process has.
+        meters: where metrics go; None for the process's own provider.
         tracers: where spans go; None likewise.
-        observes: whether nothing is changed, so that what is told of cuts would have been done.
+        observes: whether nothing is changed, so that the reported cuts only would have been made.
 
     Raises:
         CallerError: the API is not installed.
@@ -47,7 +47,7 @@ class Telemetry:
             raise CallerError("OpenTelemetry needs its API: pip install 'penstock[otel]'") from None
         meters, tracers = meters or metrics.get_meter_provider(), tracers or trace.get_tracer_provider()
         self.is_exported = any(type(one).__module__.startswith("opentelemetry.sdk") for one in (meters, tracers))
-        """Whether an SDK is there that takes what is told."""
+        """Whether an SDK is there that receives the data."""
         self._kind = trace.SpanKind.CLIENT
         self._failed = trace.StatusCode.ERROR
         self._tracer = tracers.get_tracer(SCOPE, __version__)
@@ -82,10 +82,10 @@ class Telemetry:
         self._fill = meter.create_histogram("gen_ai.context.utilization", "1", "How full windows were, from 0 to 1.")
 
     def tell(self, passed: Passed, model: str) -> None:
-        """Take what was done with a request.
+        """Record what was done with a request.
 
         Args:
-            passed: it.
+            passed: what was done.
             model: the name under which its model is counted.
         """
         outcome = passed.outcome
@@ -116,7 +116,7 @@ class Telemetry:
         self._span(passed, about, failed)
 
     def _tell_context(self, passed: Passed, about: dict[str, Any]) -> None:
-        """Add what was in a request and what was taken out of it, where it was read."""
+        """Add the content of a request and what was cut from it, if it was parsed."""
         if passed.before_tokens is None:
             return
         if passed.window_tokens:
@@ -134,7 +134,7 @@ class Telemetry:
             self._answered.add(passed.answered_calls)
 
     def _tell_usage(self, passed: Passed, about: dict[str, Any]) -> None:
-        """Add what an answer reported."""
+        """Add the usage that an answer reported."""
         known = {**about, "gen_ai.token.modality": "unknown"}
         reported = (passed.reported_tokens, passed.cached_tokens, passed.cache_write_tokens, passed.output_tokens)
         for counter, tokens in zip(self._usage, reported, strict=True):
@@ -145,7 +145,7 @@ class Telemetry:
                 histogram.record(tokens, known)
 
     def _span(self, passed: Passed, about: dict[str, Any], failed: dict[str, str]) -> None:
-        """Make the span of a request, which is over."""
+        """Make the span of a finished request."""
         begun = int(passed.at * _NANOSECONDS)
         span = self._tracer.start_span(f"chat {about['gen_ai.request.model']}", kind=self._kind, start_time=begun)
         if span.is_recording():

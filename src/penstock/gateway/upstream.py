@@ -1,8 +1,8 @@
-"""Send requests to providers over HTTP, and give back what they answer, unread.
+"""How are requests sent to providers over HTTP, and their answers returned unread?
 
-Law: a request carries its sender's headers, an answer the provider's, but for those of one hop; nothing is followed, unpacked,
-remembered or added. Source: RFC 9110, section 7.6.1. Imported only to serve, because the client library is. Keeps out: what is
-sent, and what an answer says.
+Law: a request carries its sender's headers, an answer the provider's, except hop-by-hop headers; nothing is followed, decompressed,
+remembered or added. Source: RFC 9110, section 7.6.1. Imported only to serve, because the client library is. Leaves to others: what
+is sent, and what an answer says.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     Pairs = Sequence[tuple[bytes, bytes]]
 
 CONNECT_SECONDS: Final = 30.0
-"""How long connecting to a provider may take."""
+"""The time limit for connecting to a provider."""
 SILENCE_SECONDS: Final = 900.0
-"""How long a provider may say nothing: models think for minutes, and a plain answer comes at once when it is whole."""
-# Shorter than servers keep idle connections, so that none closes one that is just being used.
+"""How long a provider may be silent: models think for minutes, and an answer that is not streamed comes all at once."""
+# Shorter than servers keep idle connections, so that none is closed just as it is being used.
 _IDLE_SECONDS = 20.0
 _SILENT = "it said nothing for too long"
 
@@ -43,15 +43,15 @@ class Upstream:
         """Send a request, and return its answer before the body has come.
 
         Args:
-            method: of HTTP.
-            url: the whole address, as it is to be written.
-            headers: for the provider, in UTF-8; those of one hop, and the length, are left out.
-            body: all of it; None where there is none.
+            method: the HTTP method.
+            url: the whole address, in its final spelling.
+            headers: for the provider, in UTF-8; hop-by-hop headers, and the length, are left out.
+            body: all of it; None if there is none.
 
         Raises:
             Disconnected: the provider cannot be reached, or breaks off.
         """
-        # The body is here: whoever expects to be asked for it has been.
+        # The body is here already: the client that expected to be asked for it has been.
         left_out = (b"host", b"content-length", b"expect")
         sent = [
             (name.decode("latin-1"), (_readable(value) if name == b"accept-encoding" else value).decode())
@@ -59,7 +59,7 @@ class Upstream:
             if name not in left_out
         ]
         task = asyncio.current_task()
-        assert task is not None  # noqa: S101 - a request is served in one
+        assert task is not None  # noqa: S101 a request is served in a task
         silence = _Silence(task.cancel)
         try:
             response = await self._opened().request(
@@ -82,7 +82,7 @@ class Upstream:
                 timeout=aiohttp.ClientTimeout(total=None, connect=CONNECT_SECONDS),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
-                # Nothing of its own: what a request says of its sender is the client's.
+                # No default headers: the request's own headers identify the client.
                 skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
                 read_bufsize=1 << 18,
                 max_line_size=64 << 10,
@@ -97,13 +97,13 @@ class Upstream:
 
 
 class _Silence:
-    """A clock that rings once a provider has said nothing for `SILENCE_SECONDS`.
+    """A timer that fires once a provider has been silent for `SILENCE_SECONDS`.
 
-    When it runs out it looks how long ago something came, and goes on for the rest: to set one anew for each event, as the client
-    library does, is a tenth of what an event of a stream takes.
+    When it expires it checks how long ago something came, and continues for the rest: restarting a timer for each event, as the
+    client library does, is a tenth of the cost of a stream's event.
 
     Args:
-        end: what is called then.
+        end: called when it fires.
     """
 
     def __init__(self, end: Callable[[], object]) -> None:
@@ -113,11 +113,11 @@ class _Silence:
         self._heard_at = self._loop.time()
 
     def heard(self) -> None:
-        """Take note that something came."""
+        """Note that something came."""
         self._heard_at = self._loop.time()
 
     def stop(self) -> None:
-        """Ring no more."""
+        """Stop the timer."""
         self._timer.cancel()
 
     def _look(self) -> None:
@@ -133,8 +133,8 @@ class UpstreamResponse:
     """An answer whose body is still on its way.
 
     Args:
-        response: as the client has it.
-        silence: the clock of the request, which goes on.
+        response: the client library's response.
+        silence: the request's timer, which keeps running.
     """
 
     def __init__(self, response: aiohttp.ClientResponse, silence: _Silence) -> None:
@@ -158,13 +158,13 @@ class UpstreamResponse:
             raise Disconnected("idle", _SILENT) if self._silence.has_rung else _disconnected(error) from error
 
     async def close(self) -> None:
-        """Let go of it: a connection whose answer has not ended is closed."""
+        """Release it: a connection whose answer has not ended is closed."""
         self._silence.stop()
         self._response.close()
 
 
 def _readable(value: bytes) -> bytes:
-    """Return the codings that a client takes and that can be looked into; what it takes alone is named as it named it."""
+    """Return the client's codings that can be read here, otherwise `identity`; unchanged if all can."""
     codings = [coding.strip() for coding in value.decode("latin-1").split(",")]
     kept = [coding for coding in codings if coding.partition(";")[0].strip().lower() in READABLE_CODINGS]
     return ", ".join(kept or ["identity"]).encode("latin-1") if len(kept) < len(codings) else value
