@@ -76,7 +76,7 @@ class Passed:
     """What went to the provider, by our count and by kind."""
     window_tokens: int | None = None
     cuts: int = 0
-    """How many of its results and spans are not shown."""
+    """How many results and spans of the request are not shown."""
     handles: tuple[str, ...] = ()
     new_cuts: tuple[str, ...] = ()
     """The kind of each cut that no earlier turn had: `cleared` or `collapsed`."""
