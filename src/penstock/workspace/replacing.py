@@ -265,7 +265,7 @@ def _lock_of(folder: system.Folder) -> tuple[int, bool]:
     return os.open(path, os.O_RDWR | os.O_CREAT | system.NOFOLLOW | system.PRIVATE, 0o600), True
 
 
-# ── what was displaced ───────────────────────────────────────────────────────────────────────────────────────────
+# ── the displaced file ───────────────────────────────────────────────────────────────────────────────────────────
 
 Found = Literal["same", "changed", "open"]
 """What a displaced file is: `same` as it was read, `changed` since, or `open` for writing by somebody."""
@@ -338,7 +338,7 @@ def _put_back(folder: system.Folder, beside: str, name: bytes, ours: bytes) -> s
     return beside
 
 
-# ── files beside files ───────────────────────────────────────────────────────────────────────────────────────────
+# ── temporary files ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @contextmanager

@@ -169,7 +169,7 @@ class Root:
         base = base.rstrip(b"/") + b"/"
         return real[len(base) :] if real.startswith(base) else None
 
-    # ── opens ────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── opening ──────────────────────────────────────────────────────────────────────────────────────────────
 
     def look(self, relative: bytes) -> os.stat_result:
         """Return the status of what is at a path, without opening it.

@@ -143,7 +143,7 @@ def _binary(path: str, kind: str, size_bytes: int) -> str:
     return f"{path} is binary ({kind}, {size_bytes} bytes) and is not shown as text."
 
 
-# ── names that are nearly right ──────────────────────────────────────────────────────────────────────────────────
+# ── similar names ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _instead(root: Root, relative: bytes) -> tuple[str, Call]:

@@ -186,7 +186,7 @@ class Walk:
             self._progress(self._seen)
         return Batch(self.prefix, descriptor, names)
 
-    # ── down and up ─────────────────────────────────────────────────────────────────────────────────────
+    # ── descending and ascending ────────────────────────────────────────────────────────────────────────
 
     def _enter(self, frame: _Frame, name: str) -> None:
         """Descend into a folder; what cannot be entered is counted."""

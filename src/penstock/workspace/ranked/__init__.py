@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from penstock.workspace.walk import Omitted
 
 MAX_RANKED = 300
-"""Passages that are compared and can be paged through; a caller who has not found it by then should ask differently."""
+"""How many passages are compared and can be paged through; beyond that, another question finds more."""
 MAX_PAGE = 10
 """Passages per page."""
 MAX_LINE_CHARS = 400
@@ -181,7 +181,7 @@ def _outside(root: Root, folder: str | None) -> str | None:
     return None if os.path.join(os.path.realpath(folder), "").startswith(above) else folder
 
 
-# ── what is found ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── the results ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _weighed(index: Index, words: list[str], glob: str, prefix: bytes) -> tuple[list[Hit], bool]:
