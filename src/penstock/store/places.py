@@ -49,7 +49,7 @@ class ContentPlaces(Database):
             return {}
         return {"objects": f"{self._objects.url} (from {self._objects.large_bytes} bytes on)"}
 
-    # ── in ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _is_large(self, size_bytes: int) -> bool:
         """Return whether a content of that size becomes an object."""
@@ -123,7 +123,7 @@ class ContentPlaces(Database):
         execute("DELETE FROM loose_objects WHERE place = ?", (place,))
         return place
 
-    # ── out ──────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _stored_piece(self, place: str, number: int, start: int, count: int) -> bytes | None:
         """Return a piece as it is stored; None if there is none. Raises `StoreFault`."""
@@ -133,7 +133,7 @@ class ContentPlaces(Database):
             raise StoreFault("unreachable", _elsewhere(place))
         return self._objects.read(place, start, count)
 
-    # ── away ─────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── removing ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _loosen(self, execute: Execute, places: Iterable[str]) -> None:
         """Condemn the objects among the places of contents that are deleted in this transaction."""

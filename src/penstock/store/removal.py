@@ -66,7 +66,7 @@ class RemovalTables(SummaryTables):
     retention = Retention()
     taken: tuple[Removal, ...] = ()
 
-    # ── what there is ────────────────────────────────────────────────────────────────────────────────────────────
+    # ── listing ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def sessions(self, limit: int | None = None) -> list[SessionInfo]:
         """Return the sessions, the last used first; `Store.sessions` says more."""
@@ -107,7 +107,7 @@ class RemovalTables(SummaryTables):
         held = {holder for holder in {str(holder) for _, holder in rows} if self._is_held(execute, holder)}
         return {str(session) for session, holder in rows if holder in held}
 
-    # ── what a person names ──────────────────────────────────────────────────────────────────────────────────────
+    # ── removal by name ──────────────────────────────────────────────────────────────────────────────────────────
 
     def remove_sessions(self, sessions: Iterable[str]) -> list[Removal]:
         """Remove sessions for good; `Store.remove_sessions` says more."""
@@ -205,7 +205,7 @@ class RemovalTables(SummaryTables):
             finally:
                 self._keep_reserve()
 
-    # ── what rules say ───────────────────────────────────────────────────────────────────────────────────────────
+    # ── removal by rules ─────────────────────────────────────────────────────────────────────────────────────────
 
     def collect(self, rules: Retention, *, is_dry_run: bool = False) -> list[Removal]:
         """Remove what has expired and what exceeds some rules; `Store.collect` says more."""

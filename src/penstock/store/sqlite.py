@@ -267,7 +267,7 @@ class SqliteStore(FileTables):
             raise CallerError("A store is not carried into a forked process: open it there.")
         return self._connection
 
-    # ── one writer ───────────────────────────────────────────────────────────────────────────────────────────────
+    # ── the single writer ────────────────────────────────────────────────────────────────────────────────────────
 
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
