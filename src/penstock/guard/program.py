@@ -293,7 +293,8 @@ def _has_stopped(running: subprocess.Popen[bytes]) -> bool:
         return False
     if seen is None or seen.si_code != os.CLD_STOPPED:
         return False
-    # Whoever continues this process continues the program, but only once this one passes stops on again: the next may come at once.
+    # Whoever continues this process also continues the program, but only after this one forwards stop signals again: the next
+    # stop may come at once.
     woken: list[int] = []
     hand_on = signal.signal(signal.SIGCONT, lambda number, _: woken.append(number))
     said = None
