@@ -171,7 +171,7 @@ COUNT_FILES = Tool(
 """The tool that says how large a tree is (L-4)."""
 
 
-# ── words ────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── wording ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _NO_FILES = "No files found matching the criteria."
 # How our own lines begin. A file may be called "[Listing complete. Total: 0 files]"; shown unescaped, it would end the listing.

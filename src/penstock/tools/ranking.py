@@ -132,7 +132,7 @@ def index_place(kept_in: Store | Callable[[], Store] | None) -> IndexPlace:
     return IndexPlace(None if kept is None else f"{kept}/{INDEX_FOLDER}", is_redacted)
 
 
-# ── words ────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── wording ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _render(found: Ranking, shown: tuple[RankedPassage, ...], following: str | None, goes_on: str = "") -> str:

@@ -124,7 +124,7 @@ def _of_search(changes: dict[str, str | bool]) -> dict[str, str | bool]:
     return {"glob" if name == "pattern" else name: value for name, value in changes.items()}
 
 
-# ── words ────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── wording ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _render(found: Search, matches: Sequence[SearchMatch], following: str | None, wider: str, grep: str) -> str:
