@@ -66,7 +66,7 @@ def tables(story: Story) -> tuple[PageTable, ...]:
     return largest(story), waste(story), removed(story)
 
 
-# ── the largest things ───────────────────────────────────────────────────────────────────────────────────────────
+# ── the largest items ────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def largest(story: Story) -> PageTable:

@@ -133,7 +133,7 @@ class Teller:
             case Compacted():
                 self._compacted(happening)
 
-    # --- what is said ---
+    # --- messages ---
 
     def _instructed(self, what: Instructed) -> None:
         self._end_reply()
