@@ -149,7 +149,7 @@ class Fitting(Generic[M]):
         self._known: list[_Known] = []
         self._lock = threading.Lock()
 
-    # ── results of tools ─────────────────────────────────────────────────────────────────────────────────────────
+    # ── tool results ─────────────────────────────────────────────────────────────────────────────────────────────
 
     def guard(self, texts: Iterable[str], tool_name: str) -> list[str]:
         """Return the texts of one result, together within what a result may take; the whole of what is cut is kept.
@@ -198,7 +198,7 @@ class Fitting(Generic[M]):
         most = int(self.window_tokens * CHARS_PER_TOKEN) // RESULT_SHARE
         return Allowance.chars(max(200, min(default_allowance().limit, most)))
 
-    # ── calls of the model ───────────────────────────────────────────────────────────────────────────────────────
+    # ── model calls ──────────────────────────────────────────────────────────────────────────────────────────────
 
     def call(self, send: Callable[[list[M], int | None], R], messages: Sequence[M], body: Json) -> R:
         """Return the answer of `send` to as much of `messages` as fits, recovering from an overflow if necessary.
@@ -358,7 +358,7 @@ class Fitting(Generic[M]):
         carried = replace(known.transcript, system=loaded.system, tools=loaded.tools)
         return known, carried.append(*written[len(known.written) :])
 
-    # ── what is taken from view ──────────────────────────────────────────────────────────────────────────────────
+    # ── cleared content ──────────────────────────────────────────────────────────────────────────────────────────
 
     def _applied(self, transcript: Transcript, made: Plan) -> Transcript:
         """Return the transcript after a plan, with what it clears in the store; if storing fails, without handles."""
