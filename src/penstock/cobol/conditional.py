@@ -1,8 +1,8 @@
-"""Tell which lines conditional compilation leaves out: `>>IF`, `>>EVALUATE`, `$IF`, `?IF`, and what defines their constants.
+"""Which lines does conditional compilation leave out: `>>IF`, `>>EVALUATE`, `$IF`, `?IF`, and the directives that define constants?
 
-Only what the source itself decides is decided. A constant that it does not define may come with the options of a compiler, and then
-the code of every branch counts, and a warning says so. Keeps out how lines are read (`reading`) and what an expression of constants
-is (`constants`).
+Only what the source itself decides is decided. A constant that it does not define may come from a compiler option; then the code of
+every branch counts, and a warning says so. Leaves to others: how lines are read (`reading`) and the value of an expression of
+constants (`constants`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Find what an expression of constants is worth, as directives of a compiler hold them: arithmetic, comparisons, AND, OR and NOT.
+"""What is the value of a constant expression in a compiler directive: arithmetic, comparisons, AND, OR and NOT?
 
-A constant that nothing here defines makes what depends on it unknown, and no more: `A = 1 OR B = 2` holds where one of them does.
-Keeps out where constants come from (`conditional`). Law: linear in the words, whatever they are.
+An undefined constant makes only what depends on it unknown: `A = 1 OR B = 2` holds if one of the two is known to hold.
+Leaves to others: where constants come from (`conditional`). Law: linear in the words, whatever they are.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Collect the names that statements name: PERFORM, GO TO, CALL, COPY, and what else moves control.
+"""Which names do statements refer to: PERFORM, GO TO, CALL, COPY, and whatever else transfers control?
 
-Keeps out what the names resolve to: a target may be in this program, in a copybook or nowhere (`facts.flow` tells).
-Names are spelled as the code has them.
+Leaves to others: what the names resolve to; a target may be in this program, in a copybook or nowhere (`facts.flow`).
+Names are spelled as in the code.
 """
 
 from __future__ import annotations

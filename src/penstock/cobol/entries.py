@@ -1,7 +1,7 @@
-"""The expressions that read declarations: the sentences of all divisions but the PROCEDURE DIVISION.
+"""Which expressions read declarations: the sentences of all divisions except the PROCEDURE DIVISION?
 
 `ENTRY` matches one sentence of any kind and always advances, so that the walk in `structure` is a loop of matches.
-Keeps out lines, and what an entry means.
+Leaves to others: lines, and what an entry means.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Tell in which format the lines of a source are: fixed, free or variable; by its directives, else by its columns.
+"""Which format are the lines of a source in, fixed, free or variable: by its directives, or else by its columns?
 
-Beside them stand the lines that keep to no columns, and so say nothing of a format: directives, options of a compiler,
-and the includes of a librarian. Keeps out what of a line is code (`reading`). Law: every line has one format, told in
-linear time.
+Also here: the lines that ignore columns, and so say nothing about the format: directives, compiler options, and the includes of a
+librarian. Leaves to others: which part of a line is code (`reading`). Law: every line has one format, found in linear time.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""The expressions that read code, the tokens, and how words are folded and spelled.
+"""Which expressions and tokens read code, and how are words folded and spelled?
 
-Keeps out what tokens mean where they stand. The expressions run over code that was folded to upper case (`fold`), of
-the same length, so that offsets hold in both. A literal that nobody closes ends with its line; an EXEC block that
-nobody closes is no block: one apostrophe too many hides one line, not the program.
+Leaves to others: what tokens mean in context. The expressions run over code that was folded to upper case (`fold`), of
+the same length, so that offsets are valid in both. An unclosed literal ends with its line; an unclosed EXEC block is not a
+block: one apostrophe too many hides one line, not the program.
 
-Law: every expression is possessive, atomic or bounded by what cannot follow, and ends with the code where it skips
-blanks, so that reading is linear in the code. Where a repetition could give back, a source of nothing but its first
+Law: every expression is possessive, atomic or bounded by what cannot follow, and ends with the code if it skips
+blanks, so that reading is linear in the code. If a repetition could backtrack, a source that consists only of its first
 half would be tried from every position: `tests/cobol/test_structure.py` holds a table of them.
 """
 

@@ -1,14 +1,14 @@
-"""The values that a scanned program consists of: where its parts are, by line.
+"""Which values make up a scanned program: where its parts are, by line?
 
-Laws that every reader of these values may count on:
+Laws that every reader of these values may rely on:
 
 - Lines are 1-based and inclusive, those of the file as it is; nothing here is relative to a chunk.
-- Names keep their spelling; they are compared case-blind (`key`).
+- Names keep their spelling; they are compared case-insensitively (`key`).
 - Offsets (`start`, `end`) are into `ScannedSource.code`, `end` exclusive. That text has a line for every line of the
-  file: from column 8 on in fixed format, blank where there is no code, and joined to the line before by a unit
-  separator in place of a newline where that is continued.
+  file: from column 8 on in fixed format, blank if there is no code; a continued line is joined to the line before by a unit
+  separator in place of a newline.
 
-Keeps out: how it is found (`lexing`, `structure`) and what it means (`facts`).
+Leaves to others: how it is found (`lexing`, `structure`) and what it means (`facts`).
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Tell what of a file is code, and the kind of each line.
+"""Which part of a file is code, and of which kind is each line?
 
-What comes out has a line for every line of the file, in which what is no code is blank: sequence numbers, indicators,
-comments, debug lines, directives, columns 73 to 80. A continued line follows the line that it continues after `BREAK`
-in place of a newline, so that a literal or word may run on and lines still count.
+The result has a line for every line of the file, with everything that is not code blanked: sequence numbers, indicators,
+comments, debug lines, directives, columns 73 to 80. A continuation line follows the line that it continues after `BREAK`
+in place of a newline, so that a literal or word may run on and line counts stay right.
 
-Keeps out bytes (`records`), what columns say of a format (`formats`), tokens and names: nothing here knows a verb, only
+Leaves to others: bytes (`records`), what columns say about the format (`formats`), tokens and names. This file knows no verbs, only
 the few words that change how columns are read (CBL, PROCESS, the directives, EJECT, WITH DEBUGGING MODE, the `?SECTION`
 that begins a member of a library).
 

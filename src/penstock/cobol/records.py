@@ -1,7 +1,7 @@
-"""Take the lines of a file out of its bytes: by its encoding, and by what ends its records.
+"""What are the lines of a file, given its bytes: by its encoding, and by its record separators?
 
-Law: no file is refused, and the text of line n is the stretch of bytes from offset n to offset n + 1. Keeps out what of
-a line is code (`reading`).
+Law: no file is refused, and the text of line n is the bytes from offset n to offset n + 1. Leaves to others: which part of a line
+is code (`reading`).
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Put the new text of REPLACE, and of the REPLACING of a COPY, where the code has the old one.
+"""What is the code after REPLACE, and after the REPLACING of a COPY?
 
-A REPLACE holds from its end on: for the code that follows, for what that copies, and, where it stands in a copybook, for what
-follows the COPY. Literals are words of their own, in which nothing is replaced, and COPY and REPLACE statements stay as they are.
+A REPLACE applies from its end on: to the code that follows, to what that copies, and, if it is in a copybook, to what follows the
+COPY. Nothing is replaced inside literals, which are single words, and COPY and REPLACE statements stay as they are.
 
-Keeps out how code is read (`reading`) and where copybooks come from. Laws: the code keeps its lines, one for one; what was replaced
-once is not replaced again by the same statement; no more than `MAX_GROWN_CHARS` are added.
+Leaves to others: how code is read (`reading`) and where copybooks come from. Laws: the code keeps its lines, one for one; replaced
+text is not replaced again by the same statement; no more than `MAX_GROWN_CHARS` are added.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Tell which of several programs of one name a CALL means, by where the caller and they are contained.
+"""Which of several programs with one name does a CALL mean, given which programs contain the caller and the candidates?
 
-A contained program is known to the program that directly contains it, a COMMON one to all that this contains; programs that
-nothing contains are known to everybody, and so are methods, by their class. Nearer ones hide others.
+A contained program is visible to the program that directly contains it, a COMMON one to everything in that program; programs that
+nothing contains are visible to all, and so are methods, by their class. Nearer ones hide others.
 """
 
 from __future__ import annotations

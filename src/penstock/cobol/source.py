@@ -1,10 +1,10 @@
-"""A file that was scanned, with ways to its lines, words and bytes.
+"""What is a scanned file, and how does one get its lines, words and bytes?
 
-Everything that shows a source to somebody asks here: `bytes_of` for the file as it is, `text` for its characters,
-`shown` for a line as a prompt has it, `words` for tokens. Laws: lines are 1-based and inclusive; `bytes_of` over all
+Everything that shows a source asks here: `bytes_of` for the file as it is, `text` for its characters,
+`shown` for a line as in a prompt, `words` for tokens. Laws: lines are 1-based and inclusive; `bytes_of` over all
 lines, joined, is the file.
 
-Keeps out: how lines are read (`reading`), words are found (`lexing`) and programs are told apart (`structure`).
+Leaves to others: how lines are read (`reading`), words are found (`lexing`) and programs are separated (`structure`).
 """
 
 from __future__ import annotations

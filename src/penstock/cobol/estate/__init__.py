@@ -1,8 +1,8 @@
-"""Read what stands beside the COBOL, and link it: jobs, screens, regions, tables and databases of an estate (C-16).
+"""What surrounds the COBOL of an estate, and how is it linked: jobs, screens, regions, tables and databases (C-16)?
 
-`kind_of` says what a file is, `member` reads it, `Copybooks` finds what COPY names, `Estate` links members and the
-facts of programs: which job runs a program on which data, which transaction starts it, who calls it, who else uses
-its tables.
+`kind_of` says what kind a file is, `member` reads it, `Copybooks` finds what COPY names, and `Estate` links members with the
+facts of programs: which job runs a program on which data, which transaction starts it, which programs call it, and which others
+use its tables.
 
 Texts in, values out; no file is opened here. Laws: hostile input never raises; everything is linear.
 """

@@ -1,8 +1,7 @@
-"""Read the screens that a BMS source describes: mapsets, maps and fields, and the copybook that CICS makes of them.
+"""Which screens does a BMS source describe: mapsets, maps and fields, and the copybook that CICS generates from them?
 
-The translator can write that copybook anew at every build, so an estate may hold the map alone; a program that
-copies it would else miss it. Keeps out colours. Law: the names and pictures of the copybook are those of the
-translator.
+The translator can generate that copybook at every build, so an estate may hold only the map; without this, a program that copies
+the copybook would lack it. Leaves to others: colours. Law: the copybook has the translator's names and pictures.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Find the copybook of a name among the files of an estate, maps included as CICS would make them.
+"""Which file of an estate is the copybook of a given name, including the copybooks that CICS would generate from maps?
 
-Keeps out opening files: their bytes are given. Laws: the same files give the same answer in any order; a copybook
-comes before a program of the same name, a layout before what a map source makes; of several the one that lies nearest to
-who copies it; no file is its own copybook.
+Leaves to others: opening files; their bytes are given. Laws: the same files give the same answer in any order; a copybook
+is preferred to a program of the same name, and a layout to what a map source generates; of several, the one nearest to the
+file with the COPY is taken; no file is its own copybook.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Read the resources that a CICS region defines: DEFINE statements of a CSD for transactions, programs, files, mapsets, and the
-same in the XML of a bundle.
+"""Which resources does a CICS region define: DEFINE statements of a CSD for transactions, programs, files and mapsets, or the
+same in the XML of a bundle?
 
-Keeps out attributes that link nothing.
+Leaves to others: attributes that link nothing.
 """
 
 from __future__ import annotations

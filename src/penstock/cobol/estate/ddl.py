@@ -1,6 +1,6 @@
-"""Read the tables of a source: CREATE TABLE, or the DECLARE TABLE of a DCLGEN, with columns; and which program a procedure is.
+"""Which tables does a source define, by CREATE TABLE or the DECLARE TABLE of a DCLGEN, and which program implements a procedure?
 
-Keeps out tablespaces, privileges and data.
+Leaves to others: tablespaces, privileges and data.
 """
 
 from __future__ import annotations

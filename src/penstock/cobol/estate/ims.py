@@ -1,6 +1,6 @@
-"""Read the databases and views of IMS: DBDs with their segments, PSBs with what they are sensitive to.
+"""Which IMS databases and views does a source define: DBDs with their segments, PSBs with their sensitive segments?
 
-Keeps out access methods.
+Leaves to others: access methods.
 """
 
 from __future__ import annotations

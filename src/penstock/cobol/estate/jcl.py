@@ -1,11 +1,11 @@
-"""Read which jobs run which programs on which data: jobs and procedures of JCL with their steps and DD statements.
+"""Which jobs run which programs on which data: the jobs and procedures of JCL, with their steps and DD statements?
 
-A card is read in three steps: name, operation and operands with their continuations (`_cards`), symbols put in, and
-what it means to the job it stands in (`_Building`). Keeps out scheduling and conditions between steps. Symbols that
-the member sets itself are put in; others stay as they are. What other members bring is put in by whoever has them
-(`running`): what INCLUDE names (`included`), and in a procedure what its EXEC gives to symbols (`called`).
+A card is read in three steps: its name, operation and operands with continuations (`_cards`); symbols substituted; and its
+meaning within its job (`_Building`). Symbols that the member itself sets are substituted; others stay as they are. What comes
+from other members is substituted by `running`, which has them: what INCLUDE names (`included`), and for a procedure the
+values that its EXEC gives to symbols (`called`). Leaves to others: scheduling and conditions between steps.
 
-Law: any text has an answer, linear in it; what is in a stream is no JCL.
+Law: any text has an answer, linear in it; in-stream data is not JCL.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Tell what a file of a mainframe's estate is: by what it says, and by its name where that says nothing.
+"""What kind is a file of a mainframe estate, by its content, or by its name if the content does not say?
 
-Keeps out reading it. Law: any bytes have an answer, from their first few thousand.
+Leaves to others: reading it. Law: any bytes have an answer, from their first few thousand.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Link an estate: jobs and transactions to programs, programs to programs, DD names to data sets (C-16).
+"""How is an estate linked: jobs and transactions to programs, programs to programs, DD names to data sets (C-16)?
 
-Keeps out reading members and programs; both are given. Names are compared case-blind.
+Leaves to others: reading members and programs; both are given. Names are compared case-insensitively.
 
-Law: a link is made of names that the sources say; what leads nowhere is listed as missing, not dropped.
+Law: a link consists of names from the sources; what leads nowhere is listed as missing, not dropped.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Read assembler macros: label, operation and operands of each statement, continuations joined.
+"""Which statements does an assembler macro source have: label, operation and operands of each, with continuations joined?
 
-BMS, PSBs and DBDs are written in them. Keeps out what a macro means. Law: any text has an answer, linear in it.
+BMS, PSBs and DBDs are written this way. Leaves to others: what a macro means. Law: any text has an answer, linear in it.
 """
 
 from __future__ import annotations

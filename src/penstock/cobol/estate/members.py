@@ -1,6 +1,6 @@
-"""Read the files of an estate that are no COBOL: what a file of each kind defines.
+"""What does a file of an estate that is not COBOL define, according to its kind?
 
-Keeps out COBOL programs, which `scan` and `facts` read. Law: any bytes are a member, without an exception and in
+Leaves to others: COBOL programs, which `scan` and `facts` read. Law: any bytes are a member, without an exception and in
 linear time.
 """
 

@@ -1,10 +1,10 @@
-"""Tell which steps a job comes to: those of its procedures in their place, with the DD statements that hold there.
+"""Which steps does a job run, with those of its procedures in place and the DD statements that apply there?
 
-What the job says of a DD of a procedure changes that DD as JCL has it: only what it says takes the place of what was
-there, and of data sets that are concatenated as many as it names. Members that INCLUDE names are put in place.
+What a job says of a procedure's DD overrides it as in JCL: only the given parameters are replaced, and of concatenated data
+sets only as many as the job names. Members that INCLUDE names are put in place.
 
-Keeps out what programs do with the data. Law: procedures and includes that name themselves end; a step that runs a
-procedure comes before the steps of that.
+Leaves to others: what programs do with the data. Law: procedures and includes that name themselves end; a step that runs a
+procedure comes before the steps of that procedure.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
-"""Tell which uses of an item have nothing to do with each other: a scratch field that is filled twice, and taken twice.
+"""Which uses of an item are independent of each other, as of a scratch field that is filled twice and read twice?
 
-`MOVE A TO T … MOVE T TO B` and, elsewhere, `MOVE X TO T … MOVE T TO Y` bring A to B and never to Y. Of each item that is
-moved to and moved on, every pair of two such statements is looked at: whether what the first leaves may still be there
-where the second begins. Keeps out which values those are (`reaching`, which is asked).
+`MOVE A TO T … MOVE T TO B` and, elsewhere, `MOVE X TO T … MOVE T TO Y` bring A to B but never to Y. For each item that is
+moved to and moved on, every such pair of statements is examined: can what the first leaves still be there when the second
+begins? Leaves to others: which values those are (`reaching`, which is asked).
 
-Law: two statements are said to be apart only where no way of the program leads from the one to the other over which the
-item keeps what it got.
+Law: two statements are called apart only if no path through the program leads from one to the other with the item unchanged.
 """
 
 from __future__ import annotations

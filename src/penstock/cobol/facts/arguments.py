@@ -1,6 +1,6 @@
-"""Read what a statement gives to another program: behind USING, or in the parentheses of a function or method.
+"""What does a statement pass to another program: after USING, or in the parentheses of a function or method?
 
-Keeps out what the other program calls them.
+Leaves to others: what the other program calls them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""List the programs that a program reaches: CALL, LINK, XCTL, START, RETURN TRANSID and the CALL of SQL, with what a data name may
-hold.
+"""Which programs does a program reach by CALL, LINK, XCTL, START, RETURN TRANSID or SQL CALL, including those that a data name may
+hold?
 
-Methods are `objects`'. Keeps out who calls this program, which is the estate's.
+Leaves to others: methods (`objects`), and the callers of this program (`estate`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""List what a program asks of CICS: commands with the resource they act on and how their failure is met.
+"""What does a program ask of CICS: commands, with the resource that each acts on and how its failure is handled?
 
-Keeps out where a resource is defined, which is the estate's.
+Leaves to others: where a resource is defined (`estate`).
 """
 
 from __future__ import annotations

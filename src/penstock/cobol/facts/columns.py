@@ -1,7 +1,7 @@
-"""Tell of which tables the columns of a query come, by the names in front of them: P of `P.ID` in `FROM PARTS P`.
+"""Which tables do the columns of a query come from, by their qualifiers: P of `P.ID` in `FROM PARTS P`?
 
-Keeps out the host variables that they go to. Law: a column has tables only where every name in it says its own, or there is one
-table alone; of anything else, as a query within, it is not told.
+Leaves to others: the host variables that receive them. Law: a column gets tables only if every name in it is qualified, or if there
+is only one table; anything else, such as a subquery, gets none.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Tell which programs a program runs by a command of its system: `CALL "SYSTEM" USING "./bin/report"`.
+"""Which programs does a program run by an operating system command: `CALL "SYSTEM" USING "./bin/report"`?
 
-A command names a file, and which program that is only the estate can say. Keeps out when it is run. Law: every name is
-one that the source says, with its line; a part of a command that is data names nothing.
+A command names a file; only the estate knows which program that is. Leaves to others: when it runs. Law: every name comes from
+the source, with its line; a part of a command that is data names nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Tell what a STRING puts one behind the other, piece by piece.
+"""What does a STRING concatenate, piece by piece?
 
-Keeps out where it goes, and what the text is for. Law: every letter is one of the source; what is data is what the
-caller says of it.
+Leaves to others: where it goes, and what the text is for. Law: every letter comes from the source; the caller decides what
+represents data.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Draw control flow and calls as Mermaid text.
+"""How do control flow and calls look as Mermaid text?
 
-Keeps out rendering. Laws: the same facts give the same text; no name can break out of its label; nodes and edges are
+Leaves to others: rendering. Laws: the same facts give the same text; no name can break out of its label; nodes and edges are
 bounded, and the text says how many were left out.
 """
 

@@ -1,9 +1,9 @@
-"""Tell which SQL a program prepares or runs whose text is data: EXECUTE IMMEDIATE and PREPARE of a host variable.
+"""Which SQL does a program prepare or run whose text is data: EXECUTE IMMEDIATE and PREPARE of a host variable?
 
 The text is what the item can hold at the statement, or what a STRING composes in it, with a `?` for each part that is data;
-an item that stands for the name of a table is put in by each value that it can have there.
-Keeps out how a statement is read (`sql`). Law: every text is one that the source says, with its line; what may be there besides is
-said as a reason.
+an item used as a table name is replaced by each value that it can have there.
+Leaves to others: how a statement is read (`sql`). Law: every text comes from the source, with its line; a reason says what else may
+be there.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""List the procedures that run while a screen is up: the EVENT, BEFORE, AFTER and EXCEPTION PROCEDURE of its controls and windows.
+"""Which procedures run while a screen is up: the EVENT, BEFORE, AFTER and EXCEPTION PROCEDURE of its controls and windows?
 
-Keeps out when one runs, which the user decides. Law: every name is one that an entry or a statement says.
+Leaves to others: when one runs, which the user decides. Law: every name comes from an entry or a statement.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Read what an EXEC block says: its command and options (CICS, DLI), or its words (SQL).
+"""What does an EXEC block say: its command and options (CICS, DLI), or its words (SQL)?
 
-Keeps out what the resources are. Law: any text has an answer; parentheses and literals that never end, end with the
-text.
+Leaves to others: what the resources are. Law: any text has an answer; unclosed parentheses and literals end with the text.
 """
 
 from __future__ import annotations

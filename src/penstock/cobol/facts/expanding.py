@@ -1,12 +1,12 @@
-"""Put the copybooks of a program in place: entries and code in order, each with its line in the program's file.
+"""What is a program with its copybooks in place: entries and code in order, each with its line in the program's file?
 
-A copybook is looked up by name, read with its REPLACING, and put where its COPY stands; its lines are those of the
-COPY, so that a citation never leaves the file that was asked about. Copybooks that copy others are followed.
+A copybook is looked up by name, read with its REPLACING, and put where its COPY is; its lines are those of the COPY, so that a
+citation never leaves the requested file. Nested copybooks are followed.
 
-Keeps out files and directories (a lookup is given) and what entries and statements mean.
+Leaves to others: files and directories (a lookup is given) and what entries and statements mean.
 
-Law: no copybook makes it endless or more than linear: nesting ends at `MAX_DEPTH`, all at `MAX_COPIES` and
-`MAX_COPIED_CHARS`, and what was left out is said in a note.
+Law: no copybook makes this endless or more than linear: nesting stops at `MAX_DEPTH`, the total at `MAX_COPIES` and
+`MAX_COPIED_CHARS`, and a note says what was left out.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""List where errors are met or made: checks of outcomes, condition phrases, handlers, abends and return codes.
+"""Where does a program handle or raise errors: status checks, condition phrases, handlers, abends and return codes?
 
-Keeps out whether what is done about them is enough.
+Leaves to others: whether the handling is sufficient.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Tell which names a file may have whose ASSIGN names a data item: what is moved to the item, or composed in it.
+"""Which names may a file have whose ASSIGN names a data item: what is moved to the item, or composed in it?
 
-Keeps out whether a name is that of a file or of a DD, which is the estate's. Law: every name is one that the source
-says, with its line; what is data in a composed one is `*`.
+Leaves to others: whether a name is that of a file or of a DD (`estate`). Law: every name comes from the source, with its line;
+data in a composed one is `*`.
 """
 
 from __future__ import annotations

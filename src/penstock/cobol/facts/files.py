@@ -1,6 +1,6 @@
-"""List the files that a program uses: SELECT, FD or SD, records and statements, joined by name.
+"""Which files does a program use: SELECT, FD or SD, records and statements, joined by name?
 
-Keeps out which data set a DD name is in a job, which is the estate's.
+Leaves to others: which data set a job gives to a DD name (`estate`).
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Follow control: edges between paragraphs, what falls into what, and what nothing reaches.
+"""How does control flow between paragraphs: edges, fall-through, and what nothing reaches?
 
-Keeps out conditions: both branches may be taken. What is performed and what is jumped to are two things: a PERFORM
-comes back at the end of its range, a jump stays where it leads.
+Leaves to others: conditions; both branches may be taken. PERFORM and jump differ: a PERFORM returns at the end of its range,
+a jump stays where it leads.
 
-Law: what is called dead is reached by no PERFORM, jump, fall-through, entry or declarative that the source says;
-what could still reach it is said as a doubt, and where the ways are too many to follow, nothing is called dead.
+Law: code called dead is reached by no PERFORM, jump, fall-through, entry or declarative in the source; whatever could still
+reach it is reported as a doubt, and if the paths are too many to follow, nothing is called dead.
 """
 
 from __future__ import annotations

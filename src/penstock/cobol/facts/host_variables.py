@@ -1,6 +1,6 @@
-"""Tell the host variables of an EXEC SQL: which it reads, and which it writes.
+"""Which host variables does an EXEC SQL read, and which does it write?
 
-Keeps out which items they are (`references`), and what the statement does with tables (`sql`).
+Leaves to others: which items they are (`references`), and what the statement does with tables (`sql`).
 """
 
 from __future__ import annotations

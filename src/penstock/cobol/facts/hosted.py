@@ -1,9 +1,9 @@
-"""Tell which column of a table each host variable of an EXEC SQL is stored in, read from, or compared with.
+"""Which table column is each host variable of an EXEC SQL stored in, read from, or compared with?
 
-Keeps out of which tables a query's columns come (`columns`), and which items host variables are (`references`).
+Leaves to others: which tables a query's columns come from (`columns`), and which items host variables are (`references`).
 
-Law: of each use the statement names the column by itself, and its table by the one that it has or by the name in front; what is
-calculated, or stands in a query within, is not told.
+Law: for each use, the statement names the column directly, and its table either as the only one or by a qualifier; calculated
+values and subqueries are not reported.
 """
 
 from __future__ import annotations

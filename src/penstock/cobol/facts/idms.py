@@ -1,6 +1,6 @@
-"""List what a program asks of IDMS, or of another database of records and sets: OBTAIN, FETCH, STORE, MODIFY, ERASE and so on.
+"""What does a program ask of IDMS, or of another database of records and sets: OBTAIN, FETCH, STORE, MODIFY, ERASE and so on?
 
-Keeps out where a record or set is defined (the schema, which is on no shelf of the estate).
+Leaves to others: where a record or set is defined (the schema, which is not among the estate's members).
 """
 
 from __future__ import annotations

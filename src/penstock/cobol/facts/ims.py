@@ -1,6 +1,6 @@
-"""List what a program asks of IMS: EXEC DLI, and calls of the DL/I interface.
+"""What does a program ask of IMS: EXEC DLI, and calls of the DL/I interface?
 
-Keeps out where a segment is defined (the estate's PSBs and DBDs).
+Leaves to others: where a segment is defined (the estate's PSBs and DBDs).
 """
 
 from __future__ import annotations

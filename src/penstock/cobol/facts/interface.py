@@ -1,7 +1,7 @@
-"""Tell what goes in and out of a program, what it does with each resource, and what kind of program it is.
+"""What goes in and out of a program, what does it do with each resource, and what kind of program is it?
 
-The operations of files, CICS, SQL, DL/I, IDMS and MQ are joined here by the name of their resource. Keeps out the jobs and
-transactions that run the program, which are the estate's.
+The operations of files, CICS, SQL, DL/I, IDMS and MQ are joined here by the name of their resource. Leaves to others: the jobs and
+transactions that run the program (`estate`).
 """
 
 from __future__ import annotations

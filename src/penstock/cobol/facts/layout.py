@@ -1,9 +1,9 @@
-"""Lay out the data: items with their clauses, offsets and sizes, from the entries of the DATA DIVISION.
+"""How is the data laid out: items with their clauses, offsets and sizes, from the entries of the DATA DIVISION?
 
-Keeps out who reads and writes them (`references`), and the sizes of single items (`pictures`).
+Leaves to others: which statements read and write them (`references`), and the sizes of single items (`pictures`).
 
-Law: an offset or a size is exact or None. After a copybook that is missing within a record, or a picture that is
-none, nothing in that record is guessed. A missing copybook between records is taken for records of its own.
+Law: an offset or a size is exact or None. After a missing copybook within a record, or an invalid picture, nothing in that
+record is guessed. A missing copybook between records is assumed to hold whole records.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Tell over which ends of paragraphs control may fall.
+"""Past the end of which paragraphs can control fall?
 
-It does not where a statement leaves for good: GO TO, GOBACK, EXEC CICS RETURN, or a PERFORM of a range that itself never comes
-back. Keeps out where it falls to, and from where a paragraph is reached at all.
+It cannot if a statement leaves for good: GO TO, GOBACK, EXEC CICS RETURN, or a PERFORM of a range that itself never returns.
+Leaves to others: where control falls to, and what reaches a paragraph at all.
 """
 
 from __future__ import annotations

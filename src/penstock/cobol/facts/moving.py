@@ -1,9 +1,9 @@
-"""Tell which item goes into which, and which paragraph uses which item where: what an estate's graph is drawn from.
+"""Which item goes into which, and which paragraph uses which item where: the input of an estate's graph?
 
-`references` reads the operands of a statement once and gives them here with their roles; `pairing` says what is sent to
-what. Keeps out what a group holds and what shares its bytes (`layout`), and what a place means.
+`references` reads the operands of a statement once and passes them here with their roles; `pairing` says what is sent to
+what. Leaves to others: what a group holds and what shares its bytes (`layout`), and what a place means.
 
-Law: a pair is of two items that one statement names; every use and pair has the places of the words that say it.
+Law: one statement names both items of a pair; every use and pair has the places of the words that say it.
 """
 
 from __future__ import annotations

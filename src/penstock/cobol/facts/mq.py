@@ -1,7 +1,7 @@
-"""List what a program asks of MQ: calls of MQI, and the queue that each is about.
+"""What does a program ask of MQ: calls of MQI, and the queue of each?
 
 The queue is found in three steps: MQGET names a handle, the MQOPEN that filled the handle names a descriptor, and a
-MOVE to the object name of that descriptor names the queue. Keeps out which queue manager.
+MOVE to the object name of that descriptor names the queue. Leaves to others: which queue manager.
 """
 
 from __future__ import annotations

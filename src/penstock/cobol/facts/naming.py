@@ -1,6 +1,6 @@
-"""Tell which item a name means: names with their qualifiers, compared case-blind.
+"""Which item does a name mean: names with their qualifiers, compared case-insensitively?
 
-Keeps out what is done with the items. Law: a name that is ambiguous means all that it may mean, up to
+Leaves to others: what is done with the items. Law: an ambiguous name means everything that it may mean, up to
 `MAX_MEANINGS`, so that no reader or writer is lost.
 """
 

@@ -1,9 +1,9 @@
-"""List the methods that a program invokes: INVOKE, `object::method` and NEW, with the class that each is looked for in.
+"""Which methods does a program invoke by INVOKE, `object::method` and NEW, and in which class is each looked up?
 
-A method is known as `CLASS::METHOD`, the class by the name that REPOSITORY gives it outside. Whether a class has the method,
-or one that it inherits from, is told by the estate (`scope`).
+A method is identified as `CLASS::METHOD`, with the external name that REPOSITORY gives the class. Whether a class has the method,
+itself or by inheritance, is for the estate to say (`scope`).
 
-Keeps out what an object is at run time: one of the class that its reference names, or of one that inherits from it.
+Leaves to others: what an object is at run time: one of the class of its reference, or of one that inherits from it.
 """
 
 from __future__ import annotations

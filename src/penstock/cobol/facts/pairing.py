@@ -1,9 +1,9 @@
-"""Pair what a statement takes from one item with the item that gets it, and say how much of the one that is.
+"""Which item receives what a statement takes from another item, and how much of it?
 
-A MOVE copies, an ADD calculates; PERFORM VARYING begins at what FROM names, STRING puts one behind the other, and INSPECT
-counts. Keeps out what the names mean (`references`), and who uses an item without giving it on.
+A MOVE copies, an ADD calculates; PERFORM VARYING starts with what FROM names, STRING concatenates, and INSPECT counts. Leaves to
+others: what the names mean (`references`), and which statements use an item without passing it on.
 
-Law: both items of a pair are named by the statement; a pair is a copy only where the characters of the one come to the other.
+Law: the statement names both items of a pair; a pair is a copy only if the characters of one get into the other.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Count the bytes of an elementary item: a PICTURE and a USAGE in, a size out.
+"""How many bytes does an elementary item have: a PICTURE and a USAGE in, a size out?
 
 Sizes are those of Enterprise COBOL: binary of 2, 4, 8 or 16 bytes, packed decimal two digits a byte with half a byte
-for the sign, pointers of 4. Tells as well how many digits or characters a picture has room for (`places_of`). Keeps out
-where the item lies (`layout`).
+for the sign, pointers of 4. `places_of` says how many digits or characters a picture has room for. Leaves to others: the offset
+of the item (`layout`).
 
 Law: any text has an answer, in time linear in it; what cannot be known is None.
 """

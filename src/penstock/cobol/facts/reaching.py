@@ -1,16 +1,15 @@
-"""Tell which values an item can have at a statement: the definitions that reach it on some way through the program.
+"""Which values can an item have at a statement: the definitions that reach it on some path through the program?
 
-`CALL WS-PGM`, `EXEC CICS XCTL PROGRAM(WS-PGM)` and an ASSIGN to an item name what they reach by a value. `resolving`
-says which values the item has anywhere; here only those count that a way leads from, over no statement that writes
-the whole item anew. Keeps out conditions: every branch may be taken.
+`CALL WS-PGM`, `EXEC CICS XCTL PROGRAM(WS-PGM)` and an ASSIGN to an item name their target by a value. `resolving`
+says which values the item has anywhere; only those count here that reach the statement on a path without another write of
+the whole item. Leaves to others: conditions; every branch may be taken.
 
-Law: a value that some way brings to the statement is never absent, and `is_sure` is said only where one value alone
-can be there (`tests/laws/test_law_reaching.py`, against an interpreter of all ways).
+Law: a value that some path brings to the statement is never absent, and `is_sure` is set only if exactly one value can be
+there (`tests/laws/test_law_reaching.py`, against an interpreter of all paths).
 
-The ranges that are performed are the procedures of this analysis. Of each one is found what becomes of the
-definitions that are there when it begins (some are killed, some added), then what is there when it begins; so a
-PERFORM from one place does not bring what another place left. All items are followed at once: a set of definitions
-is the bits of one number.
+The performed ranges are the procedures of this analysis. For each, its transfer function is computed first (the definitions it
+kills and adds), then the definitions at its start; so a PERFORM from one place does not bring what another place left. All
+items are followed at once: a set of definitions is the bits of one number.
 """
 
 from __future__ import annotations

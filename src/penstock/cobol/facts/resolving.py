@@ -1,10 +1,9 @@
-"""Tell what a data item may hold: the constants that its VALUE, and the MOVEs and SETs of the program, give it.
+"""What may a data item hold: the constants that its VALUE, and the program's MOVEs and SETs, give it?
 
-That is how `CALL WS-PGM`, `EXEC CICS LINK PROGRAM(WS-PGM)` or an ASSIGN to an item get the names of what they reach.
-Keeps out which of the values holds at a given moment.
+This is how `CALL WS-PGM`, `EXEC CICS LINK PROGRAM(WS-PGM)` or an ASSIGN to an item get the names of their targets.
+Leaves to others: which of the values an item has at a given moment.
 
-Law: every value is one that the source says, with its line; nothing is computed, and no more than `MAX_VALUES` are
-kept.
+Law: every value comes from the source, with its line; nothing is computed, and no more than `MAX_VALUES` are kept.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Tell where a program puts what another one returns: behind RETURNING, or where a function or method stands in a statement.
+"""Where does a program put what another one returns: after RETURNING, or where a function or method is used in a statement?
 
-A value that arrives as it is (`MOVE RATE(X) TO R`) is told from one that is calculated with (`COMPUTE R = RATE(X) * 2`).
-Keeps out what is returned, which the other program declares.
+A value stored as it is (`MOVE RATE(X) TO R`) is distinguished from one used in a calculation (`COMPUTE R = RATE(X) * 2`).
+Leaves to others: what is returned, which the other program declares.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Tell what a verb does with its operands: which it reads, which it writes, and which words change that on the way.
+"""What does a verb do with its operands: which does it read, which does it write, and which words change that on the way?
 
 A verb gives its first operands a role, and each of its words may change the role of what follows: in `ADD A TO B
-GIVING C` A is read, TO begins what is read and written, GIVING what is written. That is a table (`_ROLES`), and so are
-the options of CICS commands. Keeps out which items the operands are (`references`).
+GIVING C`, A is read, TO begins what is read and written, GIVING what is written. This is a table (`_ROLES`), and so are
+the options of CICS commands. Leaves to others: which items the operands are (`references`).
 """
 
 from __future__ import annotations

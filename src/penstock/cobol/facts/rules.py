@@ -1,8 +1,7 @@
-"""List the conditions that may be business rules: IF, EVALUATE and SEARCH with their branches, and what their names
-stand for.
+"""Which conditions may be business rules: IF, EVALUATE and SEARCH with their branches, and the meaning of their names?
 
-Keeps out which of them a person would call a rule. What looks at the outcome of an operation is marked as such
-(`check`), so that error handling can be told from business.
+Leaves to others: which of them a person would call a rule. A condition on the outcome of an operation is marked (`check`), to
+distinguish error handling from business.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Measure how involved the code is: statements, decisions and nesting of each paragraph.
+"""How complex is the code: statements, decisions and nesting of each paragraph?
 
 Decisions are IF, WHEN except OTHER, loops, condition phrases, and every further target of GO TO DEPENDING; McCabe's
-number is one more. AND and OR are not counted. Keeps out what the decisions decide (`rules`).
+number is one more. AND and OR are not counted. Leaves to others: what the decisions decide (`rules`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""List what a program asks of tables: EXEC SQL by operation, tables, cursor and host variables.
+"""What does a program ask of tables: EXEC SQL by operation, tables, cursor and host variables?
 
-Statements are not parsed: tables stand behind FROM, JOIN, INTO, UPDATE, TABLE and USING, and in the list that goes
-on after a comma. Keeps out columns and joins. Law: a name of a common table expression or a cursor is no table.
+Statements are not parsed: tables follow FROM, JOIN, INTO, UPDATE, TABLE and USING, or a comma in their list. Leaves to others:
+columns and joins. Law: the name of a common table expression or a cursor is not a table.
 """
 
 from __future__ import annotations

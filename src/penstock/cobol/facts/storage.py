@@ -1,7 +1,7 @@
-"""Tell which items share bytes: what a write of one does to another, by record, place and length.
+"""Which items share bytes, and what does a write of one do to another, by record, offset and length?
 
-Keeps out who writes (`references`) and where items lie (`layout`). Law: `covers` says True only where every byte of
-an item is written, and None only where none is; what cannot be known is False.
+Leaves to others: which statements write (`references`) and the offsets of items (`layout`). Law: `covers` is True only if every
+byte of an item is written, and None only if none is; what cannot be known is False.
 """
 
 from __future__ import annotations

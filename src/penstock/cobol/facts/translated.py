@@ -1,11 +1,11 @@
-"""Read what programs that write programs leave behind: the commands that a translator made calls of, and their names.
+"""What do code generators leave in a program: the commands that a translator turned into calls, and their names?
 
-The translator of CICS and the precompilers of SQL write each command as a comment and calls of their stubs behind it, whose
-arguments hold it in a form that no person reads. The comment is therefore what says what is done, and the first CALL is where.
+The translator of CICS and the precompilers of SQL write each command as a comment followed by calls of their stubs, whose
+arguments encode it unreadably. So the comment says what is done, and the first CALL says where.
 
-Keeps out what a command means. Law: a comment counts only right above a call of a stub, with no more than what prepares the
-arguments between, so that a command that somebody commented out is none; a cursor is declared without a call, and counts where
-its comment is written as those with a call are.
+Leaves to others: what a command means. Law: a comment counts only directly above a call of a stub, with nothing in between but the
+preparation of its arguments, so that a command that somebody commented out does not count; a cursor is declared without a call,
+and counts if its comment is formatted like those with a call.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Tell which copied paragraphs nothing runs: a copybook brings in all ways to use a file, and a program takes some of them.
+"""Which copied paragraphs does nothing run, given that a copybook brings every way to use a file and a program uses only some?
 
-Keeps out what those paragraphs say. Law: a paragraph that some way may lead to is never named; where control may run
-into copied code, or jumps about in it, all of it is taken to run.
+Leaves to others: what those paragraphs say. Law: a paragraph that some path may lead to is never named; if control may fall
+into copied code, or jumps around in it, all of it is assumed to run.
 """
 
 from __future__ import annotations

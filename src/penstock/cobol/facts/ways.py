@@ -1,11 +1,11 @@
-"""Follow control statement by statement: which statement may run after which, with PERFORMs as calls that return.
+"""Which statement may run after which, with PERFORMs as calls that return?
 
 `flow` answers the same for paragraphs; this is for questions whose answer depends on the order of statements, such as
-which value an item has at a CALL (`reaching`). Keeps out what statements do to data, and conditions: every branch may
+which value an item has at a CALL (`reaching`). Leaves to others: what statements do to data, and conditions; every branch may
 be taken.
 
-Law: whatever may run after a statement, by the rules of COBOL, is among what stands after it here; loops and
-conditions add ways and never take one away. Linear in the code.
+Law: whatever may run after a statement, by the rules of COBOL, is among its successors here; loops and conditions add paths and
+never remove one. Linear in the code.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""List the words that meet people, and the values that never change: messages and constants.
+"""Which words does a person see, and which values never change: messages and constants?
 
-Keeps out what a message is about.
+Leaves to others: what a message is about.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Draw an estate as one typed graph, and ask it what a change touches (C-16, C-17).
+"""What does an estate look like as one typed graph, and what does a change touch in it (C-16, C-17)?
 
 `part_of` draws one program from its facts; a part is small, holds no source and can be made in another process.
-`EstateGraph` puts parts and members together, `impact` asks it about a name, `growth` what breaks when a field grows,
+`EstateGraph` puts parts and members together, `impact` queries it about a name, `growth` finds what breaks when a field grows,
 `export` writes it for other programs.
 
     parts = [part_of(facts(source, program), program, path, name=program_name(program.name, path)) …]
     graph = EstateGraph(parts, members)
     impact(graph, "CU-BALANCE").edges
 
-Values in, values out. Law: every edge is a sentence that its citations say.
+Values in, values out. Law: the citations of every edge say what it says.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Follow a field through areas: a group that is moved, a parameter, a file or a data set carries what lies in it.
+"""Where does a field go with the area that contains it: in a group that is moved, a parameter, a file or a data set?
 
-`MOVE G TO H`, `CALL 'P' USING G` and a data set that one program writes and another reads make two areas one; a field
-of the one is then the field of the other that lies at its place. These edges (`carried to`, and `overlaps` for what a
-REDEFINES lays over another item) are found for the field that is asked about, because all of them would be as many as
-the fields of an estate times the areas that they lie in.
+`MOVE G TO H`, `CALL 'P' USING G` and a data set that one program writes and another reads identify two areas; a field
+of one then corresponds to the field at the same offset in the other. These edges (`carried to`, and `overlaps` for what a
+REDEFINES lays over another item) are computed only for the field in question, because all of them would number the fields of
+an estate times the areas that contain them.
 
-Law: `is` is said only where place and length are known and the same.
+Law: `is` is said only if offset and length are known and the same.
 """
 
 from __future__ import annotations

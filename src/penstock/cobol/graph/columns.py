@@ -1,9 +1,9 @@
-"""Tell which columns of tables are too short for a field that grows, and who gets them from there.
+"""Which table columns are too short for a field that grows, and what receives them from there?
 
 A column is as long as the DDL or the DCLGEN of its table says. One that would have to be longer is read into fields of other
-programs, which then are too short. Keeps out what statements say of columns (`facts.hosted`), and fields (`growth`).
+programs, which are then too short. Leaves to others: what statements say of columns (`facts.hosted`), and fields (`growth`).
 
-Law: a column that is said to be too short has room for the field of today and none for the longer one.
+Law: a column reported as too short has room for the field of today but not for the longer one.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Tell what the steps of a job say of records: which data sets they copy, and which bytes of a record they name by number.
+"""What do the steps of a job say about records: which data sets they copy, and which bytes of a record they address by number?
 
-SORT, IEBGENER and REPRO give the records of one data set to another; DD statements say how long a record is (`LRECL=80`), and
-the control statements of a SORT where its parts lie (`SORT FIELDS=(1,8,CH,A)`). Keeps out what the records are, which
+SORT, IEBGENER and REPRO copy the records of one data set to another; DD statements say how long a record is (`LRECL=80`), and
+the control statements of a SORT where its parts are (`SORT FIELDS=(1,8,CH,A)`). Leaves to others: what the records are, which
 programs say.
 
-Law: `is` is said only of records that are copied byte for byte; every place is one that the statement has in figures.
+Law: `is` is said only of records that are copied byte for byte; every place is one that the statement gives in figures.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Write a graph for other programs: JSON, CSV and GraphML, in pieces of text.
+"""How is a graph written for other programs: JSON, CSV and GraphML, in pieces of text?
 
-Node ids are `KIND NAME`, because a program and a copybook may have one name. Keeps out where the text goes, and the
-drawing (`penstock.scribe.graph_drawing`). Law: what is written is read again as the same nodes and edges
-(`tests/laws/test_law_graph.py`), and equal graphs are written alike.
+Node ids are `KIND NAME`, because a program and a copybook may share a name. Leaves to others: where the text goes, and the
+drawing (`penstock.scribe.graph_drawing`). Law: what is written reads back as the same nodes and edges
+(`tests/laws/test_law_graph.py`), and equal graphs are written identically.
 """
 
 from __future__ import annotations

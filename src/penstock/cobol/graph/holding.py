@@ -1,4 +1,4 @@
-"""Tell what the groups of a record hold: which of them hold some fields, and what in them lies elsewhere when these grow."""
+"""What do the groups of a record hold: which contain given fields, and what in them moves when these grow?"""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Tell what a change of one name touches: what uses it, what its value goes into, and what its value comes from.
+"""What does a change of one name touch: what uses it, what its value goes into, and what its value comes from?
 
-The edges that touch the name stand first. From there the tree goes on in the direction in which it came: from what
+The edges that touch the name come first. From there the tree continues in the direction in which it came: from what
 the name feeds to what that feeds, and from what feeds it to what feeds that; so two fields that are filled from one
-source are not each other's impact. Which way a verb leads is a table (`_DEPENDS`).
+source are not each other's impact. The direction of each verb is a table (`_DEPENDS`).
 
-Laws: the same graph gives the same tree, whatever the order of its files; a deeper tree holds every shallower one;
+Laws: the same graph gives the same tree, whatever the order of its files; a deeper tree contains every shallower one;
 every edge of the tree is one of the graph, or one that `carrying` finds in it.
 """
 

@@ -1,6 +1,6 @@
-"""Draw the files beside the programs: jobs with their steps and data sets, and the resources of a CICS region.
+"""How are the files around the programs drawn: jobs with their steps and data sets, and the resources of a CICS region?
 
-Keeps out what the programs do with their files, which is given. Law: a step within a procedure is cited in the job
+Leaves to others: what the programs do with their files, which is given. Law: a step within a procedure is cited in the job
 that runs it and in the procedure.
 """
 

@@ -1,6 +1,6 @@
-"""Name what a program keeps for itself: fields, paragraphs and files, each by a name that nothing else in it has.
+"""What is the unique name of each field, paragraph and file that is private to a program?
 
-Law: two items of a program have two names; a name is the shortest of `PROG.ITEM` and the whole path to it.
+Law: two items of a program have two names: `PROG.ITEM`, or the whole path if that is ambiguous.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Draw what a program does with what it shares: tables, files and queues of CICS, maps, segments, records, containers.
+"""What does a program do with shared resources: tables, files and queues of CICS, maps, segments, records, containers?
 
-Keeps out files that a job binds, and calls (`programs`). Law: every edge is cited at the statement that says it.
+Leaves to others: files that a job binds, and calls (`programs`). Law: every edge is cited at the statement that says it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Tell where the items of a record lie, and how long its groups are, when some of its items have other lengths.
+"""What are the offsets of a record's items and the lengths of its groups if some of its items have other lengths?
 
-Law: with no other lengths it is the layout that the facts have (`facts.layout`); what is unknown there is unknown here.
+Law: with no other lengths it is the layout of the facts (`facts.layout`); what is unknown there is unknown here.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Tell what an item lacks for what a statement gives it: all of another item or a part, to all of it or a part.
+"""How much too short is an item for what a statement gives it: all or part of another item, to all or part of it?
 
-Sizes are `sizes`', who gives what to whom is the graph's. Law: as many characters as before are no shortage.
+Leaves to others: sizes (`sizes`), and which item gives what to which (the graph). Law: as many characters as before are not a
+shortage.
 """
 
 from __future__ import annotations

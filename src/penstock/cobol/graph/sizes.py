@@ -1,11 +1,11 @@
-"""Tell whether an item holds what another one sends, and how long it must be to hold that.
+"""Can an item hold what another one sends, and how long must it be to do so?
 
 Digits, characters and bytes are three quantities: a number of seven digits has seven bytes in DISPLAY and four in COMP-3,
-and one more digit need not be one more byte. A MOVE compares digits where a number receives, characters where text does,
-and bytes where one of the two is a group; a parameter, or what lies at the same place of two areas, is compared byte by byte.
+and one more digit need not be one more byte. A MOVE compares digits if the receiver is a number, characters if it is text,
+and bytes if either is a group; a parameter, or items at the same offset of two areas, are compared byte by byte.
 
-Law: what `fitted` says to be too short loses something of what comes, by the rules of MOVE of the standard; what it leaves
-out loses nothing. Digits behind the point are left out: a MOVE rounds those off by design.
+Law: what `fitted` reports as too short truncates the value by the standard's rules of MOVE; what it leaves out truncates
+nothing. Digits after the decimal point are ignored: a MOVE truncates them by design.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Tell what is stored of a record that gets longer: its files, their keys and data sets, and who else describes those.
+"""What stored data changes with a record that gets longer: its files, their keys and data sets, and other descriptions of those?
 
-Keeps out how long the record gets (`relaying`) and what grows in it (`growth`).
+Leaves to others: how long the record gets (`relaying`) and what grows in it (`growth`).
 """
 
 from __future__ import annotations

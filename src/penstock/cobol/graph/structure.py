@@ -1,4 +1,4 @@
-"""Draw how a program's data is declared: what is part of what, what redefines what, and which copybook says so.
+"""How is a program's data declared: what is part of what, what redefines what, and which copybook says so?
 
 Law: every edge is cited at the entry that declares its item.
 """
