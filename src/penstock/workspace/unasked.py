@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 # A folder with a HEAD, `objects` and `refs` is a repository under any name, and its `config` names programs that the next `git
-# status` runs, including that of a shell prompt (git-config(1), safe.bareRepository). The smallest of the three decides.
+# status` runs, including that of a shell prompt (git-config(1), safe.bareRepository). HEAD, the smallest of the three, decides.
 _REPOSITORY = "git takes a folder with it for a repository, and runs what its configuration names"
 _OF_REPOSITORY = (b"HEAD", b"objects", b"refs")
 _NAMED_BY_GIT = "git's configuration names it, so that git reads or runs it, as it does hooks"
