@@ -106,7 +106,7 @@ def run(
         keep_bytes: how many bytes of each output are kept.
         dialect: how calls in the notices are written.
         chars_per_token: for the estimates in tokens that the notices give.
-        watched: an iterator through which the parts of each output pass.
+        watched: a function through which the parts of each output pass.
         printed_to: the final destination of each output; once nobody reads there, the program's pipe is closed too.
         hand_on: receives each output as it arrives, uncut, if it cannot be kept; None shows its ends.
 
@@ -265,7 +265,7 @@ def _parts(pipe: IO[bytes], reader: int | None, running: subprocess.Popen[bytes]
 
 
 def _leave_reader(descriptor: int) -> None:
-    """Start a process that reads a pipe to its end: what the program left behind would die at its next line of output."""
+    """Start a process that reads a pipe to its end: what the program left behind would otherwise die at its next line."""
     if sys.platform == "win32":
         return
     # A separate program rather than a fork: this process has threads.
