@@ -1,9 +1,10 @@
-"""Which promises hold on this machine? Every rig, one after the other, and a scoreboard. Exit status 1 if a target is missed.
+"""Which promises hold on this machine? Runs every rig, one after another, and prints a scoreboard. Exit status 1 if a target is
+missed.
 
-scripts/proof --short           about a minute: what the suite runs, too
+scripts/proof --short           about a minute: the same as in the test suite
 scripts/proof --long            the full forms, some five hours on two idle cores
 scripts/proof --only R1,R5      some of them
-scripts/proof mutants           one by its name, in its full form
+scripts/proof mutants           one rig by its name, in its full form
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def machine() -> str:
 
 
 def run(name: str, *, long: bool, seed: int) -> Figure:
-    """The figure of one rig; a rig that fails is a target that is missed."""
+    """The figure of one rig; a rig that fails counts as a missed target."""
     try:
         return timed(rig(name), long=long, seed=seed)
     except Exception as error:

@@ -1,10 +1,10 @@
 """R17: does every program become chunks that cover it, that fit, and that cut nothing in two?
 
-For budgets of 2,000, 8,000 and 30,000 tokens, of prompts and of text: the chunks hold each line once and joined are the file byte
-for byte (M1); every prompt as it is sent is within its budget by an exact tokenizer, and so is the share of its context (M2); no
-cut is within a statement, a literal, an EXEC block or a continued line (M3); planned again, nothing changes (M4); a file that
-fits is one chunk, uncut, and only such a one is (M7). Whatever does not fit is one statement or line that cannot.
-The short form makes its own programs and reads those of examples/cobol; the long one reads all below PENSTOCK_DATA too.
+For budgets of 2,000, 8,000 and 30,000 tokens, of prompts and of text: the chunks hold each line once and, joined, are the file byte
+for byte (M1); every prompt, in its final form, is within its budget by an exact tokenizer, and so is the share of its context (M2);
+no cut is within a statement, a literal, an EXEC block or a continued line (M3); planning again changes nothing (M4); a file that
+fits is one chunk, uncut, and no other file is (M7). A chunk that does not fit is a single statement or line that cannot.
+The short form generates its own programs and reads those of examples/cobol; the long one also reads everything below PENSTOCK_DATA.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 BUDGETS = (2_000, 8_000, 30_000)
 INSTRUCTIONS = "Say what each of the paragraphs does, in one sentence, and name the lines that prove it.\n" * 40
-LARGE_STATEMENT = 1_000  # tokens: where a program has none, everything fits into 2,000
+LARGE_STATEMENT = 1_000  # tokens: if a program has no larger statement, everything fits into 2,000
 _ENDINGS = (".cbl", ".cob", ".cobol", ".cpy", ".ccp")
-_LINE_OVERHEAD = 12  # of tokens at most that stand for a first line and its gaps
+_LINE_OVERHEAD = 12  # the most tokens that represent a first line and its gaps
 
 
 def programs(folder: str) -> Iterator[tuple[str, bytes]]:
@@ -43,7 +43,7 @@ def programs(folder: str) -> Iterator[tuple[str, bytes]]:
 
 
 def faults(data: bytes) -> Iterator[str]:
-    """What is wrong with the plans of a file, for all budgets."""
+    """Faults in the plans of a file, for all budgets."""
     source = scan(data)
     for budget in BUDGETS:
         overhead = Overhead(texts=(INSTRUCTIONS,))
@@ -111,7 +111,7 @@ def _cut_in_two(source: ScannedSource, made: ChunkPlan) -> Iterator[str]:
 
 
 def _not_named(source: ScannedSource, made: ChunkPlan) -> Iterator[str]:
-    """A chunk that does not fit is one statement, entry or line."""
+    """Faults of oversized chunks: each must be one statement, entry or line."""
     within = _within(source) | source.joined
     begun = {first for first, _ in _stretches(source)} - within
     for chunk in made.chunks:
@@ -150,7 +150,7 @@ def _whole(source: ScannedSource) -> str:
 
 
 def generated(generator: random.Random, *, long: bool = True) -> bytes:
-    """A program, or several, of a shape that is hard to cut: long paragraphs, tables, nests, continued literals, free format."""
+    """One or several programs that are hard to cut: long paragraphs, tables, nesting, continued literals, free format."""
     free = generator.random() < 0.3
     sequence = not free and generator.random() < 0.3
     end = "\r\n" if generator.random() < 0.2 else "\n"
@@ -241,12 +241,12 @@ def _sentence(generator: random.Random, paragraphs: list[str], free: bool, *, do
 
 
 def _told(tried: tuple[str, bytes]) -> list[str]:
-    """What is wrong with one file, each with its name."""
+    """Faults in one file, each with its name."""
     return [f"{tried[0]}: {fault}" for fault in faults(tried[1])]
 
 
 def _together(tried: list[tuple[str, bytes]]) -> Iterator[str]:
-    """What is wrong with many, on all processors; the largest first, so that no processor waits for the last one."""
+    """Faults in many files, on all processors; the largest first, so that no processor waits for the last one."""
     largest_first = sorted(tried, key=lambda one: -len(one[1]))
     with ProcessPoolExecutor() as pool:
         for told in told_each_minute("R17", pool.map(_told, largest_first), len(tried)):
@@ -265,7 +265,7 @@ def measure(*, long: bool, seed: int) -> Figure:
     tried += programs(os.path.join(REPOSITORY, "examples", "cobol"))
     if long and "PENSTOCK_DATA" in os.environ:
         tried += programs(os.environ["PENSTOCK_DATA"])
-        tried = list({data: (what, data) for what, data in tried}.values())  # what lies there twice is tried once
+        tried = list({data: (what, data) for what, data in tried}.values())  # a duplicate is tried once
     notes = list(_together(tried)) if long else [fault for one in tried for fault in _told(one)]
     lines = sum(data.count(b"\n") for _, data in tried)
     value = f"{len(notes)} faults in {len(tried)} files of {lines} lines"

@@ -1,14 +1,15 @@
-"""R18: is all that is true of what a model says in the documents, on its own lines, and nothing else?
+"""R18: do the documents contain everything true that a model says, on the right lines, and nothing else?
 
 A model that plants claims (`planting`) documents every file, in prompts of 2,000, 8,000 and 30,000 tokens. Then, in the documents:
-every citation is of lines in the file that are code, and its evidence is what the first of them shows (M5); no two records of a
-section have one key; every true claim stands where it belongs, once, with a citation that is its own lines, and what the code says
-is as it is without a model (M6); nothing wrong is anywhere; each line is documented or listed as failed. A second run over the
-results that were kept, which hands them out backwards to four threads, asks for nothing and gives the same bytes.
-Which lines are code and what they show is read a second time, by columns (`columns` says how far that is independent); keys are
-compared by the product's own rule. With verification switched off the rig has to find wrong claims, or it says nothing.
-The short form makes its own programs, in every format, and reads those of examples/cobol; the long one reads all below
-PENSTOCK_DATA too, copybooks included.
+every citation names lines of the file that are code, and its evidence is the text of the first of them (M5); no two records of a
+section have one key; every true claim is where it belongs, once, with a citation of exactly its lines, and what comes from the code
+is the same as without a model (M6); nothing wrong is anywhere; each line is documented or listed as failed. A second run over the
+kept results, which returns them in reverse order to four threads, asks for nothing and gives the same bytes.
+Which lines are code, and their text, is determined by a second reader, by columns (`columns` says how far that is independent);
+keys are compared by the product's own rule. With verification switched off the rig must find wrong claims, otherwise it proves
+nothing.
+The short form generates its own programs, in every format, and reads those of examples/cobol; the long one also reads everything
+below PENSTOCK_DATA, copybooks included.
 """
 
 from __future__ import annotations
@@ -59,11 +60,11 @@ if TYPE_CHECKING:
 BUDGETS = (2_000, 8_000, 30_000)
 EVIDENCE_CHARS = 200  # of a line, in a citation
 _SHORT_BUDGETS = {"generated": BUDGETS[:1], "examples": BUDGETS[1:2]}
-_SHORT_BYTES, _LONG_BYTES = 60_000, 1_000_000  # of a generated program at most; larger ones are R17's
+_SHORT_BYTES, _LONG_BYTES = 60_000, 1_000_000  # the largest generated program; R17 has larger ones
 _JOBS = 4
-_PATIENCE_SECONDS = 60.0  # an answer that has not come by then does not
+_PATIENCE_SECONDS = 60.0  # a later answer never comes
 _TOO_LARGE = "one statement that is larger than a prompt may be"
-_WORDS = {  # what a model may add to what the code says
+_WORDS = {  # words that a model may add to the code's own
     "inputs": ("description",),
     "outputs": ("description",),
     "business_rules": ("description", "logic_summary"),
@@ -86,7 +87,7 @@ Document = dict[str, Any]
 
 
 class Looked(NamedTuple):
-    """What was seen of a file."""
+    """Observations about a file."""
 
     name: str
     lines: int
@@ -98,7 +99,7 @@ class Looked(NamedTuple):
 
 
 class _Model:
-    """Whoever answers for a planter, in this process."""
+    """The model for one planter, in this process."""
 
     wire, name, window_tokens = "openai-chat", "o200k", None
 
@@ -106,28 +107,28 @@ class _Model:
         self._planter = planter
 
     def send(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The answer of a model that was asked over that wire."""
+        """The answer of a model asked over that wire."""
         said = json.dumps({"claims": self._planter.claims(request)})
         return {"choices": [{"message": {"role": "assistant", "content": said}}]}
 
 
 class Backwards:
-    """Results in a folder. Once it is turned, answers are handed out in fours, the one that was asked for last first."""
+    """Results in a folder. Once turned, it returns answers in groups of four, the most recently requested first."""
 
     def __init__(self, path: str) -> None:
         self._folder = Folder(path)
-        self._home = threading.get_ident()  # what is asked for from here is no answer
+        self._home = threading.get_ident()  # requests from this thread are not for answers
         self._turn = threading.Condition()
         self._is_turned = False
         self._answers = self._asked = self._given = 0
         self.late = 0
 
     def turn(self) -> None:
-        """From now on the answers come backwards."""
+        """From now on, return answers in reverse."""
         self._is_turned, self._answers, self._asked = True, self._asked, 0
 
     def get(self, key: str, /) -> Any:
-        """What was put under a key, when it is its turn."""
+        """The value of a key, when it is its turn."""
         kept = self._folder.get(key)
         if threading.get_ident() == self._home:
             return kept
@@ -138,7 +139,7 @@ class Backwards:
                 first = at - at % _JOBS
                 last = min(first + _JOBS, self._answers) - 1
                 self._turn.notify_all()
-                mine = first + last - at  # how many are given out before this one
+                mine = first + last - at  # how many are returned before this one
                 self.late += not self._turn.wait_for(
                     lambda: self._asked > last and self._given >= mine, _PATIENCE_SECONDS
                 )
@@ -155,7 +156,7 @@ class Backwards:
 
 
 def look(one: ScannedFile, budgets: Sequence[int], within: str | None = MEMORY) -> Looked:
-    """What is wrong with the documents of a file, for all budgets; results are kept in a folder that is made within another."""
+    """Faults in the documents of a file, for all budgets; results are kept in a new folder within another."""
     page = columns.page(one.source)
     extents = _extents(one)
     plain = [
@@ -188,11 +189,11 @@ def look(one: ScannedFile, budgets: Sequence[int], within: str | None = MEMORY) 
 
 
 def _extents(one: ScannedFile) -> Extents:
-    """Where the paragraphs and the programs of a file are; a single program needs no name."""
+    """The extents of a file's paragraphs and programs; a single program needs no name."""
     programs = [part.program for part in one.parts]
     paragraphs = [paragraph for program in programs for paragraph in program.paragraphs]
     return Extents(
-        {paragraph.line: paragraph.end_line for paragraph in reversed(paragraphs)},  # of two on one line the first
+        {paragraph.line: paragraph.end_line for paragraph in reversed(paragraphs)},  # if two share a line, the first
         tuple(
             (escape.show_name(part.facts.program), part.program.start_line, part.program.end_line) for part in one.parts
         )
@@ -210,7 +211,7 @@ def _lines_of(one: ScannedFile) -> set[int]:
 
 
 def _changed(first: DocumentingRun, second: DocumentingRun, kept: Backwards) -> Iterator[str]:
-    """What a second run over the same results does that it should not."""
+    """Faults of a second run over the same results."""
     if second.calls or second.resent:
         yield f"the second run asked {second.calls} times"
     if kept.late:
@@ -225,7 +226,7 @@ def _changed(first: DocumentingRun, second: DocumentingRun, kept: Backwards) -> 
 
 
 def _false_citations(value: Any, page: Page) -> Iterator[str]:
-    """Citations, anywhere, of what is not in the file, or no code, or something else."""
+    """Citations, anywhere, of lines that are not in the file, are not code, or have another text."""
     if isinstance(value, list):
         for inner in value:
             yield from _false_citations(inner, page)
@@ -259,7 +260,7 @@ def _listed(told: Document) -> Iterator[tuple[str, list[Document]]]:
 
 
 def _one_key(told: Document) -> Iterator[str]:
-    """Records with equal keys. The line of one is that of its first citation, as long as no model has added any."""
+    """Records with equal keys. A record's line is that of its first citation, as long as no model has added any."""
     for name, items in _listed(told):
         keys = Counter(tuple(_value(item, part) for part in SECTIONS[name]) for item in items)
         yield from (f"{name}: {count} records are {key}" for key, count in keys.items() if count > 1)
@@ -272,7 +273,7 @@ def _value(item: Document, name: str) -> Any:
 
 
 def _same_code(before: Document, after: Document) -> Iterator[str]:
-    """Where a model made another record of what the code says, or lost its proof, or asked one thing twice."""
+    """Faults where a model changed a record that comes from the code, or removed its proof, or asked a question twice."""
     plain = dict(_listed(before))
     for name, items in _listed(after):
         if name in _OF_THE_MODEL:
@@ -295,7 +296,7 @@ def _of_code(item: Document, section: str) -> Document:
 
 
 def _not_covered(told: Document, first_line: int, last_line: int) -> Iterator[str]:
-    """Lines of a program that are neither documented nor failed, or both; and what failed without a reason that holds."""
+    """Lines of a program that are neither documented nor failed, or both; and failures without a valid reason."""
     documented = Counter(
         line
         for ticket in told["tickets"]
@@ -316,7 +317,7 @@ def _not_covered(told: Document, first_line: int, last_line: int) -> Iterator[st
 
 
 class _Told(NamedTuple):
-    """Where a fact stands."""
+    """The place of a fact."""
 
     program: str
     section: str
@@ -325,7 +326,7 @@ class _Told(NamedTuple):
 
 
 def _lost(facts: Sequence[Fact], documents: Sequence[Document], reused: int) -> Iterator[str]:
-    """Facts that are not told once, where they belong, with their own lines; as often as parts that are alike share an answer."""
+    """Facts that are not told exactly once, in the right place, with their own lines; as often as equal parts share an answer."""
     told = _told(documents)
     for fact in facts:
         if fact.said == EVERYWHERE:
@@ -346,7 +347,7 @@ def _lost(facts: Sequence[Fact], documents: Sequence[Document], reused: int) -> 
 
 
 def _not_united(facts: Sequence[Fact], documents: Sequence[Document]) -> Iterator[str]:
-    """Where what every part says alike is not said once, with the lines of all."""
+    """Statements that every part makes but that are not merged into one, with the lines of all."""
     for of in sorted({fact.of for fact in facts}):
         mine = [one for one in documents if _is_of_program(of, _name_of(one))]
         said = [(one["purpose"] or {}).get("business_context") or "" for one in mine]
@@ -386,12 +387,12 @@ def _is_of_program(of: str, name: str) -> bool:
 
 
 def _is_of(of: str, name: str) -> bool:
-    """Whether an id is that name; where two have one name it has a number behind it."""
+    """Whether an id stands for that name; if two items share a name, a number follows it."""
     return of == name or (of.rpartition(".")[0] == name and of.rpartition(".")[2].isdecimal())
 
 
 def _belongs(fact: Fact, told: _Told) -> bool:
-    """Whether a fact stands at the item that its id means, by the document alone."""
+    """Whether a fact is at the item that its id means, judging by the document alone."""
     letter, item = fact.of[0], told.item
     if letter == "p":
         section = "open_questions" if fact.field == "question" else "purpose"
@@ -410,7 +411,7 @@ def _belongs(fact: Fact, told: _Told) -> bool:
 
 
 def _is_cited(lines: Sequence[int], citations: Iterable[Document]) -> bool:
-    """Whether citations of nothing but these lines have each of them."""
+    """Whether there are citations of exactly these lines."""
     own = [
         (proof["first_line"], proof["last_line"])
         for proof in citations
@@ -428,7 +429,7 @@ def estate(files: Iterable[tuple[str, bytes]]) -> list[GatheredFile]:
 
 
 def dressed(data: bytes, form: int) -> bytes:
-    """A generated program in another dress: records of EBCDIC, debug lines, options, a wide page, formats that change."""
+    """A generated program in another form: records of EBCDIC, debug lines, options, a wide page, changing formats."""
     if data.startswith(b">>"):
         return data
     lines = data.decode().splitlines()
@@ -460,7 +461,7 @@ def _debugged(line: str, *, is_on: bool) -> Iterator[str]:
 
 
 def estates(*, long: bool, seed: int) -> dict[str, list[GatheredFile]]:
-    """All that is to be looked at: programs of our own, our examples, and the corpora."""
+    """All inputs: generated programs, our examples, and the corpora."""
     generator = random.Random(seed)
     made = (dressed(generated(generator, long=long), at) for at in count())
     sized = ((f"{at}.cbl", data) for at, data in enumerate(made) if len(data) < (_LONG_BYTES if long else _SHORT_BYTES))
@@ -482,14 +483,14 @@ class _Task(NamedTuple):
 
 
 class _Place:
-    """Where a process finds what it looks at, and where it keeps results."""
+    """Where a process finds its inputs, and keeps results."""
 
     readers: Mapping[str, FileReader]
     within: str
 
 
 def _begin(found: Mapping[str, Sequence[GatheredFile]], within: str) -> None:
-    # One reader for all files of an estate: its jobs and maps, and the copybooks that were read, are the same for all of them.
+    # One reader for all files of an estate: its jobs and maps, and the parsed copybooks, are shared.
     _Place.readers = {
         name: FileReader(ReadSetup(files=members, members=members_of(members))) for name, members in found.items()
     }
@@ -497,13 +498,13 @@ def _begin(found: Mapping[str, Sequence[GatheredFile]], within: str) -> None:
 
 
 def _begin_apart(found: Mapping[str, Sequence[GatheredFile]], within: str) -> None:
-    """In a process that was forked, whose end is nobody's concern: what it leaves behind is within a folder of its parent."""
+    """Set up a forked process whose end nobody cleans up after: what it leaves is within its parent's folder."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     _begin(found, within)
 
 
 def _looked(task: _Task) -> Looked:
-    """What is wrong with a file; that nobody can document it is a fault of its own."""
+    """Faults of a file; that nobody can document it is also a fault."""
     try:
         seen = look(_Place.readers[task.estate].subject(task.number), task.budgets, _Place.within)
     except Exception as error:
@@ -529,7 +530,7 @@ def _each(asked: Sequence[_Task], found: Mapping[str, Sequence[GatheredFile]], *
 
 @contextmanager
 def unverified() -> Iterator[None]:
-    """The product with its verification switched off: whatever is said of an item is told, with the lines that were given."""
+    """The product without verification: everything said of an item is accepted, with the lines that were given."""
 
     def believe(claim: Claim, _: Shown, **_kept: bool) -> ClaimVerdict:
         return ClaimVerdict(claim, "accepted", tuple(Citation(line, line, claim.evidence) for line in claim.lines))
@@ -539,14 +540,14 @@ def unverified() -> Iterator[None]:
 
 
 def _control() -> list[str]:
-    """What the rig finds in documents that nobody has verified."""
+    """Faults found in unverified documents."""
     files = estate([("CONTROL.cbl", program(30).encode())])
     with unverified():
         return [fault for one in subjects(files, ["CONTROL.cbl"]) for fault in look(one, BUDGETS[:1]).faults]
 
 
 def tasks(found: Mapping[str, Sequence[GatheredFile]], *, long: bool) -> list[_Task]:
-    """What is to be looked at, the largest first."""
+    """All inputs, the largest first."""
     files = sorted(
         (-len(one.data), name, number, one.path)
         for name, members in found.items()
@@ -556,7 +557,7 @@ def tasks(found: Mapping[str, Sequence[GatheredFile]], *, long: bool) -> list[_T
 
 
 def figure(seen: Sequence[Looked], seed: int) -> Figure:
-    """What all that was seen comes to, beside the control."""
+    """The combined result, next to the control."""
     planted = sum((one.planted for one in seen), Counter[str]())
     facts, told = sum(one.facts for one in seen), sum(one.told for one in seen)
     notes = [f"{one.name}: {fault}" for one in sorted(seen, key=attrgetter("name")) for fault in one.faults]
@@ -578,7 +579,7 @@ def figure(seen: Sequence[Looked], seed: int) -> Figure:
 
 
 def measure(*, long: bool, seed: int) -> Figure:
-    """R18: documents that say all that is true, and nothing else."""
+    """R18: documents that contain everything true, and nothing else."""
     found = estates(long=long, seed=seed)
     return figure(list(_each(tasks(found, long=long), found, long=long)), seed)
 

@@ -1,10 +1,9 @@
-"""Which lines of a COBOL file are code, and what does each show? A second reading, by columns alone.
+"""Which lines of a COBOL file are code, and what is each one's text? A second reader, by columns alone.
 
 A rig that asked the product which lines are code would believe whatever the product believes. Here each line is judged by its own
 columns: sequence numbers, indicator, area, identification; comments, debug lines, directives and compiler options by their marks.
-Not independent of the product are the encoding, the format that holds on a line, and where the records of EBCDIC and UTF-16
-begin, which are taken from the scanned source, and which branches conditional compilation leaves out. Keeps out: everything that
-words of code say.
+Not independent of the product, but taken from the scanned source, are the encoding, the format in force on a line, where the
+records of EBCDIC and UTF-16 begin, and which branches conditional compilation leaves out. Leaves to others: the meaning of code.
 """
 
 from __future__ import annotations
@@ -24,25 +23,23 @@ _DIRECTIVE = re.compile(
 )
 _OPTIONS = re.compile(r"[ \t\d]{0,8}(?:cbl|process)(?:\s|$)", re.IGNORECASE)
 _PRINTER = re.compile(r"\s*(?:eject|skip[123])\s*\.?\s*", re.IGNORECASE)
-_TITLE = re.compile(r"\s*title\s+(?:'[^']*'|\"[^\"]*\")\s*\.?\s*", re.IGNORECASE)  # within a sentence that of a window
+_TITLE = re.compile(r"\s*title\s+(?:'[^']*'|\"[^\"]*\")\s*\.?\s*", re.IGNORECASE)  # else a window's title
 _DEBUGGING = re.compile(r"(?<![\w-])debugging\s+mode(?![\w-])", re.IGNORECASE)
 _NOTHING = {0: " ", 0x1A: " "}
-_LIBRARIAN = re.compile(
-    r"(?:-INC|\+\+INCLUDE)\s+\S", re.IGNORECASE
-)  # from column 1 on, where nothing else of code stands
-_TERMINAL = ("*", "?")  # a comment and an order to NonStop's compiler, where lines have their indicator in column 1
+_LIBRARIAN = re.compile(r"(?:-INC|\+\+INCLUDE)\s+\S", re.IGNORECASE)  # from column 1, where no code begins
+_TERMINAL = ("*", "?")  # a comment and a directive for NonStop's compiler, if lines have their indicator in column 1
 
 
 class Page(NamedTuple):
-    """Line n at n - 1: what it shows, blanks folded and inert; the numbers of those that are code, and of those for debugging."""
+    """Line n is at n - 1: its text, with blanks folded and controls inert; the numbers of code lines, and of debug lines."""
 
     texts: tuple[str, ...]
     code: frozenset[int]
     debug: frozenset[int]
-    """What is shown of these begins with a D that is no part of a word."""
+    """The text of these begins with a D that is not part of a word."""
 
     def text(self, line: int) -> str:
-        """What a line shows."""
+        """The text of a line."""
         return self.texts[line - 1]
 
 
@@ -57,8 +54,8 @@ def page(source: ScannedSource, *, debug_lines: bool = False) -> Page:
     raw = _raw(source)
     lines: list[_Line] = []
     directives: list[tuple[int, str]] = []
-    is_begun = False  # options of the compiler stand before all code
-    is_ended = True  # whether a sentence begins: what has an asterisk first there is a comment beside its column
+    is_begun = False  # compiler options precede all code
+    is_ended = True  # where a sentence may begin, a leading asterisk marks a comment in any column
     for number, text in enumerate(raw, 1):
         line = _line(text, source.format_at(number))
         if not is_begun and _OPTIONS.match(text):
@@ -110,7 +107,7 @@ def _line(text: str, form: Format) -> _Line:
     wide = text.expandtabs(8)
     clean = wide.translate(_NOTHING)
     end = 72 if form == "fixed" else None
-    end = None if "\t" in text else end  # no card was punched where tabs were typed
+    end = None if "\t" in text else end  # a file with tabs has no card columns
     area = clean if form == "free" else clean[7:end]
     indicator = " " if form == "free" else clean[6:7]
     shown = wide if form == "free" else wide[6:end]
@@ -125,6 +122,6 @@ def _line(text: str, form: Format) -> _Line:
         return _Line(shown, "", "")
     rest = area.strip()
     is_empty = rest in {"", "'", '"'} if indicator == "-" else not rest or rest.startswith(("*>", "|"))
-    if is_empty:  # as is a literal that goes on with nothing but blanks
+    if is_empty:  # like a literal continued by blanks only
         return _Line(shown, "", "")
     return _Line(shown, area, "debug" if indicator in "Dd" else "code")

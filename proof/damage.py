@@ -1,10 +1,10 @@
-"""R10: is every damage that does harm named, and is what is read always what was written?
+"""R10: is all harmful damage reported, and is what is read always what was written?
 
-Bits are flipped, files cut short and pages of 4 KiB zeroed: in the database, in its log, in content as it came and in content
-that was compressed. A store that is opened then is read from end to end. Harm is whatever reads otherwise than before; it is
-named by the open, by the read that meets it, or by the store's own check. Where a journal is damaged, its newest sound record
-is offered and is sound. Nothing but the store's own errors comes out, and never a wrong byte.
-Control: SQLite's own check of the same files, which has to miss some of it.
+Bits are flipped, files cut short and pages of 4 KiB zeroed: in the database, in its log, in uncompressed content and in compressed
+content. Then the store is opened and read from end to end. Harm is anything that reads differently than before; it is reported by
+the open, by the read that meets it, or by the store's own check. If a journal is damaged, its newest sound record is offered and is
+sound. Only the store's own errors occur, and never a wrong byte.
+Control: SQLite's own check of the same files, which must miss some of it.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ def plant(path: str, generator: random.Random) -> Truth:
     more(150)
     store.prune()  # compresses the text
     store._connected().execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    more(120)  # with what follows, less than what makes SQLite merge the log
+    more(120)  # with the following, less than what makes SQLite merge the log
     for size in (5_000, 20_000):  # a row in the log, and a file
         late = generator.randbytes(size)
         contents[store.put(late, name="late")] = late
     more(50)
-    shutil.copytree(path, f"{path}.open")  # as a kill leaves it, with its log
+    shutil.copytree(path, f"{path}.open")  # the state after a kill, with its log
     store.close()
     return Truth(sessions, contents)
 
@@ -102,7 +102,7 @@ class Seen:
 
 
 def look(path: str, truth: Truth) -> Seen:
-    """Opens a damaged store, has it checked, and reads all of it."""
+    """Opens a damaged store, runs its check, and reads all of it."""
     seen = Seen()
     try:
         store = SqliteStore(path)
@@ -153,7 +153,7 @@ def _read_content(store: SqliteStore, handle: Handle, content: bytes, seen: Seen
         if store.lines_before(handle, len(content)) != lines or store.info(handle).bytes != len(content):
             seen.wrong.append("other counts than were written")
     except PenstockError:
-        seen.is_harmed = True  # named by the read that met it
+        seen.is_harmed = True  # reported by the read that met it
 
 
 def sqlite_sees(path: str) -> bool:
@@ -169,7 +169,7 @@ def sqlite_sees(path: str) -> bool:
 
 
 def measure(*, long: bool, seed: int) -> Figure:
-    """Damage that does harm and is not named."""
+    """Harmful damage that is not reported."""
     generator = random.Random(seed)
     wrong: list[str] = []
     harmed: Counter[str] = Counter()
@@ -213,7 +213,7 @@ def measure(*, long: bool, seed: int) -> Figure:
 
 
 def _files(path: str) -> dict[str, list[str]]:
-    """What can be damaged, by kind."""
+    """Files that can be damaged, by kind."""
     contents = os.path.join(path, "contents")
     files = {
         "database": [os.path.join(path, DATABASE)],

@@ -1,9 +1,9 @@
-"""What is done to a store while something goes wrong? Deeds, each done by a process that waits until it is watched.
+"""What is done to a store while something goes wrong? Deeds, each carried out by a process that waits until it is traced.
 
-A stage is a process that has done every deed once, so that nothing is imported any more. For each performance it forks; the
-child makes ready and stops itself, strace takes hold of it, and it is let go on: the system calls that strace then counts are
-those of the deed, and the same ones each time.
-Keeps out: what goes wrong (`kills`, `faults`), and what is expected then.
+A stage is a process that has done every deed once, so that nothing is left to import. For each performance it forks; the child
+prepares and stops itself, strace attaches, and it continues: the system calls that strace then counts are those of the deed, and
+the same ones each time.
+Leaves to others: what goes wrong (`kills`, `faults`), and what is expected then.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ T = TypeVar("T")
 OLD = b"".join(b"line %d of what was there before\n" % n for n in range(12_000))
 NEW = b"".join(b"%d is new\n" % n for n in range(40_000))
 _MONTH_SECONDS = 30 * 86_400.0
-_PATIENCE_SECONDS = 30.0  # a deed that has not ended by then hangs
+_PATIENCE_SECONDS = 30.0  # a deed that takes longer hangs
 
 
 # ── what is there afterwards ─────────────────────────────────────────────────────────────────────────────────────
 
 
 class Unsound(Exception):
-    """What was left is not as a store must be."""
+    """The remaining state is not valid for a store."""
 
 
 class State(NamedTuple):
-    """All that can be read of a store. An artifact is its name and the SHA-256 of the bytes as they are read."""
+    """Everything that can be read from a store. An artifact is its name and the SHA-256 of the bytes read."""
 
     schema: tuple[int, int]
     records: dict[str, list[dict[str, object]]]
@@ -58,7 +58,7 @@ class State(NamedTuple):
 
 def state(path: str) -> State:
     """Everything, read as a stranger would. Raises `Unsound`, and whatever the store raises."""
-    probe = f"{path}.probe"  # looked at without us: opening it would bring the schema up
+    probe = f"{path}.probe"  # inspected without the product: opening it would migrate the schema
     shutil.copytree(path, probe)
     schema_then = _schema(probe)
     shutil.rmtree(probe)
@@ -89,7 +89,7 @@ def _schema(path: str) -> tuple[int, int]:
 
 
 def tidied(path: str) -> None:
-    """Pruning leaves no file that no row names, and no row without its file. Raises `Unsound`."""
+    """Pruning leaves no file without a row, and no row without its file. Raises `Unsound`."""
     store = SqliteStore(path)
     try:
         store.prune()
@@ -142,7 +142,7 @@ def _plant_old_schema(path: str) -> object:
     schema.SQLITE = schema.SQLITE[:1]
     store = SqliteStore(path)
     before = journal.FIRST_HASH
-    with store._writing() as execute:  # as rows: what adds records now asks tables of today
+    with store._writing() as execute:  # as rows: today's code for adding records uses today's tables
         for event in _events(0, 20):
             row = journal.JournalRow("s", event.seq, event.type, 1, 0.0, before, "", journal.payload(event.data))
             row = row._replace(sha256=row.sealed())
@@ -158,7 +158,7 @@ def _put(path: str) -> Callable[[], object]:
 
 def _put_many(path: str) -> Callable[[], object]:
     store = SqliteStore(path)
-    # One that is there already under its name, one twice, one with a secret to be marked, one larger than a piece.
+    # One that is already there under its name, one twice, one with a secret to be redacted, one larger than a piece.
     contents = [
         (OLD, "old"),
         (b"small", "one"),
@@ -208,8 +208,9 @@ def _write_in_place(path: str) -> Callable[[], object]:
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """`plant` makes what there was before, in a process that then dies with what it gives still open; `ready` gives what is
-    done to it; `held` says all that can be read of it; `tidied` that nothing lies about."""
+    """`plant` creates the state before, in a process that then dies with the returned object still open; `ready` returns the deed;
+    `held` reads everything from the store; `tidied` checks that no leftovers remain.
+    """
 
     plant: Callable[[str], object]
     ready: Callable[[str], Callable[[], object]]
@@ -238,15 +239,15 @@ ALL = {**DEEDS, CONTROL: Deed(_plant_file, _write_in_place, _file, lambda _: Non
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a performance went: what the deed said, one line each time that it was tried, and the signal that ended it.
+    """How a performance went: what the deed reported, one line per attempt, and the signal that ended it.
 
-    A line is `done`, `fault CODE TEXT`, or `raised TEXT` for what should never come out of it.
+    A line is `done`, `fault CODE TEXT`, or `raised TEXT` for an error that should never occur.
     """
 
     lines: tuple[str, ...]
     signal: int
     calls: tuple[tuple[str, int], ...] = ()
-    """The system calls, each with its number among those of its name, when they were asked for."""
+    """The system calls, each with its number among those of its name, if requested."""
 
     @property
     def is_done(self) -> bool:
@@ -266,7 +267,7 @@ def on_stages(sweep: Callable[[Stage, str], T], deeds: Iterable[str]) -> list[T]
 
 
 class Stage:
-    """The process that forks performers. Use it as a context."""
+    """The process that forks performers. Use it as a context manager."""
 
     def __enter__(self) -> Stage:
         if shutil.which("strace") is None:
@@ -286,12 +287,12 @@ class Stage:
             self.process.stdin.close()
 
     def plant(self, deed: str, path: str) -> None:
-        """What there is before the deed, as a killed process leaves it."""
+        """The state before the deed, as a killed process leaves it."""
         self._ask("plant", deed, path)
         self._line("planted")
 
     def perform(self, deed: str, path: str, *inject: str, again: bool = False, watch: bool = False) -> Outcome:
-        """Does the deed once under strace. `again`: what it says when it is tried a second time, too. Raises `NotHere`."""
+        """Does the deed once under strace. `again`: also reports a second attempt. Raises `NotHere`."""
         self._ask("twice" if again else "once", deed, path)
         performer = int(self._line("stopped"))
         log = f"{path}.strace"
@@ -366,7 +367,7 @@ def _forked(act: Callable[[], object]) -> int:
 
 
 def _planted(deed: Deed, path: str) -> None:
-    """Makes what there was before; raises where that fails, or the deed would be done to nothing."""
+    """Creates the state before; raises if that fails, otherwise the deed would be done to nothing."""
     _, status = os.waitpid(_forked(partial(deed.plant, path)), 0)
     if status:
         raise RuntimeError(f"{deed.plant.__name__} failed")
@@ -376,7 +377,7 @@ def _perform(deed: str, path: str, times: int) -> None:
     act = ALL[deed].ready(path)
     os.kill(os.getpid(), signal.SIGSTOP)
     for _ in range(times):
-        os.writev(1, [_tried(act, ALL[deed].fault).replace("\n", " ").encode(), b"\n"])  # no call that a deed makes
+        os.writev(1, [_tried(act, ALL[deed].fault).replace("\n", " ").encode(), b"\n"])  # a call that no deed makes
 
 
 def main() -> None:

@@ -1,9 +1,9 @@
-"""A model that does its work and errs as models do: wrong types, files that are not there, edits of text that is not there or
-stands twice, arguments that are no JSON, tools that nobody offered, two calls with one id, an answer that says nothing.
+"""How does a model work that errs as models do: wrong types, missing files, edits of text that is missing or occurs twice,
+arguments that are not JSON, tools that nobody offered, two calls with one id, an empty answer?
 
-What it knows of a file is what the request shows of it; that an edit is done it takes from the result of that edit alone. It gives
-up where its tools leave it without the line or the edit, however often it asks, and where its goal is no longer in the request.
-Keeps out: where the files are from and what they are to hold in the end (`trees`).
+It knows only what the request shows of a file; whether an edit is done it learns only from that edit's result. It gives up if its
+tools leave it without the line or the edit, however often it asks, or if its goal is no longer in the request. Leaves to others:
+where the files come from and their expected final content (`trees`).
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ _PATIENCE = 6
 _MISTAKES_OF_TEN = 5
 """Before how many of ten steps it errs."""
 _MAX_MISTAKES = 2
-"""How many mistakes it makes in a row: in the turn after them it does what it has to."""
+"""How many mistakes it makes in a row: in the next turn it does the right thing."""
 _PAGE_LINES = 120
 _NO_JSON = '{"file_path": "READ'
 
 
 class Planned(NamedTuple):
-    """A line that is to become another."""
+    """A line that is to be changed."""
 
     path: str
     line: int
     old: str
     new: str
     twice: str
-    """A text of the file that stands there more than once."""
+    """A text that occurs more than once in the file."""
     is_raced: bool
     """Whether somebody else adds a line to the file between the look and the edit."""
 
@@ -52,10 +52,10 @@ class Erring:
     """The policy of one run.
 
     Args:
-        wire: on which it speaks.
+        wire: the wire that it speaks.
         plan: what it is to change, in this order.
         secret: a word of the goal, which the answer ends with.
-        dice: where its mistakes come from.
+        dice: the source of its mistakes.
         race: what somebody else does to a file in between.
     """
 
@@ -71,12 +71,12 @@ class Erring:
         self.raced: set[int] = set()
         self.at = self.tries = self.in_a_row = 0
         self.has_edited = False
-        """Whether the edit at hand was asked for: after an empty answer the same results come once more."""
+        """Whether the current edit was requested: after an empty answer the same results come again."""
         self.has_equal_ids = self.has_cut_arguments = False
-        """What the answer that goes out now has to look like, beside what a step can say."""
+        """Malformations of the current answer that a step cannot express."""
 
     def __call__(self, request: dict[str, Any]) -> ScriptStep:
-        """The next step, from what the request shows."""
+        """The next step, given what the request shows."""
         self.has_equal_ids = self.has_cut_arguments = False
         shown = load_request(request, self.wire).visible()
         texts = [entry.text for entry in shown] + [result.text for entry in shown for result in entry.results]
@@ -103,7 +103,7 @@ class Erring:
         self.in_a_row = 0
         self.tries += 1
         seen = self._seen(item, texts)
-        if seen == item.new:  # it was done, and what said so was left out of the request meanwhile
+        if seen == item.new:  # it was done, but its result has been left out of the request
             self.at, self.tries, self.has_edited = self.at + 1, 0, False
             return self(request)
         if seen != item.old or self.has_failed(newest):
@@ -117,7 +117,7 @@ class Erring:
 
     @staticmethod
     def _seen(item: Planned, texts: Sequence[str]) -> str | None:
-        """The line as the newest page shows it that has it."""
+        """The line in the newest page that contains it."""
         shown = (
             re.search(rf"^{item.line}\|(.*)$", text, re.MULTILINE)
             for text in reversed(texts)
@@ -127,17 +127,17 @@ class Erring:
 
     @staticmethod
     def has_failed(newest: Sequence[str]) -> bool:
-        """Whether an edit was refused over what is in the file, so that one looks again."""
-        heads = [text.partition("\n")[0] for text in newest]  # below them a file is free to say what it likes
+        """Whether an edit was refused because of the file's content, so that one must look again."""
+        heads = [text.partition("\n")[0] for text in newest]  # below them a file may contain anything
         return any("Read it again" in head or "does not stand" in head or "has changed" in head for head in heads)
 
     def _mistake(self, item: Planned) -> ScriptStep | None:
-        """One of the things that models do, but not the same one for ever."""
+        """One of the mistakes that models make, but not the same one forever."""
         kinds = dict(self._mistakes(item))
         kind = self.dice.choice(sorted(kinds))
         step = kinds[kind]
         if kind == "says nothing" and self.erred[kind]:
-            return None  # twice in a row it would be an answer
+            return None  # twice in a row it would count as an answer
         self.erred[kind] += 1
         self.has_equal_ids = kind == "equal ids"
         self.has_cut_arguments = kind == "no JSON" and self.wire == "anthropic"
@@ -166,7 +166,7 @@ class Erring:
 
 
 def bent(erring: Erring, name: str) -> Wire:
-    """The wire whose double sends what no script can say: two calls with one id, arguments that break off."""
+    """The wire whose double sends what a script cannot express: two calls with one id, truncated arguments."""
     sound = wire_named(name)
 
     def answer(content: Any) -> dict[str, Any]:

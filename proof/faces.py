@@ -1,8 +1,8 @@
 """How is a tool called? In a process of its own, over standard input and output, over HTTP: three faces, one answer.
 
-Each face is a child process, so that its memory can be measured and its death noticed; it has no capabilities, also when
-we are root. Everything stays on this machine: pipes, and 127.0.0.1.
-Keeps out: which calls are made and what is expected of them.
+Each face is a child process, so that its memory can be measured and its death noticed; it has no capabilities, even if we are root.
+Everything stays on this machine: pipes, and 127.0.0.1.
+Leaves to others: which calls are made and what is expected of them.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import TracebackType
 
-BUDGET = 16_000  # characters of an answer over MCP, as for a client that nobody measured
+BUDGET = 16_000  # characters of an answer over MCP, as for an unknown client
 
-# Root reads what it may not; without capabilities it does not, and still finds its own interpreter. And a child dies with
-# its rig (PR_SET_PDEATHSIG), however that ends.
+# Root may read anything; without capabilities it may not, and still finds its own interpreter. And a child dies with its rig
+# (PR_SET_PDEATHSIG), however that ends.
 _DROP = """
 import ctypes, sys
 ctypes.CDLL(None).prctl(1, 9)
@@ -70,7 +70,7 @@ sys.exit(serve(sys.argv[1], **{options}))
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back. `code` is None where the face does not carry it."""
+    """A response. `code` is None if the face does not carry it."""
 
     text: str
     is_error: bool
@@ -94,7 +94,7 @@ class Silent(Exception):
 
 
 def resident(process_id: int, field: str = "VmRSS") -> int:
-    """Bytes of memory of a process: `VmRSS` now, `VmHWM` at most since `forget_peak`."""
+    """Bytes of memory of a process: `VmRSS` now, `VmHWM` its maximum since `forget_peak`."""
     with open(f"/proc/{process_id}/status", encoding="ascii") as file:
         for line in file:
             if line.startswith(field + ":"):
@@ -103,7 +103,7 @@ def resident(process_id: int, field: str = "VmRSS") -> int:
 
 
 def forget_peak(process_id: int) -> bool:
-    """Sets `VmHWM` back to what is used now; False where the kernel does not let us."""
+    """Resets `VmHWM` to the present use; False if the kernel does not allow it."""
     try:
         with open(f"/proc/{process_id}/clear_refs", "w", encoding="ascii") as file:
             file.write("5")
@@ -114,7 +114,7 @@ def forget_peak(process_id: int) -> bool:
 
 @cache
 def _own_store() -> str:
-    """A folder for what the faces of this process keep, which goes with it."""
+    """A folder for what this process's faces keep, removed with it."""
     path = tempfile.mkdtemp(prefix="penstock-proof-")
     atexit.register(shutil.rmtree, path, ignore_errors=True)
     return os.path.join(path, "store")
@@ -122,7 +122,7 @@ def _own_store() -> str:
 
 def _environment() -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PENSTOCK_")}
-    store = f"sqlite://{_own_store()}"  # never the user's own, nor that of rigs that run beside
+    store = f"sqlite://{_own_store()}"  # never the user's own, nor that of concurrent rigs
     source = os.path.join(REPOSITORY, "src")
     return {**kept, "PYTHONPATH": source, "PYTHONDONTWRITEBYTECODE": "1", "PENSTOCK_STORE": store}
 
@@ -140,7 +140,7 @@ def start(code: str, *arguments: str) -> subprocess.Popen[bytes]:
 
 
 class _Child:
-    """A process whose lines of output are queued as they come."""
+    """A process whose output lines are queued as they come."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self.process = process
@@ -212,7 +212,7 @@ class Direct(_Child):
         asked = {"tool": tool, "arguments": arguments, "bytes": limit_bytes, "number": self._number}
         self.send(json.dumps(asked).encode())
         answer: dict[str, Any] = {}
-        while answer.get("number") != self._number:  # one that came too late is not the answer to another
+        while answer.get("number") != self._number:  # a late answer does not belong to another call
             at, line = self.line(begun + seconds - time.monotonic())
             answer = json.loads(line)
         return Answer(answer["text"], answer["is_error"], answer["code"], at - begun)
@@ -229,7 +229,7 @@ def request(number: int | str, method: str, params: dict[str, object]) -> dict[s
 
 
 def tool_call(number: int | str, tool: str, arguments: Mapping[str, object]) -> dict[str, object]:
-    """A call of `tool`, named as the server names it."""
+    """A call of `tool`, under the server's name for it."""
     return request(number, "tools/call", {"name": "ctx_" + tool, "arguments": arguments})
 
 

@@ -1,10 +1,10 @@
-"""R9: does a store say what failed, and is nothing damaged, whichever system call fails?
+"""R9: whichever system call fails, does a store say what failed, and is nothing damaged?
 
-Each deed (`deeds`) is done once for each of its calls that touch files and each of three errors, which strace returns in the
-place of the call. The deed succeeds or says a `StoreFault` (a handoff: an `OSError`), also when it is tried again at once; what is
-left is old or new, its check finds nothing, and what was acknowledged is there. After a flush that failed nothing is written.
-Then the real thing: disks that are full (bytes, and names), one that can only be read, and a writer that does not let go.
-Control: a file that is written in place. The same errors have to come out of it unnamed.
+Each deed (`deeds`) is done once for each of its calls that touch files and each of three errors, which strace returns in place of
+the call. The deed succeeds or reports a `StoreFault` (a handoff: an `OSError`), also when it is retried at once; the state is old
+or new, its check finds nothing, and what was acknowledged is there. After a failed flush nothing is written.
+Then the real thing: full disks (bytes, and names), a read-only disk, and a writer that does not let go.
+Control: a file that is written in place. The same errors must pass unreported there.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ CALLS = FLUSHES | {
     "unlinkat",
     "write",
 }
-_WITHOUT_A_STORE = {"a schema is migrated", "a handoff is written"}  # nothing is open that could refuse the second time
+_WITHOUT_A_STORE = {"a schema is migrated", "a handoff is written"}  # no open store that could refuse a second attempt
 _FULL = ("done", "fault disk_full")
 _SHORT_POINTS = 3  # of each deed; the long form takes all
 
@@ -72,7 +72,7 @@ class Sweep:
 
 
 def sweep(stage: Stage, deed: str, points: int | None, seed: int) -> Sweep:
-    """Errors in a deed: at every call that touches files, or at so many."""
+    """Errors in a deed: at every call that touches files, or at this many."""
     found, held = Sweep(deed), ALL[deed].held
     with folder("faults", MEMORY) as home:
         before, path = os.path.join(home, "before"), os.path.join(home, "store")
@@ -112,7 +112,7 @@ def sweep(stage: Stage, deed: str, points: int | None, seed: int) -> Sweep:
 
 
 def _wrong_words(deed: str, outcome: Outcome, name: str, error: str) -> str:
-    """What is wrong with what the deed said, both times."""
+    """Faults in what the deed reported, both times."""
     if outcome.signal or len(outcome.lines) < 2:
         return f"ended by signal {outcome.signal}"
     first, second = outcome.lines
@@ -133,7 +133,7 @@ def _wrong_words(deed: str, outcome: Outcome, name: str, error: str) -> str:
 
 @contextmanager
 def memory_disk(options: str) -> Iterator[str]:
-    """A small file system in memory. Raises OSError where this user may not mount one."""
+    """A small file system in memory. Raises OSError if this user may not mount one."""
     with folder("disk", MEMORY) as path:
         done = subprocess.run(
             ["mount", "-t", "tmpfs", "-o", f"mode=700,{options}", "tmpfs", path],
@@ -151,7 +151,7 @@ def memory_disk(options: str) -> Iterator[str]:
 
 @dataclass(slots=True)
 class Trial:
-    """A store that is written to until nothing goes in any more, and what was acknowledged by then."""
+    """A store that is written to until it is full, and what was acknowledged by then."""
 
     path: str
     generator: random.Random
@@ -182,7 +182,7 @@ class Trial:
         return ""
 
     def look(self, store: SqliteStore) -> None:
-        """Everything that was acknowledged is there, and no damage."""
+        """Whether everything acknowledged is there, undamaged."""
         self.wrong += map(str, store.check())
         found = sum(1 for _ in store.events("s"))
         if found < self.records:
@@ -195,7 +195,7 @@ class Trial:
 
 
 def full_disk(options: str, seed: int) -> list[str]:
-    """A disk that fills up while a store is used; is opened when it is full; and gets room again."""
+    """A disk that fills up while a store is in use; is opened when full; and gets room again."""
     with memory_disk(options) as disk:
         trial = Trial(os.path.join(disk, "store"), random.Random(seed))
         room = os.path.join(disk, "room")
@@ -225,7 +225,7 @@ def full_disk(options: str, seed: int) -> list[str]:
 
 
 def _fill(disk: str) -> list[str]:
-    """Uses up every name, where they are few, and every byte; the files that did."""
+    """Uses up every name, if they are few, and every byte; returns the files that did."""
     names = [os.path.join(disk, f"rest-{number}") for number in range(max(1, min(100, os.statvfs(disk).f_favail)))]
     for name in names:
         with open(name, "wb", buffering=0) as file, suppress(OSError):
@@ -235,7 +235,7 @@ def _fill(disk: str) -> list[str]:
 
 
 def read_only_disk(seed: int) -> list[str]:
-    """A disk that is mounted again so that nobody can write."""
+    """A disk that is remounted read-only."""
     with memory_disk("size=8m") as disk:
         trial = Trial(os.path.join(disk, "store"), random.Random(seed))
         store = SqliteStore(trial.path)
@@ -254,7 +254,7 @@ def read_only_disk(seed: int) -> list[str]:
 
 
 def held_writer(seed: int) -> list[str]:
-    """Another process holds still in the middle of its commit: a writer is told, a reader is not disturbed, both go on."""
+    """Another process pauses in the middle of its commit: a writer is told, a reader is not disturbed, both continue."""
     wrong: list[str] = []
     deed = "a checkpoint is written"
     with (
@@ -286,7 +286,7 @@ def held_writer(seed: int) -> list[str]:
 
 
 def measure(*, long: bool, seed: int) -> Figure:
-    """Errors that are not named, or that damage something."""
+    """Errors that are not reported, or that damage something."""
     points = None if long else _SHORT_POINTS
     target = f"0{' at every call that touches files, three errors each' if long else ''}, and the control unnamed"
     try:

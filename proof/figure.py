@@ -1,6 +1,6 @@
 """What did a rig measure? One figure, its target, and whether the target is met.
 
-Keeps out: how anything is measured. A rig is a module with `measure(long=, seed=) -> Figure`; run alone it prints one line.
+Leaves to others: how anything is measured. A rig is a module with `measure(long=, seed=) -> Figure`; run alone it prints one line.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 Made = TypeVar("Made")
 
 SEED = 20261121
-MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK | os.X_OK) else None  # for rigs whose question is not the disk
+MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK | os.X_OK) else None  # for rigs that do not test the disk
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Figure:
-    """One line of the scoreboard. `notes` are what did not hold, or what could not be tried and why."""
+    """One line of the scoreboard. `notes` say what did not hold, or what could not be tried and why."""
 
     rig: str
     name: str
@@ -49,11 +49,11 @@ class Figure:
 
 
 class NotHere(Exception):
-    """What this machine cannot do, and why: a program that is missing, a right that this user does not have."""
+    """Something that this machine cannot do, and why: a missing program, a missing right."""
 
 
 def untried(rig: str, name: str, target: str, why: NotHere) -> Figure:
-    """The line of a rig that cannot work here. What was not measured is not met."""
+    """The line of a rig that cannot run here. A target that was not measured is not met."""
     return Figure(rig=rig, name=name, value="not tried here", target=target, met=False, notes=(str(why),))
 
 
@@ -64,7 +64,7 @@ class Rig(Protocol):
 
 
 def timed(measure: Rig, *, long: bool, seed: int) -> Figure:
-    """The figure with the seconds that it took."""
+    """The figure with its duration in seconds."""
     start = time.monotonic()
     figure = measure(long=long, seed=seed)
     return replace(figure, seconds=time.monotonic() - start)
@@ -74,7 +74,7 @@ _SAID_EVERY_SECONDS = 60.0
 
 
 def told_each_minute(rig: str, made: Iterable[Made], total: int) -> Iterator[Made]:
-    """The same, one after the other; once a minute a line on standard error says how many of them there are by now."""
+    """The same items, one after another; once a minute, a line on standard error says how many there were so far."""
     said = time.monotonic()
     for done, one in enumerate(made, 1):
         yield one
@@ -87,11 +87,11 @@ _AGAIN_SECONDS = 1.0
 
 
 def clean_up_when_terminated() -> None:
-    """A rig that is told to end still takes its trees away."""
+    """Lets a terminated rig still remove its trees."""
 
     def end(*_: object) -> None:
-        # Python ignores an exit that is raised within a finalizer, as of a generator that nobody reads on: the rig would go on.
-        # So it is raised anew until a tree is being taken away.
+        # Python ignores an exit raised within a finalizer, as of an abandoned generator: the rig would continue. So it is raised
+        # again until a tree is being removed.
         signal.setitimer(signal.ITIMER_REAL, _AGAIN_SECONDS, _AGAIN_SECONDS)
         sys.exit(128 + signal.SIGTERM)
 
@@ -100,9 +100,9 @@ def clean_up_when_terminated() -> None:
 
 
 def main(measure: Rig) -> int:
-    """The command line of a rig: `python -m proof.NAME [--long] [--seed N]`; 1 when the target is missed.
+    """The command line of a rig: `python -m proof.NAME [--long] [--seed N]`; 1 if the target is missed.
 
-    Those whose long form takes hours may also be told `--seconds N`: how long it may take.
+    Rigs whose long form takes hours also accept `--seconds N`: how long it may take.
     """
     parser = argparse.ArgumentParser(description=measure.__doc__)
     parser.add_argument("--short", action="store_true", help="the short form, for the suite (default)")
@@ -120,7 +120,7 @@ def main(measure: Rig) -> int:
 
 @contextmanager
 def folder(prefix: str, within: str | None = None) -> Iterator[str]:
-    """A temporary folder that any user may enter; gone afterwards, whatever it holds and whatever happened."""
+    """A temporary folder that any user may enter; removed afterwards, whatever it holds and whatever happened."""
     path = tempfile.mkdtemp(prefix=f"penstock-{prefix}-", dir=within)
     os.chmod(path, 0o755)
     try:
@@ -131,7 +131,7 @@ def folder(prefix: str, within: str | None = None) -> Iterator[str]:
 
 
 def remove(path: str) -> None:
-    """Takes a tree away. Python's own way gives up at 1,000 levels; that of coreutils does not."""
+    """Removes a tree. Python's own function gives up at 1,000 levels; that of coreutils does not."""
     for attempt in (0, 1):
         if attempt:
             subprocess.run(["chmod", "-R", "u+rwX", "--", path], check=False, stderr=subprocess.DEVNULL)

@@ -1,8 +1,8 @@
 """R2: how many hostile inputs does every tool survive, in every face?
 
-Each case is one call on the tree of `hostile_tree`. Checked for each (G1 to G7 of reliability.md): an answer or a named error in
-time, memory, size, that nothing is cut or skipped without a word, the code of an error, that another call is answered
-meanwhile, and that the same call says the same again; and that no answer holds a raw control or a byte from outside the root.
+Each case is one call on the tree of `hostile_tree`. Checked for each (G1 to G7 of reliability.md): an answer or a named error
+within limits of time, memory and size; nothing is cut or skipped silently; the error's code; another call is answered meanwhile;
+the same call gives the same answer; and no answer holds a raw control character or a byte from outside the root.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 READ_SECONDS, WALK_SECONDS = 10.0, 30.0  # G1
-SLACK_SECONDS = 1.0  # for this machine's other work: the deadline is looked at between blocks
+SLACK_SECONDS = 1.0  # for this machine's other work: the deadline is checked between blocks
 RESIDENT_BYTES = 64 << 20  # G2
 HARD_BYTES = 256 << 10  # G3
 SLOW = frozenset(tool.name for tool in TOOLS if tool.slow)
-# What `inert` says is never shown; written out again, so that a slip there is seen here.
+# The characters that `inert` never shows; listed here again, so that a slip there is detected.
 _RAW = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f"
     "\U000e0100-\U000e01ef\u2028\u2029\ud800-\udfff]"
@@ -45,9 +45,9 @@ _MATCHES = re.compile(r"(?:at least )?(\d+) matching lines in .*?showing (\d+)-(
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """`code` is what the error must be: None for an answer, a set of codes, or any of the closed list (`CODES`).
+    """`code` is the expected error: None for an answer, a set of codes, or any of the closed list (`CODES`).
 
-    An answer is always allowed where `code` is `CODES` or contains "answer". `says` must be found in the text.
+    An answer is always allowed if `code` is `CODES` or contains "answer". `says` must be found in the text.
     """
 
     what: str
@@ -55,8 +55,8 @@ class Case:
     arguments: Mapping[str, object]
     code: frozenset[str] | None = None
     says: str = ""
-    steady: bool = True  # the same call says the same; else what is known of a huge file has grown
-    slow: bool = False  # up to the deadline of its tool: once per face is enough
+    steady: bool = True  # the same call gives the same answer; otherwise more of a huge file is known by then
+    slow: bool = False  # runs to its tool's deadline: once per face is enough
 
 
 ANY = CODES | {"answer"}
@@ -221,7 +221,7 @@ def _folders(tree: Tree) -> Iterator[Case]:
         )
         for tool in ("view", "read_file", "outline"):
             argument = "file_path" if tool == "view" else "path"
-            # A file of the name `secrets` is refused, and what stands there is not looked at before.
+            # A file named `secrets` is refused, before its content is read.
             refused = _codes("is_directory", *(["secret"] if path == "secrets" else []))
             yield Case("folder " + path, tool, {argument: path}, refused | (code or frozenset()) - {"answer"})
     yield Case(
@@ -500,7 +500,7 @@ def _limit_seconds(case: Case) -> float:
 
 
 def _silently_cut(text: str, arguments: Mapping[str, object]) -> str | None:
-    """G4: a page that ends before the end has to say how to go on, unless it holds all that was asked for."""
+    """G4: a page that ends early must say how to continue, unless it holds everything that was asked for."""
     head = text.partition("\n")[0]
     if (
         (page := _SHOWING.search(head))
@@ -526,7 +526,7 @@ def _silently_cut(text: str, arguments: Mapping[str, object]) -> str | None:
 
 
 def _wrong(case: Case, answer: Answer, limit_bytes: int, limit_characters: int | None) -> str | None:
-    """The first thing that is wrong with an answer."""
+    """The first fault of an answer."""
     size = len(answer.text.encode("utf-8", "surrogatepass"))
     if answer.seconds > _limit_seconds(case):
         return f"G1 {answer.seconds:.1f} s"
@@ -541,7 +541,7 @@ def _wrong(case: Case, answer: Answer, limit_bytes: int, limit_characters: int |
         return None if "\\ud800" in sent else f"G5 {answer.code}: a mistake of a model is a result"
     if answer.is_error:
         if case.slow and answer.code == "deadline":
-            return None  # on a busy machine a walk of a million files may end so: in time, and by name
+            return None  # on a busy machine a walk of a million files may end so: in time, and with a named error
         if case.code is None:
             return f"G1 refused: {answer.text[:160]}"
         if answer.code not in CODES:
@@ -561,9 +561,9 @@ def _wrong(case: Case, answer: Answer, limit_bytes: int, limit_characters: int |
 
 
 def run(face: Face, table: list[Case], tally: Tally, *, twice: Callable[[Case], bool], neighbour: bool) -> None:
-    """Every case of the table through one face. `neighbour` sends another call with it (G6)."""
+    """Every case of the table through one face. `neighbour` sends another call meanwhile (G6)."""
     process = face.process.pid
-    for name, arguments in _BASE.items():  # what is imported at the first use is not the input's
+    for name, arguments in _BASE.items():  # imports at the first use do not count against the input
         face.call(name, arguments)
     face.call("list_files", {"path": "names", "use_regex": True, "pattern": "a"})
     idle = resident(process)
@@ -572,7 +572,7 @@ def run(face: Face, table: list[Case], tally: Tally, *, twice: Callable[[Case], 
         where = f"{face.name}: {case.what}: {case.tool}({str(dict(case.arguments))[:120]})"
         limit = (4_000, 65_536, None)[number % 3] if isinstance(face, Direct) else None
         if limit == 4_000 and case.says:
-            limit = 65_536  # what it must say may stand behind a cut of 4,000
+            limit = 65_536  # the required words may come after a cut at 4,000
         limit_bytes = limit or HARD_BYTES
         forget_peak(process)
         try:
@@ -609,14 +609,14 @@ def run(face: Face, table: list[Case], tally: Tally, *, twice: Callable[[Case], 
 
 
 def _settled(text: str) -> str:
-    """A page by bytes tells its lines once they are known: that is no other answer."""
+    """A page by bytes numbers its lines once they are known: that counts as the same answer."""
     head, line_end, body = text.partition("\n")
     head = re.sub(r"showing (lines \d+-\d+( of \d+ total)? \| )?bytes", "showing bytes", head)
     return re.sub(r"fragment of (line \d+|one line)", "fragment", head) + line_end + body
 
 
 def round_trip(face: Face, tree: Tree, tally: Tally) -> None:
-    """What a listing shows, opens; every file of the folder once, whatever its name."""
+    """Everything that a listing shows can be opened; every file of the folder once, whatever its name."""
     seen: list[str] = []
     offset: int | None = 0
     while offset is not None:
@@ -663,7 +663,7 @@ def measure(*, long: bool, seed: int) -> Figure:
         for turn, face in enumerate(faces):
             if isinstance(face, Direct):
                 part = table
-            elif long:  # what runs up to a deadline takes its time: half of it in each
+            elif long:  # cases that run to a deadline are slow: half of them in each
                 part = [case for number, case in enumerate(table) if not case.slow or number % 2 == turn % 2]
             else:
                 part = table[::6]
@@ -688,7 +688,7 @@ def measure(*, long: bool, seed: int) -> Figure:
 
 
 def _sample(table: list[Case]) -> list[Case]:
-    """For the suite: the first cases of every kind, none that runs up to a deadline by design."""
+    """For the suite: the first cases of every kind, none that runs to a deadline by design."""
     from collections import Counter
 
     taken: Counter[tuple[str, str]] = Counter()

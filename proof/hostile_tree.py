@@ -1,7 +1,7 @@
 """Which files does nobody want to read? A tree of them: special files, links, names, encodings, sizes, depths.
 
-Law: what `build` could not make, it names in `skipped`; nothing is skipped in silence. Everything lies beneath one temporary
-folder, which `figure.folder` takes away. Keeps out: what a tool should say about a file.
+Law: what `build` could not create, it lists in `skipped`; nothing is skipped silently. Everything is within one temporary folder,
+which `figure.folder` removes. Leaves to others: what a tool should say about a file.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import socket
 import stat
 from dataclasses import dataclass, field
 
-CANARY = "CANARY-7f3e-outside-the-root"  # stands in every file outside the root, in its name too
+CANARY = "CANARY-7f3e-outside-the-root"  # in every file outside the root, and in its name
 TERABYTE = 1 << 40
 LEVELS = 1_100  # of the deep tree
-LEVEL_NAME = "level-%04d"  # 10 bytes and a slash: the bottom lies about 12,000 bytes down
+LEVEL_NAME = "level-%04d"  # 10 bytes and a slash: the bottom is about 12,000 bytes down
 
-# bytes, as the kernel keeps them
+# bytes, as the kernel stores them
 NAMES = (
     b"new\nline.txt",
     b"evil\n[FILE] trusted.txt",
@@ -192,7 +192,7 @@ def _specials(tree: Tree) -> None:
     os.mkfifo(os.path.join(at, "fifo"))
     os.chmod(os.path.join(at, "fifo"), 0o666)
     here = os.open(at, os.O_RDONLY)
-    try:  # the address of a socket is short; this way the length of the folder does not count
+    try:  # a socket's address is short; this way the length of the folder does not matter
         with socket.socket(socket.AF_UNIX) as server:
             server.bind(f"/proc/self/fd/{here}/socket")
     except OSError as error:

@@ -2,8 +2,8 @@
 
     python -m proof.hosts [HOST…]        (scripts/tools hosts installs them)
 
-For each host: a page of a large file is asked for through our tool; the model has to receive our text, unchanged, its
-first line the header, and no marker of a cut. The whole runs in a network namespace that has nothing but loopback.
+For each host: our tool is asked for a page of a large file; the model must receive our text unchanged, with the header as its first
+line, and no marker of a cut. Everything runs in a network namespace that has only loopback.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SECONDS = 120
 
 @dataclass(frozen=True, kw_only=True)
 class Setup:
-    """How a host is told of our server and of its model: command and environment. `home` is its home folder."""
+    """How a host is configured for our server and its model: command and environment. `home` is its home folder."""
 
     home: Path
     server: list[str]
@@ -50,7 +50,7 @@ class Setup:
 
     @property
     def entry(self) -> dict[str, object]:
-        """Our server as most hosts want it configured."""
+        """Our server in the form that most hosts use."""
         return {"command": self.server[0], "args": self.server[1:]}
 
 
@@ -99,7 +99,7 @@ def _opencode(setup: Setup) -> Started:
 def _qwen(setup: Setup) -> Started:
     auth = {"auth": {"selectedType": "openai"}}
     settings = {"security": auth, "mcpServers": {"penstock": {**setup.entry, "trust": True}}}
-    # Like Claude Code and Codex it puts MCP tools behind a search of tools, which is not what is measured here.
+    # Like Claude Code and Codex it puts MCP tools behind a tool search, which is not measured here.
     setup.write(".qwen/settings.json", {**settings, "tools": {"toolSearch": {"enabled": False}}})
     environment = {"OPENAI_API_KEY": "x", "OPENAI_BASE_URL": f"{setup.url}/v1", "OPENAI_MODEL": "m"}
     return ["qwen", "--yolo", "-p", "read"], environment
@@ -145,7 +145,7 @@ class Seen:
 
 
 def installed(host: str) -> Path | None:
-    """The program of a host, None where it is not installed."""
+    """The program of a host, None if it is not installed."""
     at = TOOLS / host / "node_modules" / ".bin" / host
     return at if at.exists() else None
 
@@ -187,7 +187,7 @@ def drive(host: str) -> Seen:
 
 
 def _package(program: Path) -> str:
-    """The npm package whose program this is: the first of the pins."""
+    """The npm package of this program: the first of the pins."""
     pin = (program.parents[2] / ".pins").read_text().split()[0]
     return pin.rpartition("@")[0]
 
@@ -221,7 +221,7 @@ def run(command: list[str], root: Path, home: Path, environment: dict[str, str])
 
 
 def _opening(log: Path) -> tuple[str, str]:
-    """Era and name of the client whose call this was, from what it sent."""
+    """Era and name of the client that made this call, from what it sent."""
     era, client = "-", "-"
     for line in log.read_text().splitlines():
         params = json.loads(line).get("params") or {}
@@ -233,7 +233,7 @@ def _opening(log: Path) -> tuple[str, str]:
 
 
 def main(names: list[str]) -> int:
-    """The table; 1 when a host that is installed did not pass our text on unchanged."""
+    """The table; 1 if an installed host did not pass our text on unchanged."""
     unshare = shutil.which("unshare")
     if unshare and "PENSTOCK_ONLY_LOOPBACK" not in os.environ:
         up = 'ip link set lo up && exec "$@"'

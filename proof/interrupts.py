@@ -1,9 +1,9 @@
-"""R23: is one Ctrl-C enough, at any instant of a run, and does the session go on from there? (S-11, S-12)
+"""R23: is one Ctrl-C enough, at any instant of a run, and does the session continue from there (S-11, S-12)?
 
-A real process works with a model over real HTTP: it reads, edits, runs commands, and is failed now and then, so that it waits.
-It is interrupted once, at a random instant. It has to end within half a second, with status 130 and the command that goes on; that
-command has to bring the answer, with every edit done once. An end that was late is told with the load of the machine and what the
-processes took, and its instant is tried again: late three times, it is a fault. Four runs are under way at once.
+A real process works with a model over real HTTP: it reads, edits, runs commands, and is failed now and then, so that it waits. It
+is interrupted once, at a random instant. It must end within half a second, with status 130 and the command that resumes; that
+command must produce the answer, with every edit done once. A late end is reported with the machine's load and the processes'
+processor time, and its instant is tried again: late three times, it is a fault. Four runs are under way at once.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from penstock.wires import load_request
 
 _RUNS, _SHORT_RUNS = 200, 2
 _MAX_SECONDS, _SHORT_MAX_SECONDS = 0.5, 4.0
-"""How soon a run ends; the short form runs beside other tests, where a process may not even be scheduled for so long."""
+"""How soon a run must end; the short form runs next to other tests, where a process may not be scheduled for that long."""
 _AT_ONCE = 4
 _TRIES = 3
-"""How often an instant may be late: what is ours is late each time, what another process took is not."""
+"""How often an instant may be late: a fault of ours is late each time, a delay by other processes is not."""
 _EDITS = 3
 _FAILED_AT, _SHORT_FAILED_AT = frozenset({4, 5, 6}), frozenset({4})
 """Which requests of a run are refused, so that it waits: longer each time."""
@@ -64,7 +64,7 @@ class _Late(Exception):
 
 
 def _tried(seconds: float, max_seconds: float, failed_at: frozenset[int], told: list[str]) -> list[str]:
-    """Interrupt a run at an instant, again where its end was late; what was wrong."""
+    """Interrupt a run at an instant, again if its end was late; return what was wrong."""
     for _ in range(_TRIES):
         try:
             return _interrupted(seconds, max_seconds, failed_at)
@@ -74,13 +74,13 @@ def _tried(seconds: float, max_seconds: float, failed_at: frozenset[int], told: 
 
 
 def _processor_seconds() -> float:
-    """What processes that were waited for took so far, those of the other runs too."""
+    """Processor time so far of all child processes that have ended, including those of the other runs."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def _interrupted(seconds: float, max_seconds: float, failed_at: frozenset[int]) -> list[str]:
-    """Interrupt a run after so many seconds, resume it, and return what was wrong.
+    """Interrupt a run after this many seconds, resume it, and return what was wrong.
 
     Raises:
         _Late: it did not end in time.
@@ -128,7 +128,7 @@ def _interrupted(seconds: float, max_seconds: float, failed_at: frozenset[int]) 
         told = re.search(r"penstock resume (\w+)", seen)
         if told is None:
             return [*found, f"no way to go on after {seconds:.2f} s: {seen[-200:]}"]
-        for _ in range(3):  # an edit of which nobody knows whether it was done is asked for anew
+        for _ in range(3):  # an edit whose outcome is unknown is requested again
             on = [sys.executable, "-m", "penstock", "resume", told[1]]
             done = subprocess.run(on, env=environment, capture_output=True, text=True, timeout=200, check=False)
             if done.stdout == "Done.\n":
@@ -142,12 +142,12 @@ def _interrupted(seconds: float, max_seconds: float, failed_at: frozenset[int]) 
 
 
 def measure(*, long: bool, seed: int) -> Figure:
-    """Interrupts that did not end a run in time, or after which it did not go on."""
+    """Interrupts that did not end a run in time, or after which it did not continue."""
     dice, runs = random.Random(seed), _RUNS if long else _SHORT_RUNS
     most, failed_at = (_MAX_SECONDS, _FAILED_AT) if long else (_SHORT_MAX_SECONDS, _SHORT_FAILED_AT)
     late: list[str] = []
     instants = [dice.uniform(0, 6 if long else 2) for _ in range(runs)]
-    # Most of a run is waiting: for a provider that refuses, for a command, for the instant. So several are under way at once.
+    # A run mostly waits: for a refusing provider, for a command, for the instant. So several are under way at once.
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         found = list(pool.map(lambda instant: _tried(instant, most, failed_at, late), instants))
     wrong = [line for lines in found for line in lines]

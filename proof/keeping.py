@@ -1,11 +1,11 @@
-"""R22: does a store that is used for a year stay within its size, and is what was removed in no byte of it? (S-17)
+"""R22: does a store that is used for a year stay within its size limit, and is removed content in no byte of it (S-17)?
 
 Ten thousand sessions, some 27 a day, on a clock that is an argument. Each opens the store as a command does, keeps a few outputs of
-sizes as tools make them, writes a journal of a few dozen records, and closes it; one in fifty is taken up again days later, and one
-runs all year. Rules by size and age hold. Each week what lies on the disk is measured, log and index pages included.
+typical sizes, writes a journal of a few dozen records, and closes it; one in fifty is resumed days later, and one runs all year.
+Rules by size and age apply. Each week the size on disk is measured, log and index pages included.
 
-Then a session and an output with marks of their own are removed by name, and every file is searched for the marks and for the
-pieces as they were stored. Controls: without rules the store has to pass the size, and before the removal the search has to find.
+Then a session and an output with their own marks are removed by name, and every file is searched for the marks and for the pieces
+as they were stored. Controls: without rules the store must exceed the size, and before the removal the search must find them.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _MAX_DAYS = 90
 _YEAR_SECONDS = 365 * 86_400.0
 _BEGINNING = 1_800_000_000.0
 _SLACK_BYTES = 12 << 20
-"""What may lie beside what counts: the log (4 MiB before it is merged), index pages, and the session that is being written."""
+"""The size allowed beyond what counts: the log (4 MiB before it is merged), index pages, and the session being written."""
 _MARK = b"the heron-blue valve %08x"
 
 
 @dataclass(slots=True)
 class Year:
-    """What a year of use came to."""
+    """The results of a year of use."""
 
     sessions: int = 0
     kept_sessions: int = 0
@@ -42,12 +42,12 @@ class Year:
     largest_bytes: int = 0
     """On disk, over all weeks."""
     largest_used_bytes: int = 0
-    """As the store counts it, when that was looked at."""
+    """By the store's own count, when that was checked."""
     wrong: list[str] = field(default_factory=list)
 
 
 def _on_disk(path: str) -> int:
-    """What all files of a store take."""
+    """The size of all files of a store."""
     return sum(file.stat().st_size for file in Path(path).rglob("*") if file.is_file())
 
 
@@ -58,7 +58,7 @@ def _found(path: str, marks: list[bytes]) -> int:
 
 
 def _output(dice: random.Random) -> bytes:
-    """An output as tools make them: most are small, a few are large."""
+    """A typical tool output: most are small, a few are large."""
     size = int(min(400_000, dice.lognormvariate(8.5, 1.5)))
     return dice.randbytes(size // 2) + b"a line of a log, as there are many\n" * (size // 70)
 
@@ -79,7 +79,7 @@ def _worked(store: SqliteStore, name: str, first_seq: int, dice: random.Random) 
 
 
 def year(path: str, sessions: int, rules: Retention, seed: int) -> Year:
-    """Use a store for a year; what may not happen is named in `wrong`."""
+    """Use a store for a year; violations are listed in `wrong`."""
     dice, found, now = random.Random(seed), Year(sessions=sessions), _BEGINNING
     week = max(1, sessions // 52)
 
@@ -107,7 +107,7 @@ def year(path: str, sessions: int, rules: Retention, seed: int) -> Year:
         listed = {info.session for info in running.sessions()}
         found.kept_sessions = len(listed)
         found.wrong += ["the session that ran all year is gone"] * ("all-year" not in listed)
-        # Only with rules: what goes for the wrong reason is seen by who looks for the newest.
+        # Only with rules: a wrongly removed content is noticed by looking for the newest.
         newest = f"s{sessions - 1:05}"
         found.wrong += ["the newest session is gone"] * (newest not in listed and sessions < _SHORT_SESSIONS)
         found.wrong += [f"check: {damage.name}: {damage.reason}" for damage in running.check()]
@@ -115,7 +115,7 @@ def year(path: str, sessions: int, rules: Retention, seed: int) -> Year:
 
 
 def removal(path: str, seed: int) -> tuple[int, int]:
-    """Remove a session and an output from a store that was used; return how many files held them before, and after."""
+    """Remove a session and an output from a used store; return how many files held them before, and after."""
     dice = random.Random(seed)
     mark = _MARK % dice.getrandbits(32)
     content = b"".join(b"%s line %d %d\n" % (mark, n, dice.getrandbits(60)) for n in range(20_000))
@@ -137,12 +137,12 @@ def removal(path: str, seed: int) -> tuple[int, int]:
 
 
 def measure(*, long: bool, seed: int) -> Figure:
-    """What lies on the disk after a year with rules, and what is left of what was removed."""
+    """The size on disk after a year with rules, and what remains of removed content."""
     sessions, max_bytes = (_SESSIONS, _MAX_BYTES) if long else (_SHORT_SESSIONS, _SHORT_MAX_BYTES)
     with folder("keeping", MEMORY) as path:
         ruled = year(f"{path}/store", sessions, Retention(max_days=_MAX_DAYS, max_bytes=max_bytes), seed)
         before, after = removal(f"{path}/store", seed)
-        # Without rules a part of the year is enough to pass the size.
+        # Without rules a part of the year is enough to exceed the size.
         control = year(f"{path}/control", max(sessions * 2 // 5, _SHORT_SESSIONS), Retention(), seed)
     over = ruled.largest_bytes > max_bytes + _SLACK_BYTES or ruled.largest_used_bytes > max_bytes + (2 << 20)
     blind = control.largest_bytes <= max_bytes + _SLACK_BYTES or not before

@@ -1,9 +1,9 @@
-"""R8: is a store old or new, and never else, at whatever system call its process is killed?
+"""R8: is a store in its old or its new state, and no other, at whatever system call its process is killed?
 
-Each deed (`deeds`) is done once to learn its system calls, and then once for each of them: strace kills the process as it
-enters that call. What is left is opened by another process: it reads as before the deed or as after it, its own check finds
-nothing, what was acknowledged is there, the deed can be done again, and pruning leaves no file that nothing names.
-Control: a file that is written in place instead of beside. The same kills have to leave it in halves.
+Each deed (`deeds`) is done once to learn its system calls, and then once for each of them: strace kills the process as it enters
+that call. Another process opens what is left: it reads as before the deed or as after it, its own check finds nothing, what was
+acknowledged is there, the deed can be repeated, and pruning leaves no file without a reference.
+Control: a file that is written in place instead of replaced. The same kills must leave it half written.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Sweep:
 
 
 def sweep(stage: Stage, deed: str, points: int | None, seed: int) -> Sweep:
-    """Kills in a deed: at every system call, or at so many."""
+    """Kills in a deed: at every system call, or at this many."""
     found, held = Sweep(deed), ALL[deed].held
     with folder("kills", MEMORY) as home:
         before, path = os.path.join(home, "before"), os.path.join(home, "store")
@@ -75,7 +75,7 @@ def sweep(stage: Stage, deed: str, points: int | None, seed: int) -> Sweep:
 
 
 def measure(*, long: bool, seed: int) -> Figure:
-    """Stores that are neither old nor new after a kill."""
+    """Stores that are in neither the old nor the new state after a kill."""
     points = None if long else _SHORT_POINTS
     target = f"{'every system call' if long else 'all'}: old or new, and the control in halves"
     try:

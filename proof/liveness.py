@@ -1,8 +1,8 @@
 """R3: how long does a normal read wait while sixty-four hostile calls run?
 
-One server over standard input and output, as a host starts it. Sixty-four calls go out at once: FIFOs, outlines and far lines
-of a terabyte, searches through it, patterns made to backtrack. Meanwhile a read of a small file is sent every 10 ms; its
-time counts from when it was due, so that a stall cannot hide the reads that it held back.
+One server over standard input and output, as a host starts it. Sixty-four calls are sent at once: FIFOs, outlines and far lines of
+a terabyte, searches through it, patterns that backtrack. Meanwhile a read of a small file is sent every 10 ms; its time counts from
+when it was due, so that a stall cannot hide the reads that it delayed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TARGET_SECONDS = 0.050
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """How the normal reads fared. `open_at_the_end` hostile calls had no answer yet when the reads ended."""
+    """How the normal reads fared. `open_at_the_end` hostile calls were still unanswered when the reads ended."""
 
     seconds: list[float]
     failed: int
@@ -35,13 +35,13 @@ class Reads:
     hostile_open: int
 
     def at(self, share: float) -> float:
-        """The time within which this share of the reads came back."""
+        """The time within which this share of the reads returned."""
         ordered = sorted(self.seconds)
         return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("inf")
 
 
 def plant(root: str) -> None:
-    """A small file, and what the hostile calls are about."""
+    """A small file, and the targets of the hostile calls."""
     os.mkdir(root)
     with open(os.path.join(root, "normal.txt"), "wb") as file:
         file.writelines(b"line %d\n" % number for number in range(300))
@@ -76,13 +76,13 @@ def hostile_calls(seed: int) -> list[tuple[str, dict[str, object]]]:
 
 
 def reads_meanwhile(root: str, seconds: float, hostile: list[tuple[str, dict[str, object]]]) -> Reads:
-    """A normal read every 10 ms for so long, while the hostile calls are in the server."""
+    """A normal read every 10 ms for this long, while the hostile calls are in the server."""
     with Stdio(root) as face:
         for _ in range(5):
             face.call("view", {"file_path": "normal.txt"})
         for pattern in ("a", "b"):
             face.call("search", {"pattern": pattern, "path": "normal.txt"})
-        face.call("outline", {"path": "normal.txt"})  # what is imported at the first use is not the calls'
+        face.call("outline", {"path": "normal.txt"})  # imports at the first use do not count
         for number, (tool, arguments) in enumerate(hostile):
             face.send(json.dumps(tool_call(f"hostile-{number}", tool, arguments)).encode())
         due: dict[str, float] = {}
