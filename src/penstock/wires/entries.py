@@ -1,10 +1,10 @@
-"""Who said what? One entry per message or item of a wire, and its parts without the wire's shapes.
+"""Who said what? One entry per message or item of a wire, with its parts independent of the wire's format.
 
-`raw` is the wire's own object, exactly as it came; parts are a reading of it and never written back where the wire is the
-same. That is why loading and dumping give the same bytes back: keys that nobody knows, their order and every signature are in
-`raw`, while everything that counts, searches or converts looks at the parts.
+`raw` is the wire's own object, exactly as it came; parts are a reading of it and are never written back on the same wire. That
+is why loading and dumping return the same bytes: unknown keys, key order and every signature are in `raw`, while everything that
+counts, searches or converts looks at the parts.
 
-Laws: every message has an entry, whatever stands in it; what is not understood is an `Opaque` part, never an error. Keeps out:
+Laws: every message has an entry, whatever is in it; what is not understood is an `Opaque` part, never an error. Leaves to others:
 wires (each has its codec), and what is visible (`history`).
 """
 
@@ -21,32 +21,32 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 Role = Literal["system", "user", "assistant", "tool"]
-"""Who speaks in an entry. `tool` is an entry of nothing but results, also on wires that write it as a user's message."""
+"""Who speaks in an entry. `tool` is an entry that holds only results, even on wires that write it as a user's message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Words of a message; a model's refusal to answer is among them."""
+    """Words of a message, including a model's refusal to answer."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Media:
-    """An image, a document or a sound in a message: never looked into, kept or removed whole."""
+    """An image, a document or a sound in a message: never inspected, kept or removed as a whole."""
 
     kind: str
     """`image`, `audio`, `file`, or the wire's own word."""
     bytes_estimate: int
-    """About how many bytes travel in the request; 0 for a link or an id."""
+    """Approximate number of bytes in the request; 0 for a link or an id."""
     raw: Json = field(repr=False)
-    """The block as it came."""
+    """The original block."""
     media_type: str = ""
-    """The MIME type, such as `image/png`; empty where the wire does not say."""
+    """The MIME type, such as `image/png`; empty if the wire does not say."""
     data: str = field(default="", repr=False)
-    """Base64, where it travels in the request."""
+    """Base64, if the data is in the request."""
     url: str = field(default="", repr=False)
-    """The address, where only that travels."""
+    """The address, if only that is in the request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,17 +54,17 @@ class ToolCall:
     """A call of a tool, as a model made it."""
 
     id: str
-    """The id that the result of a call names. On wires whose calls may go without ids one is made from name and place."""
+    """The id that the result of a call names. On wires whose calls may lack ids, one is made from name and position."""
     name: str
     arguments: str
-    """The text that the model wrote, to the character; for a `custom` call it need not be JSON. Wires that carry an object have
-    it written out."""
+    """The text that the model wrote, to the character; for a `custom` call it need not be JSON. If the wire carries an object, this
+    is its JSON."""
     kind: str = "function"
-    """`function`, `custom` (free text), or the wire's own type for tools of its own, such as `shell_call`."""
+    """`function`, `custom` (free text), or the wire's own type for its own tools, such as `shell_call`."""
 
     @property
     def values(self) -> dict[str, Json]:
-        """The arguments by name; none where they are no JSON or no object."""
+        """The arguments by name; empty if they are not a JSON object."""
         is_json, value = parsed(self.arguments)
         return value if is_json and isinstance(value, dict) else {}
 
@@ -74,17 +74,17 @@ class ToolResult:
     """What a call returned."""
 
     call_id: str
-    """The id of the call that it answers."""
+    """The id of the call that a result answers."""
     text: str
-    """All of its text, the texts of several parts one a line."""
+    """All of a result's text, with the texts of several parts on lines of their own."""
     parts: tuple[Text | Media | Opaque, ...] = ()
-    """The parts of a result, where it also holds media or what only its wire understands."""
+    """The parts of a result, if it also holds media or something that only its wire understands."""
     is_error: bool = False
     """Whether the tool failed, as far as the wire says so."""
     is_clearable: bool = True
-    """Whether another text may stand in its place; False where the wire demands the original, as for a screenshot."""
+    """Whether another text may take a result's place; False if the wire demands the original, as for a screenshot."""
     is_cited: bool = False
-    """Whether an answer beside the result cites it, so that both are worth more whole; with it the citations go."""
+    """Whether an answer in the same message cites the result, so that both are worth more whole; its citations go with it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,21 +92,21 @@ class Reasoning:
     """What a model thought; it means something only to the provider that it came from."""
 
     raw: Json = field(repr=False)
-    """The block or item as it came."""
+    """The original block or item."""
     signed: bool
     """Whether the provider signed or encrypted it: then it stays byte for byte, or goes with its whole turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """Something that only its own wire understands: server tools, references, whatever comes next year."""
+    """Something that only its own wire understands: server tools, references, future additions."""
 
     raw: Json = field(repr=False)
-    """The block or item as it came."""
+    """The original block or item."""
 
 
 Part: TypeAlias = Text | Media | ToolCall | ToolResult | Reasoning | Opaque
-"""What one message is made of, in the order in which it stands there."""
+"""What one message consists of, in its original order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,37 +114,37 @@ class Entry:
     """One message or item of a transcript, or a note in place of several."""
 
     index: int
-    """The place of the entry in the transcript, from 0; it stays the same whatever is left out before it."""
+    """The position of the entry in the transcript, from 0; it stays the same whatever is left out before it."""
     last_index: int
-    """The place of the last entry that a note stands for; of any other entry its own."""
+    """The position of the last entry that a note stands for; for any other entry its own."""
     wire: str
     """The name of the wire on which `raw` is written."""
     role: Role
     parts: tuple[Part, ...]
-    """A reading of `raw`, for whoever counts, searches or converts."""
+    """A reading of `raw`, for code that counts, searches or converts."""
     raw: Json = field(repr=False)
     """The message exactly as it came, or as an edit left it: what a request on this wire carries."""
     pinned: bool = False
     """Whether the entry has to stay as it is."""
     is_note: bool = False
-    """Whether the entry is a sentence of ours in place of what was left out, and nobody's words."""
+    """Whether the entry is a note of ours in place of what was left out, said by nobody."""
     counts: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
-    """Tokens of the entry's parts and the counter that found them: the bill's memory, so that no history is counted at
+    """Tokens of the entry's parts and the counter that found them: a cache for bills, so that no history is counted at
     every step."""
 
     @property
     def text(self) -> str:
-        """What the entry says in words, one part a line; results of tools are not among them."""
+        """The entry's words, one part a line, without tool results."""
         return "\n".join(part.text for part in self.parts if isinstance(part, Text))
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
-        """The calls that the entry makes, in their order."""
+        """The calls that the entry makes, in order."""
         return tuple(part for part in self.parts if isinstance(part, ToolCall))
 
     @property
     def results(self) -> tuple[ToolResult, ...]:
-        """The results that the entry holds, in their order."""
+        """The results that the entry holds, in order."""
         return tuple(part for part in self.parts if isinstance(part, ToolResult))
 
     @property
@@ -154,31 +154,31 @@ class Entry:
 
     @property
     def speaks(self) -> bool:
-        """Whether a person speaks here: a user's text or media, beside any results of tools."""
+        """Whether a person speaks here: a user's text or media, possibly next to tool results."""
         return self.role == "user" and not self.is_note and any(isinstance(part, Text | Media) for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """Entries in a row that are kept or left out whole.
+    """Adjacent entries that are kept or left out as a whole.
 
     An assistant's turn holds its calls and all their results. A step whose calls rest on reasoning signed in an earlier
     step of the same tool loop belongs to that step.
     """
 
     kind: Literal["system", "user", "assistant", "note"]
-    """Who began the turn: results belong to the assistant's turn whose calls they answer, and to `user` where these are gone."""
+    """Who began the turn: results belong to the assistant's turn whose calls they answer, or to `user` if those are gone."""
     entries: tuple[Entry, ...]
-    """At least one, in their order."""
+    """At least one entry, in order."""
 
     @property
     def first(self) -> int:
-        """The place in the transcript of its first entry."""
+        """The position of the turn's first entry in the transcript."""
         return self.entries[0].index
 
     @property
     def last(self) -> int:
-        """The place in the transcript of the last entry that it holds, or that a note in it stands for."""
+        """The position in the transcript of the last entry that the turn holds or that a note in it stands for."""
         return self.entries[-1].last_index
 
     def __iter__(self) -> Iterator[Entry]:

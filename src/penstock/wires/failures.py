@@ -1,11 +1,11 @@
-"""Why there is no answer: a provider's own refusal, a connection that broke, bytes that are no answer, or nobody who waits.
+"""Why is there no answer? The provider refused, the connection broke, the bytes are not an answer, or the caller is gone.
 
-    Refused       the provider answered, with an error: status, body, headers
-    Disconnected  nothing answered, or not to the end
-    Unreadable    an answer came and is none
-    Cancelled     whoever asked has gone
+    Refused       the provider answered with an error: status, body, headers
+    Disconnected  no answer came, or not all of it
+    Unreadable    the answer is not one
+    Cancelled     the caller no longer waits
 
-Law: `penstock.overflow.diagnose` reads each as what cures it, by the names of its attributes, and none holds a key. Keeps out:
+Law: `penstock.overflow.diagnose` reads from each what cures it, by its attribute names, and none holds a key. Leaves to others:
 whether to try again (`session`).
 """
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 
 class Refused(Refusal):
-    """A provider did not answer a request; `penstock.overflow.parse` reads what it refused.
+    """A provider refused a request; `penstock.overflow.parse` reads why.
 
     Args:
         status_code: the HTTP status; 200 for an error that came as an answer or in a stream.
-        body: the error's JSON, or the text that stood in its place.
-        headers: those that say when to try again, and by which number the provider knows the request.
+        body: the error's JSON, or the text in its place.
+        headers: those that say when to try again, and under which id the provider knows the request.
     """
 
-    # The names of the attributes are those of SDKs' errors: `penstock.overflow` reads any error by them.
+    # The attribute names are those of SDK errors: `penstock.overflow` reads any error by them.
     def __init__(self, status_code: int, body: Json, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(f"HTTP {status_code}: {body if isinstance(body, str) else _as_text(body)}")
         self.status_code = status_code
@@ -40,7 +40,7 @@ class Refused(Refusal):
 
 
 def _as_text(body: Json) -> str:
-    """Return a body as text for the message of an error; a depth that could be read need not be one that can be written."""
+    """Return a body as text for the message of an error; JSON nested deeply enough can be parsed but not serialised."""
     try:
         return json.dumps(body)
     except RecursionError:
@@ -48,10 +48,10 @@ def _as_text(body: Json) -> str:
 
 
 class Disconnected(Refusal):
-    """The answer did not come, or did not come to its end.
+    """The answer did not come, or not all of it.
 
     Args:
-        kind: `connect` (nobody was reached), `idle` (nothing came for too long), `whole` (it took too long in all) or `closed`
+        kind: `connect` (no server was reached), `idle` (nothing came for too long), `whole` (it took too long in all) or `closed`
             (the connection broke).
         message: what happened, for a person.
     """
@@ -62,11 +62,11 @@ class Disconnected(Refusal):
 
 
 class Unreadable(Refusal):
-    """An answer came and is none: no JSON, no events of the wire, or larger than any answer."""
+    """What came is not an answer: no JSON, no events of the wire, or larger than any answer."""
 
     code = "server_error"
-    """The code of the failure, as `diagnose` reads it: the server's fault, so that trying again may help."""
+    """The failure's code, for `diagnose`: the server's fault, so that trying again may help."""
 
 
 class Cancelled(Ended):
-    """Whoever asked wants no answer any more; the request is over, and nothing is tried again."""
+    """The caller no longer wants an answer; the request is over, and nothing is tried again."""

@@ -1,9 +1,9 @@
-"""Calls that somebody between a client and its provider answers: taken out of answers, and put back into later requests (W-3).
+"""How are calls hidden that somebody between a client and its provider answers? Removed from answers, restored in requests (W-3).
 
-A client gets one answer where its provider gave several, without the calls that are not its own. In later requests its message
-stands where the provider wants to see all of what was said: cut again where the answers met, with calls and results in their
-places. Laws: a client never sees a call that is not its own; put back, the history has what was said in its order; a message that
-cannot be told apart any more stays as it is. Keeps out: who answers, and where it is remembered (`gateway`).
+A client gets one answer where its provider gave several, without the calls that are not its own. In later requests, its message is
+replaced by everything that the provider wants to see: split again where the answers met, with calls and results in their places.
+Laws: a client never sees a call that is not its own; once restored, the history has everything in its original order; a message
+that can no longer be matched stays as it is. Leaves to others: who answers, and where it is remembered (`gateway`).
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HiddenStep:
-    """One answer of a provider that held calls which its client does not see."""
+    """One answer of a provider that held calls hidden from the client."""
 
     shown: int
-    """How much of what the client got is of this answer, in the wire's own measure: blocks, items or characters."""
+    """How much of what the client received is of this answer, in the wire's own measure: blocks, items or characters."""
     calls: tuple[tuple[int, Json], ...]
-    """The calls that were taken out, each with its place among what the answer held."""
+    """The calls that were removed, each with its position in the answer."""
     results: tuple[Json, ...]
-    """The messages that answer them."""
+    """The messages that answer the calls."""
     is_last: bool
-    """Whether the client's own calls stood beside them, so that the answer ended here."""
+    """Whether the answer also held the client's own calls, so that it ended here."""
 
 
 class CallHider(ABC):
-    """The answers of one turn, put together to the one that a client gets.
+    """Joins the answers of one turn into the one that a client gets.
 
     Args:
-        names: of the tools whose calls are hidden.
+        names: the names of the tools whose calls are hidden.
     """
 
     def __init__(self, names: frozenset[str]) -> None:
@@ -46,11 +46,11 @@ class CallHider(ABC):
         self._answers = 0
         """How many answers of the turn have ended."""
         self._output_tokens = 0
-        """What those took, for the usage of the one answer."""
+        """The output tokens of those answers, for the usage of the joined answer."""
         self._begin()
 
     def _begin(self) -> None:
-        """Forget what holds for one answer only; a wire forgets more."""
+        """Reset what applies to one answer only; a wire may reset more."""
         self._hidden = self._others = False
         self._answer_tokens = 0
 
@@ -67,16 +67,16 @@ class CallHider(ABC):
         self._begin()
 
     def hides_all(self) -> bool:
-        """Whether the newest answer called nothing but what is hidden, so that its end is not the turn's."""
+        """Whether the newest answer made only hidden calls, so that its end is not the turn's."""
         return self._hidden and not self._others
 
     @abstractmethod
     def event(self, event: dict[str, Json]) -> list[Json] | None:
-        """Return the events that the client gets in place of this one; None for this one as it is."""
+        """Return the events that the client gets in place of this one; None to pass it on unchanged."""
 
     @abstractmethod
     def body(self, body: dict[str, Json]) -> dict[str, Json]:
-        """Return the whole answer that the client gets, given the last of the provider's."""
+        """Return the whole answer that the client gets, given the provider's last one."""
 
 
 class HiddenCalls(Protocol):
@@ -87,15 +87,15 @@ class HiddenCalls(Protocol):
         ...
 
     def hider(self, names: frozenset[str]) -> CallHider:
-        """Return what puts the answers of a turn together; the names are those of the hidden tools."""
+        """Return the hider that joins the answers of a turn, given the names of the hidden tools."""
         ...
 
     def calls_in(self, body: Json, names: frozenset[str]) -> tuple[tuple[tuple[int, Json], ...], int, bool]:
-        """Return the hidden calls of an answer with their places, how much else it shows, and whether others stand beside them."""
+        """Return an answer's hidden calls with their positions, how much else it shows, and whether it holds other calls."""
         ...
 
     def put_back(self, behind: Sequence[Json], steps: Sequence[HiddenStep]) -> PutBack | None:
-        """Return what the provider wants to see in place of the first of a client's messages; None where that cannot be told.
+        """Return what the provider wants to see in place of the first of a client's messages; None if that cannot be determined.
 
         Args:
             behind: the client's messages from the answer on.
@@ -106,9 +106,9 @@ class HiddenCalls(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PutBack:
-    """What stands in place of the first of a client's messages."""
+    """The replacement for the first of a client's messages."""
 
     messages: tuple[tuple[Json, int | None], ...]
-    """Each with the place of the client's message that it was made of; None for what the client does not know."""
+    """The messages, each with the position of the client's message that it was made from; None if the client does not know it."""
     taken: int
-    """How many of the client's messages they stand for."""
+    """How many of the client's messages they replace."""

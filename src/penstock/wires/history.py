@@ -1,15 +1,15 @@
 """What was said, and what of it is still shown? A history that only grows; forgetting is an edit, and the original stays.
 
-`entries` are what came, `edits` what was forgotten, in the order in which it was; `visible()` applies the ones to the others. So
-everything that was ever cut can be had again, an index means the same for ever, and a journal is the two lists.
+`entries` are what came, `edits` what was forgotten, in order; `visible()` applies the edits to the entries. So everything that was
+ever cut can be recovered, an index keeps its meaning forever, and a journal consists of the two lists.
 
-Three things follow for whoever forgets. It happens by turns (`turns()`), since a call without its result is refused. What lies
-under an earlier note may be left out again, with its note. And a note is written for the place where it comes to stand: roles
-alternate on some wires, so that a note between two messages of the user is the assistant's, and may need a second one beside it.
+Forgetting has three consequences. It happens by turns (`turns()`), since a call without its result is refused. What lies under an
+earlier note may be left out again, together with its note. And a note is written for its place: roles alternate on some wires, so
+a note between two user messages is the assistant's, and may need a second message next to it.
 
 Laws: a visible result has its call; an edit never touches a neighbour, a signature, an id or a role; no method changes the
-transcript that it is called on. Keeps out: what should be forgotten (`context`), and where the whole is kept (a handle is only
-carried).
+transcript that it is called on. Leaves to others: what should be forgotten (`context`), and where originals are kept (a handle is
+only carried).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from penstock.wires.portable import PortableTurn
 
 SCHEMA = 1
-"""The version of what `Transcript.to_dict` writes; another one is refused, never guessed at."""
+"""The version of what `Transcript.to_dict` writes; any other version is refused, never guessed at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,55 +48,55 @@ class Cleared:
     call_id: str
     """Which result of that entry; a batch has several."""
     text: str
-    """What is shown instead."""
+    """What is shown instead of the result."""
     handle: str | None = None
-    """Under which the whole can be had; None where it is not kept."""
+    """The handle of the original; None if it is not kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collapsed:
-    """An edit that shows a note in place of entries in a row."""
+    """An edit that shows a note in place of adjacent entries."""
 
     first: int
     """The first entry that is left out."""
     last: int
     """The last entry that is left out, inclusive."""
     note: str
-    """What is shown instead: a line, a structural summary or one by a model."""
+    """What is shown instead: a line, a structural summary or a model's summary."""
     handle: str | None = None
-    """Under which the whole can be had; None where it is not kept."""
+    """The handle of the originals; None if they are not kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pinned:
-    """An edit that keeps an entry as it is from then on."""
+    """An edit that keeps an entry unchanged from then on."""
 
     index: int
     """The entry that stays."""
 
 
 Edit = Cleared | Collapsed | Pinned
-"""One act of forgetting, or of forbidding it."""
+"""A single act of forgetting, or of preventing it."""
 _EDITS: dict[str, type[Cleared | Collapsed | Pinned]] = {"cleared": Cleared, "collapsed": Collapsed, "pinned": Pinned}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Transcript:
-    """The messages of one conversation on one wire. A value: what changes it gives a new one.
+    """The messages of one conversation on one wire. It is a value: every change returns a new one.
 
-    `load` makes one of a message list, `begin` an empty one.
+    `load` makes one from a message list, `begin` an empty one.
     """
 
     wire: str
     """The name of the wire on which the messages are written."""
     entries: tuple[Entry, ...] = ()
-    """Everything that was ever said, in its order."""
+    """Everything that was ever said, in order."""
     edits: tuple[Edit, ...] = ()
-    """What was forgotten or pinned since, in its order."""
+    """What has been forgotten or pinned, in order."""
     system: Json = None
-    """The request's own instructions, as they are, where they stand beside the messages; else None."""
+    """The request's own instructions, unchanged, if they are outside the messages; else None."""
     tools: Json = field(default=None, repr=False)
-    """The request's own tools, as they are."""
+    """The request's own tools, unchanged."""
 
     # ── growing ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -111,8 +111,8 @@ class Transcript:
             made.append(entry_of(raw, self.wire, len(made), made[-1].raw if made else None))
         grown = replace(self, entries=tuple(made))
         shown = self.__dict__.get("_visible")
-        # What was shown stays shown, so that a growing history is not gone over at every step: unless a note stands last, which
-        # is written by who speaks behind it.
+        # What was shown stays shown, so that a growing history is not processed again at every step; except if a note comes last,
+        # whose form depends on who speaks after it.
         if shown and not shown[-1].is_note and shown[-1].role != "system":
             grown.__dict__["_visible"] = shown + grown.entries[len(self.entries) :]
         return grown
@@ -124,10 +124,10 @@ class Transcript:
             index: the entry with the result.
             call_id: which of its results.
             text: what is shown instead.
-            handle: under which the whole can be had.
+            handle: the handle of the original.
 
         Raises:
-            CallerError: for a result that is not shown, is pinned, or that the wire does not take as text.
+            CallerError: for a result that is not shown, is pinned, or that the wire does not accept as text.
         """
         return self.replace_results([Cleared(index=index, call_id=call_id, text=text, handle=handle)])
 
@@ -135,7 +135,7 @@ class Transcript:
         """Return the transcript showing other texts in place of many results at once; all of them, or none and an error.
 
         Raises:
-            CallerError: for a result that is not shown, is pinned, or that the wire does not take as text.
+            CallerError: for a result that is not shown, is pinned, or that the wire does not accept as text.
         """
         wanted = tuple(cleared)
         shown = {entry.index: entry for entry in self.visible() if not entry.is_note}
@@ -149,16 +149,16 @@ class Transcript:
         return replace(self, edits=self.edits + wanted)
 
     def drop_span(self, first: int, last: int, note: str, handle: str | None = None) -> Transcript:
-        """Return the transcript with a note in place of entries in a row; older notes among them go too.
+        """Return the transcript with a note in place of adjacent entries; older notes among them go too.
 
         Args:
             first: the first entry that is left out, where a turn begins.
             last: the last one, inclusive, where a turn ends.
-            note: what is shown instead; who says it depends on its neighbours.
-            handle: under which the whole can be had.
+            note: what is shown instead; its neighbours determine who says it.
+            handle: the handle of the originals.
 
         Raises:
-            CallerError: for an empty note, where the span cuts a turn, or where it holds what has to stay (`protected`).
+            CallerError: for an empty note, and for a span that cuts a turn or holds what has to stay (`protected`).
         """
         if not note.strip():
             raise CallerError("a span is left out with a note that says something")
@@ -172,7 +172,7 @@ class Transcript:
         return replace(self, edits=(*self.edits, Collapsed(first=first, last=last, note=note, handle=handle)))
 
     def pin(self, index: int) -> Transcript:
-        """Return the transcript with an entry kept as it is from now on.
+        """Return the transcript with an entry kept unchanged from now on.
 
         Raises:
             CallerError: for an entry that is not shown.
@@ -182,11 +182,11 @@ class Transcript:
         return replace(self, edits=(*self.edits, Pinned(index=index)))
 
     def afresh(self, text: str, *, newest: bool = True) -> Transcript:
-        """Return a new transcript that begins with `text`: for a session that goes on from a handoff.
+        """Return a new transcript that begins with `text`: for a session that continues from a handoff.
 
         Args:
-            text: the first message, the user's; a short one of the assistant notes it, so that roles alternate.
-            newest: whether the user's newest words follow, verbatim. Without them it waits for the user's next.
+            text: the first message, the user's; a short message of the assistant acknowledges it, so that roles alternate.
+            newest: whether the user's newest words follow, verbatim. Without them the transcript waits for the user's next ones.
 
         Returns:
             A transcript with the instructions and tools of this one, and nothing else of it.
@@ -203,9 +203,9 @@ class Transcript:
     # ── what is shown ────────────────────────────────────────────────────────────────────────────────────────────
 
     def visible(self) -> tuple[Entry, ...]:
-        """Return the entries as a request shows them, in their order; `index` still names the original.
+        """Return the entries as a request shows them, in order; `index` still names the original.
 
-        Found once for each transcript, in time linear in its entries and edits.
+        Computed once for each transcript, in time linear in its entries and edits.
         """
         return self._visible
 
@@ -213,8 +213,8 @@ class Transcript:
     def _visible(self) -> tuple[Entry, ...]:
         if not self.edits:
             return self.entries
-        # Edits apply in the order in which they were made. A span leaves its note at its first place and nothing at the others,
-        # so that places stay those of the entries; a later span over it takes the note with it.
+        # Edits apply in the order in which they were made. A span leaves its note at its first position and nothing at the others,
+        # so that positions stay those of the entries; a later span over it takes the note with it.
         shown: list[Entry | Collapsed | None] = list(self.entries)
         for edit in self.edits:
             match edit:
@@ -228,7 +228,7 @@ class Transcript:
         return tuple(self._with_notes([item for item in shown if item is not None]))
 
     def _cleared(self, entry: Entry | Collapsed | None, edit: Cleared) -> Entry | Collapsed | None:
-        """Return an entry with one result cleared; where it was left out meanwhile there is nothing to clear."""
+        """Return an entry with one result cleared; if it has since been left out, there is nothing to clear."""
         if not isinstance(entry, Entry):
             return entry
         codec = wire_named(self.wire).codec
@@ -239,7 +239,7 @@ class Transcript:
     def _with_notes(self, shown: list[Entry | Collapsed]) -> list[Entry]:
         """Return what is shown with notes as messages: roles alternate where they did, and no neighbour is changed.
 
-        Notes in a row are one message (or two, see `_notes`); instructions do not count as neighbours, since they take no turn.
+        Adjacent notes become one message (or two, see `_notes`); instructions do not count as neighbours, since they take no turn.
         """
         made: list[Entry] = []
         for place, item in enumerate(shown):
@@ -260,7 +260,7 @@ class Transcript:
         return made
 
     def _notes(self, row: list[Collapsed], before: str | None, after: str | None) -> list[Entry]:
-        """Return the messages of notes in a row, by who speaks before and after them."""
+        """Return the messages of adjacent notes, depending on who speaks before and after them."""
         # Roles have to alternate on some wires, and merging a note into its neighbour would change what was said there:
         #
         #   before     after      written
@@ -286,14 +286,14 @@ class Transcript:
         ]
 
     def beside_note(self, first: int, last: int) -> tuple[str, ...]:
-        """Return the words of the message that a note needs beside it, in place of these entries, so that roles alternate.
+        """Return the words of the message that a note in place of these entries needs next to it, so that roles alternate.
 
         Args:
             first: the first entry that the note stands for.
             last: the last one, inclusive.
 
         Returns:
-            At most one text; none where the note alone stands well between its neighbours.
+            At most one text; none if the note alone fits between its neighbours.
         """
         shown = self.visible()
         start, end = (bisect_left(shown, place, key=lambda entry: entry.index) for place in (first, last + 1))
@@ -304,13 +304,13 @@ class Transcript:
     # ── what belongs together ────────────────────────────────────────────────────────────────────────────────────
 
     def turns(self) -> tuple[Turn, ...]:
-        """Return what is visible, in pieces that are kept or left out whole; together they are all that is visible."""
+        """Return what is visible, divided into turns that are kept or left out as a whole."""
         return self._turns
 
     @cached_property
     def _turns(self) -> tuple[Turn, ...]:
-        # Each entry reaches to the last one that it cannot be parted from; a turn is a row of such reaches that overlap, as
-        # intervals are merged. Calls may be answered in any order and results may be messages apart, so that pairs interleave.
+        # Each entry extends to the last one from which it cannot be separated; a turn is a run of such overlapping intervals,
+        # merged. Calls may be answered in any order and results may be separate messages, so pairs interleave.
         shown = self.visible()
         ends = _ends(shown)
         made: list[Turn] = []
@@ -326,15 +326,15 @@ class Transcript:
         return tuple(_with_their_reasoning(made, -1 if spoke is None else spoke.index))
 
     def task(self) -> Entry | None:
-        """Return the first message in which the user speaks, as it was said; None where there is none."""
+        """Return the first message in which the user speaks, as originally said; None if there is none."""
         return next((entry for entry in self.entries if entry.speaks), None)
 
     def newest_user(self) -> Entry | None:
-        """Return the last message in which the user speaks, as it was said; None where there is none."""
+        """Return the last message in which the user speaks, as originally said; None if there is none."""
         return next((entry for entry in reversed(self.entries) if entry.speaks), None)
 
     def protected(self) -> frozenset[int]:
-        """Return the places of entries that no span may hold: instructions, the task, the newest user message, pins."""
+        """Return the positions of entries that no span may hold: instructions, the task, the newest user message, pins."""
         return self._protected
 
     @cached_property
@@ -344,11 +344,11 @@ class Transcript:
         return frozenset(kept)
 
     def handles(self) -> tuple[str, ...]:
-        """Return every handle under which something forgotten can be had, oldest first."""
+        """Return the handle of everything forgotten that was kept, oldest first."""
         return tuple(edit.handle for edit in self.edits if not isinstance(edit, Pinned) and edit.handle is not None)
 
     def standing_cuts(self) -> tuple[Cleared | Collapsed, ...]:
-        """Return what stands in place of text now: of several cuts of one result the newest, and none that a later span took."""
+        """Return the cuts in effect now: of several cuts of one result the newest, and none that a later span took."""
         covered: set[int] = set()
         cleared: set[tuple[int, str]] = set()
         standing: list[Cleared | Collapsed] = []
@@ -380,7 +380,7 @@ class Transcript:
         """Return the transcript that `to_dict` wrote.
 
         Raises:
-            CallerError: for another schema, and for what is no transcript that was written whole.
+            CallerError: for another schema, and for anything that is not a completely written transcript.
         """
         if not isinstance(value, dict) or value.get("schema") != SCHEMA:
             raise CallerError(f"no transcript of schema {SCHEMA}")
@@ -388,7 +388,7 @@ class Transcript:
             edits = edits_from(value["edits"])
             made = cls(wire=value["wire"], system=copied(value["system"]), tools=copied(value["tools"]))
             read = replace(made.append(*value["messages"]), edits=edits)
-            read.visible()  # an edit of an entry that is not there shows now
+            read.visible()  # an edit of a missing entry shows now
         except (KeyError, IndexError, TypeError, AttributeError) as error:
             raise CallerError(f"this is no transcript that was written whole: {error}") from error
         return read
@@ -401,7 +401,7 @@ def edits_to(edits: Iterable[Edit]) -> list[Json]:
 
 
 def edits_from(value: Json) -> tuple[Edit, ...]:
-    """Return edits from the JSON that `edits_to` wrote; raises as Python does where it is none."""
+    """Return edits from the JSON that `edits_to` wrote; for anything else Python's own errors are raised."""
     return tuple(_EDITS[edit["edit"]](**{key: held for key, held in edit.items() if key != "edit"}) for edit in value)
 
 
@@ -411,7 +411,7 @@ def entry_of(raw: Json, wire: str, place: int, before: Json = None) -> Entry:
     Args:
         raw: the message; the entry holds this very value.
         wire: the name of its wire.
-        place: its place in the transcript.
+        place: its position in the transcript.
         before: the message before it, None for the first.
     """
     role, parts = wire_named(wire).codec.read(raw, before)
@@ -426,23 +426,23 @@ def result_messages(wire: str, returned: Iterable[tuple[ToolCall, str, bool]]) -
 
 
 def text_message(wire: str, role: Literal["user", "assistant"], text: str) -> Json:
-    """Return a message of nothing but words."""
+    """Return a message that consists of one text."""
     return wire_named(wire).codec.text_message(role, text)
 
 
 def load(messages: list[Json] | str, wire: str, *, system: Json = None, tools: Json = None) -> Transcript:
     """Return the transcript of a message list, valid or not.
 
-    Our own notes in it, from an earlier compaction, are notes again: nobody's words.
+    Our own notes in it, from an earlier compaction, become notes again: nobody's words.
 
     Args:
-        messages: the list, or a text where the wire takes one in its place.
+        messages: the list, or a text if the wire takes one in its place.
         wire: the name of the wire.
-        system: the request's own instructions, where they stand beside the messages; carried along.
+        system: the request's own instructions, if they are outside the messages; carried along.
         tools: the request's own tools; carried along.
 
     Raises:
-        CallerError: for a wire that is none, and for messages that are no list.
+        CallerError: for an unknown wire, and for messages that are not a list.
     """
     wire_named(wire)
     if isinstance(messages, str):
@@ -457,7 +457,7 @@ def load(messages: list[Json] | str, wire: str, *, system: Json = None, tools: J
 def dump(transcript: Transcript, wire: str) -> list[Json]:
     """Return the message list of what is visible: on its own wire byte for byte, on another one converted.
 
-    What another wire has no place for is named in its place; reasoning means nothing there and is left out.
+    What another wire cannot carry is named in its place; reasoning means nothing there and is left out.
     """
     target = wire_named(wire).codec
     if wire == transcript.wire:
@@ -466,7 +466,7 @@ def dump(transcript: Transcript, wire: str) -> list[Json]:
 
 
 def system_of(transcript: Transcript, wire: str) -> Json:
-    """Return what goes beside `dump(transcript, wire)` as the request's instructions; None where they are messages."""
+    """Return the instructions that accompany `dump(transcript, wire)` in a request; None if they are messages."""
     target = wire_named(wire).codec
     if wire == transcript.wire:
         return copied(transcript.system)
@@ -474,7 +474,7 @@ def system_of(transcript: Transcript, wire: str) -> Json:
 
 
 def _turns_of(transcript: Transcript) -> list[PortableTurn]:
-    """Return what is visible as turns that any wire can write, the instructions beside the messages first."""
+    """Return what is visible as turns that any wire can write, beginning with the instructions outside the messages."""
     turns = portable_turns(transcript.visible())
     if transcript.system is None:
         return turns
@@ -483,7 +483,7 @@ def _turns_of(transcript: Transcript) -> list[PortableTurn]:
 
 
 def _beside_note(before: str | None, after: str | None) -> tuple[str, ...]:
-    """Return what stands beside a note, by who speaks before and after it: the table in `Transcript._notes`."""
+    """Return the message next to a note, depending on who speaks before and after it: the table in `Transcript._notes`."""
     if before == "user":
         return () if after == "user" else (placeholders.LEFT_OUT,)
     return (placeholders.NOTED,) if after == "user" else ()
@@ -502,10 +502,10 @@ def _kind(entry: Entry) -> Literal["system", "user", "assistant", "note"]:
 
 
 def _ends(shown: tuple[Entry, ...]) -> list[int]:
-    """Return for each entry the place of the last one that it cannot be parted from, itself at least."""
-    # An assistant's messages in a row are one answer (items of the responses API are); the messages of one note are one note; a
-    # message with calls reaches to the last of their results. An id that is called again means the newest call before the
-    # result, since local servers give the same ids in every turn.
+    """Return for each entry the position of the last one from which it cannot be separated, itself at least."""
+    # Consecutive assistant messages are one answer (as are items of the responses API); the messages of one note are one note; a
+    # message with calls extends to the last of their results. If an id is called again, a result belongs to the newest call before
+    # it, since local servers repeat the same ids in every turn.
     ends = list(range(len(shown)))
     callers: dict[str | None, int] = {}
     for place, entry in enumerate(shown):
@@ -541,13 +541,13 @@ def _answered(part: Part) -> str | None:
 def _with_their_reasoning(turns: list[Turn], since: int) -> list[Turn]:
     """Return turns joined where a step rests on signed reasoning of the step before it.
 
-    A step without reasoning of its own that goes on with a tool loop stays with the step whose signed reasoning led to it: left
-    alone, it would be an assistant's turn without the thinking that its provider wants to see. Only in the loop that goes on
-    since the user spoke last: of those before it providers look at no reasoning.
+    A step without reasoning of its own that continues a tool loop stays with the step whose signed reasoning led to it: by itself
+    it would be an assistant's turn without the thinking that its provider wants to see. This applies only to the loop since the
+    user spoke last: providers look at no reasoning before that.
 
     Args:
-        turns: the turns in their order.
-        since: the place of the user's last message, -1 where there is none.
+        turns: the turns in order.
+        since: the position of the user's last message, -1 if there is none.
     """
     made: list[Turn] = []
     for turn in turns:

@@ -1,9 +1,9 @@
-"""What the provider would refuse in a message list: every broken invariant, by code, place and sentence.
+"""What would the provider refuse in a message list? Every broken invariant, by code, position and sentence.
 
-Each wire's rules are a table of its own folder (`rules`); its order is the order of the findings for one message. Law:
-`violations` never raises for any JSON; a list in which it finds nothing is one that the provider accepts, as far as messages
-alone can tell. Checks are passes over the list (R-9), and what several of them ask for is found once (`message_list`). Keeps out:
-mending (`repair`), and whatever depends on the model, on tools or on a signature's truth.
+Each wire's rules are a table in its own folder (`rules`); the table's order is the order of the findings for one message. Law:
+`violations` never raises for any JSON; a list without findings is one that the provider accepts, as far as messages alone can
+tell. Checks are passes over the list (R-9), and what several of them need is found once (`message_list`). Leaves to others:
+mending (`repair`), and whatever depends on the model, on tools or on a genuine signature.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from penstock.wires.table import WIRES, wire_named
 if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
-# An id of a sane request is shorter; a hostile one does not become the message.
+# The id in a sane request is shorter; a hostile one must not fill the message.
 _MAX_DETAIL_CHARS = 100
 
 CODES = {wire: tuple(dict.fromkeys(row.code for row in wire_named(wire).invariants)) for wire in WIRES}
@@ -29,7 +29,7 @@ class Violation:
     """An invariant that a message list breaks, and where."""
 
     index: int
-    """The place of the message, from 0."""
+    """The position of the message, from 0."""
     code: str
     """The stable name of the invariant, one of `CODES` of its wire."""
     message: str
@@ -37,16 +37,16 @@ class Violation:
 
 
 def violations(messages: Json, wire: str, *, continues: bool = False) -> list[Violation]:
-    """Return every broken invariant of a message list, in the order of the messages; an empty list when it is valid.
+    """Return every broken invariant of a message list, in the order of the messages; an empty list if it is valid.
 
     Args:
-        messages: what stands where a request of the wire has its messages.
+        messages: the value of a request's message list on this wire.
         wire: the name of the wire.
-        continues: whether the list goes on with a conversation that the provider keeps (`previous_response_id`,
-            `conversation`), so that an output may answer a call that is not in it.
+        continues: whether the list continues a conversation that the provider keeps (`previous_response_id`, `conversation`),
+            so that an output may answer a call that is not in it.
 
     Raises:
-        CallerError: for a wire that is none.
+        CallerError: for an unknown wire.
     """
     rules = wire_named(wire)
     if rules.body.accepts_text and isinstance(messages, str):

@@ -1,9 +1,9 @@
-"""A message list as the checks of a wire look at it: which call has which result, and whether content is well formed.
+"""How do a wire's checks see a message list? Which call has which result, and whether content is well formed.
 
-Several checks ask the same of one list (who answers whom), so a `MessageList` remembers what was found once. A check is a function
-of the list that yields where it is broken; an `Invariant` gives it a code and a sentence; a wire's rules are a tuple of them.
+Several checks need the same facts about a list (who answers whom), so a `MessageList` remembers what was found once. A check is a
+function of the list that yields where it is broken; an `Invariant` adds a code and a sentence; a wire's rules are a tuple of them.
 
-Law: any JSON can be looked at, whatever stands where a message should be: null, a number, a role that is a list. Keeps out: what a
+Law: any JSON can be checked, whatever takes the place of a message: null, a number, a role that is a list. Leaves to others: what a
 wire demands (its `rules` module).
 """
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     Found = TypeVar("Found")
 
 Finding: TypeAlias = tuple[int, str]
-"""The place of a message that breaks an invariant, and the detail that the violation names."""
+"""The position of a message that breaks an invariant, and the detail that the violation names."""
 
 
 class MessageList:
     """A message list under check.
 
     Args:
-        messages: the list as it came; its items may be anything.
+        messages: the original list; its items may be anything.
         continues: whether the provider holds a conversation before it, so that an output may answer a call that is not here.
     """
 
@@ -36,46 +36,46 @@ class MessageList:
         self._found: dict[object, object] = {}
 
     def once(self, look: Callable[[MessageList], Found]) -> Found:
-        """Return what `look` finds in this list, looking only the first time that it is asked."""
+        """Return what `look` finds in this list; `look` is called only the first time."""
         if look not in self._found:
             self._found[look] = look(self)
         return self._found[look]  # type: ignore[return-value]  # what `look` returned
 
     def with_role(self, *roles: str) -> Iterator[tuple[int, dict[str, Json]]]:
-        """Yield the messages of these roles with their places."""
+        """Yield the messages of these roles with their positions."""
         for index, message in enumerate(self.messages):
             if isinstance(message, dict) and role_of(message) in roles:
                 yield index, message
 
 
 class Invariant(NamedTuple):
-    """One rule of a wire: a stable code, the sentence that says what has to hold, and the check that finds what breaks it."""
+    """One rule of a wire: a stable code, the sentence that says what has to hold, and the check that finds violations."""
 
     code: str
-    """The name of a rule for programs, the same on every wire that has the rule; several invariants of a wire may share one."""
+    """The rule's name for programs, the same on every wire that has it; several invariants of a wire may share one."""
     sentence: str
     """What has to hold, without a full stop: the detail of a finding may follow."""
     check: Callable[[MessageList], Iterable[Finding]]
 
 
 class Pairs:
-    """Calls held against results: what does not pair, as findings.
+    """Calls matched with results; what does not pair becomes findings.
 
-    A wire's own function walks the list and tells what it meets: `ask` for a call, `answer` for a result, `close` where no
-    result can come any more. What may be answered at a moment is the walker's, and wires differ only in that: on OpenAI's chat
-    nothing may stand between a call and its results, on Anthropic's the next message of the user holds them, among the items of
-    the responses API they come at any time. So the walker owns `asked` (open calls with their places) and `answered`.
+    A wire's own function walks the list and reports what it meets: `ask` for a call, `answer` for a result, `close` when no
+    more results can come. Which calls may be answered at a given moment is the walker's business, and the only difference between
+    wires: on OpenAI's chat nothing may come between a call and its results, on Anthropic's the user's next message holds them, and
+    in the responses API they come at any time. So the walker owns `asked` (open calls with their positions) and `answered`.
     """
 
     def __init__(self) -> None:
         self.orphan_results: list[Finding] = []
         """Results without a call that they could answer."""
         self.missing_results: list[Finding] = []
-        """Calls without a result, at the place of the call."""
+        """Calls without a result, at the position of the call."""
         self.duplicate_results: list[Finding] = []
-        """Results of calls that have one."""
+        """Further results of calls that already have one."""
         self.duplicate_calls: list[Finding] = []
-        """Calls under an id that is taken."""
+        """Calls under an id that is already taken."""
 
     def ask(self, place: int, call: str, asked: dict[str, int]) -> None:
         """Note a call under the id `call`, which must be new among `asked`."""
@@ -85,7 +85,7 @@ class Pairs:
             asked[call] = place
 
     def answer(self, place: int, call: str, asked: dict[str, int], answered: set[str]) -> None:
-        """Note a result for `call`, where the calls in `asked` can be answered and those in `answered` were."""
+        """Note a result for `call`; the calls in `asked` can be answered, and those in `answered` already were."""
         if call not in asked:
             self.orphan_results.append((place, call))
         elif call in answered:
@@ -126,12 +126,12 @@ def _nothing(seen: MessageList) -> Iterator[Finding]:
 
 
 NOT_EMPTY = Invariant("empty", "A request needs a message", _nothing)
-"""The invariant of wires on which a request without messages is refused."""
+"""The invariant of wires that refuse a request without messages."""
 
 
 def content_fault(content: Json) -> str:
-    """Say what is wrong with content that has to be a string or a list of blocks; empty when nothing is."""
-    # Only the form that all wires share. Blocks of a type that is not known here pass: next year's are none of our faults.
+    """Return what is wrong with content, which has to be a string or a list of blocks; empty if nothing is."""
+    # Only the form that all wires share. Blocks of an unknown type pass: future types are not faults.
     if isinstance(content, str):
         return ""
     if not isinstance(content, list):
@@ -140,6 +140,6 @@ def content_fault(content: Json) -> str:
 
 
 def is_bad_block(block: Json) -> bool:
-    """Whether a block cannot be one: no object, no type, or a text block whose text is none."""
+    """Whether a value cannot be a block: it is not an object, has no type, or is a text block without text."""
     kind = type_of(block)
     return not kind or (kind in {"text", "input_text", "output_text"} and not isinstance(block.get("text"), str))

@@ -1,11 +1,11 @@
-"""The form between two wires: entries as turns that any wire can write.
+"""What is the form between two wires? Entries as turns that any wire can write.
 
 A turn is an instruction, what a user said, or what an assistant said and called together with what came back. With n wires there
-are n codecs that write turns, rather than n times n conversions. What one wire may leave open another refuses (a call without its
-result, two results of one call, blocks that nobody else knows), so that turns are closed: whoever writes them writes a valid list.
+are n codecs that write turns, instead of n times n conversions. What one wire leaves open another may refuse (a call without its
+result, two results of one call, unknown blocks), so turns are complete: any writer of turns writes a valid list.
 
-Law: every call of an assistant's turn has exactly one result, in the order of the calls; a result whose call is not there is a
-user's text. Keeps out: shapes of wires; reasoning, which means nothing to another provider.
+Law: every call of an assistant's turn has exactly one result, in the order of the calls; a result whose call is missing becomes a
+user's text. Leaves to others: formats of wires; reasoning, which means nothing to another provider.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Instruction:
-    """What a system or a developer message says, or instructions that stand beside the messages."""
+    """The text of a system or developer message, or of instructions outside the messages."""
 
     text: str
 
@@ -36,7 +36,7 @@ class UserTurn:
     """What a user said, in words and media."""
 
     parts: list[Text | Media]
-    """At least one, in their order."""
+    """At least one part, in order."""
 
 
 @dataclass(slots=True)
@@ -44,11 +44,11 @@ class AssistantTurn:
     """What an assistant said and called, and what came back."""
 
     texts: list[str] = field(default_factory=list)
-    """What an assistant said before it called, one part each; none is blank."""
+    """What an assistant said before it called, one text for each part; none is blank."""
     calls: list[ToolCall] = field(default_factory=list)
     """The calls of an assistant's turn, in order."""
     results: dict[int, ToolResult] = field(default_factory=dict)
-    """The results by the place of their call in `calls`."""
+    """The results by the position of their call in `calls`."""
 
     def answered_calls(self) -> list[tuple[ToolCall, ToolResult]]:
         """Return every call with its result, in the order of the calls; a call without one gets a result that says so."""
@@ -57,17 +57,17 @@ class AssistantTurn:
 
 
 class CallIds:
-    """Ids of calls for a wire that takes few characters and each id only once.
+    """Ids of calls for a wire that limits their characters and accepts each id only once.
 
-    Anthropic's pattern is `^[a-zA-Z0-9_-]+$`. Local servers give the same ids in every turn; a number behind tells them apart.
+    Anthropic's pattern is `^[a-zA-Z0-9_-]+$`. Local servers repeat the same ids in every turn; an appended number tells them apart.
     """
 
     def __init__(self) -> None:
         self._given: set[str] = set()
 
     def new(self, call_id: str) -> str:
-        """Return an id as much like `call_id` as can be, which was not given before."""
-        # Bedrock takes 64 characters: 60 leave room for the number.
+        """Return an unused id that is as similar to `call_id` as possible."""
+        # Bedrock accepts 64 characters: 60 leave room for the number.
         wanted = re.sub(r"[^a-zA-Z0-9_-]", "_", call_id)[:60] or "call"
         given, number = wanted, 1
         while given in self._given:
@@ -78,13 +78,13 @@ class CallIds:
 
 
 PortableTurn: TypeAlias = Instruction | UserTurn | AssistantTurn
-"""One turn of a conversation without the shapes of any wire."""
-# Where every call stands by its id, oldest first: ids are not unique over a whole conversation.
+"""One turn of a conversation, independent of any wire's format."""
+# The positions of calls by id, oldest first: ids are not unique over a whole conversation.
 _OpenCalls: TypeAlias = dict[str, list[tuple[AssistantTurn, int]]]
 
 
 def portable_turns(entries: Sequence[Entry]) -> list[PortableTurn]:
-    """Return what entries say and do as turns without the shapes of their wire.
+    """Return what entries say and do as turns, independent of their wire's format.
 
     Args:
         entries: what a transcript shows, on any wire; the list need not be valid.
@@ -106,9 +106,9 @@ def portable_turns(entries: Sequence[Entry]) -> list[PortableTurn]:
 
 
 def _add_assistant_entry(entry: Entry, turns: list[PortableTurn], open_calls: _OpenCalls) -> None:
-    """Add what an assistant's entry says and calls to its turn; its calls are open from now on."""
+    """Add what an assistant's entry says and calls to its turn; its calls are open from then on."""
     turn = turns[-1] if turns else None
-    # Messages of the assistant in a row are one turn, until a result has come: what is said after it is a new answer.
+    # Consecutive messages of the assistant are one turn until a result comes: what is said after it is a new answer.
     if not isinstance(turn, AssistantTurn) or turn.results:
         turn = AssistantTurn()
         turns.append(turn)
@@ -130,7 +130,7 @@ def _add_assistant_entry(entry: Entry, turns: list[PortableTurn], open_calls: _O
 
 
 def _add_user_entry(entry: Entry, turns: list[PortableTurn], open_calls: _OpenCalls) -> None:
-    """Put results to their calls, and add what else a user's entry says as a turn of the user."""
+    """Assign results to their calls, and add the rest of a user's entry as a turn of the user."""
     words: list[Text | Media] = []
     for part in entry.parts:
         match part:
@@ -138,8 +138,8 @@ def _add_user_entry(entry: Entry, turns: list[PortableTurn], open_calls: _OpenCa
                 waiting = [
                     (turn, place) for turn, place in open_calls.get(part.call_id, ()) if place not in turn.results
                 ]
-                # The newest open call of that id, since local servers give the same ids in every turn. Where calls of that id have
-                # their results already, this is a second one and is left out; where there never was one, it is a user's words.
+                # The newest open call of that id, since local servers repeat the same ids in every turn. If all calls of that id
+                # have their results already, this is a second one and is left out; if there never was one, it is a user's words.
                 if waiting:
                     turn, place = waiting[-1]
                     turn.results[place] = _without_opaque_parts(part)
@@ -164,7 +164,7 @@ def _without_opaque_parts(result: ToolResult) -> ToolResult:
 
 
 def _type_name(raw: object) -> str:
-    """Return what the wire calls a block that only it understands."""
+    """Return the wire's name for a block that only it understands."""
     if not isinstance(raw, dict):
         return "item"
     return string(raw.get("type")) or (next(iter(raw)) if len(raw) == 1 else "item")

@@ -1,14 +1,14 @@
-"""A broken message list made whole: the least that the provider's rules demand, with a sentence for everything that was done.
+"""How is a broken message list made valid? With the least that the provider's rules demand, and a sentence for each change.
 
 Calls without a result get one that says so, further results of a call go, results without a call become text, roles are merged.
-What is signed is never changed: it stays, or goes with its whole message. No answer is made up: a result that nobody recorded is
-said to be missing.
+Signed content is never changed: it stays, or goes with its whole message. No answer is made up: a result that nobody recorded is
+reported as missing.
 
-Each wire mends in steps of its own (`repairs` of its record), in an order in which a later step may rely on what the earlier ones
-have left: shapes first, since everything else reads fields; pairs after roles, since merging moves what a result stands behind.
+Each wire mends in its own steps (`repairs` of its record), ordered so that a later step can rely on the earlier ones: shapes first,
+since everything else reads fields; pairs after roles, since merging moves what a result follows.
 
-Laws: a valid list comes back as it is, without actions; repairing twice changes nothing; what cannot be mended is named; the work
-is linear in the list (R-9). Keeps out: what the rules are (`invariants`).
+Laws: a valid list comes back unchanged, without actions; repairing twice changes nothing; what cannot be mended is named; the work
+is linear in the list (R-9). Leaves to others: what the rules are (`invariants`).
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from penstock.wires.table import wire_named
 if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
-# One mend can uncover the next: a message that is dropped leaves two of one role side by side. Each round takes something away,
-# so the rounds end by themselves; the bound is for a list that was made to need many.
+# One repair can uncover the next: a dropped message leaves two of one role next to each other. Each round removes something, so the
+# rounds end by themselves; the bound is for a list designed to need many.
 _MAX_ROUNDS = 12
 
 
@@ -34,27 +34,27 @@ class Repaired:
     """A mended list, what was done to it, and the violations that are left to a person."""
 
     messages: list[Json]
-    """The list as its provider would take it; a copy, also where nothing had to be done."""
+    """The list as its provider would accept it; a copy, even if nothing had to be done."""
     actions: tuple[str, ...] = ()
-    """A sentence for everything that was done, with the place of the message in the list as it came."""
+    """A sentence for each repair, with the message's position in the original list."""
     left: tuple[Violation, ...] = ()
     """What could not be mended; empty for any list that came from a provider."""
 
 
 def repair(messages: Json, wire: str, *, continues: bool = False) -> Repaired:
-    """Return the message list as its provider would take it.
+    """Return the message list as its provider would accept it.
 
     Args:
-        messages: a message list of the wire, or whatever stands in its place; it is not changed.
+        messages: a message list of the wire, or whatever is in its place; it is not changed.
         wire: the name of the wire.
-        continues: whether the list goes on with a conversation that the provider keeps (`previous_response_id`,
-            `conversation`), so that an output may answer a call that is not in it.
+        continues: whether the list continues a conversation that the provider keeps (`previous_response_id`, `conversation`),
+            so that an output may answer a call that is not in it.
 
     Returns:
-        The mended list with what was done; an equal list, without actions, where it was valid.
+        The mended list with what was done; if it was valid, an equal list without actions.
 
     Raises:
-        CallerError: for a wire that is none.
+        CallerError: for an unknown wire.
     """
     rules = wire_named(wire)
     began: list[str] = []

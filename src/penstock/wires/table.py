@@ -1,4 +1,4 @@
-"""The wires that there are: one line each. A new API is a folder beside this module and a line here."""
+"""Which wires are there? One line each. A new API is a folder next to this module and a line here."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from penstock.wires.openai_responses import OPENAI_RESPONSES
 if TYPE_CHECKING:
     from penstock.wires.wire import Wire
 
-# In the order in which they are named to people. Of two with the same provider the first speaks for it (`models.refusals`).
+# In the order in which they are listed to people. If two have the same provider, the first represents it (`models.refusals`).
 _WIRES: Final = {
     wire.name: wire
     for wire in (
@@ -33,7 +33,7 @@ def wire_named(name: str) -> Wire:
     """Return the wire of that name.
 
     Raises:
-        CallerError: for a name that is none; it lists those that are.
+        CallerError: for an unknown name; the message lists the known ones.
     """
     if name not in _WIRES:
         raise CallerError(f"{name!r} is no wire; there are {', '.join(WIRES)}")

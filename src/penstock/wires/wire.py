@@ -1,8 +1,8 @@
-"""One provider API as one record: everything that Penstock needs to read, check, mend, size, send and imitate its requests.
+"""What defines one provider API? One record with everything needed to read, check, mend, size, send and imitate its requests.
 
-A *wire* is the JSON in which an API's requests and answers are written. Each folder beside this module makes one `Wire`, and
+A *wire* is the JSON in which an API's requests and answers are written. Each folder next to this module makes one `Wire`, and
 `table.py` lists them; no other room names a wire to decide anything. Rule 1: every part is required, and every part is a value
-or a function of values, so that a part that somebody forgot fails when the record is made, not when a user meets it.
+or a function of values, so that a forgotten part fails when the record is made, not when a user meets it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ KeyPath: TypeAlias = tuple[str, ...]
 
 
 class ToolDefinition(Protocol):
-    """A tool as a model is told of it; `penstock.tools.Tool` is one."""
+    """A tool as described to a model; `penstock.tools.Tool` is one."""
 
     @property
     def name(self) -> str:
@@ -50,7 +50,7 @@ class Codec(Protocol):
     def read(self, raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
         """Return the role and the parts of one message; what is not understood is an `Opaque` part.
 
-        `before` is the message before it: on a wire whose results may go without ids it tells which calls they answer.
+        `before` is the previous message: on a wire whose results may lack ids, it shows which calls they answer.
         """
         ...
 
@@ -63,7 +63,7 @@ class Codec(Protocol):
         ...
 
     def text_message(self, role: str, text: str) -> Json:
-        """Return a message of nothing but words, said by `user` or `assistant`."""
+        """Return a message that consists of one text, said by `user` or `assistant`."""
         ...
 
     def result_messages(self, results: Sequence[ToolResult], calls: Sequence[ToolCall]) -> list[Json]:
@@ -71,11 +71,11 @@ class Codec(Protocol):
         ...
 
     def read_system(self, system: Json) -> str:
-        """Return the words of the instructions that stand beside the messages."""
+        """Return the words of the instructions outside the messages."""
         ...
 
     def write_system(self, text: str) -> Json:
-        """Return instructions as they stand beside the messages; None on a wire where they are messages."""
+        """Return instructions as they are written outside the messages; None on a wire where they are messages."""
         ...
 
     def write(self, turns: Sequence[PortableTurn]) -> Written:
@@ -91,98 +91,98 @@ class Codec(Protocol):
         ...
 
     def call_message(self, call: Json) -> Json:
-        """Return one call, as an answer holds it, as a message of the assistant."""
+        """Return one call from an answer as a message of the assistant."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """Messages that were converted to a wire, and the instructions that go beside them (None where they are messages)."""
+    """Messages that were converted to a wire, and the instructions that accompany them (None if they are messages)."""
 
     messages: list[Json]
     system: Json = None
 
 
 MIN_THINKING_TOKENS: Final = 1_024
-"""The least that a model may be told to think: a budget is never lowered below it, and one that is lower stays."""
-# Source: Anthropic's page on extended thinking. Gemini's models take 128 or 512, too.
+"""The smallest thinking budget: a budget is never lowered below it, and a smaller one stays."""
+# Source: Anthropic's page on extended thinking. Gemini's models accept 128 or 512, too.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BodyLayout:
-    """Where a request's body holds its messages, instructions, tools and the length that it asks for the reply."""
+    """Where a request's body holds its messages, instructions, tools and requested reply length."""
 
     messages_key: str
     """The key of the message list, `messages` on most wires."""
     model_key: str
-    """The key of the model's name, which some APIs take in the address instead of the body."""
+    """The key of the model's name, which some APIs take from the address instead of the body."""
     accepts_text: bool
-    """Whether a plain string may stand in place of the list."""
+    """Whether a plain string may take the place of the list."""
     system_paths: tuple[KeyPath, ...]
-    """Every place where the instructions may stand, the API's own first; none where they are messages."""
+    """Every place where the instructions may be, the API's own first; none if they are messages."""
     tools_paths: tuple[KeyPath, ...]
-    """Every place where the tools may stand, the API's own first."""
+    """Every place where the tools may be, the API's own first."""
     reply_paths: tuple[KeyPath, ...]
-    """Every place where the reply's length may be asked for; the first that is there counts."""
+    """Every place where the reply's length may be asked for; the first one present counts."""
     default_reply_path: Callable[[Json], KeyPath]
     """Where a body that names no length gets one."""
     shortest_reply_tokens: int
     """The shortest reply that the provider lets any body ask for."""
     thinking_paths: tuple[KeyPath, ...]
-    """Every place where a body may say how much of its reply the model may think; none where the API has no such number."""
+    """Every place where a body may limit thinking within its reply; none if the API has no such number."""
     constants: Mapping[str, Json]
-    """What every request that we compose says besides."""
+    """Additional fields of every request that we compose."""
     resemblance: Callable[[dict[str, Json]], int]
     """How surely a body is of this wire: 0 not at all, 1 by its tools alone, 2 by its messages, 3 by keys of its own, 4 by
-    what no other wire has."""
+    something that no other wire has."""
     continues: Callable[[dict[str, Json]], bool]
-    """Whether a body goes on with a conversation that the provider keeps, so that calls may not be in it."""
+    """Whether a body continues a conversation that the provider keeps, so that calls may be missing from it."""
     shrinks_there: Callable[[dict[str, Json]], bool]
-    """Whether a body asks the provider to make the conversation smaller itself, where it is too large."""
+    """Whether a body asks the provider to shrink the conversation itself if it is too large."""
 
     def min_reply_tokens(self, body: Json) -> int:
-        """Return the shortest reply that the provider lets this body ask for: what it thinks has to fit into it."""
+        """Return the shortest reply that the provider lets this body ask for: its thinking has to fit into it."""
         least = (min(tokens, MIN_THINKING_TOKENS) for _, tokens in self.thinking_of(body))
         return max(self.shortest_reply_tokens, max(least, default=0) + 1)
 
     def thinking_of(self, body: Json) -> list[tuple[KeyPath, int]]:
-        """Return where a body says how much the model may think, and the number; of those that set something aside."""
-        # Gemini's -1 lets the model decide and 0 turns thinking off: neither sets anything aside.
+        """Return where a body says how much the model may think, and the number, for those that reserve tokens."""
+        # Gemini's -1 lets the model decide and 0 turns thinking off: neither reserves anything.
         said = ((path, field(body, *path)) for path in self.thinking_paths)
         return [(path, tokens) for path, tokens in said if type(tokens) is int and tokens > 0]
 
     def system_of(self, body: Json) -> Json:
-        """Return the instructions that stand beside the messages of a body; None where there are none."""
+        """Return the instructions of a body that are outside its messages; None if there are none."""
         return _first_at(body, self.system_paths)
 
     def tools_of(self, body: Json) -> Json:
-        """Return the tools that a body offers; None where there are none."""
+        """Return the tools that a body offers; None if there are none."""
         return _first_at(body, self.tools_paths)
 
 
 def _first_at(body: Json, paths: tuple[KeyPath, ...]) -> Json:
-    """Return the first value that a body has at one of these places, None where it has none."""
+    """Return the first value that a body has at one of these places, None if it has none."""
     return next((value for path in paths if (value := field(body, *path)) is not None), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsageKeys:
-    """Where an answer reports the tokens that it took; several keys are added up, of several holders the first that is there."""
+    """Where an answer reports its tokens; several keys are added up, of several holders the first one present counts."""
 
     holders: tuple[str, ...]
     input: tuple[str, ...]
     output: tuple[str, ...]
     cached: tuple[tuple[str, ...], ...]
-    """Where an answer says how much of the input came from a cache: paths behind the holder, the first that is there."""
+    """Where an answer says how much input came from a cache: paths within the holder, the first one present."""
     written: tuple[tuple[str, ...], ...] = ()
-    """Where an answer says how much of the input was put into a cache."""
+    """Where an answer says how much input was written to a cache."""
 
 
 class StreamReader(Protocol):
-    """The events of one streamed answer, put together to the body that the provider would have sent unstreamed."""
+    """The events of one streamed answer, joined into the body that the provider would have sent unstreamed."""
 
     def feed(self, event: dict[str, Json]) -> str:
-        """Take the next event; return the words that it adds for the user. The event is its sender's, and stays as it is."""
+        """Take the next event, which is left unchanged; return the words that it adds for the user."""
         ...
 
     @property
@@ -192,12 +192,12 @@ class StreamReader(Protocol):
 
     @property
     def has_content(self) -> bool:
-        """Whether anything of the answer has come: what is behind this point cannot be asked for again unseen."""
+        """Whether any of the answer has come; from then on the request cannot be retried unnoticed."""
         ...
 
     @property
     def is_complete(self) -> bool:
-        """Whether the answer came to its end: the provider said why it stopped."""
+        """Whether the answer is complete: the provider said why it stopped."""
         ...
 
     def body(self) -> dict[str, Json]:
@@ -206,13 +206,13 @@ class StreamReader(Protocol):
 
 
 class FrameReader(Protocol):
-    """The bytes of a stream that is not of server-sent events, taken apart."""
+    """Splits the bytes of a stream that does not consist of server-sent events."""
 
     def feed(self, block: bytes) -> Iterator[str]:
         """Take the next bytes; yield the JSON of each event that they complete.
 
         Raises:
-            Unreadable: for bytes that are no frames.
+            Unreadable: for bytes that are not frames.
         """
         ...
 
@@ -224,26 +224,26 @@ class AnswerLayout:
     is_answer: Callable[[dict[str, Json]], bool]
     """Whether a body has the shape of an answer of this wire."""
     messages: Callable[[Json, Collection[str]], list[Json]]
-    """What the model said, as messages of the next request; no call in them has one of these ids, which are taken."""
+    """What the model said, as messages of the next request; its calls avoid the given ids, which are taken."""
     text: Callable[[Json], str]
     """The words of the answer for the user."""
     stop_reason: Callable[[Json], str]
-    """Why the answer stopped, in the provider's word; empty where it does not say."""
+    """Why the answer stopped, in the provider's word; empty if it does not say."""
     usage: UsageKeys
     stream: Callable[[], StreamReader]
     streamed_body: Callable[[dict[str, Json]], dict[str, Json]]
-    """A request's body as it asks for a streamed answer."""
+    """A request's body changed to ask for a streamed answer."""
     stream_type: str
     """The content type of a stream."""
     frames: Callable[[], FrameReader] | None
     """How the bytes of a stream become events; None for server-sent events."""
     hidden_calls: HiddenCalls | None
-    """How calls are taken out of answers and put back into requests; None where nobody answers calls but the client."""
+    """How calls are removed from answers and restored in requests; None if only the client answers calls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiKey:
-    """One way to show who asks: the environment variable, its header, and what stands before the key there."""
+    """One way to authenticate: the environment variable, its header, and the prefix of the key there."""
 
     variable: str
     header: str
@@ -252,7 +252,7 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """The public API of a wire as its provider's own SDK finds it."""
+    """The public API of a wire, as its provider's own SDK finds it."""
 
     telemetry_name: str
     """The provider's name in OpenTelemetry's conventions: a value of `gen_ai.provider.name`."""
@@ -261,24 +261,24 @@ class Service:
     base_url_variable: str
     region_variables: tuple[str, ...]
     root: str
-    """What stands before every path; a base URL may have it or leave it out."""
+    """The prefix of every path; a base URL may include it or leave it out."""
     path: str
     """The path; `{model}` in it is the model's name, which then is not in the body."""
     stream_path: str
     """The path of streamed answers."""
     other_paths: tuple[str, ...]
-    """Beginnings of paths that hosts of the API ask for besides, and no other API has: lists of models, probes, files."""
+    """Prefixes of other paths that hosts of the API ask for and no other API has: lists of models, probes, files."""
     keys: tuple[ApiKey, ...]
     """The first whose variable is set is used."""
     signs_for: str
-    """The service of AWS for which requests are signed where no key is set; empty where a key is all there is."""
+    """The AWS service for which requests are signed if no key is set; empty if only keys are used."""
     variable_headers: Mapping[str, str]
-    """Environment variables that become headers where they are set."""
+    """Environment variables that become headers if they are set."""
     headers: Mapping[str, str]
 
 
 class RequestSize(NamedTuple):
-    """How large a request is in the count of a double: `prompt_tokens` are of instructions and messages."""
+    """The size of a request as a test double counts it: `prompt_tokens` are those of instructions and messages."""
 
     prompt_tokens: int
     tools_tokens: int = 0
@@ -297,7 +297,7 @@ class AnswerContent:
     text: str
     calls: tuple[tuple[str, str], ...]
     number: int
-    """Which answer of the conversation it is; ids are made of it, so that the same conversation gets the same bytes."""
+    """The number of the answer in the conversation; ids are derived from it, so that the same conversation gives the same bytes."""
     model: str
     input_tokens: int
     output_tokens: int
@@ -305,27 +305,27 @@ class AnswerContent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenCounting:
-    """Where an API counts the tokens of a request, and the body in which it says how many."""
+    """Where an API counts the tokens of a request, and the body in which it reports them."""
 
     path: str
     request: Callable[[dict[str, Json]], dict[str, Json]]
-    """The body whose tokens are asked for, in the one that asks."""
+    """Extracts the body to be counted from the counting request's body."""
     answer: Callable[[int], dict[str, Json]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderDouble:
-    """How a provider of this wire writes: for doubles that a real client of the API cannot tell from it."""
+    """How a provider of this wire writes: for doubles that a real client cannot tell from the API."""
 
     provider: str
-    """Whose words these are."""
+    """The provider whose words these are."""
     path: str
-    """The path of answers; a name in braces is any one step of it."""
+    """The path of answers; a name in braces is any single segment of it."""
     stream_path: str
-    """The path of streamed answers; where it is the same, the body says which is asked for."""
+    """The path of streamed answers; if it is the same, the body says which is asked for."""
     models_path: str
     root: str
-    """What a client's base URL ends with, so that the client's own path leads to `path`."""
+    """The end of a client's base URL, so that the client's own path leads to `path`."""
     answer: Callable[[AnswerContent], dict[str, Json]]
     answer_events: Callable[[dict[str, Json], dict[str, Json]], Iterator[bytes]]
     """The body of an answer as the events of a stream, for the request that asked for it."""
@@ -334,15 +334,15 @@ class ProviderDouble:
     error: Callable[[str, int], dict[str, Json]]
     """An error of any kind, for a sentence and an HTTP status."""
     refusal: Callable[[RequestSize, int], dict[str, Json]]
-    """The refusal of a request of that size in a window of so many tokens."""
+    """The refusal of a request of that size by a window of that many tokens."""
     counts_reply: bool
-    """Whether the reply that is asked for counts towards the window."""
+    """Whether the requested reply counts towards the window."""
     reply_fault: Callable[[dict[str, Json]], str | None]
-    """What is wrong with the length that a request asks for the reply, in the provider's words."""
+    """What is wrong with the reply length that a request asks for, in the provider's words."""
     models: Callable[[str], tuple[dict[str, Json], dict[str, Json]]]
-    """The list of models and the one of that name, as the API gives them."""
+    """The list of models and the model of that name, as the API returns them."""
     counting: TokenCounting | None
-    """How the API counts tokens without answering; None where it does not."""
+    """How the API counts tokens without answering; None if it does not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,8 +3,7 @@
 Roles alternate and the user begins; the user's message after calls begins with a result for each and holds no other; nothing is
 blank; a document is accompanied by words. Source: the API reference and its refusals: "A conversation must alternate between user
 and assistant roles", "The text field in the ContentBlock object at … is blank" (in a result it may be), "Expected toolResult blocks
-at … for the following Ids". What only some models refuse is listed if all of them accept the mended list. Law: any JSON is
-answered.
+at … for the following Ids". What only some models refuse is listed if all accept the mended list. Law: any JSON is answered.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The wire of Gemini's `generateContent`, of the Gemini API and of Vertex AI, as REST bodies and as google-genai's dicts."""
+"""What is the wire of Gemini's `generateContent`? One record for the Gemini API and Vertex AI, as REST and google-genai use it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GEMINI"]
 
-# google-genai's own call takes everything but the contents in `config`; the REST body has it beside them.
+# google-genai's own call takes everything but the contents in `config`; the REST body has it at the top level.
 _BESIDE = ((), ("config",))
 _REPLY_HOLDERS = (*((name,) for name in both("generationConfig")), ("config",))
 
@@ -40,15 +40,15 @@ def _paths(name: str) -> tuple[KeyPath, ...]:
 def _resemblance(body: dict[str, Json]) -> int:
     if "contents" in body:
         return 4
-    # Neither `parts` nor the role `model` is known to another wire here.
-    messages = objects(body.get("messages"))  # of a bare list, which stands under the name that most wires have
+    # Neither `parts` nor the role `model` is known to any other wire here.
+    messages = objects(body.get("messages"))  # of a bare list, which is under the key that most wires use
     return (
         4 if any(isinstance(message.get("parts"), list) or role_of(message) == "model" for message in messages) else 0
     )
 
 
 def _default_reply_path(body: Json) -> KeyPath:
-    # A request with `config` is one for google-genai, which takes no other argument beside it: a length in
+    # A request with `config` is one for google-genai, which accepts no other argument with it: a length in
     # `generationConfig` would be refused before anything is sent.
     if isinstance(get(body, "config"), dict):
         return ("config", "max_output_tokens")
@@ -84,8 +84,8 @@ GEMINI = Wire(
         messages=answers.answer_messages,
         text=answers.answer_text,
         stop_reason=answers.stop_reason,
-        # Cached input is part of `promptTokenCount` and not added to it (Bedrock counts it beside). What tools of the
-        # provider put in, and thoughts, are counted beside prompt and candidates.
+        # Cached input is part of `promptTokenCount` and not added to it (Bedrock counts it separately). Input from the
+        # provider's own tools, and thoughts, are counted separately from prompt and candidates.
         usage=UsageKeys(
             holders=both("usageMetadata"),
             input=both("promptTokenCount", "toolUsePromptTokenCount"),
@@ -105,10 +105,10 @@ GEMINI = Wire(
         region_variables=(),
         root="/v1",
         path="/models/{model}:generateContent",
-        # Without `alt=sse` a stream is one JSON array, which is no JSON before its end.
+        # Without `alt=sse` a stream is one JSON array, which is incomplete JSON until its end.
         stream_path="/models/{model}:streamGenerateContent?alt=sse",
         other_paths=("/v1beta/",),
-        # With both set google-genai takes the first.
+        # If both are set, google-genai takes the first.
         keys=(
             ApiKey(variable="GOOGLE_API_KEY", header="x-goog-api-key"),
             ApiKey(variable="GEMINI_API_KEY", header="x-goog-api-key"),
@@ -133,7 +133,7 @@ GEMINI = Wire(
         models=provider.models,
         counting=TokenCounting(
             path="/{version}/models/{model}:countTokens",
-            # A whole request stands under a key of its own; contents alone stand in the body.
+            # A whole request is under a key of its own; bare contents are in the body.
             request=lambda body: get(body, "generateContentRequest") or body,
             answer=lambda input_tokens: {"totalTokens": input_tokens},
         ),

@@ -1,4 +1,4 @@
-"""Answers of Gemini's API, whole and streamed."""
+"""How are answers of Gemini's API read, whole and streamed?"""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ def answer_messages(body: Json, taken_ids: Collection[str]) -> list[Json]:
     """Return the first candidate's content as the next request carries it, each part with its signature.
 
     Raises:
-        CallerError: for a body that is no answer.
+        CallerError: for a body that is not an answer.
     """
-    del taken_ids  # it tells calls apart by their place, and an id may come again in a later turn
+    del taken_ids  # this wire tells calls apart by their place, and an id may be reused in a later turn
     if not isinstance(body, dict) or not is_answer(body):
         raise CallerError("the model's answer holds no candidates")
     candidates = objects(body.get("candidates"))
     content: Json = candidates[0].get("content") if candidates else None
-    if not parts_of(content):  # the reply broke off while the model thought, or was held back
+    if not parts_of(content):  # the reply broke off while the model thought, or was withheld
         return [{"role": "model", "parts": [{"text": placeholders.NO_ANSWER}]}]
     # Without a role it would be read as the user's when it goes back.
     return [content if content.get("role") else {**content, "role": "model"}]
 
 
 def answer_text(body: Json) -> str:
-    """Return the words of the first candidate, its thoughts left out."""
+    """Return the words of the first candidate without its thoughts."""
     candidates = objects(field(body, "candidates"))
     return _words(parts_of(candidates[0].get("content"))) if candidates else ""
 
@@ -50,21 +50,21 @@ def _words(parts: list[dict[str, Json]]) -> str:
 
 
 def stop_reason(body: Json) -> str:
-    """Return why the first candidate stopped, or why the prompt was turned away; empty where neither is said."""
+    """Return why the first candidate stopped, or why the prompt was blocked; empty if neither is said."""
     candidates = objects(field(body, "candidates"))
     reason = get(candidates[0], "finishReason") if candidates else get(get(body, "promptFeedback"), "blockReason")
     return string(reason)
 
 
 def streamed_body(body: dict[str, Json]) -> dict[str, Json]:
-    """Return the same body: whether an answer is streamed is said by the address."""
+    """Return the same body: the address says whether an answer is streamed."""
     return body
 
 
 class CandidateChunks:
-    """The chunks of one streamed answer, each an answer with the parts that are new."""
+    """The chunks of one streamed answer, each an answer that holds the new parts."""
 
-    is_ended = False  # usage and the reason come with the last chunk, and the body ends behind it
+    is_ended = False  # usage and the reason come with the last chunk, and the body ends after it
 
     def __init__(self) -> None:
         self._head: dict[str, Json] = {}
@@ -73,13 +73,13 @@ class CandidateChunks:
 
     def feed(self, event: dict[str, Json]) -> str:
         """Take the next chunk; return the words that it adds to the first candidate."""
-        # Usage counts up from chunk to chunk: what stands beside the candidates is the newest state, and the last one
+        # Usage counts up from chunk to chunk: everything next to the candidates is the newest state, and the last one
         # holds.
         update(self._head, event, but=("candidates",))
         return "".join([self._feed_candidate(news) for news in objects(event.get("candidates"))])
 
     def _feed_candidate(self, news: dict[str, Json]) -> str:
-        # JSON of protocol buffers may leave a zero out: a candidate without an index is the first.
+        # JSON of protocol buffers may omit a zero: a candidate without an index is the first.
         index = index_of(news.get("index"))
         candidate = self._candidates.setdefault(index, {"content": {"parts": [], "role": "model"}})
         update(candidate, news, but=("content",))
@@ -89,9 +89,9 @@ class CandidateChunks:
         return _words(parts) if index == 0 else ""
 
     def _add(self, parts: list[dict[str, Json]], part: dict[str, Json]) -> None:
-        """Let words go on; a part with a signature stays a part of its own, as it has to come back."""
-        # SDK objects that were dumped hold None for what is not there; with it no part would be plain, and no words
-        # go on.
+        """Append words to the last part; a part with a signature stays separate, because it has to go back."""
+        # Dumped SDK objects hold None for missing fields; with those no part would be plain, and no words would be
+        # joined.
         held = {key: value for key, value in part.items() if value is not None}
         if parts and _is_plain(held) and _is_plain(parts[-1]) and held.get("thought") == parts[-1].get("thought"):
             self._texts.add(parts[-1], "text", held["text"])
@@ -105,7 +105,7 @@ class CandidateChunks:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every candidate said why it stopped, or the prompt was turned away."""
+        """Whether every candidate said why it stopped, or the prompt was blocked."""
         reasons = [get(candidate, "finishReason") for candidate in self._candidates.values()]
         return all(reasons) if reasons else bool(get(get(self._head, "promptFeedback"), "blockReason"))
 
@@ -117,5 +117,5 @@ class CandidateChunks:
 
 
 def _is_plain(part: dict[str, Json]) -> bool:
-    """Whether a part is words or thoughts, and nothing beside them."""
+    """Whether a part holds only words or thoughts."""
     return part.keys() <= {"text", "thought"} and isinstance(part.get("text"), str)

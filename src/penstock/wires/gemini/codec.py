@@ -1,8 +1,8 @@
-"""Contents of Gemini's API (`contents` of `generateContent`); the instructions are a field of their own.
+"""How are contents of Gemini's API read and written (`contents` of `generateContent`)? The instructions are a field of their own.
 
 A content is the user's or the model's and holds parts: text, media, calls, responses, thoughts, what the provider runs itself.
-Calls may go without ids: then a response answers the first call of its name that is not answered yet. A thought signature stands
-beside whatever part it was given with, and has to come back there. Keeps out: whether a list is valid (`rules`).
+Calls may lack ids: then a response answers the first unanswered call with its name. A thought signature may accompany any part and
+has to be returned with it. Leaves to others: whether a list is valid (`rules`).
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from penstock.wires.wire import ToolDefinition
 
 ROLES: dict[str, Role] = {"user": "user", "model": "assistant", "function": "user", "": "user"}
-"""`function` is the role of responses in the API's first year; a content without a role is the user's."""
+"""`function` was the role of responses in the API's first year; a content without a role is the user's."""
 
 
 # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def role_in(raw: Json) -> Role | None:
-    """Return whose a content is; None for what is no content of this wire."""
+    """Return whose a content is; None for what is not a content of this wire."""
     if not isinstance(raw, dict):
         return None
-    # No role at all is the user's; a role that is no text, or an empty one, is none that this wire has.
+    # A missing role means the user; a role that is not text, or is empty, does not exist on this wire.
     return ROLES.get("" if raw.get("role") is None else role_of(raw) or "?")
 
 
@@ -48,12 +48,12 @@ def parts_of(raw: Json) -> list[dict[str, Json]]:
 
 
 def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
-    """Return the role and the parts of one content; a user's content of nothing but responses has the role `tool`."""
+    """Return the role and the parts of one content; a user's content that holds only responses has the role `tool`."""
     role = role_in(raw)
     if role is None:
         return "user", (Opaque(raw),)
-    # What an id stands in for depends on the place among all of its name: ids are found for the whole content, not
-    # part by part.
+    # The stand-in for an id depends on the position among all calls of that name, so ids are found for the whole content,
+    # not part by part.
     ids = dict([*calls_in(raw), *hosted_in(raw)] if role == "assistant" else responses_in(raw, before))
     parts = [made for number, part in enumerate(parts_of(raw)) for made in _read_part(part, ids.get(number, ""))]
     if role == "user" and parts and all(isinstance(part, ToolResult) for part in parts):
@@ -62,7 +62,7 @@ def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
 
 
 def calls_in(content: Json) -> list[BlockPlace]:
-    """Return the calls of a model's content; one without an id is named after its function, and after its place among these."""
+    """Return the calls of a model's content; one without an id is named after its function and its position among these."""
     found: list[BlockPlace] = []
     unnamed: dict[str, int] = {}
     for number, part in enumerate(parts_of(content)):
@@ -73,9 +73,9 @@ def calls_in(content: Json) -> list[BlockPlace]:
 
 
 def hosted_in(content: Json) -> list[BlockPlace]:
-    """Return what tools returned in a model's content that the provider itself runs: code that ran, a search.
+    """Return what a model's content holds from tools run by the provider itself: code execution results, search results.
 
-    One that is signed has to come back as it is, and is none of these.
+    Signed results have to come back unchanged and are not included.
     """
     found: list[BlockPlace] = []
     unnamed: dict[str, int] = {}
@@ -93,15 +93,15 @@ _HOSTED = ("codeExecutionResult", "toolResponse")
 def responses_in(content: Json, before: Json = None) -> list[BlockPlace]:
     """Return the responses in a user's content, each under the id of the call that it answers.
 
-    A response that names an id answers that call. Any other answers the first call of its name in `before`, the content of the
-    model before it, that no response took yet and whose id it does not contradict: so clients answer that leave the ids out.
+    A response that names an id answers that call. Any other answers the first call of its name in `before`, the model's content
+    before it, that no response has taken yet and whose id it does not contradict: clients that leave out ids answer that way.
     """
     calls = parts_of(before)
     own: set[str] = set()
     # Queues by name, of all calls and of those without ids: a batch of thousands is not searched for each of its responses.
     open_calls: dict[str, deque[str]] = {}
     open_unnamed: dict[str, deque[str]] = {}
-    # A response that brings an id of its own may answer a call that has none, but never one that has another.
+    # A response with an id of its own may answer a call that has none, but never one that has another.
     for number, call_id in calls_in(before):
         call = get(calls[number], "functionCall")
         open_calls.setdefault(get(call, "name"), deque()).append(call_id)
@@ -112,7 +112,7 @@ def responses_in(content: Json, before: Json = None) -> list[BlockPlace]:
     rows = [(number, get(part, "functionResponse")) for number, part in enumerate(parts_of(content))]
     rows = [(number, response) for number, response in rows if string(get(response, "name"))]
     named = {number: string(get(response, "id")) for number, response in rows}
-    # Responses that name their call take it first: one without an id in front of them must not.
+    # Responses that name their call take it first: an earlier response without an id must not take it.
     answered = {number: call_id for number, call_id in named.items() if call_id in own}
     taken = set(answered.values())
     unnamed: dict[str, int] = {}
@@ -140,8 +140,8 @@ def _read_part(part: dict[str, Json], call_id: str) -> list[Part]:
     signature = get(part, "thoughtSignature")
     if get(part, "thought") is True:
         return [Reasoning(raw=part, signed=bool(signature))]
-    # A signature stands beside a call or words here, and is reasoning of its own on other wires: it is told as
-    # such, in front of what it stands beside.
+    # A signature accompanies a call or words here, and is reasoning of its own on other wires: it is reported as such,
+    # before the part that it accompanies.
     made: list[Part] = [Reasoning(raw={"thoughtSignature": signature}, signed=True)] if signature else []
     call, response, text = get(part, "functionCall"), get(part, "functionResponse"), get(part, "text")
     if isinstance(call, dict):
@@ -155,7 +155,7 @@ def _read_part(part: dict[str, Json], call_id: str) -> list[Part]:
             said = string(get(held, "output")) if key == "codeExecutionResult" else response_text(held)
             return [ToolResult(call_id=call_id, text=said)]
     if isinstance(text, str):
-        # A stream ends with an empty text where a signature is left over: that is no word of the model.
+        # A stream ends with an empty text if a signature is left over: the model did not say that text.
         return made if made and not text else [*made, Text(text)]
     return [*made, _read_media(part) or Opaque(part)]
 
@@ -186,7 +186,7 @@ def _read_response(response: dict[str, Json], call_id: str) -> ToolResult:
 
 
 def _failed(response: dict[str, Json]) -> bool:
-    """Whether a response tells of an error: the API's own reading of its keys `output` and `error`."""
+    """Whether a response reports an error, by the API's own reading of its keys `output` and `error`."""
     held = get(response, "response")
     return isinstance(held, dict) and held.get("error") is not None and held.get("output") is None
 
@@ -200,7 +200,7 @@ def response_text(response: Json) -> str:
 
 
 def read_system(system: Json) -> str:
-    """Return the words of `systemInstruction`: a content, its parts, or a text, as google-genai takes them."""
+    """Return the words of `systemInstruction`: a content, its parts, or a text, as google-genai accepts them."""
     if isinstance(system, str):
         return system
     held = system if isinstance(system, list) else parts_of(system) or [system]
@@ -212,9 +212,9 @@ def read_system(system: Json) -> str:
 
 
 def with_result(raw: Json, call_id: str, text: str, before: Json = None) -> Json:
-    """Return the content with `text` in the responses to that call; its media go, every other part and key stays."""
+    """Return the content with `text` in the responses to that call; their media go, every other part and key stays."""
     parts = parts_of(raw)
-    # By identity: `parts_of` leaves out what is no object, so that its numbers are not those of `raw["parts"]`.
+    # By identity: `parts_of` leaves out what is not an object, so its positions are not those in `raw["parts"]`.
     places = hosted_in(raw) if role_in(raw) == "assistant" else responses_in(raw, before)
     wanted = {id(parts[number]) for number, answered in places if answered == call_id}
     return {**raw, "parts": [_with_text(part, text) if id(part) in wanted else part for part in raw["parts"]]}
@@ -239,7 +239,7 @@ def without_results(raw: Json) -> Json:
 
 
 def text_message(role: str, text: str) -> Json:
-    """Return a content of nothing but words."""
+    """Return a content that consists of one text."""
     return {"role": "model" if role == "assistant" else "user", "parts": [{"text": text}]}
 
 
@@ -249,13 +249,13 @@ def write_system(text: str) -> Json:
 
 
 def closing(part: Json, call_id: str) -> Json:
-    """Return the response that closes a call of which no result is known."""
+    """Return the response that closes a call without a known result."""
     name = string(get(get(part, "functionCall"), "name"))
     return _response_part(call_id, name, ToolResult(call_id=call_id, text=placeholders.CLOSED, is_error=True))
 
 
 def result_messages(results: Sequence[ToolResult], calls: Sequence[ToolCall]) -> list[Json]:
-    """Return the one content that answers all calls of a turn."""
+    """Return the single content that answers all calls of a turn."""
     pairs = zip(results, calls, strict=True)
     return [{"role": "user", "parts": [_response_part(result.call_id, call.name, result) for result, call in pairs]}]
 
@@ -263,7 +263,7 @@ def result_messages(results: Sequence[ToolResult], calls: Sequence[ToolCall]) ->
 def write(turns: Sequence[PortableTurn]) -> Written:
     """Return turns as contents of alternating roles.
 
-    Instructions before anything else go into `systemInstruction`; later ones are a user's text.
+    Instructions before anything else go into `systemInstruction`; later ones become the user's text.
     """
     leading = list(takewhile(lambda turn: isinstance(turn, Instruction), turns))
     system = "\n\n".join(turn.text for turn in leading if isinstance(turn, Instruction))
@@ -271,8 +271,8 @@ def write(turns: Sequence[PortableTurn]) -> Written:
 
 
 def _contents(turns: Sequence[PortableTurn]) -> list[Json]:
-    # A call must follow something of the user's, so the first run is the user's; where nothing comes into it, the
-    # model began, and a placeholder does.
+    # A call must follow something of the user's, so the first run is the user's. If nothing goes into it, the model began,
+    # and it gets a placeholder.
     runs: list[tuple[str, list[Json]]] = [("user", [])]
 
     def add(role: str, parts: list[Json]) -> None:
@@ -309,12 +309,12 @@ def _said(part: Text | Media) -> Json:
 
 
 def _id_of(call_id: str) -> dict[str, Json]:
-    # A call that came without an id goes back without one; the name that stands in for it is nobody's id.
+    # A call that came without an id goes back without one; the name that stands in for it is not an id.
     return {} if call_id.startswith(UNNAMED) else {"id": call_id}
 
 
 def _call_part(call: ToolCall) -> Json:
-    # `args` is an object: the free text of a custom tool, and what is no object, becomes an argument.
+    # `args` is an object: the free text of a custom tool, and anything that is not an object, becomes an argument.
     is_json, value = parsed(call.arguments or "{}") if call.kind != "custom" else (False, None)
     arguments = value if is_json and isinstance(value, dict) else {"input": call.arguments}
     return {"functionCall": {**_id_of(call.id), "name": call.name, "args": arguments}}
@@ -327,7 +327,7 @@ def _response_part(call_id: str, name: str, result: ToolResult) -> Json:
         "response": {"error" if result.is_error else "output": result.text},
     }
     media = [_said(part) for part in result.parts if isinstance(part, Media)]
-    # What cannot be carried was told as text, for which a response has no place among its parts.
+    # What cannot be carried is named in a text, and a response has no place for text among its parts.
     carried = [part for part in media if "text" not in part]
     return {"functionResponse": {**response, "parts": carried} if carried else response}
 
@@ -337,7 +337,7 @@ def _response_part(call_id: str, name: str, result: ToolResult) -> Json:
 
 def tool_definitions(tools: Sequence[ToolDefinition]) -> list[Json]:
     """Return the tools as one set of function declarations with JSON Schemas."""
-    # `parameters` would take a subset of OpenAPI alone; this key takes a JSON Schema as it is.
+    # `parameters` would take only a subset of OpenAPI; this key takes a JSON Schema unchanged.
     declared = [
         {"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.schema()} for tool in tools
     ]

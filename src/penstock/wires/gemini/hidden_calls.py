@@ -1,6 +1,6 @@
-"""Calls in Gemini's answers that their client does not see: parts that are left out of chunks.
+"""How are calls in Gemini's answers hidden from the client? Their parts are left out of chunks.
 
-Clients join the words of chunks in ways of their own, so that what they got of an answer is measured in characters; thoughts, which
+Clients join the words of chunks in different ways, so what they received of an answer is measured in characters; thoughts, which
 they leave out, do not count.
 """
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 def is_possible(body: dict[str, Json]) -> bool:
-    """Whether a request offers functions, and leaves its model free to call any of them and to say what it likes."""
+    """Whether a request offers functions and leaves its model free to call any of them and to say what it likes."""
     mode = get(get(get(body, "toolConfig"), "functionCallingConfig"), "mode")
     config = get(body, "generationConfig")
     is_plain = get(config, "responseMimeType") in (None, "text/plain") and get(config, "candidateCount") in (None, 1)
     has_functions = any(get(tool, "functionDeclarations") for tool in objects(get(body, "tools")))
-    # Tools of a cached beginning stand in the cache; a request cannot add to them.
+    # Tools of a cached prefix are in the cache; a request cannot add to them.
     return (
         has_functions and mode in (None, "AUTO", "MODE_UNSPECIFIED") and is_plain and get(body, "cachedContent") is None
     )
@@ -40,7 +40,7 @@ class CandidateHider(CallHider):
         super().__init__(names)
 
     def event(self, event: dict[str, Json]) -> list[Json] | None:
-        """Return the chunks in place of one."""
+        """Return the chunks that replace this one."""
         candidates = objects(event.get("candidates"))
         made = self._counted(event)
         if not candidates:
@@ -51,7 +51,7 @@ class CandidateHider(CallHider):
         if self.hides_all() and (is_end or not kept):
             if not kept:
                 return []
-            # What is said beside the last call is told; that it is the end is not.
+            # What is said next to the last call is passed on; that it is the end is not.
             candidate = {
                 name: value for name, value in candidate.items() if name != spelling(candidate, "finishReason")
             }
@@ -64,12 +64,12 @@ class CandidateHider(CallHider):
         return None if made is event else [made]
 
     def _note(self, part: Json) -> bool:
-        """Note a part; return whether it is a call that is hidden."""
+        """Note a part; return whether it is a hidden call."""
         call = get(part, "functionCall")
         return call is not None and self._note_call(get(call, "name"))
 
     def _counted(self, holder: dict[str, Json]) -> dict[str, Json]:
-        """Return what holds a usage with the output of all answers in it; the input stays that of the last."""
+        """Return an object whose usage counts the output of all answers; its input stays that of the last."""
         usage = get(holder, "usageMetadata")
         if not isinstance(usage, dict):
             return holder
@@ -84,7 +84,7 @@ class CandidateHider(CallHider):
         return {**holder, spelling(holder, "usageMetadata"): made}
 
     def body(self, body: dict[str, Json]) -> dict[str, Json]:
-        """Return one answer for all of them, given the last."""
+        """Return one answer for all of the turn's, given the last."""
         candidates = objects(body.get("candidates"))
         made = self._counted(body)
         if not candidates:
@@ -95,11 +95,11 @@ class CandidateHider(CallHider):
 
 
 hider = CandidateHider
-"""Return what puts the answers of a turn together."""
+"""Returns the hider that joins the answers of a turn."""
 
 
 def calls_in(body: Json, names: frozenset[str]) -> tuple[tuple[tuple[int, Json], ...], int, bool]:
-    """Return the hidden calls of an answer, how many characters it says, and whether other calls are among them."""
+    """Return the hidden calls of an answer, how many characters it says, and whether it holds other calls."""
     candidates = objects(field(body, "candidates"))
     parts = parts_of(candidates[0].get("content")) if candidates else []
     calls = [(place, part) for place, part in enumerate(parts) if get(part, "functionCall") is not None]
@@ -108,13 +108,13 @@ def calls_in(body: Json, names: frozenset[str]) -> tuple[tuple[tuple[int, Json],
 
 
 def put_back(behind: Sequence[Json], steps: Sequence[HiddenStep]) -> PutBack | None:
-    """Return the contents that a client's content was put together from, with calls and results in their places."""
+    """Return the contents that a client's content was joined from, with calls and results in their places."""
     message, newest = behind[0], steps[-1]
     if role_in(message) != "assistant":
         return None
     parts = parts_of(message)
     counts = [step.shown for step in steps if not step.is_last]
-    if sum(counts) > sum(map(_chars, parts)):  # the client keeps other words than it got: all of them are the last's
+    if sum(counts) > sum(map(_chars, parts)):  # the client keeps other words than it received: all count as the last's
         counts = [0] * len(counts)
     made: list[tuple[Json, int | None]] = []
     for step, count in zip(steps, counts, strict=False):
@@ -126,7 +126,7 @@ def put_back(behind: Sequence[Json], steps: Sequence[HiddenStep]) -> PutBack | N
         return PutBack(messages=tuple(made), taken=1) if parts else None
     if len(behind) < 2 or role_in(behind[1]) not in {"user", "tool"}:
         return None
-    # Calls of one answer stand behind its words, and their responses in one content.
+    # Calls of one answer come after its words, and their responses are in one content.
     calls = [part for part in parts if get(part, "functionCall") is not None]
     words = [part for part in parts if get(part, "functionCall") is None]
     made.append(({**message, "parts": [*words, *(part for _, part in newest.calls), *calls]}, 0))
@@ -140,7 +140,7 @@ def _chars(part: Json) -> int:
 
 
 def _divided(parts: list[dict[str, Json]], chars: int) -> tuple[list[Json], list[dict[str, Json]]]:
-    """Return the parts that hold the first so many characters, and the rest; a part that holds both is divided."""
+    """Return the parts that hold the first `chars` characters, and the rest; a part that holds both is split."""
     first: list[Json] = []
     for place, part in enumerate(parts):
         size = _chars(part)

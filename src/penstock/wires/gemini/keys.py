@@ -1,6 +1,6 @@
-"""The keys of Gemini's JSON, in both spellings: the REST API writes camelCase, google-genai's dicts and objects snake_case.
+"""How are the keys of Gemini's JSON spelled? The REST API writes camelCase, google-genai's dicts and objects snake_case.
 
-Google's JSON takes either, and SDK objects that were dumped hold None for what is not there. Law: nothing here raises for any JSON.
+Google's JSON accepts either, and dumped SDK objects hold None for missing fields. Law: nothing here raises for any JSON.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ def _snake(name: str) -> str:
 
 
 def get(value: Json, name: str) -> Json:
-    """Return what an object holds under a camelCase name in either spelling; None where there is nothing."""
+    """Return what an object holds under a camelCase name in either spelling; None if there is nothing."""
     held = field(value, name)
     return field(value, _snake(name)) if held is None else held
 
 
 def spelling(value: Json, name: str) -> str:
-    """Return the spelling in which an object holds a name; camelCase where it does not."""
+    """Return the spelling in which an object holds a name; camelCase if it does not hold it."""
     return _snake(name) if field(value, name) is None and field(value, _snake(name)) is not None else name
 
 

@@ -1,4 +1,4 @@
-"""How Gemini's API writes answers, streams, errors and refusals: for doubles of it."""
+"""How does Gemini's API write answers, streams, errors and refusals? For test doubles of it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def answer(content: AnswerContent) -> dict[str, Json]:
 
 
 def answer_events(body: dict[str, Json], request: dict[str, Json]) -> Iterator[bytes]:
-    """Yield an answer as chunks, the reason why it stops and the usage in the last."""
+    """Yield an answer as chunks, the stop reason and the usage in the last."""
     del request
     head = {key: body[key] for key in ("modelVersion", "responseId")}
     candidate = body["candidates"][0]
@@ -52,7 +52,7 @@ def answer_events(body: dict[str, Json], request: dict[str, Json]) -> Iterator[b
         for piece in _pieces(part):
             content = {"parts": [piece], "role": "model"}
             yield data_event({"candidates": [{"content": content, "index": 0}], **head})
-    # A content without parts, as the API may end its streams: readers have to take it.
+    # A content without parts, as the API may end its streams: readers have to accept it.
     last = {**candidate, "content": {"role": "model"}}
     yield data_event({"candidates": [last], "usageMetadata": body["usageMetadata"], **head})
 
@@ -84,7 +84,7 @@ def refusal(size: RequestSize, limit_tokens: int) -> dict[str, Json]:
 
 
 def models(name: str) -> tuple[dict[str, Json], dict[str, Json]]:
-    """Return the list of models and the one model on it."""
+    """Return the list of models and the single model on it."""
     methods = ["generateContent", "streamGenerateContent", "countTokens"]
     model: dict[str, Json] = {
         "name": f"models/{name}",
@@ -95,7 +95,7 @@ def models(name: str) -> tuple[dict[str, Json], dict[str, Json]]:
 
 
 def reply_fault(request: dict[str, Json]) -> str | None:
-    """Say what is wrong with `maxOutputTokens`."""
+    """Return what is wrong with `maxOutputTokens`."""
     asked = get(get(request, "generationConfig"), "maxOutputTokens")
     if asked is not None and (not isinstance(asked, int) or isinstance(asked, bool) or asked < 1):
         return f"* GenerateContentRequest.generation_config.max_output_tokens: {_LIMIT}, not {asked!r}"

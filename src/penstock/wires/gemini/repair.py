@@ -1,6 +1,6 @@
-"""How a list of Gemini's contents is mended: calls follow the user, their responses follow them, every part holds something.
+"""How is a list of Gemini's contents mended? Calls follow the user, their responses follow them, every part holds something.
 
-A part with a thought signature is not looked into: it stays, or goes with its whole content.
+A part with a thought signature is not inspected: it stays, or goes with its whole content.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def _mend_shapes(draft: RepairDraft) -> None:
     def change(place: int, content: Json) -> Json:
-        # google-genai takes a text for a content, and the next branch one for parts; the REST body takes neither.
+        # google-genai accepts a text as a content and, in the next branch, as parts; the REST body accepts neither.
         if isinstance(content, str) and content:
             draft.note(place, "made a content of a text")
             return text_message("user", content)
@@ -46,7 +46,7 @@ def _mend_shapes(draft: RepairDraft) -> None:
 
 
 def _mended_part(draft: RepairDraft, place: int, part: Json) -> Json:
-    """Return a part whose response is an object and whose ids are text, and a text for a response that does not say whose it is."""
+    """Return a part whose response is an object and whose ids are text; a response that does not say whose it is becomes a text."""
     for name in ("functionCall", "functionResponse"):
         held = get(part, name)
         if isinstance(held, dict) and not isinstance(held.get("id"), str | None):
@@ -70,7 +70,7 @@ def _mended_part(draft: RepairDraft, place: int, part: Json) -> Json:
 
 
 def _mend_parts(draft: RepairDraft) -> None:
-    """Leave no part misplaced or blank, no arguments that are no object, and no content without parts."""
+    """Leave no part misplaced or blank, no arguments that are not an object, and no content without parts."""
 
     def mended(place: int, content: Json, part: Json) -> list[Json]:
         if is_misplaced(content, part):
@@ -95,7 +95,7 @@ def _mend_parts(draft: RepairDraft) -> None:
         if not made:
             draft.note(place, "dropped, it says nothing")
             return None
-        # By identity, so that a content of which nothing was changed stays the object that it was.
+        # By identity, so that a content in which nothing changed stays the same object.
         is_same = len(made) == len(held) and all(one is other for one, other in zip(made, held, strict=True))
         return content if is_same else {**content, "parts": made}
 
@@ -103,7 +103,7 @@ def _mend_parts(draft: RepairDraft) -> None:
 
 
 def _mend_names(draft: RepairDraft) -> None:
-    """Give responses the name of the call whose id they give; one that stands beside the right one goes."""
+    """Give responses the name of the call whose id they state; if the right one is there too, the misnamed one is dropped."""
     wrong: dict[int, dict[int, str]] = {}
     for index, number, name in misnamed(content for _, content in draft.rows):
         wrong.setdefault(index, {})[number] = name
@@ -125,7 +125,7 @@ def _mend_names(draft: RepairDraft) -> None:
 
 
 def _join_turns(draft: RepairDraft) -> None:
-    """Join calls with the content of the model before them, and responses with those before them; begin with the user."""
+    """Join calls with the model's content before them, and responses with those before them; begin with the user."""
     rows: list[tuple[int, Json]] = []
     joined: list[Json] = []  # the parts of the last row, once something was joined to it
     before, had_responses = None, False
@@ -133,8 +133,8 @@ def _join_turns(draft: RepairDraft) -> None:
         role, parts = role_in(content), parts_of(content)
         calls = role == "assistant" and bool(calls_in(content))
         has_responses = role == "user" and bool(responses_in(content))
-        # Clients store words and calls of one answer, or the responses to one batch, as contents of their own. The
-        # API looks only at the content right before a call and right behind it.
+        # Clients store words and calls of one answer, or the responses to one batch, as separate contents. The API looks
+        # only at the content right before a call and right after it.
         if (calls and before == "assistant") or (has_responses and had_responses):
             draft.note(place, "joined with the content before it, which is the same turn")
             joined = joined or [*parts_of(rows[-1][1])]
@@ -149,6 +149,6 @@ def _join_turns(draft: RepairDraft) -> None:
     draft.rows = rows
 
 
-# Shapes first: the others read only what has one. Pairs last: joined turns have all calls and responses of a batch in
-# one content each, which is what they are held against.
+# Shapes first: the other steps read only what has one. Pairs last: joined turns have all calls and responses of a batch in
+# one content each, which pairing compares.
 REPAIRS = (_mend_shapes, _mend_parts, _join_turns, _mend_names, pair_batches(FORM))

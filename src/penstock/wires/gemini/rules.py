@@ -1,10 +1,10 @@
-"""What Gemini's API demands of a list of contents.
+"""What does Gemini's API demand of a list of contents?
 
-Calls stand behind something of the user's, and the content behind them holds a response for each; every part holds something.
-Source: the API reference and its refusals: "Please ensure that function call turn comes immediately after a user turn or after a
-function response turn", "… that the number of function response parts is equal to the number of function call parts of the function
-call turn", "contents.parts must not be empty", "required oneof field 'data' must have one initialized field" (an empty text is
-none). Whether a call needs its thought signature depends on the model. Law: any JSON is answered.
+Calls follow something of the user's, and the content after them holds a response for each; every part holds something. Source: the
+API reference and its refusals: "Please ensure that function call turn comes immediately after a user turn or after a function
+response turn", "… that the number of function response parts is equal to the number of function call parts of the function call
+turn", "contents.parts must not be empty", "required oneof field 'data' must have one initialized field" (an empty text is none).
+Whether a call needs its thought signature depends on the model. Law: any JSON is answered.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 _NO_DATA = frozenset(
     both("thought", "thoughtSignature", "partMetadata", "videoMetadata", "mediaResolution", "mediaProcessing")
 )
-"""What stands beside a part's data and is none."""
-# What other APIs call a part's kind and whose it is: Google refuses an unknown name, and nothing of this wire stands under these.
+"""Keys that accompany a part's data without being data."""
+# What other APIs call a part's kind and role: Google refuses an unknown name, and nothing of this wire is under these.
 _FOREIGN = frozenset({"type", "role", "content"})
 
 FORM = BatchForm(
@@ -38,19 +38,19 @@ FORM = BatchForm(
     closing=closing,
     text=lambda text: {"text": text},
     result_text=lambda part: response_text(get(part, "functionResponse")),
-    # Calls without ids are named after their function, anew in every turn: names differ within a batch only.
+    # Calls without ids are named after their function, again in every turn: names differ only within a batch.
     ids_are_unique=False,
 )
 
 
 def content_fault(content: Json) -> str:
-    """Say what is wrong with the shape of one content; empty when nothing is."""
+    """Return what is wrong with the shape of one content; empty if nothing is."""
     if not isinstance(content, dict):
         return f"a {type(content).__name__} is no content"
     if role_in(content) is None:
         return "the role is none of this wire's"
     parts = content.get("parts")
-    # Well formed though it says nothing: that is the finding of `_empty_contents`, and a repair of its own.
+    # Well formed although it says nothing: that is a finding of `_empty_contents` and has its own repair.
     if parts is None:
         return ""
     if not isinstance(parts, list):
@@ -59,11 +59,11 @@ def content_fault(content: Json) -> str:
 
 
 def part_fault(part: Json) -> str:
-    """Say what a part lacks; empty when nothing."""
+    """Return what a part lacks; empty if nothing."""
     if not isinstance(part, dict):
         return "a part is no object"
     held = {key: value for key, value in part.items() if value is not None}
-    # A signature alone is no data either, but has to come back as it came.
+    # A signature alone is not data either, but has to come back unchanged.
     if not held.keys() - _NO_DATA - _FOREIGN and not is_signed(part):
         return "a part without data"
     if "text" in held and not isinstance(held["text"], str):
@@ -81,23 +81,23 @@ def part_fault(part: Json) -> str:
 
 
 def is_signed(part: Json) -> bool:
-    """Whether a part came with a thought signature."""
+    """Whether a part has a thought signature."""
     return bool(get(part, "thoughtSignature"))
 
 
 def is_blank(part: Json) -> bool:
-    """Whether a part of text holds none, and no signature that has to come back."""
+    """Whether a text part holds no text and no signature that has to come back."""
     return get(part, "text") == "" and not is_signed(part)
 
 
 def is_misplaced(content: Json, part: Json) -> bool:
-    """Whether a part stands in a content of the wrong role."""
+    """Whether a part is in a content of the wrong role."""
     is_models = role_in(content) == "assistant"
     return get(part, "functionResponse" if is_models else "functionCall") is not None
 
 
 def misnamed(contents: Iterable[Json]) -> Iterator[tuple[int, int, str]]:
-    """Yield the content and the part of each response that gives the id of a call and not its name, and the name of that call."""
+    """Yield each response that states the id of a call but another name: its content, its part, and the name of that call."""
     names: dict[str, str] = {}
     for index, content in enumerate(contents):
         for number, part in enumerate(parts_of(content)):

@@ -1,7 +1,7 @@
-"""The wire of OpenAI's chat completions API, as one record.
+"""What is the wire of OpenAI's chat completions API? One record.
 
-Azure, vLLM, llama.cpp, Ollama, LM Studio, Mistral, Groq, OpenRouter and many more speak it with small differences; where they
-differ, the record takes what any of them sends and asks for what all of them take. Source: OpenAI's API reference of
+Azure, vLLM, llama.cpp, Ollama, LM Studio, Mistral, Groq, OpenRouter and many more speak it with small differences. Where they
+differ, the record accepts what any of them sends and asks for what all of them accept. Source: OpenAI's API reference of
 `/v1/chat/completions`.
 """
 
@@ -40,8 +40,8 @@ def _resemblance(body: dict[str, Json]) -> int:
 
 
 def _default_reply_path(body: Json) -> tuple[str, ...]:
-    """Return the name that a body's model has for the length of the reply."""
-    # OpenAI's newer models refuse `max_tokens`; local servers know the old name alone.
+    """Return the name that a body's model uses for the length of the reply."""
+    # OpenAI's newer models refuse `max_tokens`; local servers know only the old name.
     is_modern = family(string(field(body, "model"))) == "o200k"
     return ("max_completion_tokens",) if is_modern else ("max_tokens",)
 

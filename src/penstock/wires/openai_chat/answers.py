@@ -1,8 +1,8 @@
-"""Answers of OpenAI's chat completions API, whole and streamed.
+"""How are answers of OpenAI's chat completions API read, whole and streamed?
 
-Law: however a stream divides an answer, its body is the one that comes unstreamed, arguments of calls to the byte. Servers stream
-in several dialects (an id with every piece, every call numbered 0, fields of their own), and all are put together by the same
-rules. Keeps out: sockets and server-sent events (`models.exchange`), the messages of requests (`codec`).
+Law: however a stream divides an answer, its body equals the unstreamed one, with call arguments identical to the byte. Servers
+stream in several dialects (an id with every piece, every call numbered 0, fields of their own); the same rules join all of them.
+Leaves to others: sockets and server-sent events (`models.exchange`), the messages of requests (`codec`).
 """
 
 from __future__ import annotations
@@ -32,20 +32,21 @@ def answer_messages(body: Json, taken_ids: Collection[str]) -> list[Json]:
     """Return the first choice's message as the next request carries it.
 
     Raises:
-        CallerError: for a body that holds none.
+        CallerError: for a body without such a message.
     """
     choices = objects(field(body, "choices"))
     message = choices[0].get("message") if choices else None
     if not isinstance(message, dict):
         raise CallerError("the model's answer holds no message")
-    # Answers carry `refusal`, `audio` and `annotations` also where there are none: that is no part of what was said.
+    # Answers carry empty `refusal`, `audio` and `annotations` too: those are not part of what was said.
     kept = {key: value for key, value in message.items() if value is not None and value != []}
     if "tool_calls" in kept:
         calls = list(map(_with_text, objects(kept["tool_calls"])))
         kept["tool_calls"] = told_apart(calls, taken_ids, lambda call: call, "id")
     elif not _words(kept.get("content")):
         kept["content"] = placeholders.NO_ANSWER
-    # Parts stay as they came, as their server wants its model's thinking back; what is words alone every server takes as a text.
+    # Parts stay as they came, as their server wants its model's thinking back; words alone become a text, which every server
+    # accepts.
     if isinstance(parts := kept.get("content"), list) and all(type_of(part) == "text" for part in parts):
         kept["content"] = _words(parts)
     kept.setdefault("content", None)
@@ -67,33 +68,33 @@ def answer_text(body: Json) -> str:
 
 
 def _words(content: Json) -> str:
-    """Return the words of a message's content, which reasoning models of some servers send as parts (Mistral's `thinking`)."""
+    """Return the words of a message's content, which some servers' reasoning models send as parts (Mistral's `thinking`)."""
     return "".join([string(part.get("text")) for part in blocks(content) if part.get("type") == "text"])
 
 
 def stop_reason(body: Json) -> str:
-    """Return why the first choice stopped; empty where it does not say."""
+    """Return why the first choice stopped; empty if it does not say."""
     choices = objects(field(body, "choices"))
     return string(field(choices[0], "finish_reason")) if choices else ""
 
 
 def streamed_body(body: dict[str, Json]) -> dict[str, Json]:
-    """Return a request's body as it asks for a stream that ends with the usage."""
+    """Return a request's body changed to ask for a stream that ends with the usage."""
     options = body.get("stream_options") or {}
     return {**body, "stream": True, "stream_options": {**options, "include_usage": True}}
 
 
-# What comes in pieces. A list, since ids and names are sent again with every piece by some servers.
+# Keys whose values come in pieces. An explicit list, since some servers resend ids and names with every piece.
 _PIECEWISE = frozenset({"refusal", "arguments", "reasoning", "reasoning_content"})
-# What of a message is something said, or a call of the form before `tool_calls`, where it is not empty.
+# Keys of a message that, if not empty, are something said, or a call in the form before `tool_calls`.
 _SAID = ("content", "refusal", "reasoning", "reasoning_content", "function_call")
 
 
 class ChunkReader:
-    """The chunks of one streamed completion, put together."""
+    """Joins the chunks of one streamed completion."""
 
     is_ended = False
-    """Never told by a chunk: usage comes after the last choice, so that only [DONE] and the end of the body are the end."""
+    """Never set by a chunk: usage comes after the last choice, so only [DONE] or the end of the body is the end."""
 
     def __init__(self) -> None:
         self._head: dict[str, Json] = {}
@@ -109,7 +110,7 @@ class ChunkReader:
         return "".join([self._feed_choice(choice) for choice in objects(event.get("choices"))])
 
     def _feed_choice(self, news: dict[str, Json]) -> str:
-        """Take what a chunk says of one choice; return its words, of the first choice alone."""
+        """Take what a chunk says of one choice; return its words if it is the first choice."""
         index = index_of(news.get("index"))
         if index not in self._choices:
             message: Json = {"role": "assistant", "content": None, "refusal": None}
@@ -124,12 +125,12 @@ class ChunkReader:
             self._feed_detail(choice["message"].setdefault("reasoning_details", []), detail)
         for call in objects(delta.get("tool_calls")):
             self._feed_call(index, choice["message"], call)
-        # Noted as it comes, since it is asked at every chunk: looking at what has come would join all pieces anew each time.
+        # Recorded as it comes, since it is asked at every chunk: examining what has come would join all pieces each time.
         self.has_content = self.has_content or any(delta.get(key) for key in _SAID) or "tool_calls" in choice["message"]
         return _words(delta.get("content")) if index == 0 else ""
 
     def _feed_content(self, message: dict[str, Json], news: Json) -> None:
-        """Take what content a chunk brings: more of a text, or parts; a text that comes behind parts is one of them."""
+        """Take a chunk's content: more of a text, or parts; a text that comes after parts becomes one of them."""
         if isinstance(news, str) and not isinstance(message["content"], list):
             self._texts.add(message, "content", news)
         elif news and isinstance(news, str | list):
@@ -143,13 +144,13 @@ class ChunkReader:
                     self._feed_thinking(message["content"][-1], inner)
 
     def _feed_thinking(self, part: dict[str, Json], news: Json) -> None:
-        """Take the parts that a part of thinking consists of, or more of them."""
+        """Take the parts that a thinking part consists of, or more of them."""
         for inner in objects(news):
             if not self._goes_on(part["thinking"], inner):
                 part["thinking"].append(dict(inner))
 
     def _goes_on(self, parts: list[Json], news: dict[str, Json]) -> bool:
-        """Let the last of some parts go on with a part of its kind; return whether it does."""
+        """Continue the last of some parts with a part of its kind; return whether it does."""
         last = parts[-1] if parts else {}
         if last.get("type") != news.get("type"):
             return False
@@ -163,7 +164,7 @@ class ChunkReader:
         return True
 
     def _feed_detail(self, details: list[Json], news: dict[str, Json]) -> None:
-        """Take a piece of OpenRouter's reasoning, or begin one: kind and index tell them apart; what is encrypted is whole."""
+        """Take a piece of OpenRouter's reasoning, or begin one: kind and index tell them apart; encrypted ones are whole."""
         last = details[-1] if details else {}
         is_more = all(news.get(key) is not None and last.get(key) == news[key] for key in ("type", "index"))
         if not is_more or "data" in news:
@@ -175,19 +176,19 @@ class ChunkReader:
         update(last, news, but=("text", "summary"))
 
     def _feed_call(self, choice: int, message: dict[str, Json], news: dict[str, Json]) -> None:
-        """Take a piece of a call, or begin one: calls are told apart by their index, and by their id where that is always 0."""
+        """Take a piece of a call, or begin one: calls are told apart by index, or by id if the index is always 0."""
         place = choice, index_of(news.get("index"))
         call = self._calls.get(place)
-        # Some servers number every call 0: another id is another call.
+        # Some servers number every call 0: another id means another call.
         if call is None or (news.get("id") and call.get("id") not in (None, news["id"])):
             self._calls[place] = call = {}
             message.setdefault("tool_calls", []).append(call)
         self._merge(call, news, but=("index",))
 
     def _merge(self, target: dict[str, Json], news: dict[str, Json], *, but: tuple[str, ...]) -> None:
-        """Let texts go on and lists grow; of everything else the last value that is something counts.
+        """Append to texts and lists; of everything else the last non-empty value counts.
 
-        One level of objects is gone into (`function` of a call, `logprobs` of a choice), the same way.
+        One level of objects is merged the same way (`function` of a call, `logprobs` of a choice).
         """
         inner = {key: value for key, value in news.items() if isinstance(value, dict) and key not in but}
         for key, value in inner.items():
@@ -197,7 +198,7 @@ class ChunkReader:
         self._extend(target, news, but=(*but, *inner))
 
     def _extend(self, target: dict[str, Json], news: dict[str, Json], *, but: tuple[str, ...] = ()) -> None:
-        """Do the same for the values of one object, objects in it aside."""
+        """Merge the values of one object, except the objects in it."""
         for key, value in news.items():
             if key in but:
                 continue
@@ -205,7 +206,7 @@ class ChunkReader:
                 self._texts.add(target, key, value)
             elif isinstance(value, list):
                 if not isinstance(target.get(key), list):
-                    target[key] = []  # the event's own list stays as it is
+                    target[key] = []  # the event's own list is left unchanged
                 target[key] += value
             else:
                 update(target, {key: value})

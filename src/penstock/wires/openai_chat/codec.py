@@ -1,8 +1,8 @@
-"""Messages of OpenAI's chat completions API (`messages` of `/v1/chat/completions`) and of the many servers that speak it.
+"""How are messages of OpenAI's chat completions API (`/v1/chat/completions`) read and written, and of servers that speak it?
 
 Roles system, developer, user, assistant, tool and the older function; text, refusals, images, audio, files; function and
 custom tool calls. Source: OpenAI's API reference. Laws: any JSON is read, what is not understood as an opaque part; what is
-written from turns is valid. Keeps out: whether a list that came is valid (`rules`).
+written from turns is valid. Leaves to others: whether a given list is valid (`rules`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
     """Return the role and the parts of one message; what is not understood is opaque."""
     del before
     role = _ROLES.get(string(field(raw, "role")))
-    # Whatever is no message of this wire is kept where it stands; `violations` names it.
+    # What is not a message of this wire is kept in place; `violations` names it.
     if role is None:
         return "user", (Opaque(raw),)
     parts = _content(raw.get("content"))
@@ -53,7 +53,7 @@ def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
         arguments = field(call, kind, "input" if kind == "custom" else "arguments")
         name = string(field(call, kind, "name"))
         spoken.append(ToolCall(id=string(call.get("id")), name=name, arguments=string(arguments), kind=kind))
-    # Calls of before 2023-11: one a message, without an id. Older servers and stored sessions still have them.
+    # Calls from before 2023-11: one a message, without an id. Older servers and stored sessions still have them.
     if isinstance(legacy := raw.get("function_call"), dict):
         arguments = string(legacy.get("arguments"))
         spoken.append(ToolCall(id=_legacy_id(legacy), name=string(legacy.get("name")), arguments=arguments))
@@ -61,18 +61,18 @@ def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
 
 
 def with_result(raw: Json, call_id: str, text: str, before: Json = None) -> Json:
-    """Return the message with `text` as its content; id, role, name and the order of keys stay."""
+    """Return the message with `text` as its content; id, role, name and key order stay."""
     del call_id, before
     return {**raw, "content": text}
 
 
 def without_results(raw: Json) -> Json:
-    """Return a user's message as it is: results are messages of their own here."""
+    """Return a user's message unchanged: results are messages of their own here."""
     return raw
 
 
 def text_message(role: str, text: str) -> Json:
-    """Return a message of nothing but words."""
+    """Return a message that consists of one text."""
     return {"role": role, "content": text}
 
 
@@ -85,7 +85,7 @@ def result_messages(results: Sequence[ToolResult], calls: Sequence[ToolCall]) ->
 
 
 def read_system(system: Json) -> str:
-    """Return the words of instructions that stand beside the messages, which on this wire nobody sends."""
+    """Return the words of instructions outside the messages, which nobody sends on this wire."""
     return text_of(_content(system))
 
 
@@ -104,12 +104,12 @@ def write(turns: Sequence[PortableTurn]) -> Written:
             case UserTurn(parts):
                 messages.append({"role": "user", "content": _user_content(parts)})
             case AssistantTurn():
-                # Null beside calls, never the empty text; a turn without words has calls (`portable_turns`).
+                # With calls null, never the empty text; a turn without words has calls (`portable_turns`).
                 message: Json = {"role": "assistant", "content": "\n".join(turn.texts) or None}
                 if turn.calls:
                     message["tool_calls"] = [_call(call) for call in turn.calls]
                 messages.append(message)
-                # A tool's message has no field for a failure here: that it failed is in its words, if anywhere.
+                # A tool message has no field for a failure: only its words can say that it failed.
                 for call, result in turn.answered_calls():
                     content = "\n".join(_result_texts(result))
                     messages.append({"role": "tool", "tool_call_id": call.id, "content": content})
@@ -138,7 +138,7 @@ def call_message(call: Json) -> Json:
 
 
 def _legacy_id(raw: dict[str, Json]) -> str:
-    """Return an id for a call or a result in the form of before 2023-11, which has a name and no id."""
+    """Return an id for a call or a result in the form before 2023-11, which has a name and no id."""
     return f"function:{string(raw.get('name'))}"
 
 
@@ -182,14 +182,14 @@ def text_of(parts: tuple[Part, ...]) -> str:
 
 
 def _user_content(parts: Sequence[Text | Media]) -> Json:
-    """Return what a user said: one text as a string, which servers take that know no lists of parts."""
+    """Return what a user said; a single text as a string, for servers that do not accept lists of parts."""
     if len(parts) == 1 and isinstance(parts[0], Text):
         return parts[0].text
     return [_block(part) for part in parts]
 
 
 def _block(part: Text | Media) -> Json:
-    """Return a part from another wire as a block; media that have no form here are named."""
+    """Return a part from another wire as a block; media without a form here are named."""
     if isinstance(part, Text):
         return {"type": "text", "text": part.text}
     if part.kind == "image" and (part.data or part.url):
@@ -202,14 +202,14 @@ def _block(part: Text | Media) -> Json:
 
 
 def _call(call: ToolCall) -> Json:
-    """Return a call from another wire, with its arguments to the character."""
+    """Return a call from another wire, with its arguments unchanged to the character."""
     if call.kind == "custom":
         return {"id": call.id, "type": "custom", "custom": {"name": call.name, "input": call.arguments}}
     return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
 
 
 def _result_texts(result: ToolResult) -> list[str]:
-    """Return the lines of a tool message, which holds text only: media are named."""
+    """Return the lines of a tool message, which holds only text: media are named."""
     media = [part for part in result.parts if isinstance(part, Media)]
     notes = [placeholders.not_carried(part.kind, part.bytes_estimate) for part in media]
     return [result.text, *notes] if result.text or not notes else notes

@@ -1,4 +1,4 @@
-"""Calls in answers of OpenAI's chat completions that their client does not see: left out, and the others numbered anew."""
+"""How are calls in OpenAI's chat completions hidden from the client? They are left out and the others renumbered."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 def is_possible(body: dict[str, Json]) -> bool:
-    """Whether a request offers tools, and leaves its model free to call any of them and to say what it likes."""
+    """Whether a request offers tools and leaves its model free to call any of them and to say what it likes."""
     is_free = body.get("tool_choice") in (None, "auto") and type_of(body.get("response_format")) in {"", "text"}
     return bool(objects(body.get("tools"))) and is_free and body.get("n") in (None, 1)
 
 
 class CompletionHider(CallHider):
-    """The completions of one turn as one."""
+    """Joins the completions of one turn into one."""
 
     def __init__(self, names: frozenset[str]) -> None:
         self._id: Json = None
@@ -34,7 +34,7 @@ class CompletionHider(CallHider):
         self._places: dict[Json, int | None] = {}
 
     def event(self, event: dict[str, Json]) -> list[Json] | None:
-        """Return the chunks in place of one."""
+        """Return the chunks that replace this one."""
         if self._id is None:
             self._id = event.get("id")
         choices = objects(event.get("choices"))
@@ -54,7 +54,7 @@ class CompletionHider(CallHider):
         return None if made is event else [made]
 
     def _choice(self, choice: dict[str, Json]) -> dict[str, Json] | None:
-        """Return what a client sees of a choice; None where nothing is left of it."""
+        """Return what a client sees of a choice; None if nothing is left of it."""
         delta = field(choice, "delta")
         if not isinstance(delta, dict):
             return choice
@@ -73,7 +73,7 @@ class CompletionHider(CallHider):
 
     def _call(self, call: dict[str, Json]) -> dict[str, Json] | None:
         index, name = call.get("index", 0), string(field(call, "function", "name"))
-        if name:  # a call begins; servers that number every call 0 begin another one there
+        if name:  # a call begins; for servers that number every call 0, another one does
             is_hidden = self._note_call(name)
             self._places[index] = None if is_hidden else self._calls
             self._calls += not is_hidden
@@ -81,14 +81,14 @@ class CompletionHider(CallHider):
         return None if place is None else call if place == index else {**call, "index": place}
 
     def _counted(self, holder: dict[str, Json]) -> dict[str, Json]:
-        """Return what holds a usage with the output of all completions in it; the input stays that of the last."""
+        """Return an object whose usage counts the output of all completions; its input stays that of the last."""
         usage = {**(field(holder, "usage") or {})}
         made = (whole_number(usage.get("completion_tokens")) or 0) + self._output_tokens
         usage |= {"completion_tokens": made, "total_tokens": (whole_number(usage.get("prompt_tokens")) or 0) + made}
         return {**holder, "usage": usage}
 
     def body(self, body: dict[str, Json]) -> dict[str, Json]:
-        """Return one completion for all of them, given the last."""
+        """Return one completion for all of the turn's, given the last."""
         choices = objects(body.get("choices"))
         message = {**field(choices[0], "message")}
         calls = objects(message.get("tool_calls"))
@@ -105,11 +105,11 @@ class CompletionHider(CallHider):
 
 
 hider = CompletionHider
-"""Return what puts the completions of a turn together."""
+"""Returns the hider that joins the completions of a turn."""
 
 
 def calls_in(body: Json, names: frozenset[str]) -> tuple[tuple[tuple[int, Json], ...], int, bool]:
-    """Return the hidden calls of a completion, how many characters it says, and whether other calls stand beside them."""
+    """Return the hidden calls of a completion, how many characters it says, and whether it holds other calls."""
     choices = objects(field(body, "choices"))
     message = field(choices[0], "message") if choices else None
     calls = list(enumerate(objects(field(message, "tool_calls"))))
@@ -118,13 +118,13 @@ def calls_in(body: Json, names: frozenset[str]) -> tuple[tuple[tuple[int, Json],
 
 
 def put_back(behind: Sequence[Json], steps: Sequence[HiddenStep]) -> PutBack | None:
-    """Return the messages that a client's message was put together from, with calls and results in their places."""
+    """Return the messages that a client's message was joined from, with calls and results in their places."""
     message, newest = behind[0], steps[-1]
     if role_of(message) != "assistant":
         return None
     text = string(message.get("content"))
     counts = [step.shown for step in steps if not step.is_last]
-    if sum(counts) > len(text):  # the client keeps other words than it got: all of them are the last's
+    if sum(counts) > len(text):  # the client keeps other words than it received: all count as the last's
         counts = [0] * len(counts)
     made: list[tuple[Json, int | None]] = []
     for step, count in zip(steps, counts, strict=False):

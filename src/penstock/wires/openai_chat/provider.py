@@ -1,7 +1,7 @@
-"""How OpenAI's chat completions API writes answers, streams, errors and refusals: for doubles of it.
+"""How does OpenAI's chat completions API write answers, streams, errors and refusals? For test doubles of it.
 
-Everything a client's own SDK looks at is there, under its names and in its order; the rest is constant, so that the same
-conversation gives the same bytes. The wording of refusals is the provider's, with its numbers. Keeps out: HTTP (`testing`).
+Everything that a client's own SDK looks at is present, under its name and in order; the rest is constant, so that the same
+conversation gives the same bytes. The wording of refusals is the provider's, with its numbers. Leaves to others: HTTP (`testing`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from penstock.wires.wire import AnswerContent, RequestSize
 
 REPLY_KEYS = ("max_completion_tokens", "max_tokens")
-"""The names under which a request may ask for a length of reply, the newer first."""
+"""The names under which a request may ask for a reply length, the newer first."""
 
 
 def answer(content: AnswerContent) -> dict[str, Json]:
@@ -52,7 +52,7 @@ def answer(content: AnswerContent) -> dict[str, Json]:
 
 
 def answer_events(body: dict[str, Json], request: dict[str, Json]) -> Iterator[bytes]:
-    """Yield a completion as chunks; the usage comes where the request asks for it."""
+    """Yield a completion as chunks; the usage comes if the request asks for it."""
     options = request.get("stream_options")
     for chunk in _chunks(body, with_usage=isinstance(options, dict) and options.get("include_usage") is True):
         yield data_event(chunk)
@@ -72,13 +72,13 @@ def _chunks(body: dict[str, Json], *, with_usage: bool) -> Iterator[Json]:
     for piece in pieces_of(message["content"] or ""):
         yield chunk({"content": piece})
     for index, call in enumerate(message.get("tool_calls", [])):
-        # Id, type and name come once, with the call's first piece; what follows is told apart by its index.
+        # Id, type and name come once, with the call's first piece; later pieces are identified by its index.
         function = {"name": call["function"]["name"], "arguments": ""}
         yield chunk({"tool_calls": [{"index": index, **call, "function": function}]})
         for piece in pieces_of(call["function"]["arguments"]):
             yield chunk({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
     yield chunk({}, choice["finish_reason"])
-    # Behind the reason for stopping, in a chunk without choices: a client that leaves at the reason never sees it.
+    # After the stop reason, in a chunk without choices: a client that stops at the reason never sees it.
     if with_usage:
         yield {**head, "choices": [], "usage": body["usage"]}
 
@@ -99,7 +99,7 @@ def error(sentence: str, status: int = 400, *, param: str | None = None, code: s
 def refusal(size: RequestSize, limit_tokens: int) -> dict[str, Json]:
     """Return OpenAI's refusal of a request that is too large, with its numbers.
 
-    Without a reply asked for, the API words it differently ("your messages resulted in N tokens"), and parts of zero are left out.
+    If no reply was asked for, the API words it differently ("your messages resulted in N tokens"), and parts of zero are left out.
     """
     window = f"This model's maximum context length is {limit_tokens} tokens. However, "
     parts = [(size.prompt_tokens, "messages"), (size.tools_tokens, "functions"), (size.reply_tokens, "completion")]
@@ -123,13 +123,13 @@ def _listed(words: list[str], last: str) -> str:
 
 
 def models(name: str) -> tuple[dict[str, Json], dict[str, Json]]:
-    """Return the list of models and the one model on it."""
+    """Return the list of models and the single model on it."""
     model: dict[str, Json] = {"id": name, "object": "model", "created": 0, "owned_by": "penstock"}
     return {"object": "list", "data": [model]}, model
 
 
 def reply_fault(request: dict[str, Json], keys: tuple[str, ...] = REPLY_KEYS, min_tokens: int = 1) -> str | None:
-    """Say what is wrong with the length that a request asks for the reply; None when nothing is."""
+    """Return what is wrong with the reply length that a request asks for; None if nothing is."""
     for name in keys:
         asked = request.get(name)
         if asked is not None and (not isinstance(asked, int) or isinstance(asked, bool) or asked < min_tokens):

@@ -1,7 +1,7 @@
-"""How a list of chat messages is mended: behind each message with calls stand its results and nothing else; no answer is empty.
+"""How is a list of chat messages mended? Each message with calls is followed by its results only; no answer is empty.
 
-The steps stand in the order in which each relies on those before it: messages have a role of the wire, and calls an id and a name;
-a broken end is dropped before its arguments could be mended, since it never was a call; then calls and results are paired.
+The steps are ordered so that each can rely on those before it: messages have a role of the wire, and calls an id and a name; a
+broken end is dropped before its arguments could be mended, since it never was a call; then calls and results are paired.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ def _mend_shapes(draft: RepairDraft) -> None:
 
 
 def _with_sound_calls(draft: RepairDraft, place: int, message: Json) -> Json:
-    """Return the message with calls that have type, id, name and arguments; what servers write as an object is written out."""
+    """Return the message with calls that have type, id, name and arguments; arguments given as an object become JSON text."""
     sound: list[Json] = []
     for call in objects(message["tool_calls"]):
         mended, arguments = call, field(call, "function", "arguments")
-        # Ollama's own API has arguments as an object and no type; histories that were kept from there come here.
+        # Ollama's own API has arguments as an object and no type; histories stored from it end up here.
         if isinstance(call.get("function"), dict) and (not type_of(call) or isinstance(arguments, dict)):
             written = as_json(arguments) if isinstance(arguments, dict) else arguments
             mended = {**call, "type": "function", "function": {**call["function"], "arguments": written}}
@@ -69,14 +69,14 @@ def _with_sound_calls(draft: RepairDraft, place: int, message: Json) -> Json:
 
 
 def _result_as_words(draft: RepairDraft, place: int, message: Json) -> Json:
-    """Return a result without its call as a message of the user; None where it says nothing."""
+    """Return a result without its call as a message of the user; None if it says nothing."""
     text = "\n".join(string(block.get("text")) for block in blocks(message.get("content")))
     return orphan_message(draft, place, text)
 
 
 def _drop_broken_end(draft: RepairDraft) -> None:
-    """Drop a last message whose arguments break off: it never arrived whole."""
-    # Only the last: in the middle of a list such a call was answered, and its arguments are made JSON instead.
+    """Drop a last message whose arguments break off: it never arrived completely."""
+    # Only the last: in the middle of a list such a call was answered, and its arguments are turned into JSON instead.
     if draft.rows and role_of(draft.rows[-1][1]) == "assistant":
         place, message = draft.rows[-1]
         written = [string(field(call, "function", "arguments")) for call in objects(message.get("tool_calls"))]
@@ -86,7 +86,7 @@ def _drop_broken_end(draft: RepairDraft) -> None:
 
 
 def _mend_arguments(draft: RepairDraft) -> None:
-    """Leave no arguments that are no JSON: servers that parse them refuse the whole request for one call long past."""
+    """Leave no arguments that are not JSON: servers that parse them refuse the whole request for one call long past."""
 
     def mended_call(place: int, call: Json) -> Json:
         text = field(call, "function", "arguments")
@@ -104,14 +104,13 @@ def _mend_arguments(draft: RepairDraft) -> None:
 
 
 def _pair_calls(draft: RepairDraft) -> None:
-    """Put behind each message with calls its results and nothing else."""
-    # A result goes to the nearest message before it that calls under its id: local servers give the same ids in every turn, so
-    # that a search from the front would give one call the results of another. One pass from the end finds, for every message
-    # with calls, the first result of each id behind it that no later call claims; so the work grows with the list, not with its
-    # square.
+    """Put after each message with calls its results and nothing else."""
+    # A result goes to the nearest message before it that calls under its id: local servers repeat the same ids in every turn, so a
+    # forward search would give one call the results of another. One backward pass finds, for every message with calls, the first
+    # result of each id after it that no later call claims; so the work is linear in the list, not quadratic.
     #
-    # `claimed` says for a row with calls where their results stand, `taken` is all of these rows, `asked` the ids so far, and
-    # `before` for each row the last one that is no result: a result that stands right behind its calls is not said to be moved.
+    # `claimed` holds for each row with calls the rows of their results, `taken` all of these rows, `asked` the ids so far, and
+    # `before` for each row the last one that is not a result: a result right after its calls is not reported as moved.
     claimed = _first_results(draft.rows)
     taken = {at for results in claimed.values() for at in results.values()}
     rows: list[tuple[int, Json]] = []
@@ -120,7 +119,7 @@ def _pair_calls(draft: RepairDraft) -> None:
     for at, (place, message) in enumerate(draft.rows):
         role = role_of(message)
         if role == "tool":
-            if at not in taken:  # one that is taken was written behind its call
+            if at not in taken:  # a taken one was written after its call
                 _add_stray_result(draft, place, message, message["tool_call_id"] in asked, rows)
             continue
         if role == "function" and not _follows_its_call(rows, message):
@@ -136,7 +135,7 @@ def _pair_calls(draft: RepairDraft) -> None:
         asked |= set(ids)
         results = claimed.get(at, {})
         for found in sorted(results.values()):
-            if before[found] != at:  # something else stands between
+            if before[found] != at:  # something else is in between
                 result_place, result = draft.rows[found]
                 draft.note(result_place, f"moved the result of {result['tool_call_id']!r} to its call")
             rows.append(draft.rows[found])
@@ -148,9 +147,9 @@ def _pair_calls(draft: RepairDraft) -> None:
 
 
 def _first_results(rows: list[tuple[int, Json]]) -> dict[int, dict[str, int]]:
-    """Return for each message with calls where the first result of each of its ids stands before that id is called again."""
-    # From the end, `first_behind` holds the nearest result of each id behind the row; a message that calls an id takes it away,
-    # so that an earlier call of the same id finds only results between the two.
+    """Return for each message with calls where the first result of each of its ids is before that id is called again."""
+    # Going backwards, `first_behind` holds the nearest result of each id after the row; a message that calls an id removes it, so
+    # that an earlier call of the same id finds only results between the two.
     claimed: dict[int, dict[str, int]] = {}
     first_behind: dict[str, int] = {}
     for at in range(len(rows) - 1, -1, -1):
@@ -164,7 +163,7 @@ def _first_results(rows: list[tuple[int, Json]]) -> dict[int, dict[str, int]]:
 
 
 def _last_non_result_before(rows: list[tuple[int, Json]]) -> list[int]:
-    """Return for each place the last place before it that holds no result."""
+    """Return for each position the last position before it that holds no result."""
     last, places = -1, []
     for at, (_, message) in enumerate(rows):
         places.append(last)
@@ -176,7 +175,7 @@ def _last_non_result_before(rows: list[tuple[int, Json]]) -> list[int]:
 def _add_stray_result(
     draft: RepairDraft, place: int, message: Json, is_repeat: bool, rows: list[tuple[int, Json]]
 ) -> None:
-    """Put the words of a result that no call claims into `rows`, unless its call has another one (`is_repeat`)."""
+    """Put the words of an unclaimed result into `rows`, unless its call has another one (`is_repeat`)."""
     if is_repeat:
         draft.note(place, f"dropped a second result of {message['tool_call_id']!r}")
     elif (words := _result_as_words(draft, place, message)) is not None:
@@ -184,13 +183,13 @@ def _add_stray_result(
 
 
 def _follows_its_call(rows: list[tuple[int, Json]], message: Json) -> bool:
-    """Whether a result in the old form stands right behind the call of its name."""
+    """Whether a result in the old form comes right after the call of its name."""
     before = rows[-1][1] if rows else None
     return role_of(before) == "assistant" and field(before, "function_call", "name") == message["name"]
 
 
 def _without_repeated_ids(draft: RepairDraft, place: int, message: Json) -> Json:
-    """Return a message whose calls have ids of their own: of two with the same the first stays."""
+    """Return a message whose calls have distinct ids: of two with the same id, the first stays."""
     calls = message["tool_calls"]
     first = {call["id"]: call for call in reversed(calls)}
     sound = [call for call in calls if first[call["id"]] is call]
@@ -201,7 +200,7 @@ def _without_repeated_ids(draft: RepairDraft, place: int, message: Json) -> Json
 
 
 def _drop_empty(draft: RepairDraft) -> None:
-    """Drop answers of nothing at all, which a stream leaves that ended before it began."""
+    """Drop completely empty answers, left by a stream that ended before it began."""
 
     def change(place: int, message: Json) -> Json:
         if role_of(message) != "assistant" or not says_nothing(message):
@@ -213,4 +212,4 @@ def _drop_empty(draft: RepairDraft) -> None:
 
 
 REPAIRS = (_mend_shapes, _drop_broken_end, _mend_arguments, _pair_calls, _drop_empty)
-"""The steps that mend a list of chat messages, in their order."""
+"""The steps that mend a list of chat messages, in order."""

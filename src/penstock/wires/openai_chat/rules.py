@@ -1,8 +1,8 @@
-"""What OpenAI's chat completions API demands of a message list.
+"""What does OpenAI's chat completions API demand of a message list?
 
-Results stand right behind the message that called for them and nothing comes between; arguments are JSON; a message says something.
-Source: OpenAI's API reference, and the sentences with which OpenAI, Azure, vLLM and Mistral refuse what breaks it. Where servers
-differ, the strictest counts. Law: any JSON is answered. Keeps out: mending (`repair`), and what depends on the model.
+Results come right after the message that called for them, with nothing in between; arguments are JSON; a message says something.
+Source: OpenAI's API reference, and the sentences with which OpenAI, Azure, vLLM and Mistral refuse violations. If servers differ,
+the strictest counts. Law: any JSON is answered. Leaves to others: mending (`repair`), and what depends on the model.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 """The roles of this wire's messages; `function` is the form of results before 2023-11."""
-# What a call of each type has beside its id.
+# The fields that a call of each type has besides its id.
 _CALL_FIELDS = {"function": ("name", "arguments"), "custom": ("name", "input")}
 
 
-# Which kinds of parts a message may hold, by role. A call within content is one that came from another API. Results are left out:
-# OpenAI takes text there, other servers pictures too.
+# Which kinds of parts a message may hold, by role. A call within content comes from another API. Results are left out: OpenAI
+# accepts text there, other servers also pictures.
 _SHOWN = {"image_url", "input_audio", "file", "video_url"}
 _PARTS_OF = {
     "user": {"text", *_SHOWN},
@@ -47,7 +47,7 @@ _PARTS = {
 
 
 def message_fault(message: Json) -> str:
-    """Say what is wrong with the shape of one message; empty when nothing is."""
+    """Return what is wrong with the shape of one message; empty if nothing is."""
     if not isinstance(message, dict):
         return f"a {type(message).__name__} is no message"
     role = role_of(message)
@@ -63,7 +63,7 @@ def message_fault(message: Json) -> str:
             return "tool_calls is no list of calls with id, name and arguments"
         if role != "assistant":
             return f"calls of the {role}"
-    # A message that calls says nothing, as a rule, and a function may return nothing.
+    # A message that calls usually says nothing, and a function may return nothing.
     content = message.get("content")
     if content is None and role in {"assistant", "function"}:
         return ""
@@ -93,9 +93,9 @@ def _is_blank(block: Json) -> bool:
 
 
 def _pairs(seen: MessageList) -> Pairs:
-    """Return what does not pair: results follow their calls at once, in any order; ids are new within one message only."""
-    # Open are the calls of the last message, and only while nothing but results has come: `asked` begins anew with every other
-    # message. So an id may come again later, as it does with local servers, and pairs with its own results each time.
+    """Return what does not pair: results follow their calls at once, in any order; ids are unique within one message only."""
+    # Only the calls of the last message are open, and only while nothing but results has come: `asked` starts again with every
+    # other message. So an id may come again later, as with local servers, and pairs with its own results each time.
     pairs, asked, answered = Pairs(), dict[str, int](), set[str]()
     function_name = ""
     for index, message in enumerate(seen.messages):
@@ -104,7 +104,7 @@ def _pairs(seen: MessageList) -> Pairs:
             if call := string(message.get("tool_call_id")):
                 pairs.answer(index, call, asked, answered)
             continue
-        # Whatever is no result ends the time in which results of the calls before it may come.
+        # Anything that is not a result ends the time in which results of earlier calls may come.
         pairs.close(asked, answered)
         asked, answered = {}, set()
         # The old form pairs by name, and its result is the very next message.
@@ -119,7 +119,7 @@ def _pairs(seen: MessageList) -> Pairs:
 
 
 def is_misplaced(role: str, part: Json) -> bool:
-    """Whether a part of content is of a kind that is known here, and that a message of its role may not hold."""
+    """Whether a content part is of a kind known here that a message of its role may not hold."""
     return type_of(part) in _PARTS - _PARTS_OF.get(role, _PARTS)
 
 
@@ -133,7 +133,7 @@ def _misplaced_parts(seen: MessageList) -> Iterator[Finding]:
 
 
 def _bad_arguments(seen: MessageList) -> Iterator[Finding]:
-    """Yield calls of functions whose arguments are no JSON; what a custom tool gets is free text."""
+    """Yield calls of functions whose arguments are not JSON; what a custom tool gets is free text."""
     for index, message in seen.with_role("assistant"):
         for call in objects(message.get("tool_calls")):
             arguments = field(call, "function", "arguments")
@@ -142,7 +142,7 @@ def _bad_arguments(seen: MessageList) -> Iterator[Finding]:
 
 
 def _empty_messages(seen: MessageList) -> Iterator[Finding]:
-    """Yield messages that say nothing: an assistant's without anything, anybody's whose content is an empty list."""
+    """Yield messages that say nothing: the assistant's without anything, anybody's whose content is an empty list."""
     for index, message in seen.with_role(*ROLES):
         if says_nothing(message) if message["role"] == "assistant" else message.get("content") == []:
             yield index, ""
@@ -156,4 +156,4 @@ INVARIANTS = (
     Invariant("bad_arguments", "Arguments of a call are JSON", _bad_arguments),
     Invariant("empty_content", "A message without calls says something", _empty_messages),
 )
-"""What a list of chat messages has to keep, in the order in which findings of one message are told."""
+"""The rules for a list of chat messages, in the order in which findings of one message are reported."""

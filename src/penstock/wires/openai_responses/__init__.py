@@ -1,4 +1,4 @@
-"""The wire of OpenAI's responses API, as one record. Source: OpenAI's API reference of `/v1/responses`."""
+"""What is the wire of OpenAI's responses API? One record. Source: OpenAI's API reference of `/v1/responses`."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def _resemblance(body: dict[str, Json]) -> int:
 
 
 def _continues(body: dict[str, Json]) -> bool:
-    """Whether the provider holds what came before: calls that outputs in this body answer may be there."""
+    """Whether the provider holds earlier messages, which may include the calls that this body's outputs answer."""
     return bool(body.get("previous_response_id") or body.get("conversation"))
 
 
 def _shrinks_there(body: dict[str, Json]) -> bool:
-    """Whether the provider compacts the conversation, or leaves out its beginning."""
+    """Whether the provider compacts the conversation or drops its beginning."""
     return body.get("truncation") == "auto" or any(map(type_of, objects(body.get("context_management"))))
 
 
@@ -46,7 +46,7 @@ OPENAI_RESPONSES = Wire(
         default_reply_path=lambda _: ("max_output_tokens",),
         shortest_reply_tokens=provider.MIN_REPLY_TOKENS,
         thinking_paths=(),
-        # The transcript is the memory here: nothing is to be kept by the provider that nobody asked it to keep.
+        # The transcript is the memory here: the provider must not keep anything that nobody asked it to keep.
         constants={"store": False},
         resemblance=_resemblance,
         continues=_continues,

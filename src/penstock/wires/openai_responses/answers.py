@@ -1,7 +1,7 @@
-"""Answers of OpenAI's responses API, whole and streamed.
+"""How are answers of OpenAI's responses API read, whole and streamed?
 
-The output items of an answer are input items of the next request as they are. A stream repeats itself: the last event holds the
-whole response, so that deltas are only for the eye. Keeps out: sockets and server-sent events (`models.exchange`).
+The output items of an answer are input items of the next request, unchanged. A stream repeats itself: its last event holds the
+whole response, so deltas only serve for display. Leaves to others: sockets and server-sent events (`models.exchange`).
 """
 
 from __future__ import annotations
@@ -45,17 +45,17 @@ def answer_text(body: Json) -> str:
 
 
 def stop_reason(body: Json) -> str:
-    """Return why the response is incomplete; empty for one that came to its end."""
+    """Return why the response is incomplete; empty if it is complete."""
     return string(field(body, "incomplete_details", "reason"))
 
 
 def streamed_body(body: dict[str, Json]) -> dict[str, Json]:
-    """Return a request's body as it asks for a stream; `stream_options`, which is the chat API's, is taken out."""
+    """Return a request's body changed to ask for a stream; `stream_options`, which is the chat API's, is removed."""
     return {**{key: value for key, value in body.items() if key != "stream_options"}, "stream": True}
 
 
 class ResponseEvents:
-    """The events of one streamed response; the last of them holds the whole response."""
+    """The events of one streamed response; the last one holds the whole response."""
 
     def __init__(self) -> None:
         self._response: dict[str, Json] | None = None
@@ -68,7 +68,7 @@ class ResponseEvents:
 
         Raises:
             Refused: for a response that failed; the provider's error is its body.
-            Unreadable: for an event without what it cannot be without.
+            Unreadable: for an event without a required field.
         """
         self.has_content = self.has_content or type_of(event).startswith(("response.output_", "response.content_part"))
         match type_of(event):
@@ -78,7 +78,7 @@ class ResponseEvents:
                 self._items[index_of(event.get("output_index"))] = event.get("item")
             case "response.completed" | "response.incomplete":
                 self._response = required_object(event, "response")
-            # A refusal within HTTP 200: raised as one, so that it is cured like any other.
+            # A refusal within HTTP 200: raised as a refusal, so that it is cured like any other.
             case "response.failed":
                 raise Refused(200, {"error": field(event, "response", "error")})
         return ""
@@ -91,8 +91,8 @@ class ResponseEvents:
     is_complete = is_ended
 
     def body(self) -> dict[str, Json]:
-        """Return the response, with the items that came before it where a server ends with the response as it began."""
-        # Some servers end with the response as it began, its output empty: the items that came stand in.
+        """Return the response; if a server ends with the response as it began, its items are those that came before."""
+        # Some servers end with the response as it began, with empty output: the received items take its place.
         response = self._response or {}
         if not response.get("output") and self._items:
             return {**response, "output": [self._items[index] for index in sorted(self._items)]}

@@ -1,11 +1,11 @@
-"""Items of OpenAI's responses API (`input` of `/v1/responses`): messages, calls, outputs and reasoning in a row.
+"""How are items of OpenAI's responses API (`input` of `/v1/responses`) read and written?
 
-An item is a message in its long or its short form (`{"role", "content"}`), a call, an output, reasoning, or something
-that only the provider understands (references, server tools, compaction). `CALLS` is the table of all kinds of calls with the
-items that answer them, so that reading, checking and mending know each kind from one row.
+Messages, calls, outputs and reasoning come in a row. An item is a message in its long or its short form (`{"role", "content"}`), a
+call, an output, reasoning, or something that only the provider understands (references, server tools, compaction). `CALLS` is the
+table of all kinds of calls and the items that answer them, so that reading, checking and mending know each kind from one row.
 
 Source: OpenAI's API reference of `/v1/responses`. Laws: any JSON is read, what is not understood as an opaque part; what is
-written from turns is valid. Keeps out: whether a list that came is valid (`rules`).
+written from turns is valid. Leaves to others: whether a given list is valid (`rules`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 ROLES: dict[str, Role] = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 """The roles of this wire's messages, as roles of entries."""
-# Items that are neither said nor called by anyone, and set something up: kept with the instructions.
+# Items that are neither said nor called by anyone but configure something: kept with the instructions.
 _SYSTEM_ITEMS = {"additional_tools", "configuration_update"}
 
 
@@ -37,17 +37,17 @@ class CallForm:
     """How one kind of call is written, and the item that answers it."""
 
     output: str
-    """The type of the item that answers it."""
+    """The type of the item that answers a call of this kind."""
     payload: str
     """The field with the arguments."""
     id_keys: tuple[str, ...] = ("call_id",)
-    """Where the call has the id that pairs it; the first that is there counts."""
+    """The keys where the call may have the id that pairs it; the first one present counts."""
     output_id_keys: tuple[str, ...] = ("call_id",)
-    """Where the output names that id."""
+    """The keys where the output names that id."""
     must_answer: bool = True
     """Whether the API refuses the call without its output; an approval may be left open."""
     can_close: bool = True
-    """Whether an output without the real thing can be written: a screen that nobody saw cannot be made up."""
+    """Whether a substitute output can be written: a screen that nobody saw cannot be made up."""
 
 
 CALLS = {
@@ -66,8 +66,8 @@ CALLS = {
         can_close=False,
     ),
 }
-"""Every kind of call that needs or may have an output, by the type of its item."""
-# What tools that OpenAI itself runs returned stands in the item of their call, under this key; each may be left out or be null.
+"""Every kind of call that needs or may have an output, by its item type."""
+# What OpenAI's own tools returned is in the item of their call, under this key; each may be left out or be null.
 _RETURNED = {
     "mcp_call": "output",
     "code_interpreter_call": "outputs",
@@ -79,8 +79,8 @@ OUTPUTS = {form.output: kind for kind, form in CALLS.items()}
 
 
 def kind_of(raw: Json) -> str:
-    """Return the type of an item; short messages and bare references get theirs, what is not recognised an empty one."""
-    # Both come without a type from the API's own examples: {"role": …, "content": …} and {"id": "msg_…"}.
+    """Return the type of an item; short messages and bare references get theirs, unrecognised items an empty one."""
+    # Both come without a type in the API's own examples: {"role": …, "content": …} and {"id": "msg_…"}.
     kind = string(field(raw, "type"))
     if kind or not isinstance(raw, dict):
         return kind
@@ -90,7 +90,7 @@ def kind_of(raw: Json) -> str:
 
 
 def call_id(raw: Json) -> str:
-    """Return the id of a call, or of the call that an output answers; empty where there is none."""
+    """Return the id of a call, or of the call that an output answers; empty if there is none."""
     kind = kind_of(raw)
     keys = CALLS[kind].id_keys if kind in CALLS else CALLS[OUTPUTS[kind]].output_id_keys if kind in OUTPUTS else ()
     return next((string(raw.get(key)) for key in keys if string(raw.get(key))), "")
@@ -106,7 +106,7 @@ def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
     if kind == "reasoning":
         return "assistant", (Reasoning(raw=raw, signed=bool(raw.get("encrypted_content"))),)
     if kind in CALLS:
-        # Functions and custom tools carry text; the provider's own kinds (shell, patches, screens) an object, written out here.
+        # Functions and custom tools carry text; the provider's own kinds (shell, patches, screens) an object, serialised here.
         payload = raw.get(CALLS[kind].payload)
         written = payload if isinstance(payload, str) else as_json(payload)
         named = {"function_call": "function", "custom_tool_call": "custom"}.get(kind, kind)
@@ -125,15 +125,16 @@ def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
             Opaque(_without_sources(raw)),
             ToolResult(call_id=raw["id"], text="", parts=(Opaque(found),)),
         )
-    # What is left are items that the provider made (server tools, references, compaction): the assistant's, so that they stay
-    # with the calls and the reasoning around them.
+    # The remaining items were made by the provider (server tools, references, compaction). They count as the assistant's, so that
+    # they stay with the calls and the reasoning around them.
     return "system" if kind in _SYSTEM_ITEMS else "assistant", (Opaque(raw),)
 
 
 def with_result(raw: Json, call_id: str, text: str, before: Json = None) -> Json:
-    """Return an output with `text` in it; ids, type, status and the order of keys stay."""
+    """Return an output with `text` in it; ids, type, status and key order stay."""
     del call_id, before
-    # The output of a shell is runs with an outcome each; the first outcome stays, since whether it failed is no part of the text.
+    # A shell's output is a list of runs with an outcome each; the first outcome stays, since the text does not say whether it
+    # failed.
     if raw.get("type") == "shell_call_output":
         outcome = next((run["outcome"] for run in objects(raw.get("output")) if "outcome" in run), _EXITED)
         return {**raw, "output": [{"stdout": text, "stderr": "", "outcome": outcome}]}
@@ -150,16 +151,16 @@ def with_result(raw: Json, call_id: str, text: str, before: Json = None) -> Json
 
 
 def _without_sources(search: dict[str, Json]) -> Json:
-    """Return the item of a search without where it looked."""
+    """Return a search item without the places where it looked."""
     return {**search, "action": {key: held for key, held in search["action"].items() if key != "sources"}}
 
 
-# What a shell's run says that has no outcome: failed, the more careful of the two.
+# The outcome of a shell run that states none: failed, the more cautious assumption.
 _EXITED = {"type": "exit", "exit_code": 1}
 
 
 def closing(call: dict[str, Json]) -> Json:
-    """Return the output that closes a call of which no result is known."""
+    """Return the output that closes a call without a known result."""
     kind = kind_of(call)
     output: Json = {"type": CALLS[kind].output, "call_id": call_id(call), "output": placeholders.CLOSED}
     if kind == "local_shell_call":
@@ -170,12 +171,12 @@ def closing(call: dict[str, Json]) -> Json:
 
 
 def without_results(raw: Json) -> Json:
-    """Return a user's message as it is: outputs are items of their own here."""
+    """Return a user's message unchanged: outputs are items of their own here."""
     return raw
 
 
 def text_message(role: str, text: str) -> Json:
-    """Return a message of nothing but words, in the short form."""
+    """Return a message that consists of one text, in the short form."""
     return {"role": role, "content": text}
 
 
@@ -235,7 +236,7 @@ def tool_names(tools: Json) -> list[str]:
 
 
 def call_message(call: Json) -> Json:
-    """Return one call as an item, which it is."""
+    """Return one call as an item, which it already is."""
     return call
 
 
@@ -245,7 +246,7 @@ def _content(content: Json) -> tuple[Text | Media | Opaque, ...]:
 
 
 def _part(block: dict[str, Json]) -> Text | Media | Opaque:
-    """Return a block of content as a part; input, output and summary differ only in the name of their text."""
+    """Return a block of content as a part; input, output and summary differ only in the name of their text field."""
     match block.get("type"):
         case "input_text" | "output_text" | "text" | "summary_text":
             return Text(string(block.get("text")))
@@ -281,7 +282,7 @@ def _part(block: dict[str, Json]) -> Text | Media | Opaque:
 
 
 def _output(raw: dict[str, Json], kind: str) -> ToolResult:
-    """Return an output as a result; what has to stay as it is (an approval, a screenshot) cannot be cleared."""
+    """Return an output as a result; what must stay unchanged (an approval, a screenshot) is not clearable."""
     output = raw.get("output")
     if kind == "mcp_approval_response":
         approved = "approved" if raw.get("approve") is True else "not approved"
@@ -321,7 +322,7 @@ def _user_content(parts: Sequence[Text | Media]) -> Json:
 
 
 def _block(part: Text | Media) -> Json:
-    """Return a part from another wire as a block; media that have no form here are named."""
+    """Return a part from another wire as a block; media without a form here are named."""
     if isinstance(part, Text):
         return {"type": "input_text", "text": part.text}
     if part.kind == "image" and (part.data or part.url):
@@ -336,14 +337,14 @@ def _block(part: Text | Media) -> Json:
 
 
 def _call(call: ToolCall) -> Json:
-    """Return a call from another wire, with its arguments to the character."""
+    """Return a call from another wire, with its arguments unchanged to the character."""
     if call.kind == "custom":
         return {"type": "custom_tool_call", "call_id": call.id, "name": call.name, "input": call.arguments}
     return {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments}
 
 
 def _call_output(call: ToolCall, result: ToolResult) -> Json:
-    """Return the output of a call from another wire: a text, or blocks where it holds media."""
+    """Return the output of a call from another wire: a text, or blocks if it holds media."""
     output: Json = result.text
     if any(isinstance(part, Media) for part in result.parts):
         output = [_block(part) for part in result.parts if isinstance(part, Text | Media)]

@@ -1,4 +1,4 @@
-"""Calls in OpenAI's responses that their client does not see: items that are left out, and the events numbered anew."""
+"""How are calls in OpenAI's responses hidden from the client? Their items are left out and the events renumbered."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def is_possible(body: dict[str, Json]) -> bool:
     """Whether a request offers tools, leaves its model free to call any of them, and holds all of its history."""
     is_free = body.get("tool_choice") in (None, "auto") and type_of(field(body, "text", "format")) in {"", "text"}
     is_whole = not (body.get("previous_response_id") or body.get("conversation") or body.get("background"))
-    # The id under which a stream begins is that of its first response. Of those that the provider keeps a client goes on by the id,
-    # which has to be the last one's.
+    # A stream begins with the id of its first response. Clients continue from responses kept by the provider by id, and that has
+    # to be the id of the last one.
     is_unkept = body.get("store") is False or not body.get("stream")
     return bool(objects(body.get("tools"))) and is_free and is_whole and is_unkept
 
 
 class ResponseHider(CallHider):
-    """The responses of one turn as one."""
+    """Joins the responses of one turn into one."""
 
     def __init__(self, names: frozenset[str]) -> None:
         self._items: list[Json] = []
@@ -44,7 +44,7 @@ class ResponseHider(CallHider):
         self._at: dict[int, int | None] = {}
 
     def event(self, event: dict[str, Json]) -> list[Json] | None:
-        """Return the events in place of one."""
+        """Return the events that replace this one."""
         made = self._shown(event)
         if made is None:
             return []
@@ -66,7 +66,7 @@ class ResponseHider(CallHider):
                 return None
             if not self._answers and not self._hidden:
                 return event
-            # Clients hold a stream to the id with which it began.
+            # Clients expect a stream to keep the id with which it began.
             return {**event, "response": {**self._together(response), "id": self._id or field(response, "id")}}
         index = event.get("output_index")
         if not isinstance(index, int):
@@ -81,12 +81,12 @@ class ResponseHider(CallHider):
         return None if place is None else event if place == index else {**event, "output_index": place}
 
     def _note(self, item: Json) -> bool:
-        """Note an item; return whether it is a call that is hidden."""
+        """Note an item; return whether it is a hidden call."""
         call = _call(item)
         return call is not None and self._note_call(call.name)
 
     def _together(self, response: Json) -> dict[str, Json]:
-        """Return one response for all of them, given the last."""
+        """Return one response for all of the turn's, given the last."""
         made = {**response, "output": list(self._items)}
         if self._output_tokens:
             usage = {**(made.get("usage") or {})}
@@ -96,18 +96,18 @@ class ResponseHider(CallHider):
         return made
 
     def body(self, body: dict[str, Json]) -> dict[str, Json]:
-        """Return one response for all of them, given the last."""
+        """Return one response for all of the turn's, given the last."""
         self._items += [item for item in objects(body.get("output")) if not self._note(item)]
         self._answer_tokens = whole_number(field(body, "usage", "output_tokens")) or 0
         return self._together(body)
 
 
 hider = ResponseHider
-"""Return what puts the responses of a turn together."""
+"""Returns the hider that joins the responses of a turn."""
 
 
 def calls_in(body: Json, names: frozenset[str]) -> tuple[tuple[tuple[int, Json], ...], int, bool]:
-    """Return the hidden calls of a response, how many items it shows, and whether other calls are among them."""
+    """Return the hidden calls of a response, how many items it shows, and whether it holds other calls."""
     items = objects(field(body, "output"))
     calls = [(place, item, call.name) for place, item in enumerate(items) if (call := _call(item)) is not None]
     hidden = tuple((place, item) for place, item, name in calls if name in names)
@@ -115,7 +115,7 @@ def calls_in(body: Json, names: frozenset[str]) -> tuple[tuple[tuple[int, Json],
 
 
 def put_back(behind: Sequence[Json], steps: Sequence[HiddenStep]) -> PutBack | None:
-    """Return the items that a client got in a turn, with calls and results in their places."""
+    """Return the items that a client received in a turn, with calls and results in their places."""
     newest = steps[-1]
     items = []
     for item in behind:
@@ -124,7 +124,7 @@ def put_back(behind: Sequence[Json], steps: Sequence[HiddenStep]) -> PutBack | N
         items.append(item)
     counts = [step.shown for step in steps]
     if sum(counts) > len(items) or not items or (newest.is_last and sum(counts) != len(items)):
-        # The client keeps other items than it got. Reasoning stands before what it led to: then nothing can be put back.
+        # The client keeps other items than it received. Reasoning precedes what it led to: then nothing can be restored.
         if not items or any(type_of(item) == "reasoning" for item in items):
             return None
         counts = [0] * len(counts)
@@ -141,5 +141,5 @@ def put_back(behind: Sequence[Json], steps: Sequence[HiddenStep]) -> PutBack | N
 
 
 def _call(item: Json) -> ToolCall | None:
-    """Return the call that an item is, for whoever runs the client's tools; None for any other."""
+    """Return the call that an item is, if the caller of the API has to run it; None for any other."""
     return next((part for part in read(item)[1] if isinstance(part, ToolCall)), None)

@@ -1,7 +1,7 @@
-"""How OpenAI's responses API writes answers, streams, errors and refusals: for doubles of it.
+"""How does OpenAI's responses API write answers, streams, errors and refusals? For test doubles of it.
 
-Errors and the list of models are those of the chat API. Everything a client's own SDK looks at is there, under its names and in
-its order; the rest is constant, so that the same conversation gives the same bytes. Keeps out: HTTP (`testing`).
+Errors and the list of models are those of the chat API. Everything that a client's own SDK looks at is present, under its name and
+in order; the rest is constant, so that the same conversation gives the same bytes. Leaves to others: HTTP (`testing`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from penstock.wires.wire import AnswerContent, RequestSize
 
 MIN_REPLY_TOKENS = 16
-"""The smallest `max_output_tokens` that the API takes."""
+"""The smallest `max_output_tokens` that the API accepts."""
 _NO_NUMBERS = "Your input exceeds the context window of this model. Please adjust your input and try again."
 
 
@@ -58,7 +58,7 @@ def answer(content: AnswerContent) -> dict[str, Json]:
 
 
 def answer_events(body: dict[str, Json], request: dict[str, Json]) -> Iterator[bytes]:
-    """Return the events of a stream that lead to a response, numbered as the API numbers them."""
+    """Return the events of the stream for a response, numbered as the API numbers them."""
     del request
     return map(named_event, _numbered(_events(body)))
 
@@ -77,7 +77,7 @@ def _numbered(events: Iterable[Json]) -> Iterator[Json]:
 
 
 def _events(body: dict[str, Json]) -> Iterator[Json]:
-    """Yield the events of a response: it begins empty, each item comes in pieces and then whole, and at last comes the response."""
+    """Yield the events of a response: it begins empty, each item comes in pieces and then whole, and the response comes last."""
     begun = {**body, "status": "in_progress", "output": [], "usage": None}
     yield {"type": "response.created", "response": begun}
     yield {"type": "response.in_progress", "response": begun}
@@ -91,7 +91,7 @@ def _events(body: dict[str, Json]) -> Iterator[Json]:
 
 
 def _message_events(item: Json, index: int, place: Json) -> Iterator[Json]:
-    """Yield the events of a message up to its being done: the item, its one part, the words in pieces."""
+    """Yield the events of a message until it is done: the item, its one part, the words in pieces."""
     part = item["content"][0]
     place = {**place, "content_index": 0}
     empty = {**item, "status": "in_progress", "content": []}
@@ -104,7 +104,7 @@ def _message_events(item: Json, index: int, place: Json) -> Iterator[Json]:
 
 
 def _call_events(item: Json, index: int, place: Json) -> Iterator[Json]:
-    """Yield the events of a call up to its being done: the item, its arguments in pieces."""
+    """Yield the events of a call until it is done: the item, its arguments in pieces."""
     empty = {**item, "status": "in_progress", "arguments": ""}
     yield {"type": "response.output_item.added", "output_index": index, "item": empty}
     for piece in pieces_of(item["arguments"]):
@@ -120,5 +120,5 @@ def refusal(size: RequestSize, limit_tokens: int) -> dict[str, Json]:
 
 
 def reply_fault(request: dict[str, Json]) -> str | None:
-    """Say what is wrong with the length that a request asks for the reply; None when nothing is."""
+    """Return what is wrong with the reply length that a request asks for; None if nothing is."""
     return chat.reply_fault(request, ("max_output_tokens",), MIN_REPLY_TOKENS)

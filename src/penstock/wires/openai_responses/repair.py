@@ -1,8 +1,8 @@
-"""How a list of items is mended: each call once with one output behind it, reasoning with the item that it led to.
+"""How is a list of items mended? Each call is there once with one output after it, reasoning with the item that it led to.
 
-The steps stand in the order in which each relies on those before it: items have a type and their fields; a call that breaks off at
-the end is dropped before its arguments could be mended; calls and outputs are paired; reasoning goes last, since what it led to
-may have gone by then.
+The steps are ordered so that each can rely on those before it: items have a type and their fields; a call that breaks off at the
+end is dropped before its arguments could be mended; calls and outputs are paired; reasoning comes last, since what it led to may be
+gone by then.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def _mend_shapes(draft: RepairDraft) -> None:
-    """Leave only items that are whole; an output without the id of its call becomes words."""
+    """Leave only complete items; an output without the id of its call becomes words."""
 
     def change(place: int, item: Json) -> Json:
         fault = item_fault(item)
@@ -52,7 +52,7 @@ def _mend_shapes(draft: RepairDraft) -> None:
 
 
 def _with_own_parts(draft: RepairDraft, place: int, message: Json) -> Json:
-    """Return the message or output with its words as parts of its own role's kind, without other parts that it may not hold."""
+    """Return the message or output with its words as parts of its role's kind, without other parts that it may not hold."""
     role, key = holder(message)
     kind = "output_text" if role == "assistant" else "input_text"
     return with_own_parts(draft, place, message, role, key, is_misplaced, kind)
@@ -64,7 +64,7 @@ def _output_text(item: Json) -> str:
 
 
 def _drop_broken_end(draft: RepairDraft) -> None:
-    """Drop a last call whose arguments break off: it never arrived whole."""
+    """Drop a last call whose arguments break off: it never arrived completely."""
     if draft.rows and kind_of(draft.rows[-1][1]) == "function_call":
         place, item = draft.rows[-1]
         if item["arguments"].strip() and not parsed(item["arguments"])[0]:
@@ -73,7 +73,7 @@ def _drop_broken_end(draft: RepairDraft) -> None:
 
 
 def _mend_arguments(draft: RepairDraft) -> None:
-    """Leave no arguments of a function that are no JSON."""
+    """Leave no function arguments that are not JSON."""
 
     def change(place: int, item: Json) -> Json:
         if kind_of(item) != "function_call" or parsed(item["arguments"])[0]:
@@ -85,11 +85,11 @@ def _mend_arguments(draft: RepairDraft) -> None:
 
 
 def _pair_calls(draft: RepairDraft) -> None:
-    """Keep each call once, with one output behind it."""
-    # One pass over the items, with the places of calls and outputs found before it. An output that stands behind its call stays
-    # where it is, however far, since this API allows it. One that stands before its call, or that has to be written, waits for
-    # the end of the assistant's run (`waiting`), so that parallel calls and the reasoning before them are not parted: between
-    # reasoning and the call that it led to nothing may stand.
+    """Keep each call once, with one output after it."""
+    # One pass over the items, after the positions of calls and outputs are found. An output after its call stays where it is,
+    # however far away, since this API allows it. One before its call, or one that has to be written, waits for the end of the
+    # assistant's run (`waiting`), so that parallel calls and the reasoning before them are not separated: nothing may come between
+    # reasoning and the call that it led to.
     calls, outputs = _items_by_call(draft.rows)
     rows: list[tuple[int, Json]] = []
     waiting: list[tuple[int, Json]] = []
@@ -97,13 +97,13 @@ def _pair_calls(draft: RepairDraft) -> None:
     for at, (place, item) in enumerate(draft.rows):
         name = _call_name(item)
         if kind_of(item) in OUTPUTS:
-            # In this order: the one output of its name, behind its call, with a call at all.
+            # In this order: the only output of its name, after its call, with a call at all.
             kept: Json = item
             if outputs[name] != at:
                 draft.note(place, f"dropped a second output of {call_id(item)!r}")
                 kept = None
             elif calls.get(name, -1) > at:
-                kept = None  # it goes behind its call, below
+                kept = None  # it goes after its call, below
             elif name not in calls and not is_elsewhere:
                 kept = orphan_message(draft, place, _output_text(item))
             if kept is not None:
@@ -118,7 +118,7 @@ def _pair_calls(draft: RepairDraft) -> None:
         if calls[name] != at:
             draft.note(place, f"dropped a call that repeats the id {call_id(item)!r}")
             continue
-        # A screen or an approval cannot be made up: such a call goes rather than being closed.
+        # A screen or an approval cannot be made up: such a call is dropped instead of closed.
         form = CALLS[kind_of(item)]
         answer = outputs.get(name)
         if answer is None and form.must_answer and not form.can_close:
@@ -135,20 +135,20 @@ def _pair_calls(draft: RepairDraft) -> None:
 
 
 def _released(waiting: list[tuple[int, Json]]) -> list[tuple[int, Json]]:
-    """Return what waited for the end of an assistant's run; nothing waits any more."""
+    """Return what waited for the end of an assistant's run, and empty the list."""
     rows = list(waiting)
     waiting.clear()
     return rows
 
 
 def _call_name(item: Json) -> str:
-    """Return kind and id of a call, the same for its output; empty for other items."""
+    """Return kind and id of a call, and the same for its output; empty for other items."""
     kind = kind_of(item)
     return f"{OUTPUTS.get(kind, kind)} {call_id(item)}" if kind in CALLS or kind in OUTPUTS else ""
 
 
 def _items_by_call(rows: list[tuple[int, Json]]) -> tuple[dict[str, int], dict[str, int]]:
-    """Return where each call stands first, and where its output does: the first behind the call, else the first of all."""
+    """Return the first position of each call, and of its output: the first after the call, else the first of all."""
     calls: dict[str, int] = {}
     outputs: dict[str, int] = {}
     for at, (_, item) in enumerate(rows):
@@ -158,14 +158,14 @@ def _items_by_call(rows: list[tuple[int, Json]]) -> tuple[dict[str, int], dict[s
         if kind_of(item) in OUTPUTS:
             name = _call_name(item)
             held = outputs.setdefault(name, at)
-            # The first of all stands before its call, this one behind it: this one is the answer.
+            # The first of all comes before its call, this one after it: this one is the answer.
             if held < calls.get(name, -1) < at:
                 outputs[name] = at
     return calls, outputs
 
 
 def _drop_lone_reasoning(draft: RepairDraft) -> None:
-    """Drop reasoning that nothing of the assistant follows: the API refuses it, and no other item could stand in for its own."""
+    """Drop reasoning that nothing of the assistant's follows: the API refuses it, and nothing can replace the missing item."""
     alone = set(lone_reasoning(draft.messages))
     for at in sorted(alone):
         draft.note(draft.rows[at][0], "dropped reasoning without the item that it led to")
@@ -173,4 +173,4 @@ def _drop_lone_reasoning(draft: RepairDraft) -> None:
 
 
 REPAIRS = (_mend_shapes, _drop_broken_end, _mend_arguments, _pair_calls, _drop_lone_reasoning)
-"""The steps that mend a list of items, in their order."""
+"""The steps that mend a list of items, in order."""

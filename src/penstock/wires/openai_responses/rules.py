@@ -1,9 +1,9 @@
-"""What OpenAI's responses API demands of a list of items.
+"""What does OpenAI's responses API demand of a list of items?
 
-An output answers a call that stands before it (or that the provider keeps), and is of its kind; reasoning is followed by the item
-that it led to. Roles need not alternate, and outputs may come at any time. Source: OpenAI's API reference, and the API's own
-sentences ("No tool output found for function call …", "reasoning … without its required following item"). Law: any JSON is
-answered. Keeps out: mending (`repair`), and what the provider keeps.
+An output answers a call before it (or one that the provider keeps), and is of its kind; reasoning is followed by the item that it
+led to. Roles need not alternate, and outputs may come at any time. Source: OpenAI's API reference, and the API's own sentences ("No
+tool output found for function call …", "reasoning … without its required following item"). Law: any JSON is answered. Leaves to
+others: mending (`repair`), and what the provider keeps.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from penstock.wires.message_list import Finding, MessageList
 
 
-# Which kinds of parts a message may hold: what is put in is the user's, what came out the assistant's.
+# Which kinds of parts a message may hold: inputs are the user's, outputs the assistant's.
 _PUT_IN = {"input_text", "input_image", "input_file", "input_audio"}
 _CAME_OUT = {"output_text", "refusal"}
 _PARTS_OF = {"user": _PUT_IN, "system": _PUT_IN, "developer": _PUT_IN, "assistant": _CAME_OUT}
 PARTS = frozenset({*_PUT_IN, *_CAME_OUT, "text"})
-"""The parts of messages that are known here; none of them is an item of its own."""
+"""The message parts that are known here; none of them is an item of its own."""
 
 
 def item_fault(item: Json) -> str:
-    """Say what is wrong with the shape of one item; empty when nothing is."""
+    """Return what is wrong with the shape of one item; empty if nothing is."""
     if not isinstance(item, dict):
         return f"a {type(item).__name__} is no item"
     kind = kind_of(item)
@@ -55,7 +55,7 @@ def item_fault(item: Json) -> str:
 
 
 def holder(item: Json) -> tuple[str, str]:
-    """Return whose parts an item holds, and under which key: an output's are those of the user. Empty for any other item."""
+    """Return whose parts an item holds, and under which key: an output's are the user's. Empty for any other item."""
     kind = kind_of(item)
     if kind == "message":
         return role_of(item), "content"
@@ -63,7 +63,7 @@ def holder(item: Json) -> tuple[str, str]:
 
 
 def is_misplaced(role: str, part: Json) -> bool:
-    """Whether a part of a message is of a kind that is known here, and that a message of its role may not hold."""
+    """Whether a message part is of a kind known here that a message of its role may not hold."""
     return type_of(part) in PARTS - _PARTS_OF[role]
 
 
@@ -79,9 +79,9 @@ def _misplaced_parts(seen: MessageList) -> Iterator[Finding]:
 
 
 def lone_reasoning(items: list[Json]) -> list[int]:
-    """Return the places of reasoning that no item of the assistant follows, other reasoning apart, in their order."""
-    # From the end, so that a run of reasoning is decided once by what stands behind it: looking ahead from each of its items is
-    # the square of the run (R-9).
+    """Return the positions of reasoning that no item of the assistant follows, other reasoning aside, in order."""
+    # Backwards, so that a run of reasoning is decided once, by what follows it: looking ahead from each of its items would be
+    # quadratic in the run (R-9).
     alone: list[int] = []
     leads_on = False
     for index in range(len(items) - 1, -1, -1):
@@ -94,10 +94,10 @@ def lone_reasoning(items: list[Json]) -> list[int]:
 
 
 def _pairs(seen: MessageList) -> Pairs:
-    """Return what does not pair, by kind and id together: a shell's output is none of a function under the same id."""
-    # Where calls may be elsewhere (the list goes on with a conversation, or a reference stands in it, which may be to a call),
-    # the first output of an unknown call is believed, and a second one of it is still a finding. Approvals need no answer, so
-    # that they are left out of what is missing at the end.
+    """Return what does not pair, by kind and id together: a shell's output does not answer a function call with the same id."""
+    # If calls may be elsewhere (the list continues a conversation, or contains a reference, which may be to a call), the first
+    # output of an unknown call is accepted, and a second one is still a finding. Approvals need no answer, so they are not
+    # reported as missing at the end.
     pairs, asked, answered = Pairs(), dict[str, int](), set[str]()
     is_elsewhere = seen.continues  # calls may be in a conversation that the provider keeps
     optional: set[str] = set()
@@ -112,7 +112,7 @@ def _pairs(seen: MessageList) -> Pairs:
             name = f"{OUTPUTS[kind]} {call}"
             if name in asked or name in answered or not is_elsewhere:
                 pairs.answer(index, name, asked, answered)
-            else:  # its call is one of those that the provider keeps
+            else:  # its call is one that the provider keeps
                 asked[name] = index
                 answered.add(name)
     pairs.close({call: place for call, place in asked.items() if call not in optional}, answered)
@@ -120,14 +120,14 @@ def _pairs(seen: MessageList) -> Pairs:
 
 
 def _of_kind(seen: MessageList, kind: str) -> Iterator[tuple[int, dict[str, Json]]]:
-    """Yield the items of a kind with their places."""
+    """Yield the items of a kind with their positions."""
     for index, item in enumerate(seen.messages):
         if isinstance(item, dict) and kind_of(item) == kind:
             yield index, item
 
 
 def _bad_arguments(seen: MessageList) -> Iterator[Finding]:
-    """Yield calls of functions whose arguments are no JSON."""
+    """Yield calls of functions whose arguments are not JSON."""
     for index, item in _of_kind(seen, "function_call"):
         if isinstance(item.get("arguments"), str) and not parsed(item["arguments"])[0]:
             yield index, call_id(item)
@@ -146,4 +146,4 @@ INVARIANTS = (
     Invariant("bad_arguments", "Arguments of a call are JSON", _bad_arguments),
     Invariant("reasoning_alone", "Reasoning stays with the item that follows it", _reasoning_alone),
 )
-"""What a list of items has to keep, in the order in which findings of one item are told."""
+"""The rules for a list of items, in the order in which findings of one item are reported."""
