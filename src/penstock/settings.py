@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 FILE = "penstock.toml"
 """The name of the file of settings, in the root itself."""
-# A small limit or a short life drops what other sessions of this user kept; what was kept with redacted secrets cannot restore a
-# file back, credentials are not a stranger's to show, nor is the machine theirs to use up; that a file may not decide.
+# A file may not decide these: a small limit or a short life drops what other sessions of this user kept; files kept with
+# redacted secrets cannot be restored; a stranger must not expose credentials or exhaust the machine.
 _NOT_IN_FILES = frozenset(
     {
         "store",
@@ -160,8 +160,8 @@ def profile_of(root: Root, name: str, *, tell: Callable[[str], object] | None = 
     """Return the limits of a session for a profile name: one of `PROFILES`, or a table of `penstock.toml`.
 
     `[profiles.NAME]` holds what differs from its `base`, a built-in profile (`default` unless given). A table with the name of a
-    the name of one of ours takes its place, which is told, because the file may be a stranger's; one that is not understood
-    takes nobody's place.
+    built-in profile replaces it, which is reported, because the file may be a stranger's; a table that is not understood replaces
+    nothing.
 
     Args:
         root: where `penstock.toml` may be.

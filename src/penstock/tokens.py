@@ -1,6 +1,6 @@
 """How many tokens a text has: the public path of `penstock.text.tokens`.
 
-`count` estimates, samples or counts exactly; `fits` loads a tokenizer only where the estimate does not decide; `Tokens`
+`count` estimates, samples or counts exactly; `fits` loads a tokenizer only if the estimate does not decide; `Tokens`
 is a counter to hand on, and `Calibration` lets it learn from reported usage.
 """
 

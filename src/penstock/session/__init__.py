@@ -101,12 +101,11 @@ class Session:
 
     Attributes:
         state: the value that all decisions are made on; replaced as a whole by `feed`, never changed in place.
-        counter: counts tokens for pressure, plans and the bill. It is not part of the journal: whoever replays gives it
-            again.
+        counter: counts tokens for pressure, plans and the bill. It is not part of the journal: a replay needs it again.
         session_id: the name in handoffs and journals; may be empty.
         agent: the name of the agent in handoffs; may be empty.
         can_summarise: whether `next_step` may answer a refusal with `Summarise`, which costs a call of a model.
-        dialect: how calls are written that a notice recommends to the model; None is Python's.
+        dialect: how calls that a notice recommends to the model are written; None is Python's.
     """
 
     def __init__(
@@ -126,18 +125,18 @@ class Session:
 
         Args:
             limits: rungs, window, errors and loops; None is the profile `default`.
-            budget: the window and the reply's reserve to scale `limits` to, and the counter; None keeps the window of
-                `limits` and estimates.
+            budget: the window and the reply's reserve to scale `limits` to, and the counter; None keeps the window of `limits` and
+                estimates.
             wire: the name of the provider's API, a key of `penstock.wires`: the form in which messages are kept.
-            system: the instructions, as that wire writes them; None for none.
-            tools: the definitions of the tools, as that wire writes them; None for none.
+            system: the instructions, in that wire's format; None for none.
+            tools: the definitions of the tools, in that wire's format; None for none.
             session_id: the name of the session in handoffs.
             agent: the name of the agent in handoffs.
             can_summarise: whether the driver can carry out `Summarise`.
-            dialect: how calls are written that a notice recommends; None is Python's.
+            dialect: how calls that a notice recommends are written; None is Python's.
 
         Raises:
-            CallerError: for a wire that is not known, or a window that does not hold its reserve; the programmer acts.
+            CallerError: for an unknown wire, or a window that does not hold its reserve; the programmer has to act.
         """
         limits = limits or PROFILES["default"]
         self.counter: TokenCounter = ESTIMATOR
@@ -147,28 +146,27 @@ class Session:
         transcript = begin(wire, system=system, tools=tools)
         self.session_id, self.agent = session_id, agent
         self.can_summarise, self.dialect = can_summarise, dialect
-        # Two references: `_begun` stays what the session began with, because `header` must not say afterwards what the
-        # events of the journal say again.
+        # Two references: `_begun` stays what the session began with, because `header` must not contain what the journal's events
+        # repeat.
         self.state = self._begun = State(limits=limits, transcript=transcript)
 
     def next_step(self) -> Step:
-        """Return what the driver has to do now; asked again without an event between, the same step.
+        """Return what the driver has to do now; asked again without an event in between, the same step.
 
         Returns:
-            An `Await`, `Ask`, `Call`, `Compact`, `Summarise`, `HandOff`, `Wait` or `Stop`; each says which event
-            answers it.
+            An `Await`, `Ask`, `Call`, `Compact`, `Summarise`, `HandOff`, `Wait` or `Stop`; each says which event answers it.
         """
         return self._decider().step()
 
     def feed(self, event: Event) -> None:
-        """Take an event: what came of a step, or what happened beside it.
+        """Take an event: the outcome of a step, or something else that happened.
 
         Args:
             event: a value of `penstock.session.events`.
 
         Raises:
-            CallerError: for an event that the present phase does not take, or that leaves an open call without a
-                result. The session is unchanged.
+            CallerError: for an event that the present phase does not accept, or that leaves an open call without a result. The
+                session is unchanged.
         """
         self.state = after(self.state, event)
 
@@ -185,7 +183,7 @@ class Session:
         return bill_of(self.state.transcript, self.counter, self._decider().reserve)
 
     def fill(self) -> float:
-        """Return how full the window is: the next request at most and the reserve, as a share; above 1 it is too much."""
+        """Return how full the window is: the next request at most and the reserve, as a share; above 1 it does not fit."""
         return self.bill().tokens / self.state.limits.window_tokens
 
     def pressure(self) -> Pressure:
@@ -193,12 +191,11 @@ class Session:
         return self.state.limits.pressure(self._decider().size, self.state.turns)
 
     def advice(self, call: ToolCall, digest: str) -> str | None:
-        """Return what to tell the model beside a result that it had before, or None where there is progress (S-13).
+        """Return what to tell the model next to a result that it had before, or None if there is progress (S-13).
 
         Args:
-            call: the call that was just run. Its result must not have been fed yet: it is counted here once more than
-                the state has it.
-            digest: what stands for its result; equal digests are equal results, and an empty one is never a loop.
+            call: the call that was just run. Its result must not have been fed yet: it is counted here in addition to the state.
+            digest: a fingerprint of its result; equal digests are equal results, and an empty one is never a loop.
         """
         loops = self.state.loops.with_call(call.name, call.arguments, digest)
         times = loops.times(call.name, call.arguments, digest)
@@ -222,7 +219,7 @@ class Session:
     def header(self) -> dict[str, Json]:
         """Return what a journal begins with: all of the session that is not an event.
 
-        The same whenever it is asked for: its transcript and limits are those of the beginning, not those of now.
+        It never changes: its transcript and limits are those of the beginning, not the present ones.
 
         Returns:
             JSON with `schema` (1), `limits`, `session_id`, `agent`, `can_summarise` and `transcript`.
@@ -248,17 +245,17 @@ class Session:
         """Rebuild the session that a journal holds.
 
         Args:
-            header: what `header()` gave when the journal was begun.
+            header: what `header()` returned when the journal was begun.
             events: every event since, in order, as the pair of `name_of(event)` and `to_dict(event)`.
-            counter: counts tokens from now on; None estimates. It has no part in what the events made of the state.
-            dialect: how calls are written that a notice recommends; None is Python's.
+            counter: counts tokens from now on; None estimates. It does not affect the replayed state.
+            dialect: how calls that a notice recommends are written; None is Python's.
 
         Returns:
             A session equal to the one that wrote the journal.
 
         Raises:
-            CallerError: for limits or an event that cannot be, or an event that its phase does not take: the journal
-                was damaged or edited.
+            CallerError: for impossible limits or events, or an event that its phase does not accept: the journal was damaged or
+                edited.
         """
         from penstock.wires import Transcript
 

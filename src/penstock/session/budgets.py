@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 Kind = Literal["opened", "granted", "reserved", "committed", "refunded", "released", "released_orphans", "closed"]
-"""What a change of a tree did: its operations, as the journal names them."""
+"""Operations that change a tree, as the journal names them."""
 _KINDS: tuple[Kind, ...] = get_args(Kind)
-# The kinds that say a number of tokens; the others follow from the tree alone.
+# The kinds that carry a number of tokens; the others follow from the tree alone.
 _COUNTED = frozenset({"opened", "granted", "reserved", "committed", "refunded"})
 
 
@@ -32,7 +32,7 @@ class BudgetChange:
     `opened` is the first of a tree; `granted`, `released_orphans` and `closed` name the account that the tree was opened with.
 
     Raises:
-        CallerError: for a kind that is none, a name that is empty, or tokens that are no whole number from 0 on.
+        CallerError: for an unknown kind, an empty name, or tokens that are not a whole number from 0 on.
     """
 
     kind: Kind
@@ -61,10 +61,10 @@ def change_of(values: Mapping[str, Any]) -> BudgetChange:
     """Return the change that a row of a journal holds.
 
     Args:
-        values: what `BudgetChange.to_dict` gave.
+        values: what `BudgetChange.to_dict` returned.
 
     Raises:
-        CallerError: for a field that is missing, unknown or impossible: the row was not written whole.
+        CallerError: for a field that is missing, unknown or impossible: the row was not written completely.
     """
     try:
         return BudgetChange(**values)
@@ -79,11 +79,11 @@ class Account:
     parent: str | None
     """The name of the account that it was reserved from; None for the root."""
     granted_tokens: int
-    """Tokens that an account was opened with, or reserved: the most that it may ever spend and reserve."""
+    """Tokens that an account was opened with, or that it reserved: the most that it may ever spend and reserve."""
     spent_tokens: int = 0
-    """Tokens spent by this account itself, and by its children that are closed."""
+    """Tokens spent by this account itself, and by its closed children."""
     reserved_tokens: int = 0
-    """Tokens that are granted to its open children; what of them is spent is in the children's own accounts."""
+    """Tokens granted to its open children; what they have spent of them is in their own accounts."""
     is_open: bool = True
 
     @property
@@ -94,7 +94,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spending:
-    """A tree of token accounts, as a value: every method gives a new tree. `Spending.opened` makes the first.
+    """A tree of token accounts, as a value: every method returns a new tree. `Spending.opened` makes the first.
 
     >>> tree = Spending.opened("run", 100_000).reserve("run", "child", 30_000)
     >>> tree = tree.commit("child", 12_000).release("child")
@@ -103,11 +103,9 @@ class Spending:
     """
 
     accounts: Mapping[str, Account]
-    """All accounts by name, closed ones too, in the order they came: the root is the first, and parents stand before
-    children.
-    """
+    """All accounts by name, including closed ones, in the order they were made: the root first, parents before children."""
     latest: BudgetChange = field(compare=False)
-    """The change that made this tree of the one before, to be written into the journal; not part of equality."""
+    """The change that made this tree from the previous one, to be written into the journal; not part of equality."""
 
     @classmethod
     def opened(cls, root: str, tokens: int) -> Spending:
@@ -131,8 +129,8 @@ class Spending:
     @property
     def spent_tokens(self) -> int:
         """Tokens spent by all accounts together, those of open children included."""
-        # A closed child's tokens were added to its parent when it was closed: they would count twice. The root is the
-        # one closed account that nobody took over.
+        # When a child was closed its tokens were added to its parent, so they would count twice. The root is the one closed account
+        # whose tokens no other account took over.
         return sum(
             account.spent_tokens for account in self.accounts.values() if account.is_open or account.parent is None
         )
@@ -141,14 +139,14 @@ class Spending:
         """Return how many tokens an account may still spend or reserve.
 
         Raises:
-            CallerError: where there is no such account.
+            CallerError: if there is no such account.
         """
         return self._known(account).left_tokens
 
     def reserve(self, parent: str, child: str, tokens: int) -> Spending:
         """Return the tree with a new account that is granted some of its parent's tokens.
 
-        A name is given once, so that a late word of an old child never reaches a new one.
+        A name is used only once, so that a late report of an old child never reaches a new one.
 
         Args:
             parent: an open account.
@@ -156,7 +154,7 @@ class Spending:
             tokens: how many it is granted, from 0 on.
 
         Raises:
-            CallerError: where the name is taken, the parent is closed or unknown, or the parent has fewer tokens left.
+            CallerError: if the name is taken, the parent is closed or unknown, or the parent has fewer tokens left.
         """
         change = BudgetChange(kind="reserved", account=child, tokens=tokens, parent=parent)
         if child in self.accounts:
@@ -171,14 +169,14 @@ class Spending:
     def commit(self, account: str, tokens: int) -> Spending:
         """Return the tree after an account has spent tokens.
 
-        A child is never charged above its reservation: what it took beyond is committed to its parent.
+        A child is never charged above its reservation: the excess is committed to its parent.
 
         Args:
             account: an open account.
             tokens: how many it spent, from 0 on.
 
         Raises:
-            CallerError: where the account is closed or unknown, or has fewer tokens left.
+            CallerError: if the account is closed or unknown, or has fewer tokens left.
         """
         change = BudgetChange(kind="committed", account=account, tokens=tokens)
         of = self._able(account, tokens)
@@ -187,15 +185,15 @@ class Spending:
     def refund(self, account: str, tokens: int) -> Spending:
         """Return the tree after tokens that were committed turned out not to be spent.
 
-        Whoever cannot know beforehand what a call takes commits the most that it can take, makes the call, and refunds the
-        rest: a kill in between leaves too much counted, never too little.
+        A caller that cannot know beforehand what a call takes commits the most that it can take, makes the call, and refunds the
+        rest: a kill in between counts too much, never too little.
 
         Args:
             account: an open account.
             tokens: how many it did not spend after all, from 0 on.
 
         Raises:
-            CallerError: where the account is closed or unknown, or has spent fewer.
+            CallerError: if the account is closed or unknown, or has spent fewer.
         """
         change = BudgetChange(kind="refunded", account=account, tokens=tokens)
         of = self._open(account)
@@ -204,24 +202,23 @@ class Spending:
         return self._with(change, {account: replace(of, spent_tokens=of.spent_tokens - tokens)})
 
     def grant(self, tokens: int) -> Spending:
-        """Return the tree with more tokens in its root, which the person gives who goes on with a session.
+        """Return the tree with more tokens in its root, granted by the person who continues a session.
 
         Args:
             tokens: how many more, from 0 on.
 
         Raises:
-            CallerError: where the tree is closed.
+            CallerError: if the tree is closed.
         """
         change = BudgetChange(kind="granted", account=self.root, tokens=tokens)
         of = self._open(self.root)
         return self._with(change, {self.root: replace(of, granted_tokens=of.granted_tokens + tokens)})
 
     def release(self, child: str) -> Spending:
-        """Return the tree after a child is done: what it did not use is its parent's again.
+        """Return the tree after a child is done: its unused tokens go back to its parent.
 
         Raises:
-            CallerError: where the child is closed or unknown, is the root, or has open children, which are released
-                before it.
+            CallerError: if the child is closed or unknown, is the root, or has open children, which must be released first.
         """
         change = BudgetChange(kind="released", account=child)
         if self._open(child).parent is None:
@@ -231,17 +228,17 @@ class Spending:
         return self._with(change, self._released([child]))
 
     def released_orphans(self) -> Spending:
-        """Return the tree with every child released: for after a crash, when no child runs any more.
+        """Return the tree with every child released: for use after a crash, when no child runs any more.
 
-        What a call in flight took and nobody committed is not known, and not counted.
+        Tokens that a call in flight took and nobody committed are not known, and not counted.
         """
         return self._with(BudgetChange(kind="released_orphans", account=self.root), self._released(self._below_root()))
 
     def close(self) -> Spending:
-        """Return the tree with every account closed: nothing is spent any more.
+        """Return the tree with every account closed: nothing more can be spent.
 
         Raises:
-            CallerError: where the tree is closed already.
+            CallerError: if the tree is closed already.
         """
         root = self.root
         self._open(root)
@@ -256,7 +253,7 @@ class Spending:
             change: a change of any kind but `opened`, which only begins a tree.
 
         Raises:
-            CallerError: where this tree could not have made that change.
+            CallerError: if this tree could not have made that change.
         """
         if change.kind in {"granted", "released_orphans", "closed"} and change.account != self.root:
             raise CallerError(f"the tree of {self.root!r} cannot be {change.kind} as {change.account!r}")
@@ -279,17 +276,17 @@ class Spending:
                 raise CallerError(f"a tree is opened once, with {self.root!r}")
 
     def children(self, parent: str) -> tuple[str, ...]:
-        """Return the names of the open accounts that reserved from `parent`, in the order they came."""
+        """Return the names of the open accounts that reserved from `parent`, in the order they were made."""
         return tuple(name for name, account in self.accounts.items() if account.is_open and account.parent == parent)
 
     def _known(self, name: str) -> Account:
-        """Return an account, open or closed; an error where there is none of that name."""
+        """Return an account, open or closed; raise an error if there is none of that name."""
         if name not in self.accounts:
             raise CallerError(f"there is no account {name!r}")
         return self.accounts[name]
 
     def _open(self, name: str) -> Account:
-        """Return an account that is open; an error where it is closed or unknown."""
+        """Return an open account; raise an error if it is closed or unknown."""
         account = self._known(name)
         if not account.is_open:
             raise CallerError(f"{name!r} is closed")
@@ -307,11 +304,11 @@ class Spending:
         return [name for name, account in self.accounts.items() if account.is_open and account.parent is not None]
 
     def _released(self, names: list[str]) -> dict[str, Account]:
-        """Return the accounts that change when those are closed: they themselves, and their parents."""
+        """Return the accounts that change when `names` are closed: they themselves, and their parents."""
         changed: dict[str, Account] = {}
-        # Names come parents first, so backwards is the innermost first: a grandchild's spending has reached its parent
-        # before the parent's own is passed on. Each step reads `changed` before `self.accounts`, because one account
-        # may be changed as a parent and then closed.
+        # Names come parents first, so the reverse is innermost first: a grandchild's spending has reached its parent before the
+        # parent's own is passed on. Each step reads `changed` before `self.accounts`, because one account may be changed as a
+        # parent and then closed.
         for name in reversed(names):
             account = changed.get(name, self.accounts[name])
             assert account.parent is not None  # noqa: S101 - the root is closed, not released
@@ -331,7 +328,7 @@ class Spending:
 def replay(changes: Iterable[BudgetChange]) -> Spending:
     """Return the tree that a journal's changes make, equal to the one that wrote them.
 
-    Whoever goes on after a crash continues with its `released_orphans()`, and writes down that change too.
+    After a crash, continue with its `released_orphans()`, and record that change too.
 
     Args:
         changes: all changes of one tree, `opened` first.

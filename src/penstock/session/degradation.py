@@ -25,14 +25,13 @@ from penstock.text.json_access import parsed
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# The largest number of tokens that a float holds exactly: multiplied with a price, cost still never falls as tokens
-# grow.
+# The largest number of tokens that a float holds exactly, so that cost, a product with a price, never falls as tokens grow.
 _MOST = 1 << 53
 
 Word = Literal["computed", "policy", "measured", "unknown"]
 """How a statement is known: by arithmetic, as a decision of the profile, from a loaded measurement, or not at all."""
 
-# Words only: percentages of lost quality, as often quoted beside such sizes, have no source that could be cited.
+# Words only: the percentages of lost quality often quoted for such sizes have no source that could be cited.
 ADVICE = {
     Pressure.CALM: "normal operation",
     Pressure.WATCH: "monitor the number of turns",
@@ -45,20 +44,20 @@ ADVICE = {
 
 
 class InputPrices(NamedTuple):
-    """What a token of input costs, in hundredths of a token that is sent without any cache."""
+    """What a token of input costs, in hundredths of the price of a token sent without any cache."""
 
     cached: float = CACHE_READ
-    """A token that is read from the provider's cache."""
+    """The price of a token read from the provider's cache."""
     fresh: float = CACHE_WRITE
-    """A token that is written to it: what is new costs more than without a cache."""
+    """The price of a token written to the cache: new input costs more than without a cache."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
-    """One finding about one model at one context size: the value of a metric, and where the number is from.
+    """One finding about one model at one context size: the value of a metric, and its source.
 
     Raises:
-        CallerError: for a metric or source that is empty, or a number that cannot be.
+        CallerError: for an empty metric or source, or an impossible number.
     """
 
     metric: str
@@ -67,9 +66,9 @@ class Measurement:
     """The size of the context that it was measured at; it says nothing about any other."""
     value: float
     source: str
-    """Where the number is from; a number without a source is none."""
+    """The source of the number; a number without a source does not count."""
     runs: int | None = None
-    """How many runs the value is of; None where that is not known."""
+    """How many runs the value comes from; None if that is not known."""
 
     def __post_init__(self) -> None:
         for name in ("metric", "source"):
@@ -92,7 +91,7 @@ class Points:
 
     model: str = ""
     policy: Limits = field(default_factory=lambda: PROFILES["default"])
-    """Whose rungs give the advice, scaled to the window that is assessed."""
+    """The limits whose rungs give the advice, scaled to the window that is assessed."""
     measured: tuple[Measurement, ...] = ()
 
     def __post_init__(self) -> None:
@@ -112,14 +111,14 @@ POLICY = Points()
 def points_of(document: str | bytes | Mapping[str, Any]) -> Points:
     """Return the points in a JSON document.
 
-    The form is `{"model", "policy": {"rungs"}, "measured": [{"metric", "tokens", "value", "source", "runs"}]}`. What is
-    left out is that of `POLICY`; the policy takes what a profile of `penstock.toml` takes.
+    The form is `{"model", "policy": {"rungs"}, "measured": [{"metric", "tokens", "value", "source", "runs"}]}`. What is left out
+    comes from `POLICY`; the policy takes what a profile of `penstock.toml` takes.
 
     Args:
         document: JSON as text or UTF-8, or its value.
 
     Raises:
-        CallerError: naming the field that is unknown, missing or impossible; whoever wrote the document acts.
+        CallerError: naming the field that is unknown, missing or impossible; the author of the document has to act.
     """
     value = document
     if isinstance(document, str | bytes):
@@ -139,7 +138,7 @@ def points_of(document: str | bytes | Mapping[str, Any]) -> Points:
 
 
 def _measurement(row: object) -> Measurement:
-    """Return one row of `measured`; the fields that have no default have to be there."""
+    """Return one row of `measured`; fields without a default are required."""
     made = _object(row, "a measurement", {known.name for known in fields(Measurement)})
     for name in ("metric", "tokens", "value", "source"):
         if name not in made:
@@ -148,19 +147,17 @@ def _measurement(row: object) -> Measurement:
 
 
 class Cost(NamedTuple):
-    """What the next call costs as input, counted in tokens that are sent without any cache."""
+    """What the next call costs as input, in tokens sent without any cache."""
 
     low: float
-    """The cost with as much cached as can be."""
+    """The cost with as much cached as possible."""
     high: float
-    """The cost with as little cached as can be; equal to `low` where the cached share is known."""
+    """The cost with as little cached as possible; equal to `low` if the cached share is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricReading:
-    """What is known of one metric at a size: the nearest measurements on either side, the same one twice where it is of
-    that size.
-    """
+    """What is known of one metric at a size: the nearest measurements on either side, or one measurement twice if it is at that size."""
 
     metric: str
     below: Measurement | None
@@ -225,7 +222,7 @@ def assess(
         prices: what cached and fresh tokens cost, in hundredths of a plain one.
 
     Raises:
-        CallerError: for a size, share or price that cannot be.
+        CallerError: for an impossible size, share or price.
     """
     _whole(tokens, "tokens of a context")
     _whole(window_tokens, "tokens of a window")
@@ -247,7 +244,7 @@ def assess(
 
 
 def _reading(metric: str, tokens: int, points: Points) -> MetricReading:
-    """Return the measurements of one metric that lie nearest to a size."""
+    """Return the measurements of one metric that are nearest to a size."""
     rows = sorted((one for one in points.measured if one.metric == metric), key=lambda one: one.tokens)
     return MetricReading(
         metric=metric,
@@ -271,13 +268,13 @@ def _origin(one: Measurement) -> str:
 
 
 def _whole(number: object, what: str) -> None:
-    """Raise `CallerError` for what is no number of tokens that a price can be multiplied with exactly."""
+    """Raise `CallerError` unless the value is a number of tokens that a price can be multiplied with exactly."""
     if type(number) is not int or not 0 <= number <= _MOST:
         raise CallerError(f"{what}: a whole number from 0 to 2**53, not {escape.clip(repr(number), 60)}")
 
 
 def _object(value: object, what: str, known: set[str] | None) -> dict[str, Any]:
-    """Return a copy of a JSON object that has only known fields; None as `known` lets all pass."""
+    """Return a copy of a JSON object that has only known fields; None for `known` accepts all."""
     if not isinstance(value, dict):
         raise CallerError(f"{what}: an object, not {escape.clip(repr(value), 60)}")
     if known is not None and (strange := sorted(set(value) - known)):

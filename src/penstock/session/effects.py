@@ -14,16 +14,17 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 Settled = Literal["done", "not done", "ended", "unknown"]
-"""What is known of an intent after a kill, by a look at the disk; `ended` is what the journal alone can say of one whose result
-was lost."""
+"""What is known of an intent after a kill, from a look at the disk; `ended` is all that the journal alone can say if the result
+was lost.
+"""
 
 
 class Change(NamedTuple):
-    """A file with its content before and after an act: all that it takes to undo it."""
+    """A file with its content before and after an act: all that an undo needs."""
 
     path: str
     before: bytes | None
-    """None for a file that is not there."""
+    """The earlier content; None if there was no file."""
     after: bytes
 
 
@@ -35,17 +36,17 @@ class Intent(NamedTuple):
     what: str
     """The object of an intended change, on one line."""
     digest: str = ""
-    """What the tool can later tell by whether it was done, once the session was killed in between; may be empty."""
+    """What the tool can later use to determine whether it was done, if the session was killed in between; may be empty."""
 
 
 def settled_later(kind: str, what: str, settled: Settled) -> str:
-    """Return one line on what became of an act that was begun before a session was killed.
+    """Return one line on the outcome of an act that was begun before a session was killed.
 
     It is for the model and for the person who resumes the session.
 
     Args:
         kind: the kind of the intent.
-        what: what it was done to; clipped to 120 characters.
+        what: the object of the act; clipped to 120 characters.
         settled: what is known of it.
     """
     word = {
@@ -66,16 +67,16 @@ class Acted(NamedTuple):
     what: str
     """One line for the journal."""
     before: str = ""
-    """The digest of what was there before; empty where there was nothing, or nobody knows."""
+    """The digest of what was there before; empty if there was nothing, or nobody knows."""
     after: str = ""
-    """The digest of what is there now; empty where there is nothing, or nobody knows."""
+    """The digest of what is there now; empty if there is nothing, or nobody knows."""
     seen: tuple[dict[str, Json], ...] = ()
-    """What a ledger of files remembers of the act, as acts for `Ledger.after`; the turn is the caller's to add."""
+    """What a ledger of files records of the act, as acts for `Ledger.after`; the caller adds the turn."""
     change: Change | None = None
-    """The change of a file that was made."""
+    """The change that was made to a file."""
     handles: tuple[str, ...] = ()
-    """Where the whole of a result is kept that is shown in part."""
+    """Handles of the whole of a result that is shown only in part."""
     is_refusal: bool = False
-    """Whether an act failed because Penstock refused it, or somebody else was writing: no mistake of the model."""
+    """Whether an act failed because Penstock refused it, or somebody else was writing: not a mistake of the model."""
     advice: str = ""
-    """What is said beside the result, to the person as well; empty for nothing."""
+    """Advice next to the result, also for the person; empty for none."""

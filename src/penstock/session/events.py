@@ -21,7 +21,7 @@ class Prompted:
     """The user said something."""
 
     message: Json
-    """The message, in the form of the session's wire; it has to hold words of the user."""
+    """The message, in the form of the session's wire; it must contain words of the user."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,9 +31,9 @@ class Replied:
     messages: tuple[Json, ...]
     """The messages or items of the one answer, as the wire has them: reasoning, text and calls together."""
     input_tokens: int | None = None
-    """Input tokens as the provider reports them; None where it does not."""
+    """Input tokens as the provider reports them; None if it does not."""
     output_tokens: int | None = None
-    """Output tokens as the provider reports them; None where it does not."""
+    """Output tokens as the provider reports them; None if it does not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,11 +42,11 @@ class Outcome:
 
     call_id: str
     failed: bool = False
-    """Whether a call did not do what it was asked for."""
+    """Whether a call did not do what it was asked to do."""
     is_refusal: bool = False
-    """Whether a call failed because Penstock refused it, which is no mistake that counts (S-11)."""
+    """Whether a call failed because Penstock refused it, which does not count as a mistake (S-11)."""
     digest: str = ""
-    """What stands for the result: an equal digest is an equal result. Empty where the result says nothing about progress."""
+    """A fingerprint of the result: equal digests mean equal results. Empty if the result says nothing about progress."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,19 +75,19 @@ class Failed:
     """The kind as `penstock.overflow.diagnose` names it."""
     message: str = ""
     retry_after_seconds: float | None = None
-    """How long the provider asks to wait; None where it does not say."""
+    """How long the provider asks to wait; None if it does not say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compacted:
-    """Something was forgotten, as a plan of the session or to cure a refusal."""
+    """Something was forgotten, by a plan of the session or to cure a refusal."""
 
     edits: tuple[dict[str, Json], ...]
-    """The edits of the transcript as they were made, handles of what was kept included."""
+    """The edits of the transcript as they were made, including handles of what was kept."""
     strategy: str = ""
     """The deepest strategy that was used, for statistics."""
     reserve_tokens: int | None = None
-    """The reply to ask for until something else is forgotten, where a refusal lowered it; None is as configured."""
+    """The reply to ask for until something else is forgotten, if a refusal lowered it; None keeps the configured one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +95,7 @@ class Summarised:
     """A model was asked for a summary."""
 
     text: str | None
-    """The summary in the model's words; None where the call failed."""
+    """The summary in the model's words; None if the call failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +109,7 @@ class HandedOff:
     reason: str
     """Why: the kind of the boundary, or `manual`."""
     evidence: str = ""
-    """What says so, for the record: `52 turns`."""
+    """The evidence, for the record: `52 turns`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,14 +119,14 @@ class Noted:
     action: str
     """`add`, `done` or `drop`."""
     title: str
-    """Which item: a title is the identity of an item."""
+    """The item: a title is the identity of an item."""
     priority: int = 2
     """1 comes before 2."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intended:
-    """Something with an effect is about to be done. Until an `Effected` follows, it is unknown whether it was."""
+    """Something with an effect is about to be done. Until an `Effected` follows, it is unknown whether it was done."""
 
     effect_id: str
     kind: str
@@ -209,7 +209,7 @@ def name_of(event: Event) -> str:
 
 
 def to_dict(event: Event) -> dict[str, Json]:
-    """Return an event as JSON that shares nothing with it; `event_of` gives an equal one."""
+    """Return an event as JSON that shares nothing with it; `event_of` restores an equal one."""
     made: dict[str, Json] = {}
     for known in fields(event):
         value = getattr(event, known.name)
@@ -228,17 +228,17 @@ def event_of(name: str, data: dict[str, Json]) -> Event:
     """Return the event that a journal holds.
 
     Args:
-        name: what `name_of` gave.
-        data: what `to_dict` gave.
+        name: what `name_of` returned.
+        data: what `to_dict` returned.
 
     Raises:
-        CallerError: for a name that is no event, or data that was not written whole.
+        CallerError: for an unknown event, or data that was not written completely.
     """
     kind = _KINDS.get(name)
     if kind is None:
         raise CallerError(f"{name!r} is no event of a session; there are {', '.join(_KINDS)}")
     try:
-        # JSON has no tuples; only these fields are ones, and lists inside a message stay lists.
+        # JSON has no tuples; only these fields are tuples, and lists inside a message stay lists.
         held: dict[str, Any] = data
         values = {key: tuple(value) if key in _ROWS else value for key, value in held.items()}
         if "outcomes" in values:

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 CURED_BY_WAITING = frozenset({"rate_limit", "overloaded", "server_error", "connection"})
 """The kinds of failure, as `penstock.overflow.diagnose` names them, that may pass if the request is sent again later."""
 MAX_COOLDOWN_SECONDS = 600.0
-"""The longest that a failed probe may double the cooldown to; a longer one that was configured stays what it is."""
+"""The longest cooldown that failed probes may double to; a longer configured one stays as it is."""
 
 MENDED_WITHIN_TURNS = 2
-"""In how many turns a mistake may be mended at no cost."""
+"""How many turns the model has to correct a mistake at no cost."""
 
 Breaker = Literal["closed", "open", "half-open"]
-"""`closed`: requests go. `open`: none goes. `half-open`: one probe may go."""
+"""`closed`: requests are sent. `open`: none is sent. `half-open`: one probe may be sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,9 +32,9 @@ class Faults:
     turns: tuple[int, ...] = ()
     """The turn of every failure that counts for the total, in order."""
     mistakes: tuple[int, ...] = ()
-    """The turn of every mistake of the model that may still be mended, in order."""
+    """The turn of every mistake of the model that may still be corrected, in order."""
     tool_row: int = 0
-    """Turns in a row in which nothing worked, and failures that waiting does not cure."""
+    """Turns in a row in which nothing worked, plus failures that waiting does not cure."""
     waiting_row: int = 0
     """Failures in a row that waiting can cure."""
     open_until_seconds: float | None = None
@@ -42,25 +42,25 @@ class Faults:
     cooldown_seconds: float = 0.0
     """How long the present cooldown is; a failed probe doubles it."""
     wait_until_seconds: float | None = None
-    """Until when a provider asked to wait, whatever the breaker says; None where it did not."""
+    """Until when a provider asked to wait, whatever the breaker says; None if it did not."""
 
     def failed(
         self, kind: str, turn: int, now_seconds: float, limits: ErrorLimits, retry_after: float | None = None
     ) -> Faults:
-        """Return the faults with one failure of the provider more.
+        """Return the faults with one more failure of the provider.
 
         Args:
             kind: the kind of the failure, as `diagnose` names it.
-            turn: in which turn of the session it came.
+            turn: the turn of the session in which it came.
             now_seconds: the session's time.
-            limits: what is borne.
-            retry_after: seconds that the provider asks to wait; None where it does not say.
+            limits: what is tolerated.
+            retry_after: seconds that the provider asks to wait; None if it does not say.
         """
         waits = kind in CURED_BY_WAITING
         made = replace(
             self,
             tool_row=self.tool_row + (not waits),
-            # Where what a retry cures does not count, an outage never does: it ends by waiting, or by whoever waits.
+            # If failures cured by a retry do not count, an outage never does: it ends by waiting, or when the person stops waiting.
             turns=self.turns if waits and not limits.cured_count else (*self.turns, turn),
             waiting_row=self.waiting_row + waits,
             wait_until_seconds=now_seconds + retry_after if waits and retry_after is not None else None,
@@ -68,8 +68,7 @@ class Faults:
         if not waits or made.waiting_row < limits.row:
             return made
         cooldown = limits.cooldown_seconds
-        # The breaker was open, so this was the probe. The cooldown doubles up to ten minutes: 60, 120, 240, 480, 600,
-        # 600.
+        # The breaker was open, so this was the probe. The cooldown doubles up to ten minutes: 60, 120, 240, 480, 600, 600.
         if self.open_until_seconds is not None:
             cooldown = max(cooldown, min(MAX_COOLDOWN_SECONDS, self.cooldown_seconds * 2))
         return replace(made, open_until_seconds=now_seconds + cooldown, cooldown_seconds=cooldown)
@@ -89,7 +88,7 @@ class Faults:
         Args:
             turn: the turn of the session.
             mistakes: how many calls failed by a mistake of the model.
-            is_success: whether any call did what it was asked for, which mends what went wrong in the two turns before.
+            is_success: whether any call did what it was asked to do, which clears mistakes of the previous two turns.
         """
         open_ones = () if is_success else self.mistakes
         due = tuple(made for made in open_ones if turn - made >= MENDED_WITHIN_TURNS)
@@ -101,18 +100,18 @@ class Faults:
         )
 
     def worked(self) -> Faults:
-        """Return the faults after the model has come to an answer: its row ends, the provider's does not."""
+        """Return the faults after the model has reached an answer: its row ends, the provider's does not."""
         return replace(self, tool_row=0, mistakes=())
 
     def breaker(self, now_seconds: float) -> Breaker:
-        """Return the breaker's state: `open` until its time has come, then `half-open`, in which one probe may go."""
+        """Return the breaker's state: `open` until its time has come, then `half-open`, in which one probe may be sent."""
         if self.open_until_seconds is None:
             return "closed"
         return "open" if now_seconds < self.open_until_seconds else "half-open"
 
     def blocked_until(self, now_seconds: float) -> float | None:
-        """Return the time until which nothing may be sent, by the breaker and by what the provider asked; None when
-        something may.
+        """Return the time until which nothing may be sent, by the breaker and by what the provider asked; None if sending is
+        allowed.
         """
         times = [
             time
@@ -122,7 +121,7 @@ class Faults:
         return max(times, default=None)
 
     def counted(self, turn: int, limits: ErrorLimits) -> int:
-        """Return how many failures the total has at a turn: all, or those of the last `within_turns` turns."""
+        """Return how many failures count for the total at a turn: all, or those of the last `within_turns` turns."""
         if limits.within_turns is None:
             return len(self.turns)
         return sum(turn - failed < limits.within_turns for failed in self.turns)
@@ -136,5 +135,7 @@ class Faults:
         return self.row >= limits.row
 
     def is_boundary(self, limits: ErrorLimits) -> bool:
-        """Whether more failures in a row came than are borne, which is a boundary (S-3); an outage that does not count is none."""
+        """Whether more failures in a row came than are tolerated, which is a boundary (S-3); an outage that does not count is
+        not.
+        """
         return (self.row if limits.cured_count else self.tool_row) > limits.row

@@ -31,22 +31,22 @@ Kind = Literal["analysis", "generation", "refactoring"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 """Every kind of work, for messages and command lines."""
 Level = Literal["ok", "advised", "above"]
-"""How many lines a response has: `ok`, `advised` (more than is advised), or `above` (more than the cap)."""
+"""How the number of lines of a response compares: `ok`, `advised` (more than is advised), or `above` (more than the cap)."""
 
 # The figures of behaviour S-6.
 RESPONSE_LINES = 3_000
 """The most lines of any response."""
 CLASS_LINES = 800
-"""The most lines of a class, its methods included."""
+"""The most lines of a class, including its methods."""
 METHOD_LINES = 50
-"""The most lines of a function or method, what is nested in it included."""
+"""The most lines of a function or method, including what is nested in it."""
 
 
 class Caps(NamedTuple):
-    """What one response is held to. Lower ends say what is usual; nothing is too short."""
+    """The limits for one response. Lower ends say what is usual; nothing is too short."""
 
     advised_lines: tuple[int, int]
-    """The usual range of lines; above its end is advised against."""
+    """The usual range of lines; more than its end is advised against."""
     max_lines: int
     """The cap; it may be reached."""
     seconds: tuple[float, float]
@@ -60,7 +60,7 @@ CAPS: dict[Kind, Caps] = {
 }
 """The caps of each kind of work (S-6)."""
 
-# By the kinds of the outline room. A namespace or a module is no class: it holds what a file holds.
+# By the kinds of the outline room. A namespace or a module is not a class: it holds what a file holds.
 _CLASSES = frozenset({"class", "interface", "struct", "union", "enum", "record", "trait", "impl"})
 _FUNCTIONS = frozenset({"function", "method", "procedure", "property"})
 
@@ -70,9 +70,9 @@ class Definition:
     """A class, function or method of a source; its lines are 1-based and inclusive."""
 
     kind: str
-    """What the language calls a definition: `class`, `struct`, `method`, …."""
+    """The language's word for a definition: `class`, `struct`, `method`, …."""
     name: str
-    """The name with those around it, dotted, where a syntax tree says it."""
+    """The name, dotted with those of enclosing definitions if a syntax tree gives them."""
     first_line: int
     last_line: int
 
@@ -98,13 +98,13 @@ class MeasuredCode:
     """`syntax tree`, or the method of an `Outline`."""
     lines: int
     definitions: tuple[Definition, ...]
-    """Classes, functions and methods in line order, nested ones too."""
+    """Classes, functions and methods in line order, including nested ones."""
     error: str = ""
-    """Why there is no syntax tree where there should be one; the outline of a line scanner or a grammar stands in. Else
-    empty.
+    """Why there is no syntax tree where one is expected, and the outline of a line scanner or a grammar is used instead;
+    otherwise empty.
     """
     is_complete: bool = True
-    """False where there were more definitions than an outline keeps: those beyond were not measured."""
+    """False if there were more definitions than an outline keeps: those beyond were not measured."""
 
     @property
     def oversized(self) -> tuple[Definition, ...]:
@@ -129,13 +129,13 @@ class Report:
 
     @property
     def level(self) -> Level:
-        """How the lines of all sources stand to the caps; definitions have caps of their own."""
+        """How the lines of all sources compare to the caps; definitions have their own caps."""
         caps = CAPS[self.kind]
         return "above" if self.lines > caps.max_lines else "advised" if self.lines > caps.advised_lines[1] else "ok"
 
     @property
     def is_within(self) -> bool:
-        """Whether no cap is passed; more than is advised is within."""
+        """Whether no cap is exceeded; more than is advised is still within."""
         return self.level != "above" and not any(source.oversized for source in self.sources)
 
     def __str__(self) -> str:
@@ -157,12 +157,12 @@ def check_code(text: str, language: str, kind: Kind) -> Report:
     r"""Return the report on a response that is one text.
 
     Args:
-        text: the code; a lone `\r` ends no line, here as in every page of the same file.
+        text: the code; a lone `\r` does not end a line, here as in every page of the same file.
         language: its language, as `penstock.outline.language_of` names it.
         kind: the kind of work that it answers.
 
     Raises:
-        CallerError: for a kind of work that is not known.
+        CallerError: for an unknown kind of work.
     """
     return Report(kind=kind, sources=(measured((text,), language),))
 
@@ -170,8 +170,8 @@ def check_code(text: str, language: str, kind: Kind) -> Report:
 def measured(blocks: Iterable[str], language: str, name: str = "") -> MeasuredCode:
     """Return the measure of one source.
 
-    Memory is bounded however long the text is: above the size of an exact outline a scanner reads it block by block,
-    without keeping it.
+    Memory is bounded however long the text is: above the size of an exact outline a scanner reads it block by block, without
+    keeping it.
 
     Args:
         blocks: the text, in blocks that may be cut anywhere.
@@ -184,12 +184,11 @@ def measured(blocks: Iterable[str], language: str, name: str = "") -> MeasuredCo
     for block in waiting:
         held.append(block)
         size += len(block)
-        # Characters are compared with bytes: a text of many wide characters reaches the exact outline with up to four
-        # times as many, which only costs memory. `chain` gives the scanner what was already held, so no block is missed
-        # or seen twice.
+        # Characters are compared with bytes: a text of many wide characters reaches the exact outline with up to four times as
+        # many, which only costs memory. `chain` gives the scanner what was already held, so no block is missed or seen twice.
         if size > EXACT_BYTES:
             return _outlined(scan(map(_encoded, chain(held, waiting)), language), name)
-    # To a parser a byte order mark is a mistake; it is no line of its own either.
+    # A parser rejects a byte order mark; it is not a line either.
     text = "".join(held).removeprefix("\ufeff")
     error = ""
     if language == "python":
@@ -202,16 +201,16 @@ def measured(blocks: Iterable[str], language: str, name: str = "") -> MeasuredCo
 
 
 def response_time(kind: Kind, seconds: float) -> Literal["faster", "usual", "slower"]:
-    """Return how the time of a response stands to what is usual for its kind of work: 2-5, 5-15 and 3-10 seconds (S-6).
+    """Return how the time of a response compares to what is usual for its kind of work: 2-5, 5-15 and 3-10 seconds (S-6).
 
-    Both ends belong to what is usual.
+    Both ends count as usual.
 
     Args:
         kind: the kind of work.
         seconds: how long it took.
 
     Raises:
-        CallerError: for a kind that is not known, or a time that cannot be, as of a clock that went back.
+        CallerError: for an unknown kind, or an impossible time, such as from a clock that went back.
     """
     if not (math.isfinite(seconds) and seconds >= 0):
         raise CallerError(f"a response takes a number of seconds from 0 on, not {seconds!r}")
@@ -220,10 +219,10 @@ def response_time(kind: Kind, seconds: float) -> Literal["faster", "usual", "slo
 
 
 def caps_of(kind: Kind) -> Caps:
-    """Return what a response of a kind of work is held to.
+    """Return the caps for a response of a kind of work.
 
     Raises:
-        CallerError: for a kind that is not known.
+        CallerError: for an unknown kind.
     """
     if kind not in CAPS:
         raise CallerError(f"{kind!r} is no kind of work; there are {', '.join(KINDS)}")
@@ -234,12 +233,12 @@ def caps_of(kind: Kind) -> Caps:
 
 
 def _syntax(text: str) -> tuple[Definition, ...] | str:
-    """Return the definitions of a Python source, or, as text, why there is no syntax tree."""
+    """Return the definitions of a Python source or, as text, why there is no syntax tree."""
     import ast
     import warnings
 
-    # Lines end at \n only, here as everywhere: a lone \r, which Python takes for a line end, would shift every later
-    # number. Surrogates cannot be parsed and name nothing.
+    # Lines end at \n only, here as everywhere: a lone \r, which Python takes as a line end, would shift every later number.
+    # Surrogates cannot be parsed and name nothing.
     plain = text.replace("\r\n", "\n").replace("\r", " ").encode("utf-8", "replace").decode()
     try:
         with warnings.catch_warnings():
@@ -248,14 +247,14 @@ def _syntax(text: str) -> tuple[Definition, ...] | str:
             tree = ast.parse(plain)
     except SyntaxError as error:
         return f"line {error.lineno}: {error.msg}" if error.lineno else error.msg
-    # A NUL, to older parsers.
+    # For a NUL, in older parsers.
     except ValueError as error:
         return str(error)
     except (RecursionError, MemoryError):
         return "nested too deeply"
     found: list[Definition] = []
-    # A stack and not recursion: a tree that the parser bears may still be deeper than the interpreter's limit. Each
-    # item is a node, the names around it, and whether the nearest of them is a class.
+    # A stack, not recursion: a tree that the parser accepts may still be deeper than the interpreter's limit. Each item is a node,
+    # the names around it, and whether the nearest of them is a class.
     waiting: list[tuple[ast.AST, str, bool]] = [(tree, "", False)]
     while waiting:
         node, around, in_class = waiting.pop()
@@ -273,7 +272,7 @@ def _syntax(text: str) -> tuple[Definition, ...] | str:
             for child in inner
             if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case)
         )
-    # The stack visits in no useful order. Of two that begin on one line, the longer one is around the other.
+    # The stack visits in no useful order. Of two that begin on one line, the longer one encloses the other.
     return tuple(sorted(found, key=lambda definition: (definition.first_line, -definition.last_line)))
 
 
@@ -296,13 +295,13 @@ def _outlined(found: Outline, name: str, error: str = "") -> MeasuredCode:
 
 
 def _encoded(text: str) -> bytes:
-    """Return the bytes of a text; unpaired surrogates pass, as any text is measured."""
+    """Return the bytes of a text; unpaired surrogates pass, since any text is measured."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def _lines_of_source(source: MeasuredCode) -> list[str]:
     """Return what a report says of one source: how it was measured, and what is above a cap."""
-    # The name is shown already: escaped again, no backslash of it would open the file.
+    # The name is already escaped for display: escaped again, a backslash in it would no longer open the file.
     named = f"{escape.shorten(escape.show_argument(source.name))}: " if source.name else ""
     said = [f"{named}{counted(source.lines, 'line')} of {source.language}, by {source.method}"]
     if source.error:

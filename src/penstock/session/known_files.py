@@ -24,12 +24,12 @@ Ranges = tuple[tuple[int, int], ...]
 """Lines as ranges, 1-based and inclusive, in order, with a gap between any two."""
 ROLES: tuple[Role, ...] = get_args(Role)
 """All roles, in the order in which a file's roles are kept."""
-# Stands for the last line of a file whose length nobody knows.
+# The last line of a file of unknown length.
 ENDLESS = 1 << 62
 
 
 def merged(ranges: Iterable[tuple[int, int]]) -> Ranges:
-    """Return the same lines as few ranges: what touches becomes one, what is empty goes. O(n log n) in the ranges."""
+    """Return the same lines as few ranges: touching ranges are joined, empty ones dropped. O(n log n) in the ranges."""
     made: list[tuple[int, int]] = []
     for first, last in sorted(ranges):
         if last < first:
@@ -53,8 +53,8 @@ def missing(ranges: Ranges, first: int, last: int) -> Ranges:
 def file_version(version: str) -> str:
     """Return what the page tokens of one version of a file have in common.
 
-    A page's token also says where the page ended, and has a hash of the bytes before that place; without both it is the
-    size and the hashes of identity and times. Any other text is returned as it is.
+    A page's token also says where the page ended, and has a hash of the bytes before that place; without both it is the size and
+    the hashes of identity and times. Any other text is returned as it is.
     """
     # The form is that of `workspace.version`: size, cursor, then 5 digits of identity, 6 of times and 10 of the anchor.
     return re.sub(r"\A([0-9]+)\.[0-9]+\.([0-9]{11})[0-9]{10}\Z", r"\1.\2", version)
@@ -62,47 +62,47 @@ def file_version(version: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownFile:
-    """One file as the session knows it: the newest version that it met, and which lines of that were shown."""
+    """One file as the session knows it: the newest version that it met, and which lines of that version were shown."""
 
     path: str
     """The path that pages show, relative to the root."""
     roles: tuple[Role, ...] = ()
-    """All that the file has been in this session, in the order of `ROLES`; this is what counts are made of."""
+    """Every role the file has had in this session, in the order of `ROLES`; counts are made from these."""
     role: Role = "read"
-    """What the file is to be taken for now: a change outranks a read, a deletion what was before it."""
+    """The present role of the file: a change outranks a read, a deletion everything before it."""
     version: str = ""
-    """The newest version that was met, as `file_version` gives it; empty for none, and after a deletion."""
+    """The newest version that was met, as `file_version` returns it; empty for none, and after a deletion."""
     total_lines: int | None = None
-    """How many lines that version has; None where nobody knows."""
+    """How many lines that version has; None if nobody knows."""
     size_bytes: int | None = None
     digest: str = ""
-    """SHA-256 of the content, where somebody computed it; else empty."""
+    """SHA-256 of the content, if somebody computed it; else empty."""
     seen: Ranges = ()
     """The lines of that version that were shown in full, or written by the model."""
     reads: int = 0
     """How often any page of a file was read, in any version."""
     repeated_reads: int = 0
-    """Reads that showed nothing that had not been seen of the same version."""
+    """Reads that showed nothing new of the same version."""
     read_turn: int | None = None
-    """The turn of the last read; None where no read said its turn."""
+    """The turn of the last read; None if no read gave its turn."""
     changed_turn: int | None = None
-    """The turn of the last change or deletion; None where none said its turn."""
+    """The turn of the last change or deletion; None if none gave its turn."""
 
     def holds(self, version: str, digest: str | None = None) -> bool:
-        """Whether this is the content that is known: the same version, or the same digest.
+        """Whether this is the known content: the same version, or the same digest.
 
         Equal digests carry what was seen over to new time stamps, as after a checkout that wrote the same bytes.
         """
         return bool((version and file_version(version) == self.version) or (digest and digest == self.digest))
 
     def contradicts(self, shown: Ranges, total_lines: int | None) -> bool:
-        """Whether lines that were shown, now or before, lie behind the known end: then it was not this content."""
+        """Whether lines that were shown, now or before, are beyond the known end: then it was not this content."""
         total = self.total_lines if total_lines is None else total_lines
         return total is not None and any(ranges[-1][1] > total for ranges in (self.seen, shown) if ranges)
 
     @property
     def unseen(self) -> Ranges | None:
-        """The lines that were not shown; None where nobody knows how many there are."""
+        """The lines that were not shown; None if nobody knows how many there are."""
         return None if self.total_lines is None else missing(self.seen, 1, self.total_lines)
 
     def to_dict(self) -> dict[str, Json]:
@@ -144,9 +144,7 @@ def plain_path(path: str) -> str:
 
 
 def check_values(**given: Json) -> None:
-    """Raise `CallerError` for a text or a number that cannot be; `version` and `digest` are texts, all others whole
-    numbers.
-    """
+    """Raise `CallerError` for an invalid text or number; `version` and `digest` are texts, all others whole numbers."""
     for name, value in given.items():
         if name in {"version", "digest"}:
             if not isinstance(value, str) and (name == "version" or value is not None):
@@ -156,7 +154,7 @@ def check_values(**given: Json) -> None:
 
 
 def all_lines(total_lines: int | None) -> Ranges:
-    """Return all lines of a content that the model gave."""
+    """Return all lines of a content that the model wrote."""
     if total_lines is None:
         raise CallerError("total_lines: has to be known of content that the model gave")
     return merged([(1, total_lines)])
@@ -165,7 +163,7 @@ def all_lines(total_lines: int | None) -> Ranges:
 def lines_in_full(first: int | None, last: int | None, total: int | None, clipped: Iterable[int]) -> Ranges:
     """Return the lines of a page that were shown from their beginning to their end."""
     check_values(first_line=first, last_line=last)
-    if not first or last is None:  # nothing, or nobody knows what; a page behind the end begins with line 0
+    if not first or last is None:  # nothing, or nobody knows what; a page beyond the end begins with line 0
         return ()
     if last < first - 1 or (total is not None and last > total):
         raise CallerError(f"lines {first} to {last} of {'some' if total is None else total} cannot have been shown")
@@ -173,29 +171,26 @@ def lines_in_full(first: int | None, last: int | None, total: int | None, clippe
 
 
 def seen_after(known: KnownFile, edits: Iterable[tuple[int, int, int]], total: int | None) -> tuple[Ranges, int | None]:
-    """Return what is seen of a file, and how long it is, once each edit is made; nothing is seen where that does not
-    add up.
+    """Return what is seen of a file, and how long it is, once each edit is made; nothing is seen if that does not add up.
 
-    Lines that took the place of lines not seen are not seen either: an edit may have left a part of the old ones
-    standing.
+    Lines that replaced unseen lines are not seen either: an edit may have left a part of the old ones in place.
     """
-    # From the last edit upwards: an edit shifts only what is below it, so the line numbers of those still to come hold.
-    # `behind` is where the edit below begins; one that reaches it overlaps. Without a length that adds up in the end,
-    # nothing is seen: rather nothing than what may be wrong.
+    # From the last edit upwards: an edit shifts only what is below it, so the line numbers of those still to come hold. `behind` is
+    # where the edit below begins; an edit that reaches it overlaps. If the length does not add up in the end, nothing counts as
+    # seen, which is safer than a guess.
     seen, grown, behind = known.seen, 0, ENDLESS
     for first, last, lines in sorted(edits, reverse=True):
         if not (1 <= first <= last + 1 and last < behind and lines >= 0):
             raise CallerError(f"edits: {lines} lines for lines {first} to {last} is no edit, or overlaps another")
         shift = lines - (last - first + 1)
-        # For an insertion `last` is `first - 1`: the range is empty, nothing of it is missing, and the new lines are
-        # seen.
+        # For an insertion `last` is `first - 1`: the range is empty, nothing of it is missing, and the new lines are seen.
         new = () if missing(known.seen, first, last) else ((first, first + lines - 1),)
         above = ((start, min(end, first - 1)) for start, end in seen)
         below = ((max(start, last + 1) + shift, end + shift) for start, end in seen)
         seen = merged((*above, *new, *below))
         behind, grown = first, grown + shift
     expected = None if known.total_lines is None else known.total_lines + grown
-    if expected is not None and expected < 0:  # lines were taken out that the file, as it was known, does not have
+    if expected is not None and expected < 0:  # lines were removed that the file, as it was known, does not have
         return (), total
     total = expected if total is None else total
     adds_up = expected in {None, total} and (not seen or total is None or seen[-1][1] <= total)

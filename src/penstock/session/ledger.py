@@ -52,12 +52,12 @@ if TYPE_CHECKING:
 
 __all__ = ["NO_LIMITS", "FileLimits", "Ledger", "LedgerCounts", "Limit", "advice", "shown"]
 
-# The lines of a page that is recommended where no limit says so.
+# The lines of a recommended page if no limit says so.
 _PAGE_LINES = 500
 
 
 class LedgerCounts(NamedTuple):
-    """Distinct files by what was done to them, and how often one was read."""
+    """Distinct files by what was done to them, and how often they were read."""
 
     files_read: int
     """Distinct files that were read; a file counts once in each role that it had."""
@@ -72,7 +72,7 @@ class LedgerCounts(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ledger:
-    """The files of a session, by path. Every act gives a new ledger.
+    """The files of a session, by path. Every act returns a new ledger.
 
     Paths are those that pages show, relative to the root; `.` and `..` in them are resolved by name.
 
@@ -82,9 +82,9 @@ class Ledger:
     """
 
     limits: FileLimits = field(default_factory=FileLimits)
-    """What `may_…` hold an act against."""
+    """The limits that `may_…` checks an act against."""
     files: Mapping[str, KnownFile] = field(default_factory=dict)
-    """What is known of each file, by path, in the order in which they came."""
+    """What is known of each file, by path, in the order in which the files were met."""
 
     # ── acts ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -102,27 +102,27 @@ class Ledger:
     ) -> Ledger:
         """Return the ledger after lines of a file were shown.
 
-        Without lines it is a read of which nobody knows what it showed.
+        Without lines it is a read that showed nobody knows what.
 
         Args:
             path: the file, relative to the root.
-            version: a page's token, or any text that names the content.
+            version: a page's token, or any text that identifies the content.
             first_line: the first line shown, 1-based; None or 0 for none.
             last_line: the last line shown, inclusive; None for none.
             total_lines: how many the file has; None keeps what is known of this version.
             size_bytes: its size; None keeps what is known of this version.
-            digest: SHA-256 of its content, where somebody computed it.
-            turn: the turn of the session; None leaves it open.
-            clipped: numbers of lines of which only a part was shown.
+            digest: SHA-256 of its content, if somebody computed it.
+            turn: the turn of the session; None if unknown.
+            clipped: numbers of lines that were shown only in part.
 
         Raises:
-            CallerError: for lines that cannot have been shown, or a text or number that cannot be.
+            CallerError: for lines that cannot have been shown, or an invalid text or number.
         """
         check_values(version=version, digest=digest, total_lines=total_lines, size_bytes=size_bytes, turn=turn)
         in_full = lines_in_full(first_line, last_line, total_lines, clipped)
         file = self.file(path)
-        # Of another version nothing is known any more. Nor is it where the lines contradict the known end: two files
-        # can share a version by chance, and what cannot be of one content is not put together.
+        # Nothing known of another version carries over. Nor does it if the lines contradict the known end: two files can share a
+        # version by chance, and what cannot be one content must not be merged.
         known = file if file.holds(version, digest) else KnownFile(path=path)
         if known.contradicts(in_full, total_lines):
             known = KnownFile(path=path)
@@ -160,18 +160,18 @@ class Ledger:
 
         Args:
             path: the file, relative to the root.
-            version: what it is now.
+            version: its present version.
             before: the version that the edits were made on.
-            edits: `(first, last, lines)`: lines `first` to `last` of the version before gave way to so many; `last` is
+            edits: `(first, last, lines)`: lines `first` to `last` of the previous version were replaced by so many; `last` is
                 `first - 1` for an insertion. What was seen around them is still seen, shifted.
             is_whole: whether the model gave all of the content, and so has seen it.
-            total_lines: how many lines there are now; needed with `is_whole`, else None takes what the edits add up to.
-            size_bytes: the size now; None where nobody knows.
-            digest: SHA-256 of the content now, where somebody computed it.
-            turn: the turn of the session; None leaves it open.
+            total_lines: how many lines there are now; required with `is_whole`, else None takes what the edits add up to.
+            size_bytes: the size now; None if nobody knows.
+            digest: SHA-256 of the content now, if somebody computed it.
+            turn: the turn of the session; None if unknown.
 
         Raises:
-            CallerError: for edits that overlap, or a text or number that cannot be.
+            CallerError: for edits that overlap, or an invalid text or number.
         """
         check_values(version=version, digest=digest, total_lines=total_lines, size_bytes=size_bytes, turn=turn)
         file = self.file(path)
@@ -201,18 +201,18 @@ class Ledger:
         digest: str | None = None,
         turn: int | None = None,
     ) -> Ledger:
-        """Return the ledger after the model wrote a file where there was none, and so knows all of it.
+        """Return the ledger after the model wrote a new file, and so knows all of it.
 
         Args:
             path: the file, relative to the root.
-            version: what it is now.
+            version: its present version.
             total_lines: how many lines it has.
-            size_bytes: its size; None where nobody knows.
-            digest: SHA-256 of its content, where somebody computed it.
-            turn: the turn of the session; None leaves it open.
+            size_bytes: its size; None if nobody knows.
+            digest: SHA-256 of its content, if somebody computed it.
+            turn: the turn of the session; None if unknown.
 
         Raises:
-            CallerError: for a text or number that cannot be.
+            CallerError: for an invalid text or number.
         """
         check_values(version=version, digest=digest, total_lines=total_lines, size_bytes=size_bytes, turn=turn)
         return self._with(
@@ -227,7 +227,7 @@ class Ledger:
         )
 
     def deleted(self, path: str, *, turn: int | None = None) -> Ledger:
-        """Return the ledger after a file is gone. It still counts for what it was; one that comes back is another file."""
+        """Return the ledger after a file was deleted. It keeps its counts; a file that comes back there is another one."""
         check_values(turn=turn)
         file = self.file(path)
         return self._with(file, "deleted", turn, version="", total_lines=None, size_bytes=None, digest="", seen=())
@@ -236,11 +236,11 @@ class Ledger:
         """Return the ledger after acts as a journal holds them.
 
         Args:
-            acts: each a JSON object whose `did` is a role; the rest are the arguments of that role's method (`read`,
-                `modified`, …).
+            acts: each a JSON object whose `did` is a role; the rest are the arguments of that role's method (`read`, `modified`,
+                …).
 
         Raises:
-            CallerError: for an act that is none: a damaged journal.
+            CallerError: for an invalid act: a damaged journal.
         """
         ledger = self
         for act in acts:
@@ -256,8 +256,8 @@ class Ledger:
 
     def _with(self, file: KnownFile, did: Role, turn: int | None, *, version: str, **changes: Json) -> Ledger:
         """Return the ledger with one file changed by an act."""
-        # A read does not take the rank of a change, nor a modification that of a creation: the file is still new to
-        # whoever asks. A read of a deleted file says that somebody made it again.
+        # A read does not replace the role of a change, nor a modification that of a creation: the file is still new to the session.
+        # A read of a deleted file shows that somebody made it again.
         role: Role = did
         if (did == "read" and file.role != "deleted") or (did == "modified" and file.role == "created"):
             role = file.role
@@ -280,7 +280,7 @@ class Ledger:
         )
 
     def file(self, path: str) -> KnownFile:
-        """Return what is known of a file; of one that nobody met, a `KnownFile` with its path alone."""
+        """Return what is known of a file; for one that nobody met, a `KnownFile` with only its path."""
         name = plain_path(path)
         return self.files.get(name) or KnownFile(path=name)
 
@@ -289,27 +289,25 @@ class Ledger:
 
         Args:
             path: the file, relative to the root.
-            version: a page's token, or `file_version` of it. Of another version than the newest nothing is kept: the
-                answer is empty.
+            version: a page's token, or `file_version` of it. Nothing is kept for any version but the newest: the answer is then
+                empty.
         """
         file = self.file(path)
         return file.seen if file.holds(version) else ()
 
     def is_wholly_seen(self, path: str, version: str) -> bool:
-        """Whether every line of that version was shown, or written by the model itself. Never where its length is not
-        known.
-        """
+        """Whether every line of that version was shown, or written by the model itself; never if its length is not known."""
         file = self.file(path)
         return file.holds(version) and file.unseen == ()
 
     # ── checks before an act ─────────────────────────────────────────────────────────────────────────────────────
 
     def may_read(self, path: str, lines: int | None = None, *, dialect: Dialect | None = None) -> ActVerdict:
-        """Return what is thought of another read. A file that was read before is no new one.
+        """Return the verdict on another read. A file that was read before does not count as new.
 
         Args:
             path: the file, relative to the root.
-            lines: how many lines the read would show; None where that is not known, which leaves lines unjudged.
+            lines: how many lines the read would show; None if unknown, which leaves lines unjudged.
             dialect: how the recommended call is written; None is Python's.
         """
         said = [self._room("read", path, dialect)]
@@ -319,33 +317,32 @@ class Ledger:
         return worst(said)
 
     def may_modify(self, path: str, content: str = "", *, dialect: Dialect | None = None) -> ActVerdict:
-        """Return what is thought of an edit.
+        """Return the verdict on an edit.
 
         Args:
             path: the file, relative to the root.
-            content: the new text of the edit; a notice of ours in it, such as a truncation mark, is refused.
+            content: the new text of the edit; one that contains a notice of ours, such as a truncation mark, is refused.
             dialect: how the override is written; None is Python's.
         """
         return worst([content_verdict(content, dialect), self._room("modified", path, dialect)])
 
     def may_create(self, path: str, content: str = "", *, dialect: Dialect | None = None) -> ActVerdict:
-        """Return what is thought of a new file.
+        """Return the verdict on a new file.
 
         Args:
             path: the file, relative to the root.
-            content: its text; a notice of ours in it, such as a truncation mark, is refused.
+            content: its text; one that contains a notice of ours, such as a truncation mark, is refused.
             dialect: how the override is written; None is Python's.
         """
         return worst([content_verdict(content, dialect), self._room("created", path, dialect)])
 
     def may_replace(self, path: str, version: str, content: str = "", *, dialect: Dialect | None = None) -> ActVerdict:
-        """Return what is thought of replacing all that a file holds: refused where the model has not seen every line of
-        it.
+        """Return the verdict on replacing a whole file: refused if the model has not seen every line of it.
 
         Args:
             path: the file, relative to the root.
-            version: what it is now on disk.
-            content: the new text; a notice of ours in it, such as a truncation mark, is refused.
+            version: its present version on disk.
+            content: the new text; one that contains a notice of ours, such as a truncation mark, is refused.
             dialect: how the recommended call and the override are written; None is Python's.
         """
         return worst(
@@ -357,7 +354,7 @@ class Ledger:
         )
 
     def _room(self, did: Role, path: str, dialect: Dialect | None) -> ActVerdict:
-        """Return what is thought of one more distinct file: whether that is within its limit."""
+        """Return the verdict on one more distinct file: whether that is within its limit."""
         limit: Limit | None = getattr(self.limits, f"files_{did}")
         if limit is None or did in self.file(path).roles:
             return ActVerdict("ok")
@@ -366,14 +363,14 @@ class Ledger:
 
     @property
     def _page_lines(self) -> int:
-        """The lines of a page that a verdict recommends: what one read is advised to have, at least 1."""
+        """The lines of a page that a verdict recommends: the advised length of one read, at least 1."""
         limit = self.limits.lines_per_read
         return _PAGE_LINES if limit is None else max(1, limit.recommended)
 
     # ── JSON ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def to_dict(self) -> dict[str, Json]:
-        """Return the ledger as JSON, for a checkpoint; `from_dict` gives an equal one."""
+        """Return the ledger as JSON, for a checkpoint; `from_dict` restores an equal one."""
         limits = {known.name: as_lists(getattr(self.limits, known.name)) for known in fields(self.limits)}
         return {"limits": limits, "files": [file.to_dict() for file in self.files.values()]}
 
@@ -395,16 +392,14 @@ class Ledger:
 def shown(page: Window, turn: int | None = None) -> dict[str, Json]:
     """Return, as an act for `Ledger.after` and for the journal, that a page was shown.
 
-    A line of which a part was hidden, or shown as escapes, was not shown in full: whoever writes it back would change
-    it.
+    A line that was partly hidden, or shown with escapes, was not shown in full: writing it back would change it.
 
     Args:
-        page: a window of a file, as `view` and `read_file` give it.
-        turn: the turn of the session; None leaves it open.
+        page: a window of a file, as `view` and `read_file` return it.
+        turn: the turn of the session; None if unknown.
 
     Returns:
-        JSON with `did: "read"` and the arguments of `Ledger.read`; without lines where the page shows none, as one of
-        base64.
+        JSON with `did: "read"` and the arguments of `Ledger.read`; without lines if the page shows none, as with base64.
     """
     act: dict[str, Json] = {"did": "read", "path": page.path, "version": page.version, "size_bytes": page.total_bytes}
     if page.total_lines_exact:
@@ -415,12 +410,10 @@ def shown(page: Window, turn: int | None = None) -> dict[str, Json]:
         return act
     act |= {"first_line": page.first_line, "last_line": page.last_line}
     texts = [line.text for line in page.lines] or page.text.split("\n")
-    # `escape.show` says whether it had to change anything. A page by bytes has no `lines`; its text is split as lines
-    # of files end.
+    # `escape.show` says whether it had to change anything. A page by bytes has no `lines`; its text is split as lines of files end.
     clipped = {number for number, text in enumerate(texts, page.first_line) if escape.show(text)[1]}
     clipped |= {line.number for line in page.lines if line.hidden_bytes or line.invalid_bytes}
-    # Part of a line is no line. Where bytes of a page without lines were invalid, nobody knows in which of them they
-    # stood.
+    # Part of a line does not count as a line. If bytes of a page without lines were invalid, nobody knows in which lines they were.
     if page.fragment is not None or (page.invalid_bytes and not page.lines):
         clipped = set(range(page.first_line, page.last_line + 1))
     if clipped:

@@ -17,49 +17,47 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 REFERENCE_WINDOW_TOKENS = 128_000
-"""The window that the tokens of every rung are stated for."""
+"""The window that the token figures of every rung refer to."""
 
 
 class Pressure(enum.IntEnum):
-    """How pressing it is to shrink a session's context, from nothing to do to a reset; ordered, so that two can be
-    compared.
-    """
+    """How urgent it is to shrink a session's context, from nothing to do to a reset; ordered, so that two can be compared."""
 
     CALM = 0
     WATCH = 1
     """Only reported; nothing is done."""
     COMPACT = 2
-    """Old results are compacted, once that frees a good part."""
+    """Old results are compacted, if that frees a good part."""
     COMPACT_HARD = 3
-    """Compacted without resting since the last time."""
+    """Compaction no longer pauses after the previous one."""
     HAND_OFF = 4
     """What compaction cannot free is handed off; by turns, at the next prompt of the user."""
     RESET = 5
-    """A fresh start: by turns even in the middle of the work; by tokens it is acted on as `HAND_OFF` is."""
+    """A fresh start: by turns even in the middle of the work; by tokens it acts like `HAND_OFF`."""
 
 
 class Rung(NamedTuple):
-    """A pressure, and from where on it holds: tokens, turns, or either."""
+    """A pressure, and from where on it applies: tokens, turns, or either."""
 
     pressure: Pressure
     tokens: int | None = None
-    """From how many tokens on, of a window of 128,000, the pressure holds; None is never."""
+    """From how many tokens on, of a window of 128,000, the pressure applies; None is never."""
     turns: int | None = None
-    """From how many model calls since the last fresh start on the pressure holds; None is never."""
+    """From how many model calls since the last fresh start on the pressure applies; None is never."""
     above: bool = False
-    """Whether `tokens` has to be passed, not only reached."""
+    """Whether `tokens` must be exceeded, not only reached."""
 
 
 TOKEN_RUNGS = (
     Rung(Pressure.WATCH, 50_000),
     Rung(Pressure.COMPACT, 75_000),
     Rung(Pressure.COMPACT_HARD, 100_000),
-    # 115,000 of 128,000 and not the rounder 90 %, which would be 115,200.
+    # 115,000 of 128,000, not the rounder 90 %, which would be 115,200.
     Rung(Pressure.HAND_OFF, 115_000),
     Rung(Pressure.RESET, 115_000, above=True),
 )
-"""The rungs by tokens, for every profile that has no others (S-2)."""
-# 25 warn and begin compression, 30 are the soft limit, 50 the hard one (S-1).
+"""The rungs by tokens, for every profile without its own (S-2)."""
+# 25 warns and begins compression, 30 is the soft limit, 50 the hard one (S-1).
 TURN_RUNGS = (
     Rung(Pressure.COMPACT, turns=25),
     Rung(Pressure.HAND_OFF, turns=30),
@@ -70,7 +68,7 @@ TURN_RUNGS = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ErrorLimits:
-    """How many failures a session bears (S-11)."""
+    """How many failures a session tolerates (S-11)."""
 
     row: int = 3
     """So many failures in a row escalate and open the breaker; one more is a boundary."""
@@ -81,12 +79,12 @@ class ErrorLimits:
     cured_count: bool = True
     """Whether a failure that a retry cured counts for the total."""
     cooldown_seconds: float = 60.0
-    """How long the breaker stays open before one probe may go."""
+    """How long the breaker stays open before one probe may be sent."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Limits:
-    """All that a session is held to. `scaled` fits it to another window.
+    """All the limits of a session. `scaled` fits them to another window.
 
     Raises:
         CallerError: for a reserve that is not smaller than the window.
@@ -94,21 +92,21 @@ class Limits:
 
     name: str = "default"
     window_tokens: int = REFERENCE_WINDOW_TOKENS
-    """What the model takes, request and reply together."""
+    """What the model accepts, request and reply together."""
     reserve_tokens: int = 8_000
-    """What is kept of the window for the reply."""
+    """The part of the window that is kept for the reply."""
     rungs: tuple[Rung, ...] = TOKEN_RUNGS
-    """Rungs of pressure, in any order; the highest that is reached holds."""
+    """Rungs of pressure, in any order; the highest one reached applies."""
     compress_share: float = 0.8
     """Compression starts above this share of the window, whatever the rungs say."""
     turns: tuple[int, int] | None = None
-    """How many turns a typical session of the profile takes, from and to; advice, no limit. None where it says nothing."""
+    """How many turns a typical session of the profile takes, from and to; advice, not a limit. None if it says nothing."""
     errors: ErrorLimits = field(default_factory=lambda: ErrorLimits(within_turns=20, cured_count=False))
-    """How many failures are borne."""
+    """How many failures are tolerated."""
     loop_advice: int = 3
     """How often a call gives the same result before the model is told."""
     loop_end: int = 5
-    """How often a call may give the same result, with nothing new between, before the work ends."""
+    """How often a call may give the same result, with nothing new in between, before the work ends."""
     domain_boundaries: bool = False
     """Whether a change of domain is a boundary; its signal is advisory (`session.domains`)."""
 
@@ -132,23 +130,21 @@ class Limits:
         return max(reached, default=Pressure.CALM)
 
     def _reaches(self, rung: Rung, tokens: int, turns: int) -> bool:
-        """Whether a rung holds at these tokens or these turns."""
+        """Whether a rung applies at these tokens or these turns."""
         if rung.turns is not None and turns >= rung.turns:
             return True
         return rung.tokens is not None and tokens >= self._least(rung)
 
     def from_tokens(self, pressure: Pressure) -> int:
-        """Return from how many tokens on a pressure holds, by its rung or a higher one; the whole window where none
-        names tokens.
-        """
+        """Return from how many tokens on a pressure applies, by its rung or a higher one; the whole window if none names tokens."""
         found = [self._least(rung) for rung in self.rungs if rung.pressure >= pressure and rung.tokens is not None]
         return min(found, default=self.window_tokens)
 
     def _least(self, rung: Rung) -> int:
         """Return the fewest tokens of this window that reach a rung."""
         limit = (rung.tokens or 0) * self.window_tokens
-        # In whole numbers: a float's share could be off by one token at the rung. Reached is the share rounded up,
-        # passed the next whole number above it.
+        # In whole numbers: with a float the share could be off by one token at the rung. Reached means the share rounded up,
+        # exceeded the next whole number above it.
         return limit // REFERENCE_WINDOW_TOKENS + 1 if rung.above else -(-limit // REFERENCE_WINDOW_TOKENS)
 
     def scaled(self, window_tokens: int, reserve_tokens: int | None = None) -> Limits:
@@ -156,19 +152,19 @@ class Limits:
 
         Args:
             window_tokens: the window to scale to.
-            reserve_tokens: what to keep for the reply; None keeps what was configured.
+            reserve_tokens: what to keep for the reply; None keeps the configured reserve.
         """
         reserve = self.reserve_tokens if reserve_tokens is None else reserve_tokens
         return replace(self, window_tokens=window_tokens, reserve_tokens=min(reserve, window_tokens // 4))
 
     def within(self, window_tokens: int | None) -> Limits:
-        """Return the limits for a window that a provider named, where it is smaller than what was believed; else the same."""
+        """Return the limits for a window that a provider named, if it is smaller than the assumed one; else the same limits."""
         if window_tokens is None or window_tokens >= self.window_tokens:
             return self
         return self.scaled(window_tokens)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the limits as JSON, for the journal; `limits_of` gives equal ones."""
+        """Return the limits as JSON, for the journal; `limits_of` restores equal ones."""
         made = {known.name: getattr(self, known.name) for known in fields(self)}
         made["rungs"] = [{**rung._asdict(), "pressure": rung.pressure.name} for rung in self.rungs]
         made["errors"] = {known.name: getattr(self.errors, known.name) for known in fields(self.errors)}
@@ -184,7 +180,7 @@ def limits_of(values: Mapping[str, Any], base: Limits | None = None) -> Limits:
         base: where names that are left out come from; None is the profile `default`.
 
     Raises:
-        CallerError: for a name that is unknown or a value that cannot be; whoever wrote the profile acts.
+        CallerError: for an unknown name or an impossible value; the author of the profile has to act.
     """
     base = base or PROFILES["default"]
     made = _checked(values, Limits, "limit")
@@ -202,8 +198,8 @@ def limits_of(values: Mapping[str, Any], base: Limits | None = None) -> Limits:
 
 
 def _rung(row: Mapping[str, Any]) -> Rung:
-    """Return a rung from a table like `{pressure = "COMPACT", turns = 25}`; what is left out is never, as TOML has no
-    word for it.
+    """Return a rung from a table like `{pressure = "COMPACT", turns = 25}`; a missing number means never, as TOML has no word
+    for it.
     """
     if row.get("pressure") not in Pressure.__members__:
         raise ValueError(
@@ -223,13 +219,11 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "str": (str,),
     "int | None": (int, type(None)),
 }
-"""What may stand for a field, by the type that it is annotated with. Types are compared exactly, so that `true` is no
-number.
-"""
+"""Types that each annotated field accepts. Types are compared exactly, so that `true` is not a number."""
 
 
 def _checked(values: Mapping[str, Any], owner: type[Limits | ErrorLimits], what: str) -> dict[str, Any]:
-    """Return the values by name, each of the kind that the field has, and no number below 0."""
+    """Return the values by name, each of the field's type, and no number below 0."""
     known = {known.name: str(known.type) for known in fields(owner)}
     for name, value in values.items():
         if name not in known:

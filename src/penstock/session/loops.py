@@ -9,17 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-# Long enough for the loops that agents fall into: of public SWE-agent runs, 4.6 % made the same call with the same
-# result three times.
+# Long enough for the loops that agents fall into: of public SWE-agent runs, 4.6 % made the same call with the same result three
+# times.
 LOOK_BACK = 20
-"""How many calls are remembered; what was longer ago is no loop."""
+"""How many calls are remembered; anything longer ago does not count as a loop."""
 
 ALTERNATING = "[Two calls take turns with the same results: nothing new will come of them. Try another way.]"
-"""What a model is told when two calls take turns with the same results."""
+"""The message to a model when two calls take turns with the same results."""
 
 
 def looping(times: int) -> str:
-    """Return what a model is told beside a result that it has had before."""
+    """Return the message to a model next to a result that it has had before."""
     return f"[The same result, {times} times now: nothing has changed. Try another way, or say what is missing.]"
 
 
@@ -43,7 +43,7 @@ class Loops:
         Args:
             name: the tool.
             arguments: its arguments as the model wrote them.
-            digest: what stands for the result; an empty one says nothing about progress, and the call is not kept.
+            digest: a fingerprint of the result; an empty one says nothing about progress, and the call is not kept.
         """
         return Loops((*self.calls, Did(name, arguments, digest))[-LOOK_BACK:]) if digest else self
 
@@ -54,9 +54,9 @@ class Loops:
     @property
     def stalled(self) -> int:
         """How often the newest call gave its result since anything new was seen; 0 without calls."""
-        # Backwards to the newest call that had not been there before: news since which only old results came. A test
-        # that fails the same way after each of ten different edits is no stall, for every edit is news. At most 20
-        # calls are compared, so the square does not matter.
+        # Backwards to the newest call that had not been there before, after which only old results came. A test that fails the same
+        # way after each of ten different edits is no stall, for every edit is new. At most 20 calls are compared, so the quadratic
+        # cost does not matter.
         since = 0
         for place in range(len(self.calls) - 1, 0, -1):
             if self.calls[place] not in self.calls[:place]:
@@ -66,8 +66,8 @@ class Loops:
 
     @property
     def alternates(self) -> bool:
-        """Whether the latest four calls are A-B-A-B, with the same results. A fifth, different call ends it: the way
-        out is not told off.
+        """Whether the latest four calls are A-B-A-B, with the same results. A fifth, different call ends it: the way out brings
+        no warning.
         """
         last = self.calls[-4:]
         return len(last) == 4 and last[0] != last[1] and last[:2] == last[2:]

@@ -32,18 +32,18 @@ if TYPE_CHECKING:
     from penstock.wires import ToolCall
 
 Phase = Literal["idle", "ready", "calling", "refused", "ended"]
-"""Whom a session waits for: `idle` the user, `ready` the model, `calling` the tools, `refused` a cure, `ended` the
-person's next words.
+"""What a session waits for: `idle` the user, `ready` the model, `calling` the tools, `refused` a cure, `ended` the person's next
+words.
 """
 
-# None means that what the event holds decides the phase: its handler sets it.
+# None means that the event's content decides the phase: its handler sets it.
 TRANSITIONS: dict[Phase, dict[str, Phase | None]] = {
-    # A handoff of another session may be what this one begins with.
+    # A session may begin with a handoff of another session.
     "idle": {"Prompted": "ready", "HandedOff": "idle"},
     "ready": {
         "Replied": None,  # calls: `calling`; else the turn of the user: `idle`
         "Refused": "refused",
-        "Failed": None,  # exhausted, or nothing that waiting cures: `ended`; else it is tried again
+        "Failed": None,  # exhausted, or nothing that waiting cures: `ended`; else it is retried
         "Compacted": "ready",
         "HandedOff": "ready",
         "Interrupted": "idle",
@@ -55,18 +55,18 @@ TRANSITIONS: dict[Phase, dict[str, Phase | None]] = {
         "HandedOff": "ready",
         "Failed": None,  # of a summary
         "Interrupted": "idle",
-        "Prompted": "ready",  # where nothing could be sent: the user goes on with something else
+        "Prompted": "ready",  # if nothing could be sent: the user continues with something else
     },
     "ended": {"Prompted": "ready"},
 }
-"""Which events each phase takes, and the phase that each leads to; None where the event's content decides."""
+"""Which events each phase accepts, and the phase that each leads to; None if the event's content decides."""
 ANYWHERE = ("Ticked", "Noted", "Intended", "Effected", "Closed")
-"""Events that every phase takes and that leave it as it is; only `Closed` ends it."""
+"""Events that every phase accepts and that leave it as it is; only `Closed` ends it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Boundary:
-    """Where one piece of work ends and a handoff is due (S-3)."""
+    """A place where one piece of work ends and a handoff is due (S-3)."""
 
     reason: Literal["turns", "context", "domain", "errors"]
     evidence: str
@@ -77,7 +77,7 @@ class Boundary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Todo:
-    """One item of the todo list; its title is what it is known by."""
+    """One item of the todo list, identified by its title."""
 
     title: str
     priority: int = 2
@@ -92,13 +92,13 @@ class Effect:
     kind: str
     what: str
     digest: str = ""
-    """What the tool can tell by whether it was done; once known, the digest of what is there."""
+    """What the tool can use to determine whether it was done; once known, the digest of what is there."""
     is_known: bool = False
     """Whether it is known how an effect ended."""
 
 
 class RefusedRequest(NamedTuple):
-    """A request that the provider refused, what it said of it, and the reply that was asked for."""
+    """A request that the provider refused, what the refusal said, and the reply that was asked for."""
 
     transcript: Transcript
     overflow: Overflow
@@ -110,40 +110,40 @@ class State:
     """All that a session knows, as a value."""
 
     limits: Limits
-    """The limits of the window as far as it is known by now: a refusal may have named a smaller one."""
+    """The limits of the window as it is known by now: a refusal may have named a smaller one."""
     transcript: Transcript
-    """What was said; forgetting is an edit of it."""
+    """Everything that was said; forgetting is an edit of it."""
     phase: Phase = "idle"
     turns: int = 0
     """Model calls since the last fresh start."""
     all_turns: int = 0
     """Model calls since the session began."""
     now_seconds: float = 0.0
-    """The latest time that was told; 0 before any."""
+    """The latest reported time; 0 before any."""
     open_calls: tuple[ToolCall, ...] = ()
     """The calls that the model asked for and that have not returned; empty outside the phase `calling`."""
     faults: Faults = field(default_factory=Faults)
     loops: Loops = field(default_factory=Loops)
     overflow: Overflow | None = None
-    """What the newest refusal said, until a request succeeds; None where none is being cured."""
+    """What the newest refusal said, until a request succeeds; None if none is being cured."""
     refusals: tuple[RefusedRequest, ...] = ()
     """The requests that were refused since the last success, as they were sent, oldest first."""
     overflow_calls: int = 0
-    """Calls of a provider that this overflow has cost since the last success: refusals and summaries."""
+    """Calls to a provider that this overflow has cost since the last success: refusals and summaries."""
     summary: str | None = None
-    """The words of the summary that was asked for; None where it failed, or none was asked for."""
+    """The text of the summary that was asked for; None if it failed, or none was asked for."""
     has_summary: bool = False
     """Whether a summary was asked for since the newest refusal."""
     reserve_tokens: int = 0
-    """The reply to ask for: what it was when it was refused, then what the cure left of it; 0 is as the limits say."""
+    """The reply to ask for: first as it was in the refused request, then what the cure left of it; 0 uses the limits."""
     compacted_at: int | None = None
-    """How many entries there were at the last compaction: another has to have something to do. None before the first."""
+    """How many entries there were at the last compaction: another one needs new entries. None before the first."""
     handed_on: Handoff | None = None
-    """What the last fresh start began with; None before the first."""
+    """The handoff that the last fresh start began with; None before the first."""
     begun_at: int | None = None
-    """How many entries the last fresh start had: another has to have something to hand on. None before the first."""
+    """How many entries the last fresh start had: another one needs something to hand on. None before the first."""
     crossed: frozenset[str] = frozenset()
-    """Reasons of boundaries that were crossed and have not been left behind since."""
+    """Reasons of boundaries that were crossed and not left since."""
     due: Boundary | None = None
     """The boundary whose handoff is still to be written; None for none."""
     boundaries: tuple[Boundary, ...] = ()
@@ -152,28 +152,30 @@ class State:
     subtask_done: bool = False
     """Whether an item of the todo list was finished since the last request: a moment to compact."""
     effects: tuple[tuple[str, Effect], ...] = ()
-    """Effects that were announced, by their ids, in order."""
+    """Announced effects by their ids, in order."""
     compactions: int = 0
     handoffs: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     ended: str = ""
-    """Why the work stopped; empty while it goes on."""
+    """Why the work stopped; empty while it continues."""
 
     @property
     def unknown_effects(self) -> dict[str, Effect]:
-        """Effects that were begun and of which nobody knows how they ended, by id: never done again without a look."""
+        """Effects that were begun and whose outcome nobody knows, by id: never repeated without a look."""
         return {name: effect for name, effect in self.effects if not effect.is_known}
 
     def place_of(self, call_id: str) -> str:
-        """Return what tells an open call from all others of the session: some servers number the calls of each turn anew."""
+        """Return what distinguishes an open call from all others of the session: some servers number the calls of each turn
+        anew.
+        """
         return f"{self.all_turns}:{call_id}"
 
     def effect_of(self, place: str) -> Effect | None:
-        """Return what the call at a place was to change, as it was announced last; None where nothing was.
+        """Return what the call at a place was to change, as announced last; None if nothing was.
 
         Args:
-            place: as `place_of` says it. The id of an effect is a name that nobody else has, a colon, and the place.
+            place: as returned by `place_of`. The id of an effect is a unique name, a colon, and the place.
         """
         begun = (effect for name, effect in reversed(self.effects) if name.partition(":")[2] == place)
         return next(begun, None)
@@ -191,7 +193,7 @@ def after(state: State, event: Event) -> State:
         event: what happened.
 
     Raises:
-        CallerError: for an event that the phase does not take, or whose content cannot be.
+        CallerError: for an event that the phase does not accept, or whose content is invalid.
     """
     name = ev.name_of(event)
     if name not in ANYWHERE and name not in TRANSITIONS[state.phase]:
@@ -203,8 +205,8 @@ def after(state: State, event: Event) -> State:
 
 
 def _prompted(state: State, event: ev.Prompted) -> State:
-    """The user said something: a new request, free of the refusals, loops and, once it ended the session, the errors of
-    the last.
+    """The user said something: a new request, free of the refusals and loops of the last one and, if errors ended the session,
+    of those.
     """
     grown = _answered_for(state.transcript).append(event.message)
     if not grown.entries[-1].speaks:
@@ -212,20 +214,19 @@ def _prompted(state: State, event: ev.Prompted) -> State:
     made = replace(state, transcript=grown, ended="", **_NO_REFUSAL, loops=Loops())
     if state.phase == "ended" and made.faults.is_exhausted(state.all_turns, state.limits.errors):
         made = replace(made, faults=Faults())  # the person has looked: a new budget
-    # Boundaries are looked for here because a prompt is the safe point: no call is open, and the newest words survive
-    # the handoff.
+    # Boundaries are checked here because a prompt is the safe point: no call is open, and the newest words survive the handoff.
     if state.limits.domain_boundaries:
         prompts = [entry.index for entry in grown.entries if entry.speaks]
         if evidence := changed_domain(activity.actions(grown), prompts):
             made = _crosses(made, "domain", evidence)
-    # With 0 tokens only turns count; fullness is `decisions`' to weigh, since compaction may cure it.
+    # With 0 tokens only turns count; `decisions` weighs fullness, since compaction may cure it.
     if made.limits.pressure(0, made.turns) >= Pressure.HAND_OFF:
         made = _crosses(made, "turns", f"{made.turns} turns")
     return made
 
 
 def _answered_for(transcript: Transcript) -> Transcript:
-    """Return the transcript with a word in place of an answer that never came, so that roles take turns."""
+    """Return the transcript with a placeholder for an answer that never came, so that roles alternate."""
     last = transcript.entries[-1] if transcript.entries else None
     if last is None or last.role in {"assistant", "system"}:
         return transcript
@@ -233,7 +234,7 @@ def _answered_for(transcript: Transcript) -> Transcript:
 
 
 def _closed_calls(state: State) -> Transcript:
-    """Return the transcript with a result for every open call, which says what is known of it: it stays valid."""
+    """Return the transcript with a result for every open call that says what is known of it, so that it stays valid."""
     if not state.open_calls:
         return state.transcript
     rows = [(call, *_closing(state, call)) for call in state.open_calls]
@@ -243,8 +244,8 @@ def _closed_calls(state: State) -> Transcript:
 def _closing(state: State, call: ToolCall) -> tuple[str, bool]:
     """Return what is known of a call whose result nobody will see, in words, and whether that is a failure.
 
-    Results are taken together or not at all, so that a call which came to its end can be among those that were cut off: its
-    outcome is known, and a model that is told less does it again.
+    Results are taken together or not at all, so a call that was completed can be among those that were cut off: its outcome is
+    known, and a model that is not told would repeat it.
     """
     effect = state.effect_of(state.place_of(call.id))
     if effect is None or not effect.is_known:
@@ -253,7 +254,7 @@ def _closing(state: State, call: ToolCall) -> tuple[str, bool]:
 
 
 def _grown(transcript: Transcript, messages: tuple[Json, ...]) -> Transcript:
-    """Return the transcript with what came. Raises `CallerError` for what no wire has: it would stand in every request."""
+    """Return the transcript with new messages. Raises `CallerError` for what no wire has: it would be in every request."""
     for message in messages:
         if not isinstance(message, dict):
             raise CallerError(f"a message is an object, as its wire has it, not {type(message).__name__}")
@@ -261,7 +262,7 @@ def _grown(transcript: Transcript, messages: tuple[Json, ...]) -> Transcript:
 
 
 def _replied(state: State, event: ev.Replied) -> State:
-    """The model answered: a turn more, its calls open, and the provider's row of failures ended."""
+    """The model answered: one more turn, its calls open, and the provider's row of failures ended."""
     grown = _grown(state.transcript, event.messages)
     new = grown.entries[len(state.transcript.entries) :]
     calls = tuple(call for entry in new for call in entry.calls)
@@ -283,11 +284,11 @@ def _replied(state: State, event: ev.Replied) -> State:
 
 
 def _returned(state: State, event: ev.Returned) -> State:
-    """The tools answered: what they say of failures and loops is counted, and may end the session."""
+    """The tools answered: failures and loops are counted, and may end the session."""
     asked = {call.id: call for call in state.open_calls}
     grown = _grown(state.transcript, event.messages)
     answered = {result.call_id for entry in grown.entries[len(state.transcript.entries) :] for result in entry.results}
-    # A transcript with an open call is refused by every provider, so results are taken together or not at all.
+    # Every provider refuses a transcript with an open call, so results are taken together or not at all.
     if left_open := sorted(asked.keys() - answered):
         raise CallerError(f"call {left_open[0]!r} has no result: all open calls return together")
     loops, faults = state.loops, state.faults
@@ -307,15 +308,13 @@ def _returned(state: State, event: ev.Returned) -> State:
 
 
 def _refused(state: State, event: ev.Refused) -> State:
-    """Return the state after a refusal: it is kept as a measurement, and a smaller window that it names is believed
-    from now on.
-    """
+    """Return the state after a refusal, kept as a measurement; a smaller window that it names applies from now on."""
     try:
         overflow = Overflow(**event.overflow)
     except TypeError as error:
         raise CallerError(f"this is no refusal that was written whole: {error}") from error
-    # A number below any real window is a code or a count of something else, and a limit in characters is none of
-    # tokens: the request shrinks, the limits stay.
+    # A number below any real window is a code or a count of something else, and a limit in characters is not one in tokens: the
+    # request shrinks, the limits stay.
     named = overflow.limit if overflow.unit == "tokens" and (overflow.limit or 0) >= SMALLEST_TOKENS else None
     asked = state.reserve_tokens or state.limits.reserve_tokens
     refused = RefusedRequest(transcript=state.transcript, overflow=overflow, reserve_tokens=asked)
@@ -332,7 +331,7 @@ def _refused(state: State, event: ev.Refused) -> State:
 
 
 def _failed(state: State, event: ev.Failed) -> State:
-    """The provider failed: what waiting cannot cure ends the work; the rest counts, and is tried again."""
+    """The provider failed: what waiting cannot cure ends the work; the rest counts, and is retried."""
     limits = state.limits.errors
     faults = state.faults.failed(event.kind, state.all_turns, state.now_seconds, limits, event.retry_after_seconds)
     if event.kind not in CURED_BY_WAITING:
@@ -341,7 +340,7 @@ def _failed(state: State, event: ev.Failed) -> State:
 
 
 def _bears(state: State) -> State:
-    """Return the state, ended where too much failed, at a boundary where too much failed in a row."""
+    """Return the state, ended if too much failed, at a boundary if too much failed in a row."""
     limits = state.limits.errors
     if state.faults.is_exhausted(state.all_turns, limits):
         return replace(state, ended="errors", phase="ended")
@@ -351,8 +350,8 @@ def _bears(state: State) -> State:
 
 
 def _crosses(state: State, reason: Literal["turns", "context", "domain", "errors"], evidence: str) -> State:
-    """Return the state with a boundary due: one per crossing; the next of its kind only after a fresh start, or once it
-    was left behind.
+    """Return the state with a boundary due: one per crossing; the next of its kind only after a fresh start, or once it was
+    left.
     """
     if reason in state.crossed:
         return state
@@ -361,7 +360,7 @@ def _crosses(state: State, reason: Literal["turns", "context", "domain", "errors
 
 
 def _compacted(state: State, event: ev.Compacted) -> State:
-    """Something was forgotten: the edits are made, and the entries counted from which the next compaction rests."""
+    """Something was forgotten: the edits are made, and the entries from which the next compaction pauses are counted."""
     if (event.reserve_tokens or 0) < 0:
         raise CallerError(f"a reply takes no {event.reserve_tokens} tokens")
     try:
@@ -373,17 +372,17 @@ def _compacted(state: State, event: ev.Compacted) -> State:
         transcript=_forgotten(state.transcript, edits),
         reserve_tokens=event.reserve_tokens or 0,
         subtask_done=False,
-        # A cure that only lowered the reserve made no edits: it is no compaction, and no reason for one to rest.
+        # A cure that only lowered the reserve made no edits: it is not a compaction, and no reason to pause the next.
         compacted_at=len(state.transcript.entries) if event.edits else state.compacted_at,
         compactions=state.compactions + bool(event.edits),
     )
 
 
 def _forgotten(transcript: Transcript, edits: tuple[Cleared | Collapsed, ...]) -> Transcript:
-    """Return the transcript with these edits made at once, each held against the transcript that it was made for."""
-    # Each call raises for an edit that does not fit and its result is dropped: every edit of a plan speaks of the
-    # transcript before any of them, so they are checked against that one and added in one go. Applied one by one, a
-    # later span would meet what an earlier one had hidden.
+    """Return the transcript with these edits made at once, each checked against the transcript that it was made for."""
+    # Each call raises for an edit that does not fit, and its result is dropped: every edit of a plan refers to the transcript
+    # before any of them, so all are checked against that one and added together. Applied one by one, a later span would meet what
+    # an earlier one had hidden.
     transcript.replace_results(edit for edit in edits if isinstance(edit, Cleared))
     for edit in edits:
         if isinstance(edit, Collapsed):
@@ -397,8 +396,8 @@ def _summarised(state: State, event: ev.Summarised) -> State:
 
 
 def _named(state: State, event: ev.HandedOff) -> tuple[Boundary, ...]:
-    """Return the boundary of a handoff that no event had crossed before: fullness and the hard limit of turns are met
-    at the step.
+    """Return the boundary of a handoff that no event had crossed before: fullness and the hard limit of turns are detected at
+    the step.
     """
     if state.due is not None or event.reason not in {"turns", "context"}:
         return ()
@@ -407,12 +406,12 @@ def _named(state: State, event: ev.HandedOff) -> tuple[Boundary, ...]:
 
 
 def _handed_off(state: State, event: ev.HandedOff) -> State:
-    """A handoff was written: the transcript begins afresh; errors of tools are left behind, an open breaker is not."""
+    """A handoff was written: the transcript starts afresh; errors of tools are left behind, an open breaker is not."""
     begun = state.transcript.afresh(event.text)
     return replace(
         state,
         transcript=begun,
-        handed_on=decode(event.handoff),  # one that cannot be loaded is not taken
+        handed_on=decode(event.handoff),  # raises if it cannot be loaded
         turns=0,
         due=None,
         crossed=frozenset(),
@@ -421,8 +420,8 @@ def _handed_off(state: State, event: ev.HandedOff) -> State:
         loops=Loops(),
         compacted_at=None,
         begun_at=len(begun.entries),
-        # After a refusal the fresh start is the next try of the same request: were its reply longer again, it could be the
-        # larger one in the provider's count.
+        # After a refusal the fresh start is the next attempt at the same request: with a longer reply it could again be the larger
+        # one in the provider's count.
         reserve_tokens=state.reserve_tokens if state.overflow_calls else 0,
         boundaries=(*state.boundaries, *_named(state, event)),
         handoffs=state.handoffs + 1,
@@ -431,11 +430,11 @@ def _handed_off(state: State, event: ev.HandedOff) -> State:
 
 
 def noted(todos: tuple[Todo, ...], event: ev.Noted) -> tuple[Todo, ...]:
-    """Return a todo list after a note: an item is what its title says, and stays in its place.
+    """Return a todo list after a note: an item is identified by its title, and keeps its place.
 
     Args:
         todos: the list before.
-        event: what is noted. `done` of a title that is not there adds it as done; `drop` of one is nothing.
+        event: what is noted. `done` with an unknown title adds it as done; `drop` of one does nothing.
 
     Raises:
         CallerError: for an action that is not `add`, `done` or `drop`.
@@ -476,13 +475,13 @@ def _effected(state: State, event: ev.Effected) -> State:
 
 
 def _ticked(state: State, event: ev.Ticked) -> State:
-    """Time has passed; a clock that goes back is not believed."""
+    """Time has passed; a clock that goes back is ignored."""
     now = max(state.now_seconds, event.now_seconds)
     return replace(state, now_seconds=now)
 
 
 def _interrupted(state: State, event: ev.Interrupted) -> State:
-    """The person stopped the work: open calls are closed, and a recovery that was under way is dropped with its refusals."""
+    """The person stopped the work: open calls are closed, and a recovery under way is dropped with its refusals."""
     del event
     return replace(state, transcript=_closed_calls(state), open_calls=(), **_NO_REFUSAL)
 
@@ -521,7 +520,7 @@ def diagram() -> str:
     return "\n".join(["stateDiagram-v2", "    [*] --> idle", *arrows, "    ended --> [*]"])
 
 
-# Where the table says None, the phases that the handlers of `Replied`, `Failed` and `Returned` may choose.
+# Where the table says None: the phases that the handlers of `Replied`, `Failed` and `Returned` may choose.
 _ENDS: dict[tuple[str, str], tuple[Phase, ...]] = {
     ("ready", "Replied"): ("calling", "idle"),
     ("ready", "Failed"): ("ready", "ended"),

@@ -26,7 +26,7 @@ class Ask:
     transcript: Transcript
     """What to send, as it is shown: `dump_request` makes it a body."""
     reserve_tokens: int
-    """The most of reply to ask for."""
+    """The largest reply to ask for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,25 +38,25 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compact:
-    """Apply a plan, and keep what it takes from view under handles. Answered by `Compacted`."""
+    """Apply a plan, and keep what it removes from view under handles. Answered by `Compacted`."""
 
     plan: Plan
     strategy: str
     """The deepest strategy of the plan, to be repeated in the event."""
     reserve_tokens: int | None = None
-    """The reply to ask for from now on, where a refusal lowered it; None leaves it as configured."""
+    """The reply to ask for from now on, if a refusal lowered it; None keeps the configured one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summarise:
-    """Ask a model with this prompt and nothing else. Answered by `Summarised`, with None where it failed."""
+    """Ask a model with this prompt and nothing else. Answered by `Summarised`, with None if it failed."""
 
     prompt: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandOff:
-    """Write this handoff, then begin afresh with what it says. Answered by `HandedOff`."""
+    """Write this handoff, then start afresh with what it says. Answered by `HandedOff`."""
 
     handoff: Handoff
     reason: str
@@ -64,7 +64,7 @@ class HandOff:
     evidence: str
     """Why the handoff is due, with its number."""
     max_tokens: int
-    """What the text may take with which the fresh transcript begins."""
+    """How many tokens the text that the fresh transcript begins with may take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stop:
-    """The work ended. `Prompted` goes on all the same; `Closed` writes down that it ended."""
+    """The work ended. `Prompted` continues it nevertheless; `Closed` records that it ended."""
 
     reason: str
     """One word for programs: `errors`, `irreducible`, `loop`, the kind of a failure, or what `Closed` said."""

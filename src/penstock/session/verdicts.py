@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 Level = Literal["ok", "advised", "refused"]
-"""What is thought of an act before it is done."""
+"""Possible verdicts on an act before it is done."""
 _LEVELS: tuple[Level, ...] = get_args(Level)
 
 
@@ -31,19 +31,17 @@ class ActVerdict(NamedTuple):
 
     level: Level
     text: str = ""
-    """What the model is told: what is wrong, what would work, how to do it all the same. Empty where there is nothing
-    to say.
-    """
+    """What the model is told: what is wrong, what would work, how to override it. Empty if there is nothing to say."""
 
 
 class Limit(NamedTuple):
-    """A number that is recommended, and the most that is let through without an override."""
+    """A number that is recommended, and the most that is accepted without an override."""
 
     recommended: int
     maximum: int
 
     def level(self, count: int) -> Level:
-        """Return the verdict on a count; a count that equals a number is still within it."""
+        """Return the verdict on a count; a count equal to a limit is within it."""
         return "ok" if count <= self.recommended else "advised" if count <= self.maximum else "refused"
 
 
@@ -60,7 +58,7 @@ class FileLimits:
     files_read: Limit | None = field(default=Limit(50, 75))
     files_modified: Limit | None = field(default=Limit(15, 25))
     files_created: Limit | None = field(default=Limit(10, 20))
-    # `view` shows 100 by default and is far below; this is for reads that name their lines.
+    # `view` shows 100 by default, far fewer; this is for reads that name their lines.
     lines_per_read: Limit | None = field(default=Limit(500, 1000))
     """Lines of one explicit read."""
 
@@ -72,7 +70,7 @@ class FileLimits:
 
 
 def _limit(given: Json, name: str) -> Limit:
-    """Return a limit from two numbers, or an error that names the field."""
+    """Return a limit from two numbers; raise an error that names the field for anything else."""
     if isinstance(given, list | tuple) and len(given) == 2 and all(type(number) is int for number in given):
         limit = Limit(*given)
         if 0 <= limit.recommended <= limit.maximum:
@@ -81,11 +79,11 @@ def _limit(given: Json, name: str) -> Limit:
 
 
 NO_LIMITS = FileLimits(files_read=None, files_modified=None, files_created=None, lines_per_read=None)
-"""Limits that let everything through without a word."""
+"""Limits that accept everything silently."""
 
 
 class Advice(NamedTuple):
-    """How a file of some length is best read and edited, for the model in `text`."""
+    """How a file of some length is best read and edited; `text` is for the model."""
 
     read: Literal["whole", "sections", "windows"]
     edit: Literal["whole", "sections"]
@@ -98,8 +96,7 @@ _IN_WINDOWS = "Long: search or take the outline, then view windows of it; edit i
 def advice(total_lines: int) -> Advice:
     """Return how a file of so many lines is best read and edited (S-5).
 
-    Below 200 lines in full; to 500 read in full and edited in sections; to 1,000 in sections; above that in windows
-    only.
+    Below 200 lines in full; up to 500 read in full and edited in sections; up to 1,000 in sections; above that in windows only.
     """
     if total_lines < 200:
         return Advice("whole", "whole", "Short: read and edit it in full.")
@@ -111,31 +108,31 @@ def advice(total_lines: int) -> Advice:
 
 
 def content_verdict(content: str, dialect: Dialect | None) -> ActVerdict:
-    """Return whether content is free of what stands for text that is elsewhere."""
+    """Return whether content is free of stand-ins for text that is elsewhere."""
     line = stand_ins.find_stand_in(content)
     return _verdict("refused" if line else "ok", stand_ins.would_write(line), stand_ins.WRITE_THE_TEXT, dialect)
 
 
 def files_verdict(did: Role, count: int, limit: Limit, dialect: Dialect | None) -> ActVerdict:
-    """Return what is thought of an act that makes a file the one numbered `count` of its role."""
+    """Return the verdict on an act that makes a file number `count` of its role."""
     what = f"this would be file {count} {did} in this session; {limit.recommended} are recommended, {limit.maximum} the most"
     return _verdict(limit.level(count), what, _WAYS[did], dialect)
 
 
 def lines_verdict(path: str, lines: int, limit: Limit, page_lines: int, dialect: Dialect | None) -> ActVerdict:
-    """Return what is thought of reading so many lines at once; a page of the call that is recommended has `page_lines`."""
+    """Return the verdict on reading so many lines at once; a page of the recommended call has `page_lines`."""
     what = f"{lines} lines in one read; {limit.recommended} are recommended, {limit.maximum} the most"
     way = f"Search for the place, or read in windows: {_view(path, {'limit': page_lines}, dialect)}"
     return _verdict(limit.level(lines), what, way, dialect)
 
 
 def replacing_verdict(file: KnownFile, version: str, page_lines: int, dialect: Dialect | None) -> ActVerdict:
-    """Return what is thought of replacing all of a file, by whether the model knows all of what is there.
+    """Return the verdict on replacing a whole file, depending on whether the model knows all of its content.
 
     Args:
         file: what is known of it.
-        version: what it is now on disk.
-        page_lines: the lines of a page of the call that is recommended.
+        version: its present version on disk.
+        page_lines: the lines of a page of the recommended call.
         dialect: how calls are written; None is Python's.
     """
     is_this = file.holds(version)
@@ -149,8 +146,8 @@ def replacing_verdict(file: KnownFile, version: str, page_lines: int, dialect: D
         why = "it was changed since it was last shown"
     else:
         why = "nothing of this version was shown"
-    # The call shows the first gap only, at most a page of it: one literal call that works is better than a list.
-    # With it the refusal of the next try names the next gap.
+    # The call shows only the first gap, and at most a page of it: one literal call that works is better than a list. After it, the
+    # refusal of the next attempt names the next gap.
     first, last = unseen[0]
     arguments = {"offset": first - 1} if first > 1 else {}
     arguments["limit"] = min(last - first + 1, page_lines)
@@ -160,9 +157,9 @@ def replacing_verdict(file: KnownFile, version: str, page_lines: int, dialect: D
 
 
 def worst(said: Sequence[ActVerdict]) -> ActVerdict:
-    """Return one verdict for several: that of the highest level, with all that was said at it.
+    """Return one verdict for several: that of the highest level, with all texts of that level.
 
-    An override is of everything that is refused, so everything refused is told; advice is left for later.
+    An override covers everything that is refused, so every refusal is told; advice is left out then.
     """
     level = max((verdict.level for verdict in said), key=_LEVELS.index)
     return ActVerdict(level, "\n".join(verdict.text for verdict in said if verdict.level == level and verdict.text))
@@ -191,9 +188,7 @@ _WAYS = {
 
 
 def _not_shown(ranges: Sequence[tuple[int, int]], total: int) -> str:
-    """Return which lines of a file were not shown from beginning to end: the first three ranges, and how many more
-    there are.
-    """
+    """Return which lines of a file were not shown from beginning to end: the first three ranges, and how many more there are."""
     said = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in ranges[:3])
     more = f" and {len(ranges) - 3} more ranges" if len(ranges) > 3 else ""
     is_one = len(ranges) == 1 and ranges[0][0] == ranges[0][1]
