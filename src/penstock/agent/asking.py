@@ -46,58 +46,60 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 MAX_DOUBTS = 2
-"""How often in a row an answer is not taken because a smaller request may bring a better one."""
+"""How often in a row an answer is rejected because a smaller request may bring a better one."""
 MAX_CONTINUATIONS = 3
-"""How often a model is asked to go on with a reply that was cut at its length."""
+"""How often a model is asked to continue a reply that was cut at its length."""
 MIN_REPLY_TOKENS = 256
-"""The shortest reply that is worth a request, where the budget is nearly used up."""
+"""The shortest reply that is worth a request when the budget is nearly used up."""
 GO_ON_SMALLER = (
     "Your reply was cut at its length limit of {tokens} tokens, in a call: what it was to hold may be missing. Make calls that are "
     "smaller, such as a file in several parts."
 )
-"""What a model is told whose call was cut: sent again whole it would be cut again."""
-# Of a provider's error, for the journal.
+"""The message to a model whose call was cut: sent again whole it would be cut again."""
+# Length of a provider's error kept in the journal.
 _MESSAGE_CHARS = 500
 
 
 class Asking:
-    """Asks the model of one driver, and keeps what is wrong with its answers."""
+    """Asks the model of one driver, and records what is wrong with its answers."""
 
     def __init__(self, driver: Driver, *, streams: bool = True) -> None:
         """Ask for a driver.
 
         Args:
-            driver: whose model is asked, and who is fed what came.
+            driver: whose model is asked, and who is fed the outcome.
             streams: whether the listener gets answers piece by piece, or whole.
         """
         self._driver = driver
         self.streams = streams
         self._can_stream = "on_text" in signature(driver.model.send).parameters
         self._taken: tuple[Model, int, tuple[Observation, ...]] = driver.model, 0, ()
-        """The most input that a model has reported (a smaller number of the same one is none of its window), and the newest."""
+        """The most input that a model has reported (a smaller number from the same model is not its window), and the newest
+        counts.
+        """
         self.counts_more = 1.0
-        """By how much the provider's count was more than our upper bound, at most."""
+        """The largest factor by which the provider's count exceeded our upper bound."""
         self.asked_tokens = 0
-        """What the newest request could take at most; 0 where there is no budget."""
+        """What the newest request could take at most; 0 if there is no budget."""
         self.begin_run()
 
     def begin_run(self) -> None:
         """Forget what was wrong with the answers of another run."""
         self.warnings: dict[str, str] = {}
-        """What was wrong with answers, the first of each kind: the numbers are others with each turn."""
+        """What was wrong with answers, the first of each kind: the numbers differ with each turn."""
         self.recoveries = 0
         """Requests that were refused as too large."""
         self.outage: tuple[float, str] | None = None
-        """Since when the provider fails, and what it said last; None while it answers."""
+        """Since when the provider fails, and its last message; None while it answers."""
         self.said: list[str] = []
-        """The parts of a reply that was cut, but for the last."""
+        """The parts of a reply that was cut, except for the last."""
         self._is_cut = self._was_empty = self._is_mended_told = False
         self.ended_empty = ""
-        """What is wrong with the last answer where it says nothing, after it was asked for anew; else empty."""
+        """What is wrong with the last answer if it says nothing even after being asked for again; else empty."""
         self._cut_at: Overflow | None = None
 
     def affordable(self, step: Ask) -> Ask | None:
-        """Return the request with a reply that the budget still pays for; None where not even a short one is.
+        """Return the request with a reply that the budget still pays for; None if it does not pay even for a short one.
 
         Args:
             step: the request as the session wants it.
@@ -111,12 +113,12 @@ class Asking:
         return replace(step, reserve_tokens=min(left, step.reserve_tokens))
 
     def most_tokens(self, step: Ask) -> int:
-        """Return what a request takes at most, with its reply: by our upper bound, or more where the provider has counted more."""
+        """Return what a request takes at most, with its reply: by our upper bound, or more if the provider has counted more."""
         sized = Sized(step.transcript, self._driver.session.counter)
         return math.ceil(sized.high * self.counts_more) + step.reserve_tokens
 
     def ask(self, step: Ask) -> None:
-        """Send the request and feed what came: an answer, a refusal or a failure."""
+        """Send the request and feed the outcome: an answer, a refusal or a failure."""
         driver = self._driver
         request = self._request(step)
         try:
@@ -124,7 +126,7 @@ class Asking:
         except Cancelled:
             driver.is_stopped = True
             return
-        # A mistake of the program, or of the script of a test.
+        # A mistake of the program, or of a test's script.
         except (CallerError, AssertionError):
             raise
         except Exception as error:  # noqa: BLE001 - whatever a model raises is read as a refusal
@@ -132,7 +134,7 @@ class Asking:
             return
         try:
             messages = tuple(answer_messages(body, driver.model.wire, self._call_ids()))
-        # What came is no answer: a fault of the server, which may pass.
+        # The body is not an answer: a fault of the server, which may pass.
         except CallerError as error:
             self._failed("server_error", str(error))
             return
@@ -152,7 +154,7 @@ class Asking:
             driver.told = "\n".join(filter(None, (driver.told, GO_ON_SMALLER.format(tokens=step.reserve_tokens))))
 
     def words(self, step: Ask) -> str | None:
-        """Return the words of an answer that is not part of the session; None where there is none, for whatever reason."""
+        """Return the words of an answer that is not part of the session; None if there are none, for whatever reason."""
         if (affordable := self.affordable(step)) is None:
             return None
         model = self._driver.model
@@ -163,10 +165,10 @@ class Asking:
             return None
 
     def _request(self, step: Ask) -> dict[str, Json]:
-        """Return the body that asks, as the provider takes it.
+        """Return the body of the request, as the provider accepts it.
 
-        A model may write arguments that are no JSON, or two calls with one id. The session keeps what it wrote; a provider
-        refuses it as a request, each time that it is shown, and so it would end a run whose model has long done better.
+        A model may write arguments that are not JSON, or two calls with one id. The session keeps what it wrote; a provider
+        would refuse every request that shows it, and so end a run whose model has long since recovered.
         """
         composed = compose_request(step.transcript, self._driver.model.name, step.reserve_tokens)
         request: dict[str, Json]
@@ -177,12 +179,14 @@ class Asking:
         return request
 
     def _call_ids(self) -> set[str]:
-        """Return the ids of all calls of the conversation, forgotten ones too."""
+        """Return the ids of all calls of the conversation, including forgotten ones."""
         entries = self._driver.session.state.transcript.entries
         return {call.id for entry in entries for call in entry.calls}
 
     def _paid(self, step: Ask, send: Callable[[], dict[str, Json]]) -> dict[str, Json]:
-        """Return the body of an answer, with the most that it can take counted before it is asked for and what it took after."""
+        """Return the body of an answer; the most that it can take is charged before the request, and what it took is settled
+        after it.
+        """
         purse = self._driver.purse
         if purse is None:
             return send()
@@ -192,7 +196,7 @@ class Asking:
         try:
             body = send()
         except Cancelled:
-            # What the provider has made of it by now is not known: all of it stays counted.
+            # What the provider has produced by now is not known: all of it stays charged.
             raise
         except Exception:
             purse.settle(taken, 0)
@@ -201,7 +205,7 @@ class Asking:
         return body
 
     def _used(self, step: Ask, body: Json, taken_tokens: int) -> int:
-        """Return what an answer took, as the provider reports it; where it does not, all that it can have taken."""
+        """Return what an answer took, as the provider reports it; if it does not, all that the answer can have taken."""
         came, made = reported_input(body), output_tokens(body, self._driver.model.wire)
         if came is None or made is None:
             return taken_tokens
@@ -210,7 +214,7 @@ class Asking:
         return came + made
 
     def goes_on(self) -> bool:
-        """Whether the model was asked to go on with a reply that was cut."""
+        """Return whether the model was asked to continue a reply that was cut."""
         if not self._is_cut or len(self.said) >= MAX_CONTINUATIONS:
             return False
         self._is_cut = False
@@ -236,7 +240,7 @@ class Asking:
         return body
 
     def _refused(self, error: Exception) -> None:
-        """Feed an error of the model as a refusal where it is about size, else as a failure."""
+        """Feed an error of the model as a refusal if it is about size, else as a failure."""
         told, overflow = diagnose(error), overflow_in(error)
         if overflow is not None:
             self._too_large(overflow, told.kind)
@@ -244,7 +248,7 @@ class Asking:
         self._failed(told.kind, self._words_of(error), told.retry_after_seconds)
 
     def _words_of(self, error: Exception) -> str:
-        """Return what an error says; of an answer over HTTP with the address, which may be another than the person thinks."""
+        """Return an error's message; for an answer over HTTP with the address, which may not be the one that the person expects."""
         address = getattr(self._driver.model, "address", "")
         if not (address and isinstance(error, RefusedByProvider)):
             return str(error)
@@ -252,7 +256,7 @@ class Asking:
         return f"{said} from {address}{str(error).removeprefix(said)}"
 
     def _too_large(self, overflow: Overflow, kind: str) -> None:
-        """Feed what shows that a request was too large."""
+        """Feed the evidence that a request was too large."""
         self.recoveries += 1
         self._driver.feed(Ticked(now_seconds=self._driver.now()))
         self._driver.feed(Refused(overflow=asdict(overflow)))
@@ -272,7 +276,7 @@ class Asking:
     # ── answers with a fault ─────────────────────────────────────────────────────────────────────────────────────
 
     def _fault(self, step: Ask, body: Json) -> AnswerFault | None:
-        """Return what is wrong with an answer, which the listener and the run's result are told; None where nothing is."""
+        """Return what is wrong with an answer, and report it to the listener and the run's result; None if nothing is."""
         session, model = self._driver.session, self._driver.model
         sized = Sized(step.transcript, session.counter)
         _, taken_tokens, answered = self._taken if self._taken[0] is model else (model, 0, ())
@@ -295,8 +299,8 @@ class Asking:
         return fault
 
     def _is_not_taken(self, fault: AnswerFault) -> bool:
-        """Whether an answer is asked for anew, smaller where that cures it; what cannot be cured is taken as it is."""
-        # A server that cuts does it at the same number each time; another number is a count of something else.
+        """Return whether an answer is asked for again, smaller if that cures it; what cannot be cured is taken as it is."""
+        # A server that cuts does so at the same number each time; another number counts something else.
         counts_otherwise = (
             fault.kind == "dropped" and fault.overflow not in {self._cut_at, None} and self._cut_at is not None
         )
@@ -305,7 +309,7 @@ class Asking:
         if fault.overflow is not None and not counts_otherwise and self._can_shrink(fault.overflow):
             self._too_large(fault.overflow, fault.kind)
             return True
-        # A fault of the server, which may pass; said twice it is what the model has to say.
+        # A fault of the server, which may pass; if it is empty twice, that is the model's answer.
         if fault.kind == "empty" and not self._was_empty:
             self._was_empty = True
             self._failed("server_error", fault.message)
@@ -313,7 +317,9 @@ class Asking:
         return False
 
     def _can_shrink(self, overflow: Overflow) -> bool:
-        """Whether the session has a smaller request that may cure what an answer shows: without one, it is better than none."""
+        """Return whether the session has a smaller request that may cure the fault: without one, the faulty answer is better
+        than none.
+        """
         session = self._driver.session
         if len(session.state.refusals) >= MAX_DOUBTS:
             return False
@@ -322,12 +328,12 @@ class Asking:
         step = ahead.next_step()
         if not isinstance(step, Compact):
             return isinstance(step, Summarise)
-        # Where instructions and tools alone are far more than the server keeps, no request of this session is whole there.
+        # If instructions and tools alone are far more than the server keeps, no request of this session fits there.
         return overflow.limit is None or step.plan.after_tokens <= overflow.limit * CUT_FACTOR
 
 
 def last_words(transcript: Any) -> str:
-    """Return the text of the last answer; empty where the last entry is none."""
+    """Return the text of the last answer; empty if the last entry is not an answer."""
     last = transcript.entries[-1] if transcript.entries else None
     words = last.text if last is not None and last.role == "assistant" else ""
     return "" if words == placeholders.NO_ANSWER else words

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from penstock.session.effects import Change
     from penstock.wires import ToolCall
 
-# Of a result, for the person who watches.
+# Length of a result shown to the person who watches.
 _SHOWN_CHARS = 120
 _NOT_RUN = "Not run: the person stopped the work."
 
@@ -40,14 +40,14 @@ class Calling:
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
         self._as_made: dict[str, ToolCall] | None = None
-        """The open calls as the model made them; None where a resume knows them from the journal alone."""
+        """The open calls as the model made them; None if a resume knows them only from the journal."""
         self._after: dict[str, str] = {}
         """What this run wrote into files, by path: the handle of the newest content."""
         self.newest = ""
-        """The newest call of this run and what came of it, in a line for the person; empty before any."""
+        """The newest call of this run and its result, in a line for the person; empty before any."""
 
     def remember(self, state: State, replied: Replied) -> None:
-        """Remember the calls of an answer as the model made them, secrets and all, which the journal does not have.
+        """Remember the calls of an answer as the model made them, with secrets, which the journal does not have.
 
         Args:
             state: the state before the answer.
@@ -65,10 +65,10 @@ class Calling:
         has_child = False
         for call in step.calls:
             if driver.is_stopped and not has_child:
-                # The interrupt closes the calls, those that were run too: results are taken together or not at all.
+                # The interrupt closes the calls, including those that were run: results are taken together or not at all.
                 return
             if driver.is_stopped:
-                # But for what a child agent has done, which its parent has to hear.
+                # But the parent must hear what a child agent has done.
                 rows.append((call, _NOT_RUN, True))
                 outcomes.append(Outcome(call_id=call.id, failed=True, is_refusal=True))
                 continue
@@ -82,8 +82,8 @@ class Calling:
             self.newest = f"{call.name} {call.arguments[:_SHOWN_CHARS]}: {shown}"
             if done.advice:
                 listener.step(session, done.advice)
-            # Of the result as the model sees it, before advice is added: the same result is the same digest, however
-            # often it was told so.
+            # Of the result as the model sees it, before advice is added: the same result has the same digest, however often the
+            # model was advised.
             digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
             advice = session.advice(call, digest)
             rows.append((call, f"{text}\n{advice}" if advice else text, done.failed))
@@ -99,16 +99,16 @@ class Calling:
             driver.escalate()
 
     def adopt(self, other: Calling) -> None:
-        """Take over what a child agent wrote into files: its contents are named where somebody changes them.
+        """Take over what a child agent wrote into files, so that its contents are named if somebody changes them.
 
         Args:
-            other: who ran the child's calls.
+            other: what ran the child's calls.
         """
         self._after |= other._after
 
     def _run(self, call: ToolCall) -> Done:
-        """Run one call as the model made it. What changes the world is written down before and after, and not done again
-        where a kill came between.
+        """Run one call as the model made it. Changes to the world are recorded before and after, and not repeated if a kill came
+        in between.
         """
         driver, tools, children = self._driver, self._driver.tools, self._driver.children
         place = driver.session.state.place_of(call.id)
@@ -123,8 +123,8 @@ class Calling:
         if children is not None and children.takes(call):
             return children.run(call, place)
         intent, change = tools.intent(call), tools.change(call)
-        # With an id of this agent alone: where two resumed the same session, the second one's record conflicts in the
-        # journal before it acts.
+        # The id is unique to this agent: if two resumed the same session, the second one's record conflicts in the journal before
+        # it acts.
         effect_id = f"{new_id()}:{place}"
         if intent is not None:
             if (left := self._left(place)) is not None:
@@ -133,7 +133,7 @@ class Calling:
             kept = self._keep_change(effect_id, change)
         done = tools.run(call, driver.session)
         if intent is not None:
-            # Somebody may have changed the file since the intent: what was displaced is what counts.
+            # Somebody may have changed the file since the intent: what was actually replaced counts.
             if done.change is not None and done.change != change:
                 kept = self._keep_change(effect_id, done.change)
             if done.change is not None and kept is not None:
@@ -141,7 +141,7 @@ class Calling:
         if done.changed:  # before the effect counts as known: a kill between them leaves a command that was cut off
             driver.record(CHANGED, {"files": list(done.changed)})
         if intent is not None:
-            # Also where an interrupt comes before the results: what was kept of a command goes with the session.
+            # Also if an interrupt comes before the results: what was kept of a command belongs to the session.
             driver.feed(Effected(effect_id=effect_id, digest=tools.digest_after(call)), done.handles)
         if done.seen:
             driver.record(SEEN, {"acts": list(done.seen)})
@@ -151,7 +151,9 @@ class Calling:
         return done
 
     def _keep_change(self, effect_id: str, change: Change | None) -> KeptEdit | None:
-        """Keep both contents of a file, and write down their handles: for an undo, and for whoever is overwritten (S-16)."""
+        """Keep both contents of a file, and record their handles: for an undo, and for anyone whose change is overwritten
+        (S-16).
+        """
         if change is None:
             return None
         kept = kept_edit(self._driver.store, effect_id, change)
@@ -159,7 +161,7 @@ class Calling:
         return kept
 
     def _overwritten(self) -> list[str]:
-        """Return what there is to say of files that somebody else has changed since this session did."""
+        """Return messages about files that somebody else has changed since this session did."""
         dialect = self._driver.session.dialect or PYTHON
         told = []
         for path in self._driver.tools.overwritten():
@@ -171,14 +173,12 @@ class Calling:
         return told
 
     def _left(self, place: str) -> Done | None:
-        """Return what there is to say of a call that was begun before a kill; None where it may be done, since nothing
-        of it was.
-        """
+        """Return the message about a call that was begun before a kill; None if it may be done, since nothing of it was."""
         effect = self._driver.session.state.effect_of(place)
         if effect is None:
             return None
         told = self._driver.tools.settled(effect.kind, effect.what, effect.digest)
-        # An outcome that stands in the journal needs no look: only its result was lost, with those of the calls behind it.
+        # An outcome in the journal needs no look: only its result was lost, with those of the later calls.
         if effect.is_known and told == "unknown":
             told = "ended"
         if told == "not done":

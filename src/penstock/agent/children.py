@@ -56,24 +56,24 @@ TASK = Tool(
 CHILD_INSTRUCTIONS = """\
 You work for another agent, which reads your last message and nothing else of what you do: say in it all that was asked for, what
 you changed, and what you could not do."""
-"""What a child agent is told beside the instructions of its parent."""
+"""Instructions for a child agent, in addition to those of its parent."""
 _SHARE = 2
-"""The part of what is left, a half, that a child gets where nothing else is said."""
+"""The part of what is left, a half, that a child gets by default."""
 _NAMED_FILES = 20
 """How many changed files a result names."""
 
 
 class ChildTools(NamedTuple):
-    """All that it takes to equip a child agent."""
+    """What is needed to equip a child agent."""
 
     toolbox: Callable[[Limits], Toolbox]
-    """Makes the tools of a child that is held to such limits."""
+    """Makes the tools of a child with such limits."""
     limits: Callable[[str], Limits]
-    """Returns a profile by its name. Raises `CallerError` for one that there is not."""
+    """Returns a profile by its name. Raises `CallerError` for an unknown one."""
 
 
 class _ChildListener:
-    """Shows a child's steps among those of its parent; its words are no answer to the person."""
+    """Shows a child's steps among those of its parent; its words are not an answer to the person."""
 
     def __init__(self, shown: Listener, name: str) -> None:
         self._shown, self._name = shown, name
@@ -95,13 +95,13 @@ class Children:
             agent: the parent.
             toolbox: its tools.
             equipment: how a child is equipped.
-            instructions: what a child is told before `CHILD_INSTRUCTIONS`.
+            instructions: a child's instructions before `CHILD_INSTRUCTIONS`.
         """
         self._agent, self._toolbox, self._equipment = agent, toolbox, equipment
         self._instructions = instructions
         kept = children_of(agent.store, agent.session.session_id)
         self._kept: dict[str, KeptChild] = {str(child.begun["place"]): child for child in kept.values()}
-        """The children of before by the place of their calls."""
+        """Earlier children, by the place of their calls."""
         self._working: Agent | None = None
         self._used = {"input_tokens": 0, "output_tokens": 0}
         agent.children = self
@@ -115,7 +115,7 @@ class Children:
         return place in self._kept
 
     def interrupt(self) -> None:
-        """End what the child runs that works now; that it is to stop it hears from its parent."""
+        """End what the working child runs; it learns from its parent that it is to stop."""
         if self._working is not None:
             self._working.tools.interrupt()
 
@@ -125,14 +125,14 @@ class Children:
         return used
 
     def run(self, call: ToolCall, place: str) -> Done:
-        """Let a child do the work of a call; what it comes to is the result.
+        """Let a child do the work of a call; its outcome is the result.
 
         Args:
             call: the call of `TASK`.
-            place: the turn and the id of the call, by which a child that was cut off is known again.
+            place: the turn and the id of the call, by which a child that was cut off is recognised.
         """
-        # Three states of a call that is met again: its child has ended (its words are given), it was cut off (it goes on), or it
-        # was never begun. The place, and not the prompt, tells them apart: a model may give the same work twice.
+        # A call that is met again has three states: its child has ended (its words are given), it was cut off (it continues), or it
+        # was never begun. The place, not the prompt, tells them apart: a model may give the same work twice.
         kept = self._kept.get(place)
         if kept is not None and kept.ended is not None:  # its parent was killed before it heard
             return Done(text=str(kept.ended["text"]), failed=bool(kept.ended["failed"]))
@@ -145,14 +145,14 @@ class Children:
             return self._worked(agent, prompt, "")
         assert kept is not None  # noqa: S101 - else there is a new one
         agent = self._again(kept)
-        # What a resume has found out is news for both: the parent hears it with the result of this call.
+        # What a resume has found out matters to both: the parent hears it with the result of this call.
         return self._worked(agent, _next_prompt(agent.session, str(kept.begun["prompt"])), self._agent.told)
 
     def cut_off(self) -> list[str]:
-        """End the children that a kill has left in the middle and that do not go on.
+        """End the children that a kill has left unfinished and that do not continue.
 
         Returns:
-            What there is to say of each; and the results of those that had ended, where the parent was killed before it heard.
+            A message about each; and the results of those that had ended, if the parent was killed before it heard.
         """
         told = []
         state = self._agent.session.state
@@ -170,11 +170,11 @@ class Children:
     # ── one child ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _begun(self, call: ToolCall, place: str) -> tuple[Agent, str]:
-        """Return a new child and its prompt, with a budget that was taken from its parent's.
+        """Return a new child and its prompt, with a budget taken from its parent's.
 
         Raises:
-            ToolError: for arguments that are wrong, or a budget that there is not.
-            CallerError: for a profile that there is not.
+            ToolError: for wrong arguments, or a budget that is not available.
+            CallerError: for an unknown profile.
         """
         given: Any = check(TASK, _arguments(call))
         parent = self._agent.session
@@ -183,8 +183,8 @@ class Children:
             named = self._equipment.limits(given["profile"])
             limits = named.scaled(min(named.window_tokens, limits.window_tokens))
         purse = self._purse()
-        # Taken from the parent's purse before the child exists: a kill between the two leaves tokens that nobody spends, the
-        # other way round would leave a child that spends them twice.
+        # Taken from the parent's purse before the child exists: a kill between the two leaves tokens that nobody spends; the other
+        # way round would leave a child that spends them twice.
         child_purse = purse.for_child(self._granted(given["tokens"]))
         tools = self._equipment.toolbox(limits)
         tools.changes = self._toolbox.changes
@@ -201,7 +201,7 @@ class Children:
         return agent, given["prompt"]
 
     def _granted(self, asked_tokens: int) -> int:
-        """Return what a child is given. Raises `ToolError` where that is more than there is."""
+        """Return what a child is given. Raises `ToolError` if that is more than there is."""
         left = self._purse().left_tokens
         if asked_tokens > left:
             raise ToolError(
@@ -216,15 +216,15 @@ class Children:
         session = Session.replay(header, kept.rows, counter=parent.counter, dialect=parent.dialect)
         tools = self._equipment.toolbox(session.state.limits)
         tools.changes = self._toolbox.changes
-        # What the child has read and written is journaled with it, and its ledger goes on from there: else it would know neither
-        # what it has seen nor that it has tried the same thing before.
+        # What the child has read and written is journaled with it, and its ledger continues from there: otherwise it would know
+        # neither what it has seen nor that it has tried the same thing before.
         tools.ledger = tools.ledger.after(*kept.acts)
         agent = self._driving(session, tools, self._purse().of(kept.name))
         _journal(agent).changed |= kept.changed
         return agent
 
     def _driving(self, session: Session, tools: Toolbox, purse: Purse) -> Agent:
-        """Return what drives a child."""
+        """Return the agent that drives a child."""
         session.counter, session.dialect = self._agent.session.counter, self._agent.session.dialect
         return self._agent.child(session, tools, purse, _ChildListener(self._agent.listener, purse.name))
 
@@ -251,7 +251,7 @@ class Children:
             return self._ended(agent, done)
 
     def _ended(self, agent: Agent, done: AgentRun) -> Done:
-        """Write down how a child ended, give back what it left, and return the result for its parent."""
+        """Record how a child ended, return what it left, and return the result for its parent."""
         changed = list(_journal(agent).changed)
         purse = agent.purse
         assert purse is not None  # noqa: S101 - a child has one
@@ -261,7 +261,7 @@ class Children:
         limits = OutputLimits(chars=self._toolbox.result_chars)
         guarded = guard_output(redacted(text), TASK.name, store=self._agent.store, limits=limits)
         failed = done.outcome != "answered"
-        # Before anything is given back: whoever goes on after a kill here must not begin it again.
+        # Before anything is returned: a resume after a kill here must not start the child again.
         agent.record(ENDED, {"outcome": done.outcome, "turns": done.turns, "text": str(guarded), "failed": failed})
         purse.release()
         self._agent.adopt(agent)
@@ -286,7 +286,7 @@ def _toolbox(agent: Agent) -> Toolbox:
 
 
 def _arguments(call: ToolCall) -> dict[str, Any]:
-    """Return the arguments of a call. Raises `ToolError` where they are no JSON object."""
+    """Return the arguments of a call. Raises `ToolError` if they are not a JSON object."""
     try:
         value = json.loads(call.arguments)
     except (ValueError, RecursionError):
@@ -300,7 +300,7 @@ def _arguments(call: ToolCall) -> dict[str, Any]:
 
 
 def _next_prompt(session: Session, first: str) -> str | None:
-    """Return what a child that was cut off is told: its task where it never heard it, nothing where something is open."""
+    """Return the prompt for a child that was cut off: its task if it never got it, None if it has open work."""
     state = session.state
     if not any(entry.role == "user" for entry in state.transcript.entries):
         return first
@@ -308,7 +308,7 @@ def _next_prompt(session: Session, first: str) -> str | None:
 
 
 def _run(agent: Agent, prompt: str | None, told: str) -> AgentRun:
-    """Let a child work; one that had come to its end before a kill is not asked again."""
+    """Let a child work; one that had finished before a kill is not asked again."""
     state = agent.session.state
     if prompt == GO_ON_FROM_HERE and (words := last_words(state.transcript)):
         return AgentRun(session=agent.session.session_id, answer=words)

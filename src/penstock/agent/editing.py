@@ -36,18 +36,18 @@ if TYPE_CHECKING:
 
     Act = Literal["create", "modify", "replace"]
     Guard: TypeAlias = Callable[[Act, str, str, str], ActVerdict]
-    """What is thought of an act: asked with the path, the version that is there ("" for none) and the new text, before it is done.
+    """Judges an act before it is done: called with the path, the present version ("" for none) and the new text.
 
-    `Ledger.may_create`, `may_modify` and `may_replace` are what it is made of.
+    It is built from `Ledger.may_create`, `may_modify` and `may_replace`.
     """
 
-# What is larger is generated, and not edited by hand.
+# Larger files are generated, not edited by hand.
 MAX_BYTES = 8 << 20
 """The most bytes of a file, before and after an edit."""
 KIND = "edit"
-"""The kind of the intents of these tools, in a journal."""
+"""The kind of these tools' intents in a journal."""
 _LINES_NAMED = 10
-"""How many places of a text that stands more than once are named."""
+"""How many places are named for a text that occurs more than once."""
 
 _PATH = Parameter("path", "string", REQUIRED, "path of the file, relative to the root")
 _OVERRIDE = Parameter("override", "boolean", False, "do it although it was refused; the refusal says when")
@@ -79,10 +79,10 @@ class Editing:
     """The tools that write beneath a root.
 
     Args:
-        root: nothing outside of it is touched, and no link is followed to write.
-        guard: may refuse what the session does not know well enough; None lets all pass.
-        allow_write_to: paths beneath the root that may be written although other programs run what stands there unasked,
-            such as `.git`; a folder allows all in it.
+        root: nothing outside it is touched, and no link is followed to write.
+        guard: may refuse changes to what the session does not know well enough; None lets all pass.
+        allow_write_to: paths beneath the root that may be written although other programs run their content unasked, such as
+            `.git`; a folder allows everything in it.
 
     Raises:
         ToolError: for a path in `allow_write_to` that is empty or leads out of the root.
@@ -96,8 +96,7 @@ class Editing:
         self._allowed = tuple(root.relative(path) for path in allow_write_to)
 
     def intent(self, name: str, arguments: Mapping[str, Json]) -> Intent:
-        """Return what a call would change, for the journal. One that will be refused changes nothing, and says so when
-        it is run.
+        """Return what a call would change, for the journal. A call that will be refused changes nothing, and its result says so.
 
         Args:
             name: `edit_file` or `write_file`.
@@ -142,7 +141,7 @@ class Editing:
         """
         change = None
         try:
-            # From reading to writing no other edit of ours comes between: each is made in what the last one left.
+            # No other edit of ours comes between reading and writing: each is made in what the previous one left.
             with self.root.alone_with(self.root.relative(str(arguments.get("path", ".")))):
                 change = self._planned(name, arguments)
                 advice = self._asked(change, override=bool(arguments.get("override")))
@@ -153,18 +152,18 @@ class Editing:
             failed = Acted(
                 guards.bounded(text), failed=True, what=f"{name}: {error.code}", is_refusal=error.code in REFUSALS
             )
-            # What stands there all the same is the session's: a handoff names it, and an undo takes it back.
+            # What was written nevertheless belongs to the session: a handoff names it, and an undo restores it.
             if change is not None and isinstance(error, NotTakenBack) and error.is_there:
                 return failed._replace(before=change.file.digest, after=change.digest, change=change.whole)
             return failed
 
     def settled(self, kind: str, what: str, digest: str) -> Settled:
-        """Return what became of an intent: the file is as it was before, or as it was to be, or neither.
+        """Return the outcome of an intent: the file is as it was before, or as it was to be, or neither.
 
         Args:
             kind: the kind of the intent.
             what: the path.
-            digest: that of the intent; or of what was made alone, once that stands in the journal.
+            digest: that of the intent; or that of the result alone, once it is in the journal.
         """
         before, sign, after = digest.partition(">")
         if kind != KIND or not digest:
@@ -183,7 +182,7 @@ class Editing:
     # ── plans ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _planned(self, name: str, arguments: Mapping[str, Json]) -> _Change:
-        """Return what a call comes to, before anything is done. Raises `ToolError` for what cannot be done."""
+        """Return what a call would do, before anything is done. Raises `ToolError` for what cannot be done."""
         tool = next((tool for tool in self.tools if tool.name == name), None)
         if tool is None:
             raise CallerError(f"There is no tool {escape.clip(name)} here.")
@@ -194,8 +193,8 @@ class Editing:
 
     def _edited(self, path: str, old: str, new: str) -> _Change:
         """Return the change of one exact text for another."""
-        # Models write line feeds, whatever the file has: the search is in the text with line feeds, the change is made
-        # in the text as it is, with the file's own line ends.
+        # Models write line feeds, whatever the file has: the search uses the text with line feeds, the change is made in the text
+        # as it is, with the file's own line ends.
         old, new = old.replace("\r\n", "\n"), new.replace("\r\n", "\n")
         if not old:
             raise ToolError(
@@ -209,8 +208,8 @@ class Editing:
         at = plain.find(old)
         if at < 0:
             raise ToolError("bad_argument", _not_there(file.path, plain, old))
-        # From one character further, not from the end of the first: `aa` stands twice in `aaa`, and either place could
-        # be meant.
+        # Search from the next character, not from the end of the first match: `aa` occurs twice in `aaa`, and either place could be
+        # meant.
         if plain.find(old, at + 1) >= 0:
             raise ToolError("bad_argument", _not_once(file.path, plain, old))
         start, end = _places(file.text, plain, (at, at + len(old)))
@@ -235,21 +234,21 @@ class Editing:
         _check_text("content", content, file)
         if file.known is None:
             return _Change(file, file.encoded(content), "create", content, "created", {"did": "created"})
-        # A model that read the mark as a character may write it back; the file's own mark is added again by `encoded`.
+        # A model that read the mark as a character may write it back; `encoded` adds the file's own mark again.
         text = content.removeprefix("\ufeff") if file.mark else content
         if file.text:
             text = text.replace("\r\n", "\n").replace("\n", file.newline)
         return _Change(file, file.encoded(text), "replace", content, "replaced", {"did": "modified", "is_whole": True})
 
     def _read(self, path: str) -> _File:
-        """Return the text at a path, with all that must stay the same about it.
+        """Return the text at a path, with everything about it that must stay the same.
 
         Raises:
-            ToolError: for what is no text, is too large, is reached by a link, or changes while it is read.
+            ToolError: for what is not text, is too large, is reached by a link, or changes while it is read.
         """
         with texts.open_text(self.root, path) as opened:
             source, relative = opened.source, self.root.relative(path)
-            # To read through a link is fine; to write would change a file that the call did not name.
+            # Reading through a link is fine; writing would change a file that the call did not name.
             real = self.root.resolved(source.file.descriptor)
             if real is not None and real != relative:
                 leads = f"{escape.clip(path)} leads to {escape.show_name(real)} by a link, and no link is followed to write."
@@ -264,7 +263,7 @@ class Editing:
     # ── deeds ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _asked(self, change: _Change, *, override: bool) -> str:
-        """Return what there is to be said of a change that may be made.
+        """Return the advice on a change that may be made.
 
         Raises:
             ToolError: for one that may not, with the verdict's own text.
@@ -285,7 +284,7 @@ class Editing:
         return verdict.text
 
     def _done(self, name: str, change: _Change, advice: str, lost: tuple[str, ...]) -> Acted:
-        """Return the result of a change that was made, with what a ledger remembers of it."""
+        """Return the result of a change that was made, with what a ledger records of it."""
         file = change.file
         total = file.lines_in(change.after)
         act = {**change.act, "path": file.path, "total_lines": total, "size_bytes": len(change.after)}
@@ -299,7 +298,7 @@ class Editing:
         return Acted(guards.bounded(text), False, what, file.digest, change.digest, (act,), change.whole)
 
     def _version(self, change: _Change) -> str:
-        """Return the token of what was written; empty where somebody has been quicker to change it again."""
+        """Return the token of what was written; empty if somebody has already changed it again."""
         try:
             opened = self.root.open_file(change.file.relative)
         except ToolError:
@@ -316,7 +315,7 @@ class Editing:
 
 
 class _File(NamedTuple):
-    """A file as text, with what must stay the same about it; a new one has nothing yet."""
+    """A file as text, with what must stay the same about it; empty for a new one."""
 
     relative: bytes
     path: str
@@ -332,7 +331,7 @@ class _File(NamedTuple):
         """Return a file from its bytes.
 
         Raises:
-            ToolError: for bytes that are not valid in an encoding that the file's mark promises.
+            ToolError: for bytes that are not valid in the encoding that the file's mark promises.
         """
         mark = data[: encoding.bom_bytes]
         try:
@@ -341,13 +340,13 @@ class _File(NamedTuple):
             raise ToolError(
                 "binary", f"{escape.shorten(path)} is no valid {encoding.name}: it cannot be edited."
             ) from None
-        # What most lines have: a file with mixed line ends keeps each, and new lines get the usual one.
+        # The majority's: a file with mixed line ends keeps each, and new lines get the usual one.
         newline = "\r\n" if 2 * text.count("\r\n") > text.count("\n") else "\n"
         return cls(relative, path, text, mark, newline, encoding, data, version)
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the content; empty for a file that is not there."""
+        """SHA-256 of the content; empty for a file that does not exist."""
         return "" if self.known is None else _digest(self.known)
 
     def encoded(self, text: str) -> bytes:
@@ -357,14 +356,14 @@ class _File(NamedTuple):
         return data
 
     def lines_in(self, data: bytes) -> int:
-        """Return how many lines such content has; a last one without an end counts, a mark alone is none."""
+        """Return how many lines such content has; a last one without an end counts, a mark alone does not."""
         return self.encoding.count(data) + (len(data) > len(self.mark) and not self.encoding.ends_line(data))
 
 
 def _mixed(change: _Change) -> str:
-    """Return what there is to say of text that would be UTF-8 among bytes that are none; empty where nothing is mixed.
+    """Return the refusal of text that would be written as UTF-8 among bytes that are not UTF-8; empty if nothing is mixed.
 
-    A file of Latin-1 or of a Japanese code page has no mark that says so. What is ASCII is the same in all of them.
+    A file in Latin-1 or a Japanese code page has no mark that says so. ASCII is the same in all of them.
     """
     file = change.file
     if change.content.isascii() or file.encoding.unit != 1 or not _NO_TEXT.search(file.text):
@@ -376,14 +375,14 @@ def _mixed(change: _Change) -> str:
     )
 
 
-# Bytes that are no text stand as these while a file is edited.
+# Bytes that are not text are represented by these while a file is edited.
 _NO_TEXT = re.compile("[\udc80-\udcff]")
-# What is no text comes back as it was: the handlers of UTF-16 and UTF-32, and of UTF-8.
+# Bytes that are not text survive unchanged: the handlers of UTF-16 and UTF-32, and of UTF-8.
 _LOSSLESS = ("surrogatepass", "surrogateescape")
 
 
 class _Change(NamedTuple):
-    """What a call comes to: a file, what it will hold, and how that is told to a ledger and to the model."""
+    """What a call would do: a file, its new content, and how that is reported to a ledger and to the model."""
 
     file: _File
     after: bytes
@@ -402,7 +401,7 @@ class _Change(NamedTuple):
 
 
 def content_of(source: FileSource) -> bytes:
-    """Return what a file holds, or its beginning where it is larger than an edit leaves any."""
+    """Return what a file holds, or its beginning if it is larger than any edit may leave it."""
     return source.read(0, MAX_BYTES + 1)
 
 
@@ -419,7 +418,7 @@ def _check_size(path: str, size_bytes: int) -> None:
 
 
 def _check_text(name: str, content: str, file: _File) -> None:
-    """Raise `ToolError` for text that is none, or that is ours: what stands for text elsewhere is no text of a file."""
+    """Raise `ToolError` for text that is invalid or is ours: a stand-in for text elsewhere is not file content."""
     try:
         content.encode()
     except UnicodeEncodeError:
@@ -449,8 +448,8 @@ def _places(text: str, plain: str, at: tuple[int, int]) -> tuple[int, ...]:
     """Return the same places in a text with CRLF as in the one without."""
     if len(text) == len(plain):
         return at
-    # Line by line, as only a CRLF makes the two differ: a place is the start of its line in the text as it is, and as
-    # far behind that as in the plain one.
+    # Line by line, since only a CRLF makes the two differ: a place is the start of its line in the text as it is, plus its offset
+    # in the line of the plain one.
     starts = [0]
     for line in text.split("\n"):
         starts.append(starts[-1] + len(line) + 1)
@@ -458,10 +457,10 @@ def _places(text: str, plain: str, at: tuple[int, int]) -> tuple[int, ...]:
 
 
 def _lines_changed(text: str, start: int, end: int, new: str) -> tuple[int, int, int]:
-    """Return the first and the last line that an edit replaces, and by how many."""
+    """Return the first and the last line that an edit replaces, and the number of new lines."""
     begin = text.rfind("\n", 0, start) + 1
-    # An edit within a line replaces that line. Only where it takes whole lines, and what it puts there ends a line or
-    # is nothing, no neighbour is joined to it: removing "b\n" from "a\nb\nc" changes line 2 and not line 3.
+    # An edit within a line replaces that line. Only if it removes whole lines, and its replacement ends a line or is empty, is no
+    # neighbour joined to it: removing "b\n" from "a\nb\nc" changes line 2 and not line 3.
     joins = text[begin:start] + new
     is_whole = text[end - 1 : end] == "\n" and (not joins or joins.endswith("\n"))
     stop = end if is_whole else text.find("\n", end) + 1 or len(text)
@@ -482,7 +481,7 @@ def _range(first: int, last: int) -> str:
 
 
 def _not_once(path: str, text: str, old: str) -> str:
-    """Return where a text stands that stands more than once, overlaps included."""
+    """Return the places of a text that occurs more than once, including overlaps."""
     places: list[int] = []
     at = text.find(old)
     while at >= 0 and len(places) <= _LINES_NAMED:
@@ -497,9 +496,7 @@ def _not_once(path: str, text: str, old: str) -> str:
 
 
 def _not_there(path: str, text: str, old: str) -> str:
-    """Return that a text is not there, and what it looks like that it should have been: the usual slips, the likeliest
-    first.
-    """
+    """Return that a text does not occur, and what was probably meant: the usual slips, the likeliest first."""
     said = f"old does not stand in {escape.shorten(path)}. Nothing was changed."
     if stand_ins.find_stand_in(old) or redaction.mark_in(old):
         return f"{said} It holds what a page or a result shows in place of text: leave that out."
@@ -518,5 +515,5 @@ def _not_there(path: str, text: str, old: str) -> str:
 
 
 def _loosened(text: str) -> str:
-    """Return a text with one blank for many, and none around a line; lines stay lines."""
+    """Return a text with runs of blanks collapsed and none around a line; lines stay lines."""
     return "\n".join(" ".join(line.split()) for line in text.split("\n"))

@@ -36,10 +36,10 @@ class KeptEdit:
     """An edit of a session; contents are handles, and digests of what was kept under them."""
 
     effect_id: str
-    """The id of the effect that it is: where a file changed before it could be edited, the last record counts."""
+    """The id of the edit's effect: if a file changed before it could be edited, the last record counts."""
     path: str
     before: str = ""
-    """The handle of the old content; empty where there was no file."""
+    """The handle of the old content; empty if there was no file."""
     after: str
     """The handle of the new content."""
     before_sha256: str = ""
@@ -47,13 +47,13 @@ class KeptEdit:
 
     @property
     def turn(self) -> int | None:
-        """The turn in which an edit was made; None where its id does not say."""
+        """The turn in which an edit was made; None if its id does not say."""
         turn = self.effect_id.split(":")[1:2]
         return int(turn[0]) if turn and turn[0].isdecimal() else None
 
     @property
     def handles(self) -> tuple[str, ...]:
-        """What has to live as long as the session."""
+        """Handles that must live as long as the session."""
         return tuple(handle for handle in (self.before, self.after) if handle)
 
     def to_dict(self) -> dict[str, Json]:
@@ -96,10 +96,10 @@ def edits_of(store: Store, session_id: str) -> list[KeptEdit]:
 
 
 def changes_of(store: Store, session_id: str) -> list[ChangedFile]:
-    """Return the files that the journal of a session says were changed, oldest first.
+    """Return the files that the journal of a session reports as changed, oldest first.
 
-    An edit is written down before it is made, its change behind it: where a kill came between, the edit tells of the file. One that
-    was not made either leaves the file as it was found, which whoever looks at the disk sees.
+    An edit is recorded before it is made, its change after it: if a kill came in between, the edit reports the file. If the edit
+    was not made either, the file is as it was found, as a look at the disk shows.
     """
     found: list[ChangedFile] = []
     for record in store.events(session_id):
@@ -112,7 +112,9 @@ def changes_of(store: Store, session_id: str) -> list[ChangedFile]:
 
 
 def cut_off_of(store: Store, session_id: str) -> dict[str, float]:
-    """Return the commands that a kill cut off and nobody has looked behind, by their effects, with the time when each began."""
+    """Return the commands that a kill cut off and whose changes nobody has checked, by their effects, with the time when each
+    began.
+    """
     begun: dict[str, float] = {}
     for record in store.events(session_id):
         data: Any = record.data
@@ -121,7 +123,7 @@ def cut_off_of(store: Store, session_id: str) -> dict[str, float]:
             kind, data = data["type"], data["data"]
         if kind == Intended.__name__:
             begun[data["effect_id"]] = record.at
-        elif kind in {Effected.__name__, EDITED}:  # an edit says itself what it displaced
+        elif kind in {Effected.__name__, EDITED}:  # an edit itself records what it replaced
             begun.pop(data["effect_id"], None)
         elif kind == CHANGED:
             for effect_id in data.get("cut_off", ()):
@@ -135,7 +137,8 @@ def _came_to_nothing(record: JournalRecord) -> str:
     kind = record.type
     if kind == CHILD:
         kind, data = data["type"], data["data"]
-    # What was made has a digest: an edit without one left the file as it was, and whoever gives it that content later is another.
+    # What was made has a digest: an edit without one left the file as it was, and the same content appearing later is somebody
+    # else's.
     return str(data["effect_id"]) if kind == Effected.__name__ and not data.get("digest") else ""
 
 
@@ -149,16 +152,16 @@ def _is_announced_again(earlier: KeptEdit, edit: KeptEdit) -> bool:
 
 
 def undo(root: Root, store: Store, session_id: str, number: int | None = None) -> str:
-    """Put back what stood in a file before an edit; return what was done, in a sentence.
+    """Restore a file's content from before an edit; return what was done, in a sentence.
 
     Args:
         root: the root of the session.
         store: where the session is.
         session_id: the session.
-        number: the edit, 1 for the first; None is the last that was not taken back, so that each further call goes one back.
+        number: the edit, 1 for the first; None is the last that was not undone, so that each further call goes one back.
 
     Raises:
-        ToolError: there is no such edit, the file is not what the edit left, or what it was is not kept any more.
+        ToolError: there is no such edit, the file is not what the edit left, or its earlier content is not kept any more.
     """
     made = edits_of(store, session_id)
     if not 1 <= (len(made) if number is None else number) <= len(made):
@@ -188,7 +191,7 @@ def undo(root: Root, store: Store, session_id: str, number: int | None = None) -
 
 
 def _next_undo(root: Root, store: Store, session_id: str, made: list[KeptEdit], number: int | None) -> tuple[Call, ...]:
-    """Return the call that takes back the last edit that stands, where another one was named; nothing where there is none."""
+    """Return the call that undoes the last edit still in force, if another one was named; empty if there is none."""
     with suppress(ToolError):
         if number is not None and _last_standing(root, store, session_id, made) != number - 1:
             return (Call("undo", {"session_id": session_id}),)
@@ -196,9 +199,9 @@ def _next_undo(root: Root, store: Store, session_id: str, made: list[KeptEdit], 
 
 
 def _last_standing(root: Root, store: Store, session_id: str, made: list[KeptEdit]) -> int:
-    """Return the place of the last edit that nobody has taken back, in our way or another.
+    """Return the place of the last edit that nobody has undone, by our command or otherwise.
 
-    The disk alone does not tell: where edits led from one content to another and back again, it looks as before each of them.
+    The disk alone does not tell: if edits led from one content to another and back again, it looks as before each of them.
     """
     noted = {str(record.data["effect_id"]) for record in store.events(session_id) if record.type == UNDONE}
     for at in reversed(range(len(made))):
@@ -214,10 +217,10 @@ def _last_standing(root: Root, store: Store, session_id: str, made: list[KeptEdi
 
 
 def _note_undone(store: Store, session_id: str, edit: KeptEdit) -> None:
-    """Write down that an edit was taken back, for the next undo.
+    """Record that an edit was undone, for the next undo.
 
-    Not into the journal of a session that somebody works on, or goes on with at this moment: that would be refused its own next
-    record. Then, or where the store takes no more, the next undo goes by the disk alone.
+    Not in the journal of a session that somebody works on or is just resuming: its own next record would be refused. Then, or if
+    the store takes no more, the next undo uses the disk alone.
     """
     if store.is_worked_on(session_id):
         return
@@ -232,7 +235,7 @@ def _digest(content: bytes | None) -> str:
 
 
 def _on_disk(root: Root, relative: bytes) -> bytes | None:
-    """Return `content_of` a file; None where none can be read."""
+    """Return `content_of` a file; None if none can be read."""
     try:
         opened = root.open_file(relative)
     except ToolError:
@@ -258,7 +261,7 @@ def _content(store: Store, handle: str, digest: str) -> bytes:
     """Return what was kept.
 
     Raises:
-        ToolError: it is gone, or is not what the file held: secrets are taken out of what is kept, where that is asked for.
+        ToolError: it is gone, or is not what the file held: the store removes secrets from what it keeps, if that is configured.
     """
     content = b"".join(parts_of(store, handle))
     if sha256(content).hexdigest() != digest and store.info(handle).hidden:

@@ -60,19 +60,19 @@ if TYPE_CHECKING:
 
 _CHARS_PER_TOKEN = 3
 MAX_WAIT_SECONDS = 600.0
-"""How long an outage of the provider is waited for."""
+"""How long an outage of the provider is waited out."""
 _WAIT_STEP_SECONDS = 0.1
-"""How long a wait goes on after it was interrupted, at most."""
+"""How long a wait continues at most after an interrupt."""
 _COUNTDOWN_SECONDS = 15.0
-"""How often the listener hears how long a wait still is."""
+"""How often the listener hears how much of a wait is left."""
 _SUMMARY_TOKENS = 2_000
-"""What a summary may take."""
+"""The token limit of a summary."""
 _LAST_PART = 4
-"""The part of a budget, a quarter, at which the model is told to come to an end."""
+"""The part of a budget, a quarter, at which the model is told to finish."""
 _LAST_REQUESTS = 2
-# What ended for these goes on only with words: the same again would come to the same.
+"""The model is also told when at most so many requests like the newest, at the most that they can take, are left."""
+# A session that ended for these reasons continues only with new words: repeating the same would end the same.
 _WORDS_WANTED = {"errors", "loop"}
-"""Or it is told when no more than so many requests like the newest are left, at the most that they can take."""
 
 
 class Agent:
@@ -94,21 +94,22 @@ class Agent:
         journal: Journal | ChildJournal | None = None,
         store_option: str = "",
     ) -> None:
-        """Put an agent together; `begin` or a resume comes before `run`.
+        """Assemble an agent; call `begin` or resume before `run`.
 
         Args:
             session: what decides.
-            model: whom to ask; where its `send` takes `on_text`, answers come as they are made.
+            model: whom to ask; if its `send` takes `on_text`, answers come as they are made.
             tools: what runs the model's calls.
             store: where the journal and what is cut are kept.
             listener: what shows the work; None shows nothing.
             clock: seconds; only differences count.
             sleep: waits so many seconds.
-            next_seq: the number of the next record: 0, or what `resumed` says.
+            next_seq: the number of the next record: 0, or what `resumed` returned.
             streams: whether the listener gets answers piece by piece, or whole.
-            max_wait_seconds: how long an outage of the provider is waited for; after that the run ends, and can be resumed.
+            max_wait_seconds: how long an outage of the provider is waited out; after that the run ends, and can be resumed.
             journal: where to write, for a child agent; None is the session's own journal.
-            store_option: what a command line names the store by, with a blank before it; empty where it is the user's own.
+            store_option: the option that names the store on a command line, with a leading blank; empty for the user's own
+                store.
         """
         self.session, self.model, self.tools, self.store = session, model, tools, store
         self.listener: Listener = listener or Silent()
@@ -117,7 +118,7 @@ class Agent:
         self.purse: Purse | None = None
         self.children: ChildRunner | None = None
         self.begun_child: Callable[[Agent], None] | None = None
-        """Is told of each child before it works."""
+        """Called with each child before it works."""
         self._max_wait_seconds = max_wait_seconds
         self._store_option = store_option
         self._is_stopped = False
@@ -129,17 +130,17 @@ class Agent:
         self._calling = Calling(self)
 
     def command(self, name: str, more: str = "") -> str:
-        """Return a command line that speaks of this session, ready to copy: `penstock resume ID`.
+        """Return a command line about this session, ready to copy: `penstock resume ID`.
 
         Args:
-            name: what stands behind `penstock`.
-            more: what stands behind the session.
+            name: what follows `penstock`.
+            more: what follows the session.
         """
         return f"penstock {name} {self.session.session_id}{more and ' '}{more}{self._store_option}"
 
     def interrupt(self) -> None:
-        """Stop the work at the next safe point; the session is kept, and the next prompt goes on. From any thread or
-        signal handler.
+        """Stop the work at the next safe point; the session is kept, and the next prompt continues it. Callable from any thread
+        or signal handler.
         """
         self.is_stopped = True
         self.tools.interrupt()
@@ -150,7 +151,7 @@ class Agent:
         """Return an agent that works for this one: the same model, store and clock, its part of the journal, its own session.
 
         Args:
-            session: what decides for it; its name is that of its purse.
+            session: what decides for it; it has the name of its purse.
             tools: what runs its model's calls.
             purse: what it may spend.
             listener: what shows its work.
@@ -176,7 +177,7 @@ class Agent:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether the person wants the work to end: this agent's, or that of the one that it works for."""
+        """Whether the person wants the work to end, either this agent's or its parent's."""
         return self._is_stopped or (self._parent is not None and self._parent.is_stopped)
 
     @is_stopped.setter
@@ -198,34 +199,34 @@ class Agent:
         """Write the first record of the session.
 
         Args:
-            about: what a resume has to know beside the session, as JSON.
+            about: what a resume has to know besides the session, as JSON.
         """
         self.record(BEGUN, {"header": self.session.header(), **about})
 
     def feed(self, event: Event, handles: tuple[str, ...] = ()) -> None:
-        """Write an event to the journal, then tell the session.
+        """Write an event to the journal, then feed it to the session.
 
         Args:
             event: what happened.
             handles: artifacts that the event names, which live as long as the session.
 
         Raises:
-            CallerError: for an event that the session does not take; it is not written.
-            StoreFault: where it cannot be written; the session has not heard of it then.
+            CallerError: for an event that the session does not accept; it is not written.
+            StoreFault: if it cannot be written; then the session has not heard of it.
         """
-        # Secrets go before anybody knows the event, so that a replay of what was written gives the session that was, and
-        # the same requests. Tools still run the calls as the model made them.
+        # Secrets are removed before anyone sees the event, so that a replay of what was written gives the same session and the same
+        # requests. Tools still run the calls as the model made them.
         clean = without_secrets(event)
         if isinstance(event, Replied):
             self._calling.remember(self.session.state, event)
-        # Judged first, written next, believed last: a journal never holds an event that a replay would refuse, and the
-        # session never knows one that a kill could take back.
+        # Judged first, written next, applied last: a journal never holds an event that a replay would refuse, and the session never
+        # knows one that a kill could take back.
         state = after(self.session.state, clean)
         self.record(name_of(clean), to_dict(clean), handles)
         self.session.state = state
 
     def record(self, kind: str, data: dict[str, Json], handles: tuple[str, ...] = ()) -> None:
-        """Write a record beside the events.
+        """Write a record other than an event.
 
         Args:
             kind: its type.
@@ -241,13 +242,13 @@ class Agent:
     # ── the loop ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def run(self, prompt: str | None = None, *, max_turns: int | None = None, told: str = "") -> AgentRun:
-        """Work on a prompt, or go on with what is open, until the session awaits the user or stops.
+        """Work on a prompt, or continue open work, until the session awaits the user or stops.
 
         Args:
-            prompt: what the user says; None goes on with what is open.
-            max_turns: after so many answers of the model the work is stopped as by an interrupt; None sets no end.
-            told: what the model has to know before it goes on, such as which files have changed: it stands in its next
-                request, behind the prompt or behind the results of the calls that are open.
+            prompt: what the user says; None continues open work.
+            max_turns: after so many answers of the model the work is stopped as by an interrupt; None sets no limit.
+            told: what the model has to know before it continues, such as which files have changed: added to its next request,
+                after the prompt or after the results of the open calls.
         """
         self.journal.claim()
         before = self._before = self.session.state
@@ -256,7 +257,7 @@ class Agent:
         if prompt is None:
             self.told = told
         else:
-            if before.phase not in {"idle", "ended"}:  # the person says something else: what was open is closed
+            if before.phase not in {"idle", "ended"}:  # the person says something else: open work is closed
                 if self.children is not None:
                     told = "\n\n".join(filter(None, (told, *self.children.cut_off())))
                 self.feed(Interrupted())
@@ -269,9 +270,9 @@ class Agent:
         return self._came_of_it(outcome, message)
 
     def broken_off(self) -> AgentRun:
-        """Return what came of a run that an interrupt broke off where it was, as a kill would have.
+        """Return the result of a run that an interrupt broke off where it was, as a kill would have.
 
-        The journal holds all that was acknowledged, and a resume looks at the rest.
+        The journal holds all that was acknowledged, and a resume checks the rest.
         """
         return self._came_of_it("interrupted", self._stopped())
 
@@ -295,7 +296,7 @@ class Agent:
         )
 
     def _until_done(self, max_turns: int | None) -> tuple[str, str]:
-        """Carry out steps until there is none; return the outcome and what to tell the person."""
+        """Carry out steps until there are none; return the outcome and what to tell the person."""
         step = self._first_step()
         while True:
             if isinstance(step, Await):
@@ -316,15 +317,15 @@ class Agent:
             if isinstance(step, Wait) and (words := self._outlasted(step)):
                 self.feed(Interrupted())
                 return "outage", words
-            # Looked at before every step: the session is then at a place from which the next prompt goes on, with every
-            # open call closed by the interrupt.
+            # Checked before every step: the session is then where the next prompt can continue, with every open call closed by the
+            # interrupt.
             spent = max_turns is not None and self.session.state.all_turns >= max_turns and isinstance(step, Ask)
             if self.is_stopped or spent:
                 self.feed(Interrupted())
                 return "max_turns" if spent else "interrupted", self._stopped()
             if isinstance(step, Ask):
                 if self.purse is not None:
-                    # While this agent asks no child of it works: what one holds was left to it by a kill.
+                    # While this agent asks, no child of it works: any tokens a child holds were left by a kill.
                     self.purse.release_children()
                 affordable = self._asking.affordable(step)
                 if affordable is None:
@@ -335,26 +336,26 @@ class Agent:
             step = self.session.next_step()
 
     def _evidence(self, reason: str) -> str:
-        """Return what is said behind why a session ends: the provider's own words, or what the tools answered last."""
+        """Return the evidence for why a session ends: the provider's own words, or what the tools answered last."""
         if self._asking.outage is not None:
             return f" It said: {self._asking.outage[1]}"
         newest = self._calling.newest
         return f" The last call: {newest}" if newest and reason in {"errors", "loop"} else ""
 
     def _way_on(self, reason: str) -> str:
-        """Return the command that goes on with a session that ended; empty for a child, whose parent goes on."""
+        """Return the command that continues a session that ended; empty for a child, whose parent continues."""
         if self._parent is not None:
             return ""
         words = '"QUESTION"' if reason in _WORDS_WANTED else ""
         return f"\nTo go on: {self.command('resume', words)}"
 
     def _said_nothing(self) -> str:
-        """Return what is said where the model answered nothing, and nothing again."""
+        """Return the message when the model answered nothing twice."""
         again = self.command("resume", '"QUESTION"')
         return f"{self._asking.ended_empty} Asked once more it was the same. To ask again: {again}"
 
     def _used_up(self, step: Ask) -> str:
-        """Return what is said where the next request would take more than the budget has left."""
+        """Return the message when the next request would take more than the budget has left."""
         assert self.purse is not None  # noqa: S101 - without one everything is affordable
         account, next_tokens = self.purse.account, self._asking.most_tokens(step)
         said = f"The budget is used up: of {account.granted_tokens} tokens {account.left_tokens} are left, and the next request"
@@ -365,7 +366,7 @@ class Agent:
         return f"Stopped; nothing is lost. To continue: {self.command('resume')}"
 
     def _first_step(self) -> Step:
-        """Return the first step of a run; it waits for nothing, since whoever begins a run has looked at what failed before."""
+        """Return the first step of a run; it never waits, since the person who starts a run has seen what failed before."""
         step = self.session.next_step()
         if not isinstance(step, Wait):
             return step
@@ -391,7 +392,7 @@ class Agent:
                 self._wait(step)
 
     def _wait(self, step: Wait) -> None:
-        """Wait until something may be sent again; an interrupt ends it, and every so often the listener hears how long it is."""
+        """Wait until something may be sent again; an interrupt ends the wait, and the listener regularly hears how much is left."""
         told = float("inf")
         while not self.is_stopped and (left := step.until_seconds - self._clock()) > 0:
             if told - left >= _COUNTDOWN_SECONDS:
@@ -401,10 +402,10 @@ class Agent:
         self.feed(Ticked(now_seconds=self._clock()))
 
     def _until_last_try(self, step: Wait) -> Wait | None:
-        """Return the wait before the last try of an outage; None where its end is further away, or was reached.
+        """Return the wait before the last attempt of an outage; None if its end is further away, or was reached.
 
-        Our own cooldown would go beyond what the person waits for, and an outage is over as soon as the provider answers. What the
-        provider itself asks for is kept: before that it would refuse.
+        Our own cooldown would exceed what the person waits for, and an outage is over as soon as the provider answers. A wait
+        that the provider itself asked for is kept: before that it would refuse.
         """
         if self._asking.outage is None:
             return None
@@ -415,7 +416,7 @@ class Agent:
         return replace(step, until_seconds=end_seconds)
 
     def _outlasted(self, step: Wait) -> str:
-        """Return what to say where an outage would be waited for longer than is wanted; empty where it is waited for."""
+        """Return the message when an outage would last longer than the person waits; empty while it is waited out."""
         if self._asking.outage is None:
             return ""
         since, words = self._asking.outage
@@ -426,7 +427,7 @@ class Agent:
         return f"{lasted} {more} It said: {words}\n{self._stopped()}"
 
     def _ask(self, step: Ask) -> None:
-        """Get an answer, and say what its turn asks for."""
+        """Get an answer, and give the warnings due at its turn."""
         turns = self.session.state.all_turns
         self._asking.ask(step)
         if self.session.state.all_turns == turns:
@@ -438,18 +439,18 @@ class Agent:
             self.listener.step(self.session, warned)
 
     def _budget_warned(self) -> str:
-        """Return what is said once, when most of the budget is spent; empty at any other time."""
+        """Return the warning given once, when most of the budget is spent; empty at any other time."""
         if self.purse is None or self._has_warned_of_budget:
             return ""
         account = self.purse.account
-        # A quarter of a large budget is many requests, of a small one perhaps not even the next.
+        # A quarter of a large budget is many requests, of a small one perhaps less than one.
         if account.left_tokens > max(account.granted_tokens // _LAST_PART, _LAST_REQUESTS * self._asking.asked_tokens):
             return ""
         self._has_warned_of_budget = True
         return f"{account.left_tokens} tokens of the budget of {account.granted_tokens} are left: come to your answer."
 
     def _turns_warned(self) -> str:
-        """Return what is said when the turns reach a rung of the profile (S-1); empty at any other turn."""
+        """Return the warning when the turns reach a rung of the profile (S-1); empty at any other turn."""
         state = self.session.state
         rungs = sorted(rung.turns for rung in state.limits.rungs if rung.turns is not None)
         if state.turns not in rungs[:-1]:
@@ -458,7 +459,7 @@ class Agent:
         return f"{state.turns} turns since the last fresh start: a handoff comes at {ahead} or soon after. Finish what is open."
 
     def escalate(self) -> None:
-        """Tell the listener of so many failures in a row (S-11)."""
+        """Tell the listener about repeated failures in a row (S-11)."""
         state = self.session.state
         if state.faults.escalates(state.limits.errors):
             self.listener.step(self.session, escalated(state.faults.row))
@@ -466,10 +467,10 @@ class Agent:
     # ── forgetting ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def _compact(self, step: Compact) -> None:
-        """Apply a plan, keep what it takes from view, and feed the edits."""
+        """Apply a plan, keep what it removes from view, and feed the edits."""
         before = self.session.state.transcript
         smaller = apply(before, step.plan, keep_all=partial(put_texts, self.store))
-        # The edits and not the plan: handles are known only now, and a replay must not store anything again.
+        # The edits, not the plan: handles are known only now, and a replay must not store anything again.
         edits = tuple(asdict(edit) for edit in smaller.edits[len(before.edits) :])
         handles = tuple(edit["handle"] for edit in edits if edit["handle"])
         self.feed(Compacted(edits=edits, strategy=step.strategy, reserve_tokens=step.reserve_tokens), handles)
@@ -477,12 +478,12 @@ class Agent:
         self.listener.step(self.session, f"{what} ({step.strategy})")
 
     def _summarise(self, step: Summarise) -> None:
-        """Ask the model for a summary and feed its words, or that there are none."""
+        """Ask the model for a summary and feed its words, or None if there are none."""
         ask = Ask(transcript=begin(self.model.wire, prompt=step.prompt), reserve_tokens=_SUMMARY_TOKENS)
         self.feed(Summarised(text=self._asking.words(ask)))
 
     def _hand_off(self, step: HandOff) -> None:
-        """Keep the whole conversation, write the handoff that names it, and begin afresh."""
+        """Keep the whole conversation, write the handoff that names it, and start afresh."""
         whole = "".join(
             json.dumps(entry.raw, ensure_ascii=False) + "\n" for entry in self.session.state.transcript.visible()
         )
@@ -495,5 +496,5 @@ class Agent:
 
 
 def escalated(row: int) -> str:
-    """Return what a person is told while a session goes on after failures."""
+    """Return the message to a person while a session continues after failures."""
     return f"{row} failures in a row, told above; the work goes on, and Ctrl-C stops it with nothing lost"

@@ -26,23 +26,23 @@ from penstock.workspace.own_files import open_own
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Linux 6.2. Before it, any file of the user's could be cut to nothing (`truncate`).
+# Linux 6.2. Before it, any file of the user's could be emptied (`truncate`).
 LANDLOCK_ABI = 3
-"""The least version of Landlock that is enough of a wall."""
+"""The lowest version of Landlock that is a sufficient wall."""
 NOT_RUN = 126
-"""The exit code of a command that was not run, as of one that a shell cannot run."""
+"""The exit code of a command that was not run, as a shell uses it."""
 
-# No home, no `/etc` as a whole, no `/sys`, `/run` or `/var`: those say who the user is and what else runs.
+# No home, no `/etc` as a whole, no `/sys`, `/run` or `/var`: those reveal who the user is and what else runs.
 SYSTEM = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"),
     *("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload", "/etc/alternatives"),
     *("/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/localtime", "/etc/mime.types", "/etc/gitconfig"),
     *("/etc/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf", "/etc/crypto-policies"),
 )
-"""What programs of the system need to start and to find their way; no other file of the machine is there for a command."""
+"""What system programs need to start and to find their way; no other file of the machine is visible to a command."""
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
-# Settings of the kernel, the whole machine's: root may write them without any power, and `kernel.core_pattern` names a program
-# that the kernel runs outside of every wall. bubblewrap covers some of these, and not `sys`, whose folder nobody can write.
+# Kernel settings of the whole machine: root may write them without any capability, and `kernel.core_pattern` names a program that
+# the kernel runs outside every wall. bubblewrap covers some of these, but not `sys`, whose folder nobody can write.
 _SETTINGS = tuple(
     f"/proc/{name}" for name in ("sys", "sysrq-trigger", "acpi", "driver", "fs", "mtrr", "pressure", "scsi")
 )
@@ -51,15 +51,15 @@ _PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_CAPBSET_READ, _PR_CAPBSET_DROP = 1, 22, 
 _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT = 36, 38, 47
 _SECCOMP_MODE_FILTER, _CLEAR_ALL = 2, 4
 _RUN_AND_READ = landlock._EXECUTE | landlock._READ_FILE | landlock._READ_FOLDER
-# To make character and block devices, and to steer them.
+# Rights to make character and block devices, and to control them.
 _DEVICE_RIGHTS = 1 << 6 | 1 << 11 | landlock._IOCTL_DEVICE
-_ARCHITECTURES = {  # of linux/audit.h; the numbers of socket and socketpair
+_ARCHITECTURES = {  # from linux/audit.h; the numbers of socket and socketpair
     "x86_64": (0xC000003E, 41, 53),
     "aarch64": (0xC00000B7, 198, 199),
 }
-# prlimit64: who gives another process of the user a second of processor time ends it, which Landlock knows nothing of.
+# prlimit64: giving another process of the user one second of processor time ends it, which Landlock does not cover.
 _LIMIT = {"x86_64": 302, "aarch64": 261}
-# ptrace: who traces the first process of its own namespace stops the one that would see the end of the command.
+# ptrace: tracing the first process of its own namespace stops the one that would see the end of the command.
 _TRACE = {"x86_64": 101, "aarch64": 117}
 # What processes of one user share without a file: shmget, shmat, shmctl, semget, semop, semctl, shmdt, msgget, msgsnd, msgrcv,
 # msgctl, semtimedop (SysV); mq_open, mq_unlink, mq_timedsend, mq_timedreceive, mq_notify, mq_getsetattr (POSIX; its shared memory
@@ -70,9 +70,9 @@ _SHARED = {
 }
 _KEYS = {"x86_64": (248, 249, 250), "aarch64": (217, 218, 219)}
 _JOIN_SESSION_KEYRING = 1
-# On every architecture; its queue makes sockets, too, of any family.
+# The same number on every architecture; its queue can also make sockets, of any family.
 _IO_URING_SETUP = 425
-# Families of sockets that a network namespace divides (address_families(7)): UNIX, INET, INET6, NETLINK. Others lead out of it: on
+# Families of sockets that a network namespace isolates (address_families(7)): UNIX, INET, INET6, NETLINK. Others lead out of it: on
 # a virtual machine AF_VSOCK reaches the services of its host.
 _DIVIDED = (1, 2, 10, 16)
 
@@ -83,7 +83,7 @@ class ProcessLimits(NamedTuple):
     max_processes: int
     """Processes and threads at once, together."""
     max_memory_bytes: int
-    """Memory: of all together where there is a control group, else of each process."""
+    """Memory: of all processes together if there is a control group, else of each process."""
     max_open_files: int
     """Open files of each process."""
     max_file_bytes: int
@@ -99,46 +99,46 @@ def arguments(
     limits: ProcessLimits,
     guarded: Sequence[str] = (),
 ) -> list[str]:
-    """Return how to start this process.
+    """Return the command line that starts this process.
 
     Args:
         wall: `landlock`, or the path of bubblewrap.
         root: where the command runs and may write.
-        home: its HOME, where it may write too.
-        readable: folders outside of both that it may read and run programs from.
+        home: its HOME, where it may also write.
+        readable: folders outside both that it may read and run programs from.
         command: as for `sh -c`.
         limits: what it may take.
-        guarded: files and folders in the root that it may read and not write, with the folders that may not be renamed to get
-            around that (those end with `/`); Landlock can do so for the root alone.
+        guarded: files and folders in the root that it may read but not write, with the folders that may not be renamed to bypass
+            that (those end with `/`); Landlock can do so only for the root itself.
     """
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    # `-I -S`: neither variables, nor the current folder (which is a stranger's), nor site packages are looked at; the
-    # one path that is added is ours.
+    # `-I -S`: neither variables, nor the current folder (which is a stranger's), nor site packages are searched; the one path that
+    # is added is ours.
     begin = "import sys; sys.path.insert(0, sys.argv[1]); from penstock.agent.sandbox import main; main(*sys.argv[2:])"
     start = [sys.executable, "-I", "-S", "-c", begin, package, wall, root, home, command]
     return [*start, *map(str, limits), str(len(readable)), *readable, *guarded]
 
 
 def filters_system_calls() -> bool:
-    """Return whether the calls that make sockets are known by number on this machine."""
+    """Return whether the numbers of the calls that make sockets are known for this machine."""
     return os.uname().machine in _ARCHITECTURES
 
 
 def main(wall: str, root: str, home: str, command: str, *rest: str) -> NoReturn:
-    """Run the command, and end as it does: with its exit code, or 128 and the signal that ended it, as shells say it."""
+    """Run the command, and end as it does: with its exit code, or 128 plus the signal that ended it, as shells report it."""
     limits = ProcessLimits(*map(int, rest[:4]))
     paths, count = rest[5:], int(rest[4])
     groups = cgroups.make({"pids": limits.max_processes, "memory": limits.max_memory_bytes})
-    # prctl(2): orphans below become children of this process and not of init, so that a command which forks twice and
-    # makes a session of its own is still found.
+    # prctl(2): orphaned descendants become children of this process, not of init, so that a command which forks twice and makes its
+    # own session is still found.
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     child = os.fork()
     if child == 0:
         _run(wall, root, home, command, paths[:count], paths[count:], limits, groups)
     over = select.poll()
     over.register(os.pidfd_open(child), select.POLLIN)
-    # Standard input is a pipe that nobody writes to: it becomes ready when its other end is closed, by us or because we
-    # were killed.
+    # Standard input is a pipe that nobody writes to: it becomes ready when its other end is closed, by us or because we were
+    # killed.
     over.register(0, select.POLLIN)
     over.poll()
     status = os.waitstatus_to_exitcode(_end_all(child))
@@ -163,13 +163,13 @@ def _run(
     try:
         import resource
 
-        # Should the process between be killed itself, the command dies with it.
+        # If this intermediate process is killed itself, the command dies with it.
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         os.setsid()
         with open_own(os.devnull) as nothing:
             os.dup2(nothing.fileno(), 0)
         os.closerange(3, os.sysconf("SC_OPEN_MAX"))
-        # Python ignores these two, and so would what it starts: a `yes | head` would not end.
+        # Python ignores these two, and its children would inherit that: a `yes | head` would not end.
         for ignored in (signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(ignored, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -190,10 +190,10 @@ def _run(
 
 
 def _limit(limits: ProcessLimits, groups: dict[str, str]) -> None:
-    """Set the limits of this process and of each that it starts; those that a control group has are left to it.
+    """Set the limits of this process and its descendants; those that a control group enforces are left to it.
 
     Raises:
-        OSError: where the kernel refuses; then the command is not run.
+        OSError: if the kernel refuses; then the command is not run.
     """
     import resource
 
@@ -202,7 +202,7 @@ def _limit(limits: ProcessLimits, groups: dict[str, str]) -> None:
         # Data, not address space: programs with a garbage collector reserve terabytes that they never touch.
         wanted[resource.RLIMIT_DATA] = limits.max_memory_bytes
     if "pids" not in groups:
-        # The kernel counts all processes and threads of the user, whoever started them: as many more as now.
+        # The kernel counts all processes and threads of the user, whoever started them: so the limit is added to the present count.
         wanted[resource.RLIMIT_NPROC] = _own_threads() + limits.max_processes
     for kind, limit in wanted.items():
         hard = resource.getrlimit(kind)[1]
@@ -224,16 +224,16 @@ def _own_threads() -> int:
 
 
 def _leave_keyring() -> None:
-    """Leave the keyring of the session that we were started in, with its keys, for an empty one. Raises OSError."""
+    """Replace the keyring of the session that we were started in, with its keys, by an empty one. Raises OSError."""
     if numbers := _KEYS.get(os.uname().machine):
         _checked(int(ctypes.CDLL(None, use_errno=True).syscall(numbers[2], _JOIN_SESSION_KEYRING, None)))
 
 
 def _confine(root: str, home: str, readable: Sequence[str], guarded: Sequence[str]) -> None:
-    """Raise the walls: Landlock for files, and a filter of system calls for what it knows nothing of.
+    """Build the walls: Landlock for files, and a filter of system calls for what Landlock does not cover.
 
     Raises:
-        OSError: where the kernel refuses any of it; then the command is not run.
+        OSError: if the kernel refuses any of it; then the command is not run.
     """
     offered = landlock.abi()
     files = (1 << landlock._FILE_RIGHTS[min(offered, 5)]) - 1
@@ -242,18 +242,17 @@ def _confine(root: str, home: str, readable: Sequence[str], guarded: Sequence[st
         landlock._BIND_TCP | landlock._CONNECT_TCP if offered >= 4 else 0,
         landlock._ABSTRACT_UNIX_SOCKETS | landlock._SIGNALS if offered >= 6 else 0,
     )
-    # The kernel refuses a ruleset with fields that it does not know: versions before 4 have no networks, before 6 no
-    # scopes.
+    # The kernel refuses a ruleset with fields that it does not know: versions before 4 have no networks, before 6 no scopes.
     size = 24 if offered >= 6 else 16 if offered >= 4 else 8
     ruleset = _checked(landlock._syscall(landlock._CREATE_RULESET, ctypes.byref(rules), size, 0))
     for path in (*SYSTEM, *readable, *guarded):
         landlock._allow(ruleset, path, _RUN_AND_READ)
-    # What may be read alone has no second rule: rights of several rules for one folder add up.
+    # Read-only paths get no second rule: rights of several rules for one folder add up.
     for path in ({root, home} - {*guarded}) | {*_DEVICES}:
         landlock._allow(ruleset, path, files & ~_DEVICE_RIGHTS)
     _drop_powers()
-    # Without it only root may restrict itself (landlock(7), seccomp(2)). The filter of calls is the last, behind every
-    # call that the walls themselves take.
+    # Without it only root may restrict itself (landlock(7), seccomp(2)). The filter of calls comes last, after every call that the
+    # walls themselves make.
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
     _checked(landlock._syscall(landlock._RESTRICT_SELF, ruleset, 0))
     machine = os.uname().machine
@@ -265,14 +264,14 @@ def _confine(root: str, home: str, readable: Sequence[str], guarded: Sequence[st
 
 
 def _drop_powers() -> None:
-    """Drop every capability for the next program, root's too: files are all that Landlock knows of. Raises OSError."""
+    """Drop every capability for the next program, root's too: Landlock covers only files. Raises OSError."""
     _prctl(_PR_CAP_AMBIENT, _CLEAR_ALL)
     # Another user's capabilities end with this program.
     for capability in range(64 if os.geteuid() == 0 else 0):
         try:
             is_held = _prctl(_PR_CAPBSET_READ, capability)
         except OSError:
-            # Behind the last that the kernel knows.
+            # Beyond the last capability that the kernel knows.
             return
         if is_held:
             _prctl(_PR_CAPBSET_DROP, capability)
@@ -283,20 +282,19 @@ def _filter(machine: str, denied: Sequence[int], *, without_sockets: bool) -> by
 
     Args:
         machine: as `uname` names it.
-        denied: numbers of calls there, denied whatever their arguments.
-        without_sockets: whether no socket is made but a connected pair of streams, which cannot be led elsewhere, and each process
-            sets its own limits alone; else those of the families are made that a network of its own divides, and the first
-            process of the namespace is traced by none.
+        denied: numbers of calls on that machine, denied whatever their arguments.
+        without_sockets: if True, no socket can be made except a connected pair of streams, which cannot be redirected, and each
+            process may set only its own limits; if False, only sockets of families that a network namespace isolates can be
+            made, and the first process of the namespace cannot be traced.
     """
-    # Classic BPF over struct seccomp_data (seccomp(2)): a row is (code, lines to skip if true, lines to skip if false,
-    # value). A jump counts from the next line, hence `deny - 5` on line 4. All calls of the family are denied by their
-    # number, whatever the arguments, because a filter cannot look behind pointers; the type of a pair is a plain
-    # number.
+    # Classic BPF over struct seccomp_data (seccomp(2)): a row is (code, lines to skip if true, lines to skip if false, value). A
+    # jump counts from the next line, hence `deny - 5` on line 4. All calls of the family are denied by their number, whatever the
+    # arguments, because a filter cannot look behind pointers; the type of a pair is a plain number.
     load, equal, at_least, mask, answer = 0x20, 0x15, 0x35, 0x54, 0x06
     call, architecture, first_argument, second_argument = 0, 4, 16, 24  # places in struct seccomp_data
     known, socket, socketpair = _ARCHITECTURES[machine]
     numbers = (*denied, _IO_URING_SETUP, *((socket,) if without_sockets else ()))
-    own = 3  # lines about limits or tracing, behind the numbers, each of which is a line
+    own = 3  # lines about limits or tracing, after the numbers, each of which is a line
     behind = 5 + len(numbers) + own
     deny = behind + (5 if without_sockets else 2 + len(_DIVIDED))
     allow = deny + 1
@@ -325,7 +323,7 @@ def _filter(machine: str, denied: Sequence[int], *, without_sockets: bool) -> by
     lines = (
         (load, 0, 0, architecture),
         (equal, 1, 0, known),
-        (answer, 0, 0, 0x80000000),  # a program of another architecture is ended: its calls have other numbers
+        (answer, 0, 0, 0x80000000),  # a program of another architecture is killed: its calls have other numbers
         (load, 0, 0, call),
         (at_least, deny - 5, 0, 0x40000000),  # x32, the other numbers of x86-64
         *((equal, deny - 6 - at, 0, number) for at, number in enumerate(numbers)),
@@ -337,15 +335,15 @@ def _filter(machine: str, denied: Sequence[int], *, without_sockets: bool) -> by
 
 
 def _bubblewrap(program: str, root: str, home: str, readable: Sequence[str], guarded: Sequence[str]) -> list[str]:
-    """Return the command line of the same wall by namespaces: nothing else is there at all.
+    """Return the command line that builds the same wall with namespaces: nothing else is visible at all.
 
-    The folders that can be written come last, over what holds them, and over these what may be read alone.
+    Writable folders come last, over what contains them, and read-only paths over these.
     """
     line = [program, "--unshare-all", "--die-with-parent", "--cap-drop", "ALL"]
     machine = os.uname().machine
     if machine in _KEYS:
-        # Namespaces divide queues and memory, not keyrings, nor every kind of socket. bubblewrap puts the filter up behind its own
-        # calls.
+        # Namespaces isolate queues and memory, but not keyrings, nor every kind of socket. bubblewrap installs the filter after its
+        # own calls.
         handed = os.memfd_create("filter", 0)
         os.write(handed, _filter(machine, _KEYS[machine], without_sockets=False))
         os.lseek(handed, 0, os.SEEK_SET)
@@ -356,7 +354,7 @@ def _bubblewrap(program: str, root: str, home: str, readable: Sequence[str], gua
     for path in (root, home):
         line += ["--bind", path, path]
     for path in guarded:
-        # A mount point cannot be renamed: `.git` is one of its own, or it could be moved away with what is guarded in it.
+        # A mount point cannot be renamed: `.git` is one, or it could be moved away with what is guarded in it.
         line += ["--bind-try" if path.endswith("/") else "--ro-bind-try", path.rstrip("/"), path.rstrip("/")]
     return [*line, "--chdir", root, "--"]
 
@@ -368,16 +366,15 @@ def _end_all(child: int) -> int:
     """End all that the command started, and return its wait status."""
     status = 0
     while True:
-        # Killed one by one, a program that forks faster than it is killed would win. Stopped, none of them can start
-        # another: whoever was started meanwhile is found by the next look, until a look finds nobody new. Then all are
-        # killed at once and reaped; what was reparented to us in between goes through the same again, until there is no
-        # child left.
+        # Killed one by one, a program that forks faster than it is killed would win. A stopped process cannot start another:
+        # whatever was started meanwhile is found by the next scan, until a scan finds nothing new. Then all are killed at once and
+        # reaped; what was reparented to us in between goes through the same again, until there is no child left.
         stopped: set[int] = set()
         while new := _below(os.getpid()) - stopped:
             _signal(new, signal.SIGSTOP)
             stopped |= new
         _signal(stopped, signal.SIGKILL)
-        patience = 0  # for the first, and then for those that have ended by now
+        patience = 0  # blocks for the first, and then only collects those that have ended by now
         try:
             while (ended := os.waitpid(-1, patience))[0]:
                 patience = os.WNOHANG
@@ -388,14 +385,14 @@ def _end_all(child: int) -> int:
 
 
 def _below(process: int) -> set[int]:
-    """Return all that descend from a process, by what the kernel says of every process."""
+    """Return all descendants of a process, from what the kernel says of every process."""
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):
         if name.isdecimal():
             try:
                 with open_own(f"/proc/{name}/stat") as file:
-                    # The name of a program stands in brackets and may hold blanks and brackets itself: the fields are
-                    # counted from the last one.
+                    # The name of a program is in brackets and may itself hold blanks and brackets: the fields are counted from the
+                    # last bracket.
                     parent = int(file.read().rpartition(b")")[2].split()[1])
             except (OSError, IndexError):
                 continue  # it has ended
@@ -410,7 +407,7 @@ def _below(process: int) -> set[int]:
 
 
 def _signal(processes: set[int], number: signal.Signals) -> None:
-    """Send a signal to processes; one that has ended meanwhile is passed over."""
+    """Send a signal to processes; one that has ended meanwhile is skipped."""
     for process in processes:
         try:
             os.kill(process, number)

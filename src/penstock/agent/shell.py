@@ -43,32 +43,32 @@ if TYPE_CHECKING:
     from penstock.store import Store
     from penstock.text.json_access import Json
 
-# Claude Code and Codex give a command as long when nothing is said.
+# The same default as in Claude Code and Codex.
 SECONDS = 120.0
-"""How long a command may take where nobody says."""
+"""How long a command may take by default."""
 # As for every other tool (G-1).
 ALLOWANCE_BYTES = 28_000
-"""How large a result may be where nobody says, its header included."""
+"""How large a result may be by default, including its header."""
 KIND = "run"
-"""The kind of the intents of this tool, in a journal."""
+"""The kind of this tool's intents in a journal."""
 _NAME = "run_command"
 # Linux takes 131,071 in one argument.
 _MAX_COMMAND_BYTES = 100_000
 _HEADER_BYTES = 160
 _NAMED_PLACES = 5
-"""How many places that other programs run unasked are named behind a command that made them."""
+"""How many of the places a command made that other programs run unasked are named after it."""
 _PART_BYTES = 1 << 16
-# For the end of a command whose time is up: thousands of processes take seconds.
+# For ending a command whose time is up: thousands of processes take seconds.
 _GRACE_SECONDS = 10.0
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 class Shell:
-    """The tool that runs commands beneath a root. Close it: it has a temporary folder.
+    """The tool that runs commands beneath a root. Close it after use: it has a temporary folder.
 
     Attributes:
         confinement: which wall is in force, in words for people.
-        passed_over: which walls come before it and are not in force, each with the reason.
+        passed_over: which preferred walls are not in force, each with the reason.
         root: the folder that commands run in, without links.
         tools: the tool `run_command`.
     """
@@ -99,18 +99,18 @@ class Shell:
             seconds: how long one command may take.
             allowance_bytes: how large a result may be.
             store: where whole outputs are kept, or how it is opened; None is the user's own.
-            readable: folders outside the root that commands may read and run programs from: toolchains in a home, for
-                one.
+            readable: folders outside the root that commands may read and run programs from, such as toolchains in a home.
             confinement: `bubblewrap`, `landlock`, or `auto`, which takes the first of the two that works.
-            allow_write_to: paths in the root that commands may write although other programs run what stands there unasked,
-                such as `.git`; a folder allows all in it. Under Landlock they all may be written, unless the root stands in one.
+            allow_write_to: paths in the root that commands may write although other programs run their content unasked, such as
+                `.git`; a folder allows everything in it. Under Landlock all such paths may be written, unless the root is inside
+                one.
             max_processes: processes and threads of a command at once.
             max_memory_bytes: memory of a command; None is three quarters of the machine's.
             max_open_files: open files of each process.
             max_file_bytes: the size of a file that a command writes.
 
         Raises:
-            CallerError: where no wall stands, off Linux, or for a root, time or allowance that cannot be.
+            CallerError: if no wall works, on anything but Linux, or for an invalid root, time or allowance.
             ToolError: for a path in `allow_write_to` that is empty or leads out of the root.
         """
         if allowance_bytes < MIN_ALLOWANCE:
@@ -126,7 +126,7 @@ class Shell:
         self._seconds = seconds
         self._allowance = Allowance.bytes(allowance_bytes - _HEADER_BYTES)
         self._store = store
-        # The Python that tests of the root may need, too; "/" would open everything.
+        # Tests of the root may need this Python too; "/" would open everything.
         ours = {sys.prefix, sys.base_prefix} - {"/"}
         with closing(Root(self.root)) as looking:
             self._allowed = [looking.relative(path) for path in allow_write_to]
@@ -153,27 +153,24 @@ class Shell:
         self._remove_home()
 
     def interrupt(self) -> None:
-        """End the command that runs, if any: its call returns what there is. From any thread, or from a handler of a
-        signal.
-        """
+        """End the running command, if any: its call returns what there is. Callable from any thread, or from a signal handler."""
         for process in tuple(self._running):
             process.interrupt()
 
     # ── the tool ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def intent(self, name: str, arguments: Mapping[str, Json]) -> Intent:
-        """Return the command, as the journal shows it; it has no digest, for nobody can foretell what it changes."""
+        """Return the command, as the journal shows it; it has no digest, since nobody can predict what it changes."""
         del name
         return Intent(KIND, escape.clip(str(arguments.get("command", ""))))
 
     def settled(self, kind: str, what: str, digest: str) -> Settled:
-        """Return `unknown`: what a command that was cut off has done, nobody can tell."""
+        """Return `unknown`: nobody can tell what an interrupted command has done."""
         del kind, what, digest
         return "unknown"
 
     def run(self, name: str, arguments: Mapping[str, Json]) -> Acted:
-        """Run a command. It has failed when it was not run or not to its end; what its exit code says is for the model
-        to judge.
+        """Run a command. It failed if it was not run or not to its end; its exit code is for the model to judge.
 
         Args:
             name: `run_command`.
@@ -198,7 +195,7 @@ class Shell:
         return Acted(fitting.bounded(text), bool(ended.why), what, handles=ended.handles, advice=ended.advice)
 
     def _check_root(self) -> None:
-        """Raise `ToolError` where another folder, or none, stands at the path of the root.
+        """Raise `ToolError` if another folder, or none, is at the path of the root.
 
         The file tools hold the folder itself, whatever its path is by now; a command is given the path: edits would go to one
         project, and commands to the other.
@@ -212,14 +209,13 @@ class Shell:
     def _ran(self, wall: str, command: str) -> _Ended:
         """Run a command behind a wall and return how it ended, with its output cut and kept.
 
-        The output is read beside this thread: an interrupt of it finds it waiting, and ends the command before it goes
-        on.
+        Another thread reads the output: an interrupt finds this one waiting, and ends the command before it continues.
         """
         begun = time.monotonic()
-        # Looked for at each command: the one before may have cloned a repository.
+        # Checked at each command: the previous one may have cloned a repository.
         places = unasked_places(self.root, self._allowed)
         guarded = [path for path in places if can_be_guarded(path)]
-        if wall == "landlock":  # it can take a right from the root as a whole, and not from what is in it
+        if wall == "landlock":  # it can remove a right from the root as a whole, but not from parts of it
             guarded = [path for path in guarded if path == self.root]
         line = sandbox.arguments(wall, self.root, self._home, self._readable, command, self._limits, guarded)
         process = _Process(line, self._environment(), self._running)
@@ -244,10 +240,10 @@ class Shell:
         return _Ended(code, why, passed.result, seconds, passed.handles, self._made_unasked(places))
 
     def _made_unasked(self, before: Sequence[str]) -> str:
-        """Return what there is to say of what a command made and other programs run unasked; empty where it made nothing of it.
+        """Return the message about what a command made and other programs run unasked; empty if it made nothing of the kind.
 
-        A wall guards what is there when it is put up. New hooks and a new configuration of a repository that was there are set
-        aside; the rest, such as a project that was cloned, is named.
+        A wall guards what exists when it is built. New hooks and a new configuration of a repository that was there are set
+        aside; the rest, such as a cloned project, is named.
         """
         said = []
         if aside := set_aside(self.root, before, self._allowed):
@@ -262,7 +258,7 @@ class Shell:
         return "\n".join(said)
 
     def _opened(self) -> Store:
-        """Return the store for a whole output, opened only where one has to be kept."""
+        """Return the store for a whole output, opened only if one has to be kept."""
         if self._store is None:
             from penstock.guard.output import default_store
 
@@ -270,9 +266,7 @@ class Shell:
         return self._store() if callable(self._store) else self._store
 
     def _environment(self) -> dict[str, str]:
-        """Return what a command knows of its caller: five variables; of the search path, the folders that it can look
-        into.
-        """
+        """Return what a command knows of its caller: five variables; of the search path, only the folders that it can read."""
         within = [f"{path}/" for path in (self.root, *self._readable, *sandbox.SYSTEM)]
         given = os.environ.get("PATH", "").split(":")
         seen = [
@@ -289,8 +283,8 @@ class Shell:
     # ── walls ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _chosen(self, confinement: str) -> tuple[str, str]:
-        """Return the first wall that stands when it is tried: its name for people, and what `sandbox` calls it."""
-        # bubblewrap first: under Landlock a command changes modes, owners and times of any file of the user's that it can name.
+        """Return the first wall that works when it is tried: its name for people, and what `sandbox` calls it."""
+        # bubblewrap first: under Landlock a command can change modes, owners and times of any file of the user's that it can name.
         walls = {"bubblewrap": self._bubblewrap, "landlock": self._landlock}
         if confinement not in {*walls, "auto"}:
             raise CallerError(f"confinement={confinement!r}: bubblewrap, landlock or auto")
@@ -302,7 +296,7 @@ class Shell:
             if not wall:
                 missing.append(f"{name}: {shown}")
                 continue
-            # Tried and not believed: a kernel may offer Landlock and a container's own filter may forbid it.
+            # Tested, not assumed: a kernel may offer Landlock while a container's own filter forbids it.
             tried = self._ran(wall, "exit 0")
             if tried.code == 0:
                 self.passed_over = tuple(missing)
@@ -314,7 +308,7 @@ class Shell:
         )
 
     def _landlock(self) -> tuple[str, str]:
-        """Return Landlock in words and by name; the name is empty where it is not to be had, and the words say why."""
+        """Return Landlock in words and by name; the name is empty if it is not available, and the words say why."""
         offered = landlock.abi()
         if offered < sandbox.LANDLOCK_ABI:
             return f"the kernel offers version {offered}, and {sandbox.LANDLOCK_ABI} is needed", ""
@@ -323,10 +317,10 @@ class Shell:
         return f"Landlock {offered} and a filter of system calls", "landlock"
 
     def _bubblewrap(self) -> tuple[str, str]:
-        """Return bubblewrap in words and by path; the path is empty where it is not installed."""
+        """Return bubblewrap in words and by path; the path is empty if it is not installed."""
         for folder in f"{os.environ.get('PATH', '')}:{_PATH}".split(":"):
             program = os.path.realpath(os.path.join(folder, "bwrap"))
-            # What the root holds is foreign, a wall of its own above all.
+            # Everything in the root is foreign, a wall program above all.
             if os.access(program, os.X_OK) and not program.startswith(f"{self.root}/"):
                 return f"bubblewrap ({program})", program
         return "bwrap is not installed", ""
@@ -336,27 +330,27 @@ class _Ended(NamedTuple):
     """How a command ended."""
 
     code: int
-    """The command's exit code, or 128 and the signal that ended it."""
+    """The command's exit code, or 128 plus the signal that ended it."""
     why: str
     """Why it did not end by itself; else empty."""
     output: str
     seconds: float
     handles: tuple[str, ...]
-    """Where a whole output is kept that is shown in part."""
+    """Handles of a whole output that is shown only in part."""
     advice: str
-    """What it made that other programs run unasked."""
+    """Advice about what the command made that other programs run unasked."""
 
 
 class _Process:
-    """The process beside a command. It ends all when what it holds of us is let go: by us, or because we are gone."""
+    """The process next to a command. It ends everything once its pipe to us is closed: by us, or because we are gone."""
 
     def __init__(self, line: list[str], environment: dict[str, str], running: list[_Process]) -> None:
         self.is_late = False
         self.is_interrupted = False
         self._running = running
         self._output, output = os.pipe()
-        # The process holds the reading end as its standard input; ours is never written to, only closed. Should we be
-        # killed, the kernel closes it: no handler has to run.
+        # The process holds the reading end as its standard input; ours is never written to, only closed. If we are killed, the
+        # kernel closes it: no handler has to run.
         held, hold = os.pipe()
         self._hold = [hold]
         running.append(self)
@@ -384,19 +378,17 @@ class _Process:
         self._gone = os.pidfd_open(self._pid)
 
     def interrupt(self) -> None:
-        """End the command; its output so far still comes."""
+        """End the command; its output so far is still delivered."""
         self.is_interrupted = True
         self._let_go()
 
     def _let_go(self) -> None:
-        """Close our end of the pipe, once: a signal handler and the reader may both get here, and `pop` gives it to one
-        of them.
-        """
+        """Close our end of the pipe, once: a signal handler and the reader may both get here, and `pop` gives it to one of them."""
         with suppress(IndexError):
             os.close(self._hold.pop())
 
     def output(self, until: float) -> Iterator[bytes]:
-        """Yield what comes, until all has ended; at `until` it is ended, and a while later given up."""
+        """Yield the output as it comes, until everything has ended; at `until` the command is ended, and a while later given up."""
         ready = select.poll()
         ready.register(self._output, select.POLLIN)
         while True:
@@ -414,11 +406,11 @@ class _Process:
                 yield part
 
     def ended(self) -> int:
-        """Return the exit code, once it has ended."""
+        """Return the exit code, once the process has ended."""
         self._let_go()
         self._running.remove(self)
         os.close(self._output)
-        # By a descriptor of the process (pidfd), because its number may be another's by the time that a signal is sent.
+        # By a descriptor of the process (pidfd), because its number may be another's by the time a signal is sent.
         gone = select.poll()
         gone.register(self._gone, select.POLLIN)
         if not gone.poll(_GRACE_SECONDS * 1000):
@@ -429,7 +421,7 @@ class _Process:
 
 
 def _tool(seconds: float) -> Tool:
-    """Return the tool as it is told to a model, with the time that a command has."""
+    """Return the tool as it is described to a model, with the time that a command has."""
     return Tool(
         _NAME,
         "Run a command",
@@ -443,7 +435,7 @@ def _tool(seconds: float) -> Tool:
 
 
 def _identity(path: str) -> tuple[int, int]:
-    """Return what tells a folder from any other; nothing that one has where there is none."""
+    """Return what distinguishes a folder from any other; if there is none, values that no folder has."""
     try:
         status = os.stat(path)
     except OSError:
@@ -452,7 +444,7 @@ def _identity(path: str) -> tuple[int, int]:
 
 
 def _check_command(command: str) -> None:
-    """Raise `ToolError` for what cannot be handed to a program."""
+    """Raise `ToolError` for what cannot be passed to a program."""
     try:
         size = len(command.encode())
     except UnicodeEncodeError:
@@ -462,7 +454,7 @@ def _check_command(command: str) -> None:
     if size > _MAX_COMMAND_BYTES:
         said = f"command: it has {size} bytes, at most {_MAX_COMMAND_BYTES} can be handed over."
         raise ToolError("bad_argument", f"{said} Write a script in the root, and run that.")
-    # A file that is written anew from what was shown of it would lose what was not, and nothing brings it back.
+    # A file rewritten from what was shown of it would lose what was not, and nothing could restore it.
     hidden = mark_in(command) or (stand_ins.find_stand_in(command) if "<<" in command else "")
     if hidden:
         said = f"Refused: the command holds `{escape.clip(hidden, 80)}`, which stands for text that was not shown."

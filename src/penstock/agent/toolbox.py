@@ -49,7 +49,7 @@ _ALLOWED_BY = {
     "task": "--budget",
 }
 MIN_RESULT_TOKENS, MAX_RESULT_TOKENS = 600, 8_000
-"""The bounds of that share: what says anything at all, and what is enough in any window."""
+"""The bounds of that share: the least that says anything at all, and what is enough in any window."""
 
 MAX_TODO_CHARS, MAX_OPEN_TODOS = 400, 100
 """How long an item of the todo list may be, and how many may be open: the list is in every request, word for word."""
@@ -74,7 +74,7 @@ rarest words, view around the hits, and follow what you find. Older results are 
 matters in your own words as you go, with path:line. A cleared result names a handle: page(handle=...) shows it again,
 find(handle=..., pattern=...) searches it. Keep a todo list for work of several steps. Answer briefly; under the answer give
 each line that proves it as path:line: text."""
-"""What a model is told that works with these tools, before `penstock.tools.NAVIGATION`."""
+"""The instructions for a model that works with these tools, placed before `penstock.tools.NAVIGATION`."""
 
 
 class Acting(Protocol):
@@ -82,7 +82,7 @@ class Acting(Protocol):
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """The tools, as they are told to a model."""
+        """The tools, as they are described to a model."""
         ...
 
     def intent(self, name: str, arguments: Mapping[str, Json]) -> Intent:
@@ -94,7 +94,7 @@ class Acting(Protocol):
         ...
 
     def settled(self, kind: str, what: str, digest: str) -> Settled:
-        """Return what became of an intent whose outcome is not known."""
+        """Return the outcome of an intent whose outcome is not known."""
         ...
 
 
@@ -109,14 +109,14 @@ class Changing(Protocol):
 
 @runtime_checkable
 class Running(Protocol):
-    """Acting tools that have something running and something to give back."""
+    """Acting tools that run something and hold resources."""
 
     def interrupt(self) -> None:
         """End what runs now."""
         ...
 
     def close(self) -> None:
-        """Give back what is held."""
+        """Release what is held."""
         ...
 
 
@@ -169,12 +169,12 @@ class Toolbox:
         self._seen: TreeSnapshot | None = None
         """The tree before the newest command."""
         self.changes = DiskChanges(workspace.root)
-        """What the session changed, whoever's tool did it."""
+        """What the session changed, whichever tool did it."""
         self._store = store
         self._limits = OutputLimits(chars=self.result_chars, lines=self._max_lines)
 
     def allow(self, actor: Acting) -> None:
-        """Offer tools that change something, too."""
+        """Also offer tools that change something."""
         self._acting |= {tool.name: actor for tool in actor.tools}
         self.tools = (*self.tools, *actor.tools)
 
@@ -189,9 +189,9 @@ class Toolbox:
         return actor.change(call.name, call.values) if isinstance(actor, Changing) else None
 
     def settled(self, kind: str, what: str, digest: str) -> Settled:
-        """Return what became of an effect that was begun before a kill, as far as its tool can tell."""
-        # Every tool is asked, because the journal does not say whose effect it was; those that do not know it say
-        # `unknown`, and two that differ count as that.
+        """Return the outcome of an effect that was begun before a kill, as far as its tool can determine it."""
+        # Every tool is asked, because the journal does not say whose effect it was; tools that do not know it return `unknown`, as
+        # do two tools that disagree.
         told = {actor.settled(kind, what, digest) for actor in self._acting.values()} - {"unknown"}
         return told.pop() if len(told) == 1 else "unknown"
 
@@ -201,7 +201,7 @@ class Toolbox:
             actor.interrupt()
 
     def close(self) -> None:
-        """Give back what tools hold: a shell has a temporary folder."""
+        """Release what tools hold: a shell has a temporary folder."""
         for actor in self._running():
             actor.close()
 
@@ -210,8 +210,7 @@ class Toolbox:
         return [actor for actor in self._acting.values() if isinstance(actor, Running)]
 
     def may_write(self, act: str, path: str, version: str, content: str) -> ActVerdict:
-        """Return what the ledger thinks of a change: of a file that was seen in part only it refuses to replace the
-        whole.
+        """Return the ledger's verdict on a change: it refuses to replace the whole of a file that was seen only in part.
 
         Args:
             act: `create`, `modify` or `replace`.
@@ -226,7 +225,7 @@ class Toolbox:
         return self.ledger.may_modify(path, content)
 
     def _noted(self, acted: Acted, before: TreeSnapshot | None, turn: int) -> tuple[dict[str, Json], ...]:
-        """Remember the files that an act has changed, and return them as a journal holds them."""
+        """Record the files that an act has changed, and return them as a journal holds them."""
         files: tuple[ChangedFile, ...] = ()
         if acted.change is not None:
             files = (ChangedFile(path=acted.change.path, found=acted.before),)
@@ -241,7 +240,7 @@ class Toolbox:
         return self.changes.corrected(handoff)
 
     def overwritten(self) -> tuple[str, ...]:
-        """Return the files that no longer are what an edit of this session left; each is named once."""
+        """Return the files that are no longer what an edit of this session left; each is named once."""
         gone = []
         for path, known in self._written.items():
             now = self._mark(path, known.digest, known)
@@ -251,7 +250,7 @@ class Toolbox:
         return tuple(gone)
 
     def _mark(self, path: str, digest: str, known: _Mark | None = None) -> _Mark:
-        """Return what tells a file by, which is read only where its status is another than it was."""
+        """Return the mark of a file, which is read only if its status has changed."""
         root = self.workspace.root
         try:
             status = root.look(root.relative(path))
@@ -263,7 +262,7 @@ class Toolbox:
         return _Mark(now, snapshot(self.workspace, [path], self.ledger)[0].sha256)
 
     def digest_after(self, call: ToolCall) -> str:
-        """Return the digest of what the call that ran last has made; empty where it made nothing."""
+        """Return the digest of what the most recent call has made; empty if it made nothing."""
         del call
         return self._after
 
@@ -276,7 +275,7 @@ class Toolbox:
             return _todo(arguments, session.state.todos)
         actor = self._acting.get(call.name)
         if actor is not None:
-            # What a command changes only the tree can tell.
+            # Only the tree shows what a command changed.
             is_blind = not isinstance(actor, Changing)
             before = look(self.workspace.root, with_digests=True, known=self._seen) if is_blind else None
             self._seen = before or self._seen
@@ -324,7 +323,7 @@ class Toolbox:
         )
 
     def _unknown(self, name: str) -> str:
-        """Return what a call of a tool that is not offered is told: one that a person may allow is named with how."""
+        """Return the message for a call of a tool that is not offered; if a person may allow the tool, it says how."""
         known = ", ".join(tool.name for tool in self.tools)
         if name in _ALLOWED_BY:
             return (
@@ -333,7 +332,7 @@ class Toolbox:
         return f"There is no tool {escape.clip(name)}. Tools: {known}."
 
     def _answered(self, name: str, arguments: dict[str, Json]) -> Result:
-        """Return what a tool of the table answers, within the lines that a result may have, too."""
+        """Return the answer of a tool of the table, also within the line limit of a result."""
         allowance = self._tools.allowance
         while True:
             self._pages.clear()
@@ -341,8 +340,8 @@ class Toolbox:
             lines = result.text.split("\n")
             if self._max_lines is None or len(lines) <= self._max_lines:
                 return result
-            # Its own page, only smaller, so that the next call that it names goes on behind what is shown: a tool keeps to
-            # characters, and so many of them are those lines.
+            # The tool's own page, only smaller, so that the next call that it names continues after what is shown: a tool is
+            # limited by characters, so the lines are converted into characters.
             fewer = min(allowance.measure("\n".join(lines[: self._max_lines])), allowance.limit * 9 // 10)
             if fewer < MIN_ALLOWANCE:
                 return result._replace(text=guard_output(result.text, name, store=self._store, limits=self._limits))
@@ -357,7 +356,7 @@ class Toolbox:
         self._written |= child._written
 
     def _may_read(self, arguments: dict[str, Json]) -> ActVerdict:
-        """Return what the ledger thinks of a read (S-5); an override is the model's word that it has to be."""
+        """Return the ledger's verdict on a read (S-5); an override is the model's word that it is necessary."""
         override = arguments.pop("override", False) is True
         path = arguments.get("file_path", arguments.get("path"))
         if override or not isinstance(path, str) or not path or self.ledger.limits == NO_LIMITS:
@@ -376,7 +375,7 @@ class Toolbox:
 
 
 def _handle_of(text: str) -> tuple[str, ...]:
-    """Return where the whole of a result is kept that was guarded; none where it is not."""
+    """Return the handle under which the whole of a guarded result is kept; none if it was not guarded."""
     return (text.handle,) if isinstance(text, Guarded) and text.handle else ()
 
 
@@ -384,12 +383,12 @@ _OVERRIDE = Parameter("override", "boolean", False, "read all the same, above th
 
 
 def _overridable(tool: Tool) -> Tool:
-    """Return a tool that reads with the parameter by which a model overrides the ledger's limits; others as they are."""
+    """Return a reading tool with the parameter by which a model overrides the ledger's limits; others as they are."""
     return tool._replace(parameters=(*tool.parameters, _OVERRIDE)) if tool.name in {"view", "read_file"} else tool
 
 
 def _arguments(call: ToolCall) -> dict[str, Json] | None:
-    """Return the arguments as an object; none at all are an empty one; None where they are no JSON object."""
+    """Return the arguments as an object, empty if there are none; None if they are not a JSON object."""
     if not call.arguments.strip():
         return {}
     try:
@@ -400,12 +399,12 @@ def _arguments(call: ToolCall) -> dict[str, Json] | None:
 
 
 def _no_json(arguments: str) -> str:
-    """Return what is said of a call whose arguments cannot be read."""
+    """Return the message for a call whose arguments cannot be read."""
     return f"The arguments are no JSON object: {escape.clip(arguments, 120)} Send them again, whole."
 
 
 def _todos(items: Sequence[Todo]) -> str:
-    """Return the todo list: the open items by priority, then what is done."""
+    """Return the todo list: the open items by priority, then the finished ones."""
     if not items:
         return "The todo list is empty."
     open_items = sorted((item for item in items if not item.is_done), key=lambda item: item.priority)
@@ -429,7 +428,7 @@ def _todo(arguments: dict[str, Json], todos: tuple[Todo, ...]) -> Done:
     if action == "add" and others >= MAX_OPEN_TODOS:
         full = f"{MAX_OPEN_TODOS} items are open, and no more can be. Do one, or drop one.\n{_todos(todos)}"
         return Done(text=full, failed=True)
-    if type(priority) is not int or not 1 <= priority <= 9:  # a boolean is none
+    if type(priority) is not int or not 1 <= priority <= 9:  # a boolean is not a number here
         return Done(text=notices.argument("priority", "takes a whole number from 1 to 9"), failed=True)
     if action in {"done", "drop"} and all(todo.title != title for todo in todos):
         return Done(text=f"There is no item {escape.clip(title)}.\n{_todos(todos)}", failed=True)

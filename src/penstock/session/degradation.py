@@ -157,7 +157,9 @@ class Cost(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricReading:
-    """What is known of one metric at a size: the nearest measurements on either side, or one measurement twice if it is at that size."""
+    """What is known of one metric at a size: the nearest measurements on either side, or the same one twice if it is at that
+    size.
+    """
 
     metric: str
     below: Measurement | None
