@@ -1,7 +1,7 @@
-"""What goes into one prompt? A source in chunks within a budget, and what was said about them made one again.
+"""What goes into one prompt? A source divided into chunks within a budget, and the answers about them merged again.
 
-Laws: the chunks of a source partition its lines; each is within the budget, or it is a single statement or line that is not and
-says so; same input, same chunks. Keeps out: models, files, and what is asked about a chunk.
+Laws: the chunks of a source partition its lines; each is within the budget, or is a single statement or line that is not, and says
+so; same input, same chunks. Leaves to others: models, files, and what is asked about a chunk.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Units that belong together: ties by control flow and neighbourhood, and bundles that are not parted where they fit.
+"""Which units belong together? Ties by control flow and proximity, and bundles that are not separated if they fit.
 
 Law: a tie joins two units, the smaller number first; a bundle is within the size that was asked for.
-Keeps out: how they are put into chunks (`packing`).
+Leaves to others: how units are put into chunks (`packing`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .packing import BinRoom, PackedItem, Ties
     from .units import Unit, UnitEdge
 
-# What it is worth to have two units in one chunk. A PERFORM is what a reader follows; falling through and jumping come next.
+# The worth of having two units in one chunk. A reader follows PERFORMs; falling through and jumping come next.
 _PERFORM = 100
 _JUMP = 10
 _RUNS_ON = 10
@@ -27,7 +27,7 @@ _DATA_RUN = 0.1  # of a chunk: data that stays together, as nothing else ties it
 
 
 class Reached(NamedTuple):
-    """An edge by the numbers of units: who calls, and the first and last unit that runs."""
+    """An edge by unit numbers: the calling unit, and the first and last unit that runs."""
 
     caller: int
     first: int
@@ -41,11 +41,11 @@ class Reached(NamedTuple):
 
 
 def reached(edges: Iterable[UnitEdge], spans: Sequence[Span]) -> list[Reached]:
-    """Return the edges by the numbers of spans, which are in order; those of lines in none of them are left out.
+    """Return the edges by span numbers; edges of lines outside all spans are left out.
 
     Args:
         edges: What makes what run, by lines.
-        spans: First and last line of each unit, or of the part of it that is packed.
+        spans: First and last line of each unit, or of the part of it that is packed, in order.
     """
     firsts = [first for first, _ in spans]
     made: list[Reached] = []
@@ -57,10 +57,10 @@ def reached(edges: Iterable[UnitEdge], spans: Sequence[Span]) -> list[Reached]:
 
 
 def ties(units: Sequence[Unit], edges: Iterable[Reached]) -> Ties:
-    """Return all that ties two units, with its weight.
+    """Return everything that ties two units, with its weight.
 
-    A PERFORM of a range ties each of its paragraphs by a share only, so that a range of a hundred does not weigh more than a
-    hundred calls; within the range each is tied to the one before it, because control runs through.
+    A PERFORM of a range gives each of its paragraphs only a share, so that a range of a hundred does not weigh more than a
+    hundred calls; within the range each paragraph is tied to the one before it, because control runs through.
     """
     made: Ties = {}
 
@@ -91,15 +91,15 @@ def bundlings(
 ) -> Iterator[list[int]]:
     """Yield ways to bundle, the coarsest first: for each unit the number of its bundle, bundles numbered in order.
 
-    Programs whole, where there are several; PROCEDURE DIVISIONs whole; sections whole; what one PERFORM runs, and a paragraph
-    with its exit; nothing but runs of data.
+    The ways are: whole programs, if there are several; whole PROCEDURE DIVISIONs; whole sections; what one PERFORM runs, and a
+    paragraph with its exit; only runs of data.
     """
     runs = _data_runs(units, items, room)
     programs = _stretches(units, lambda unit: unit.program)
     procedures = _stretches(units, lambda unit: unit.kind == "procedure" and unit.program)
     sections = _stretches(units, lambda unit: unit.section and (unit.program, unit.section))
     ranges = [range(edge.first, edge.last + 1) for edge in edges if edge.is_perform and edge.last > edge.first]
-    # `X-EXIT` behind `X`: a paragraph that only ends the other one, by a habit as old as PERFORM THRU.
+    # `X-EXIT` after `X`: a paragraph that only ends the other one, by a habit as old as PERFORM THRU.
     exits = [
         range(at, at + 2)
         for at, (unit, after) in enumerate(pairwise(units))
@@ -121,7 +121,7 @@ def bundlings(
 
 
 def _stretches(units: Sequence[Unit], of: Callable[[Unit], object]) -> list[range]:
-    """Return the stretches of consecutive units that have the same of something; none where that is empty."""
+    """Return the stretches of consecutive units for which `of` gives the same value; none where that is empty."""
     made: list[range] = []
     start = 0
     names = [of(unit) for unit in units]
@@ -147,9 +147,9 @@ def _data_runs(units: Sequence[Unit], items: Sequence[PackedItem], room: BinRoom
 
 
 def _bundled(stretches: Iterable[range], items: Sequence[PackedItem], room: BinRoom) -> list[int]:
-    """Return the number of each unit's bundle: the smallest stretches first, each joined with those it overlaps where all fit.
+    """Return the number of each unit's bundle: the smallest stretches first, each joined with those it overlaps if all fit.
 
-    Small ones first, because they say most: what one PERFORM runs stays together even where its section is too large.
+    Small ones come first, because they say most: what one PERFORM runs stays together even if its section is too large.
     """
     of = list(range(len(items)))
     members = {at: [at] for at in of}

@@ -1,8 +1,8 @@
-"""The lines before which a text may be cut, and how bad that is: best before landmarks, else behind what ends, else anywhere.
+"""Before which lines may a text be cut, and how bad is each cut? Best at landmarks, then at ends and blank lines, then anywhere.
 
-A rank is low where a cut is good. In most languages a landmark has an end, and blank lines part what does not belong together;
-in COBOL a landmark goes to the next one, and what belongs together ends with a period. Law: inside of a stretch that has no
-landmark every line but the first has a rank. Keeps out: where is cut (`cutting`), and what landmarks there are (`outline`).
+A low rank means a good cut. In most languages a landmark has an end, and blank lines separate what does not belong together; in
+COBOL a landmark extends to the next one, and what belongs together ends with a period. Law: within a stretch without landmarks,
+every line but the first has a rank. Leaves to others: where cuts are made (`cutting`), and which landmarks there are (`outline`).
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
     from penstock.outline import Symbol
 
-# Two ranks for each depth of landmarks, then lines behind blank ones, then any; of these, those far to the left are better.
+# Two ranks for each depth of landmarks, then lines after blank ones, then any; of these, less indented lines are better.
 _BEHIND = 1
 _BLANK = 1_000
 _LINE = 2_000
-# In COBOL lines behind a sentence; behind a header; within a sentence; continuations.
+# In COBOL: lines after a sentence; after a header; within a sentence; continuations.
 _ENDED = 1_000
 _HEADED = 1_500
-_COMMENTED = 1_000  # more, where it parts comments from what they stand before
+_COMMENTED = 1_000  # more, if it separates comments from what they precede
 _WITHIN = 3_000
 _CONTINUED = 5_000
 _DEEPEST = 120  # columns of indentation that are told apart
@@ -49,7 +49,7 @@ class Breaks:
         self._symbols = symbols
 
     def landmarks(self) -> dict[int, int]:
-        """Return how bad it is to cut before the landmarks, with what stands above them, and behind them."""
+        """Return how bad it is to cut before each landmark, including the lines that belong above it, and after it."""
         lines = self._lines
         ranks: dict[int, int] = {}
         for symbol in self._symbols:
@@ -57,7 +57,7 @@ class Breaks:
             start = symbol.start_line
             while start > 1 and _ABOVE.match(lines[start - 2]):
                 start -= 1
-            # Landmarks may begin together, as a class and its first method in one line: the outer one decides.
+            # Landmarks may begin together, as a class and its first method on one line: the outer one decides.
             ranks[start] = min(ranks.get(start, rank), rank)
             behind = symbol.end_line + 1
             # Blank lines go with what ends there: a chunk begins with something to read.
@@ -70,7 +70,8 @@ class Breaks:
     def between(self, first: int, last: int) -> dict[int, int]:
         """Return how bad it is to cut before each line of a stretch but the first.
 
-        Behind a blank line is best, and far to the left: authors part with blanks, and what is indented is within something.
+        After a blank line is best, and with little indentation: authors separate with blank lines, and what is indented is within
+        something.
         """
         ranks: dict[int, int] = {}
         behind_blank = False
@@ -85,12 +86,12 @@ class Breaks:
         return ranks
 
     def begins(self, first: int, last: int) -> int:  # noqa: ARG002  (COBOL needs it)
-        """Return the line that tells in which landmarks a chunk of these lines begins."""
+        """Return the line that determines within which landmarks a chunk of these lines begins."""
         return first
 
 
 class CobolBreaks(Breaks):
-    """The breaks of COBOL: behind sentences and entries, which end with a period; lines without code go with what follows."""
+    """The breaks of COBOL: after sentences and entries, which end with a period; lines without code go with what follows."""
 
     def __init__(self, lines: Sequence[str], symbols: Sequence[Symbol], *, free: bool) -> None:
         super().__init__(lines, symbols)
@@ -98,7 +99,7 @@ class CobolBreaks(Breaks):
         self._free = free
 
     def landmarks(self) -> dict[int, int]:
-        """Before all but one that a header directly before it announces, and a record that redefines the one before it."""
+        """Before all landmarks but one announced by a header directly before it, and a record that redefines the previous one."""
         ranks: dict[int, int] = {}
         announced = 0
         for symbol in self._symbols:
@@ -112,7 +113,7 @@ class CobolBreaks(Breaks):
         return ranks
 
     def between(self, first: int, last: int) -> dict[int, int]:
-        """Behind a sentence is best; within one, before a line far to the left that does not continue the one before."""
+        """After a sentence is best; within one, before a line with little indentation that does not continue the one before."""
         ranks: dict[int, int] = {}
         behind = _WITHIN
         for start, number, code in self._stretches(first, last):
@@ -138,7 +139,7 @@ class CobolBreaks(Breaks):
         return "REDEFINES" in self._lines[line - 1].upper()
 
     def _stretches(self, first: int, last: int) -> Iterator[tuple[int, int, bytes]]:
-        """Each line of code with those before it that have none: where they begin, its number, its code."""
+        """Each line of code with the codeless lines before it: where they begin, its number, its code."""
         start = first
         for number in range(first, last + 1):
             code = self._code(number)

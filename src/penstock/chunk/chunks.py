@@ -1,8 +1,8 @@
-"""What goes into one prompt? Values alone: a chunk, and the plan of all chunks of a file.
+"""What goes into one prompt? The values: a chunk, and the plan of all chunks of a file.
 
-Lines are 1-based and inclusive, those of the file as it is. Law: the spans of all chunks of a plan partition the lines of the
-file; each chunk is within the budget, or `fits` is false and it is a single statement or line that cannot be divided.
-Keeps out: how it is decided (`cobol`, `general`), and what a prompt looks like (`context`).
+Lines are 1-based and inclusive, and are those of the original file. Law: the spans of all chunks of a plan partition the lines of
+the file; each chunk is within the budget, or `fits` is false and it is a single statement or line that cannot be divided.
+Leaves to others: how it is decided (`cobol`, `general`), and what a prompt looks like (`context`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Span = tuple[int, int]
 Kind = Literal["whole", "header", "data", "procedure", "part", "other"]
-"""`part`: of one unit that exceeds the budget; `header`: the divisions before the data; `other`: none of them, or not COBOL."""
+"""`part`: part of one unit above the budget; `header`: the divisions before the data; `other`: none of these, or not COBOL."""
 
 _FAR = 1 << 60
 
@@ -26,8 +26,8 @@ _FAR = 1 << 60
 class Chunk:
     """Some lines of a file: those of `spans`, which may have gaps. `context_spans` are lines shown around them, not its own.
 
-    `tokens` are those of its lines as the file has them, in the unit of the budget; `prompt_tokens` those of the whole prompt,
-    None where none was asked for or none can be sent. `digest` is of all that an answer depends on but the line numbers.
+    `tokens` are those of its lines in the file, in the unit of the budget; `prompt_tokens` those of the whole prompt, None if
+    none was asked for or none can be sent. `digest` covers everything that an answer depends on except line numbers.
     """
 
     id: str
@@ -44,7 +44,7 @@ class Chunk:
         return holds(self.spans, line)
 
     def to_dict(self) -> dict[str, object]:
-        """As JSON."""
+        """Return the chunk as JSON."""
         return {
             "id": self.id,
             "kind": self.kind,
@@ -59,7 +59,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overhead:
-    """What every prompt holds beside the source: instructions and schema, and the frame that a provider puts around them.
+    """What every prompt holds besides the source: instructions and schema, and the frame that a provider puts around them.
 
     `reserve_tokens` are kept free in each prompt, for what is only known once the chunks are.
     """
@@ -74,9 +74,9 @@ class ChunkPlan:
     """All chunks of a file, in the order of their first lines, and what was decided.
 
     `edges` are the PERFORMs within the file's programs, `kept_edges` those whose whole range is in the chunk of the caller.
-    `minimum_calls` could not be fewer, whatever the cuts: by the tokens of the source in what the overhead leaves of the
-    budget, and by the number of paragraphs where that is limited. `assignment` says for each unit in which chunk it is: hand
-    it to the next plan as `previous`.
+    `minimum_calls` is the fewest possible, whatever the cuts: by the tokens of the source in what the overhead leaves of the
+    budget, and by the number of paragraphs if that is limited. `assignment` gives the chunk of each unit: pass it to the next
+    plan as `previous`.
     """
 
     lines: int
@@ -89,10 +89,10 @@ class ChunkPlan:
     decisions: tuple[str, ...] = ()
     assignment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     prompts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
-    """By id: what is sent for a chunk after the overhead; only where the budget was one for prompts."""
+    """By id: what is sent for a chunk after the overhead; only if the budget was one for prompts."""
 
     def to_dict(self) -> dict[str, object]:
-        """As JSON."""
+        """Return the plan as JSON."""
         return {
             "lines": self.lines,
             "budget_tokens": self.budget_tokens,
@@ -106,17 +106,17 @@ class ChunkPlan:
 
 
 def holds(spans: Sequence[Span], line: int) -> bool:
-    """Whether a line is in one of the spans, which are in order."""
-    # `_FAR` sorts behind the end of every span that begins in this line.
+    """Return whether a line is in one of the spans, which are in order."""
+    # `_FAR` sorts after the end of every span that begins in this line.
     at = bisect_right(spans, (line, _FAR)) - 1
     return at >= 0 and line <= spans[at][1]
 
 
 def joined(spans: Iterable[Span]) -> tuple[Span, ...]:
-    """Sorted, and without gaps of no line."""
+    """Return the spans sorted and merged if nothing lies between them."""
     made: list[Span] = []
     for first, last in sorted(spans):
-        # One line more: spans that touch have no line between them and are one.
+        # One line more: adjacent spans have no line between them and are one.
         if made and made[-1][1] + 1 >= first:
             made[-1] = (made[-1][0], max(last, made[-1][1]))
         else:

@@ -1,9 +1,9 @@
-"""Plans of chunks for a COBOL source: whole where it fits, else by its units, and those that call each other together.
+"""How is a COBOL source divided into chunks? Left whole if it fits, else by its units, keeping those that call each other together.
 
-A budget is one of whole prompts, or one of source text. In a prompt the overhead comes first, up to a quarter of the budget is for
-outline and data, and the source gets the rest; a unit that needs more than that rest has less around it. Every prompt is counted
-as it is sent, and what turns out too large is cut again. Law: those of `chunks`; same input, same plan.
-Keeps out: where units begin (`units`), what ties them (`affinity`), what is shown (`context`).
+A budget is one of whole prompts or of source text. In a prompt the overhead comes first, up to a quarter of the budget is for
+outline and data, and the source gets the rest; a unit that needs more than that has less around it. Every prompt is counted as it
+is sent, and one that turns out too large is cut again. Law: those of `chunks`; same input, same plan.
+Leaves to others: where units begin (`units`), what ties them (`affinity`), what is shown (`context`).
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ if TYPE_CHECKING:
     from .units import Unit, UnitKind
 
 MAX_PARAGRAPHS = 40
-"""So many are asked about in one prompt: answers are limited too (evidence: 30 gave 17 calls of 98, tokens alone too few)."""
+"""The most paragraphs asked about per prompt: answers are limited too (evidence: 30 gave 17 calls of 98; tokens alone too few)."""
 _ENOUGH = 1.3  # times the minimum of chunks, or one more: above it large paragraphs are cut, so that they share chunks
 _TOO_MANY = 2.0  # from so many times the minimum on, what stayed from the last plan is planned anew
 _MANY = 1_000  # units, from which on not every way to bundle them is tried
 _TIGHTER = 0.97
 _DENSE = 0.5  # at most so much is added to the size of code for its branches
-_KNOWN_BY = 3  # of the lines of a part of a unit tell it from others
+_KNOWN_BY = 3  # of the lines of a part of a unit identify it
 _ID_LETTERS = 10
 _KINDS: tuple[UnitKind, ...] = ("procedure", "data", "header")
 _BRANCHES = frozenset({"IF", "ELSE", "EVALUATE", "WHEN", "SEARCH", "PERFORM", "GO TO"})
@@ -65,22 +65,22 @@ def plan(
     copybooks: Mapping[str, ScannedSource] | None = None,
     refines: ChunkPlan | None = None,
 ) -> ChunkPlan:
-    """Return all chunks of a source, for prompts of a size, or of so much of its own text; one of the two is given.
+    """Return all chunks of a source, for prompts of a given size or for a given amount of its own text; one of the two is given.
 
     Args:
-        source: What a scan made of the file.
+        source: The scanned file.
         prompt_tokens: The most tokens of a whole prompt.
         source_tokens: The most tokens, or another allowance, of the source's own text.
         overhead: What every prompt holds besides.
-        counter: Who decides what fits: exactly where that can be had, else by its upper bound.
-        previous: The `assignment` of the last plan: what it assigned stays where it was as far as possible.
-        max_paragraphs: The most paragraphs of a chunk: 40 in prompts, any number in text unless said otherwise.
+        counter: Decides what fits: exactly if possible, else by its upper bound.
+        previous: The `assignment` of the last plan: what it assigned stays in place as far as possible.
+        max_paragraphs: The most paragraphs of a chunk: by default 40 in prompts, any number in text.
         adaptive: Whether dense code gets smaller chunks.
-        copybooks: Shown where code uses their data, by the names that COPY has.
+        copybooks: Shown where code uses their data, by their names in COPY statements.
         refines: A plan of this source whose chunks turned out too large: each of the new ones has lines of one of them.
 
     Raises:
-        CallerError: The overhead leaves nothing of the budget, or not one of both sizes is given.
+        CallerError: The overhead leaves nothing of the budget, or not exactly one of the two sizes is given.
     """
     sending: Sending
     layout = UnitLayout(source)
@@ -112,7 +112,7 @@ _Group = tuple["str | None", list[_Piece]]  # the id that a chunk had, and what 
 
 
 class _Planner:
-    """One plan in the making. `_decisions` collects what was decided and why, for whoever asks how a plan came about."""
+    """One plan in the making. `_decisions` collects what was decided and why, to explain the plan."""
 
     def __init__(
         self,
@@ -136,7 +136,7 @@ class _Planner:
         self._is_adaptive = adaptive
         self._decisions: list[str] = []
 
-    # What follows is for cutting alone; most files fit as they are.
+    # What follows is only for cutting; most files fit as they are.
     @cached_property
     def _sizes(self) -> Sizes:
         return Sizes(self._sending.lines)
@@ -162,7 +162,7 @@ class _Planner:
         return _densities(self._layout) if self._is_adaptive else {}
 
     def plan(self) -> ChunkPlan:
-        """Return the whole file where it fits, else what stayed, else a fresh plan of all lines that may share a chunk."""
+        """Return the whole file if it fits, else what stayed, else a fresh plan of all lines that may share a chunk."""
         if not self._lines:
             self._decisions.append("no line: nothing to send")
             return self._finished([], [], 0)
@@ -184,9 +184,9 @@ class _Planner:
     # --- pieces --------------------------------------------------------------------------------------
 
     def _pieces(self, spans: Sequence[Span], most: float, room: BinRoom) -> list[_Piece]:
-        """Return the units of some lines, those above `most` in parts, and those that were in parts before.
+        """Return the units of some lines; those above `most`, and those that were in parts before, in parts.
 
-        What was in parts stays so although it would fit now: each part has an answer that holds, and the whole has none.
+        What was in parts stays so even if it would fit now: each part has a valid answer, and the whole has none.
         """
         made: list[_Piece] = []
         in_parts = {key.rpartition("#")[0] for key in self._previous}
@@ -200,10 +200,10 @@ class _Planner:
         return made
 
     def _parts(self, at: int, first: int, last: int, limit: float, most: float) -> list[_Piece]:
-        """Return a stretch of a unit in parts: the first has the key of the unit, the others that of the lines they begin with."""
+        """Return a stretch of a unit in parts: the first has the unit's key, the others one made from their first lines."""
         unit = self._layout.units[at]
         keys = self._keys(at)
-        # A part is known by its first lines: only one that begins in the same line finds its answer again.
+        # A part is known by its first lines: only one that begins at the same line finds its answer again.
         fixed = [line for line, key in keys.items() if key in self._previous]
         spans = self._cuts.pieces(first, last, self._sizes, limit, most=most, fixed=fixed)
         return [
@@ -212,9 +212,9 @@ class _Planner:
         ]
 
     def _keys(self, at: int) -> dict[int, str]:
-        """Return what a part of a unit is called that begins with one of the lines where it can be cut.
+        """Return, for each line where a unit can be cut, the name of a part that begins there.
 
-        A part is known by its first lines and not by its number, so that a line more in the first part renames none of the others.
+        A part is known by its first lines and not by its number, so that an added line in the first part renames no other part.
         """
         unit = self._layout.units[at]
         shown = self._layout.shown[unit.first - 1 : unit.last]
@@ -233,7 +233,7 @@ class _Planner:
     # --- assignment ----------------------------------------------------------------------------------
 
     def _stayed(self) -> list[_Group] | None:
-        """Return the last plan, as far as it holds; None where there is none, or where it has become too many chunks."""
+        """Return the last plan as far as it still holds; None if there is none, or if it has become too many chunks."""
         pieces = self._pieces([(1, self._lines)], self._sending.most, self._room)
         known = sum(piece.key in self._previous for piece in pieces)
         if not known:
@@ -249,18 +249,18 @@ class _Planner:
             self._decisions.append(
                 f"{len(groups)} chunks stayed of the last plan, {least} would be enough: planned anew"
             )
-            # Anew is as if there had been no last plan: parts that are cut where the last one cut them would give a third plan,
-            # and a source that did not change would move from one to the other and back.
+            # Plan as if there had been no last plan: parts cut where the last plan cut them would give a third plan, and an
+            # unchanged source would alternate between the two.
             self._previous = {}
             return None
         self._decisions.append(f"{known} of {len(pieces)} units stay in the chunk that they were in")
         return groups
 
     def _fresh(self, spans: Sequence[Span]) -> list[_Group]:
-        """Return a plan with all of the context, or with half or a quarter of it where that makes fewer chunks.
+        """Return a plan with all of the context, or with half or a quarter of it if that makes fewer chunks.
 
-        Every call carries its instructions and its outline anew, so that fewer calls come before more around each of them; what
-        room a chunk leaves is filled with context all the same.
+        Every call carries its instructions and outline anew, so fewer calls are better than more context around each; whatever
+        room a chunk leaves is filled with context anyway.
         """
         best = self._filled(spans, self._room)
         for room, share in ((self._tight, "half"), (self._lean, "a quarter")):
@@ -273,9 +273,9 @@ class _Planner:
         return best
 
     def _filled(self, spans: Sequence[Span], room: BinRoom) -> list[_Group]:
-        """Return as few chunks as possible; where large paragraphs make them many, those are cut as well.
+        """Return as few chunks as possible; if large paragraphs make them many, those are cut as well.
 
-        Paragraphs just above half of a chunk are what packs worst: each takes one of its own and leaves nearly half of it empty.
+        Paragraphs just above half of a chunk pack worst: each takes a chunk of its own and leaves nearly half of it empty.
         """
         best = self._packed(self._pieces(spans, self._sending.most, room), room)
         least = room.min_bins([self._item(piece) for _, inside in best for piece in inside])
@@ -291,7 +291,7 @@ class _Planner:
         return best
 
     def _packed(self, pieces: list[_Piece], room: BinRoom) -> list[_Group]:
-        """Return what needs a chunk of its own alone, the rest by what ties it, in the bundling that needs the fewest chunks."""
+        """Return what needs a chunk of its own alone, and the rest grouped by ties, bundled so as to need the fewest chunks."""
         items = [self._item(piece) for piece in pieces]
         # A piece above the room of a shared chunk may still fit alone, with less around it.
         alone = [piece for piece, item in zip(pieces, items, strict=True) if not room.holds(*item)]
@@ -310,8 +310,8 @@ class _Planner:
             # ties more.
             if best is None or (max(bins), -kept(links, bins)) < (max(best), -kept(links, best)):
                 best = bins
-            # The finer ways seldom tie more, and each costs as much as the first: of a program of thousands of units the first
-            # that needs no chunk more than must be is taken.
+            # The finer ways seldom tie more, and each costs as much as the first: for a program of thousands of units, the first
+            # way that needs no more chunks than necessary is taken.
             if len(rest) > _MANY and max(best) < self._least(items, room):
                 break
         groups: dict[int, list[_Piece]] = {}
@@ -321,7 +321,7 @@ class _Planner:
 
     @staticmethod
     def _least(items: Sequence[PackedItem], room: BinRoom) -> int:
-        """Return so many bins as are still as few as must be: the least, and one of twelve for what fills none."""
+        """Return the number of bins that is still considered minimal: the least, plus one in twelve for what fills none."""
         least = room.min_bins(items)
         return least + least // 12
 
@@ -334,13 +334,13 @@ class _Planner:
     # --- what is sent --------------------------------------------------------------------------------
 
     def _verified(self, groups: Sequence[_Group]) -> tuple[list[_Group], list[MeasuredChunk]]:
-        """Return every chunk as it is sent; one that is too large after all is cut again, until it fits or cannot be cut.
+        """Return every chunk as it is sent; one that is still too large is cut again, until it fits or cannot be cut.
 
         Planning adds up sizes of lines, but tokens do not add up: a text may take more than its lines did. What is sent is
         counted as a whole here, and the law of the budget holds by this count alone.
         """
         made: list[tuple[_Group, MeasuredChunk]] = []
-        # A stack: the parts of a chunk that was cut again are measured next, and in their order.
+        # A stack: the parts of a chunk that was cut again are measured next, in order.
         waiting = list(reversed(groups))
         while waiting:
             name, pieces = waiting.pop()
@@ -411,7 +411,7 @@ class _Planner:
         )
 
     def _names(self, pieces: Sequence[_Piece]) -> dict[_Piece, str]:
-        """What each piece is called: with its program where there are several, and as a part where it is one."""
+        """Return the name of each piece: with its program if there are several, and as a part if it is one."""
         several = len(self._layout.source.programs) > 1
         parts: dict[int, list[_Piece]] = {}
         for piece in sorted(pieces, key=lambda piece: piece.first):
@@ -452,7 +452,7 @@ class _Planner:
         return next((kind for kind in _KINDS if kind in kinds), "other")
 
     def _edges(self, chunks: Sequence[Chunk]) -> tuple[int, int]:
-        """How many PERFORMs there are, and how many have all that they run in the chunk that they are in."""
+        """Return how many PERFORMs there are, and how many have everything that they run in their own chunk."""
         chunk_of = {span: at for at, chunk in enumerate(chunks) for span in chunk.spans}
         spans = sorted(chunk_of)
         firsts = [first for first, _ in spans]
@@ -467,7 +467,7 @@ class _Planner:
     def _minimum(self) -> int:
         answers = sum(unit.answers for unit in self._layout.units)
         by_answers = ceil(answers / self._max_paragraphs) if self._max_paragraphs else 1
-        # It is asked for only where the whole does not fit: then one call is never enough.
+        # Needed only if the whole does not fit: then one call is never enough.
         return max(2, by_answers, ceil(self._sizes.total / max(1, self._budget - self._sending.overhead)))
 
 
@@ -488,7 +488,7 @@ def _lines(spans: Sequence[Span]) -> str:
 
 
 def _packed_bundles(of: Sequence[int], items: Sequence[PackedItem], links: Ties, room: BinRoom) -> list[int]:
-    """Return the bin of each item, bundles staying together: packed as one item each, with the sum of the ties between them."""
+    """Return the bin of each item, keeping bundles together: packed as one item each, with the sum of the ties between them."""
     bundles = [PackedItem(0.0)] * (max(of) + 1)
     for bundle, item in zip(of, items, strict=True):
         bundles[bundle] = PackedItem(bundles[bundle].size + item.size, bundles[bundle].answers + item.answers)
@@ -502,7 +502,7 @@ def _packed_bundles(of: Sequence[int], items: Sequence[PackedItem], links: Ties,
 
 
 def _densities(layout: UnitLayout) -> dict[int, float]:
-    """Return how much larger each unit counts for the branches in its code: a share of its statements, at most `_DENSE`."""
+    """Return by how much each unit's size is increased for the branches in its code: a share of its statements, up to `_DENSE`."""
     branches: dict[int, int] = {}
     statements: dict[int, int] = {}
     for program in layout.source.programs:

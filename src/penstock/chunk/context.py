@@ -1,8 +1,8 @@
-"""What a model sees of a program: the lines of a chunk with their numbers, and around them the outline and the data they use.
+"""What does a model see of a program? The lines of a chunk with their numbers, and around them the outline and the data they use.
 
-The prompt of a whole file is its lines and nothing else. That of a chunk begins with the outline of all that is in the file and
-with the data items that its code names, as far as they fit. Law: each line of the source is shown with its absolute number, and
-stands on one line of the prompt. Keeps out: the instructions to the model (the scribe), and the budget (`cobol`).
+The prompt of a whole file is its lines and nothing else. That of a chunk begins with the outline of the file and with the data
+items that its code names, as far as they fit. Law: each line of the source is shown with its absolute number, on one line of the
+prompt. Leaves to others: the instructions to the model (the scribe), and the budget (`cobol`).
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _NAME_BYTES = 60  # of a program's name at the head of every prompt: twice what 
 
 
 class LinesPrompt(NamedTuple):
-    """What is sent for some lines after the overhead, and which lines stand in its context."""
+    """What is sent for some lines after the overhead, and which lines are in its context."""
 
     text: str
     context_spans: tuple[Span, ...]
 
 
 class Surroundings:
-    """All that can be shown of a source around some of its lines."""
+    """Everything that can be shown of a source around some of its lines."""
 
     def __init__(self, layout: UnitLayout, ruler: Ruler, copybooks: Mapping[str, ScannedSource] | None = None) -> None:
         self._source = source = layout.source
@@ -59,15 +59,15 @@ class Surroundings:
         return NameOutline(self._layout, self._ruler.lines)
 
     def line(self, number: int) -> str:
-        """Return a line as a prompt shows it: its number, its text, its end."""
+        """Return a line as a prompt shows it: its number, its text, its line end."""
         return f"{notices.gutter(number, self._shown[number - 1])}\n"
 
     def whole(self) -> str:
-        """Return the prompt of the whole file, as it is where nothing has to be cut."""
+        """Return the prompt of the whole file, used if nothing has to be cut."""
         return "".join([self.head, f"{wording.WHOLE}\n", *map(self.line, range(1, self._source.lines + 1))])
 
     def prompt(self, spans: Sequence[Span], context_limit: float) -> LinesPrompt:
-        """Return the prompt of some lines, their context within a limit; where lines are left out, a row of it says so."""
+        """Return the prompt of some lines, with context up to a limit; a row marks where lines are left out."""
         context, context_spans = self._context(spans, context_limit)
         parts = [self.head, context, f"{wording.SOURCE}\n"]
         shown_to = 0
@@ -81,10 +81,10 @@ class Surroundings:
         return LinesPrompt("".join(parts), context_spans)
 
     def digest(self, spans: Sequence[Span]) -> str:
-        """Return a hash of all that an answer about some lines depends on: whose they are, their text, that of the data they use.
+        """Return a hash of everything an answer about some lines depends on: their program, their text, and the data they use.
 
-        Line numbers are no part of it: they change with every line that is put in above. Neither is what of the data was shown,
-        which depends on the room, nor the outline, which every rename anywhere would change.
+        Line numbers are not included, because they change with every line inserted above. Neither is which of the data was shown,
+        which depends on the room, nor the outline, which any rename anywhere would change.
         """
         units = self._layout.units
         programs = dict.fromkeys(units[at].program for at, _ in self._layout.inside(spans))
@@ -106,22 +106,22 @@ class Surroundings:
 
     @property
     def frame(self) -> str:
-        """What stands around the lines of a chunk where there is no context."""
+        """The text around the lines of a chunk without context."""
         return f"{self.head}{wording.SOURCE}\n{wording.GAP}\n"
 
     @property
     def least(self) -> float:
-        """What the context takes where nothing of it fits: the notes that say so."""
+        """The size of the context if nothing of it fits: the notes that say so."""
         return sum(
             self._ruler.lines([*self._outline.within([], 0), f"{wording.items_left_out(len(self._data.items))}\n"])
         )
 
     def _context(self, spans: Sequence[Span], limit: float) -> tuple[str, tuple[Span, ...]]:
-        """Return outline and data; where both do not fit, neither gets more than half unless the other leaves it."""
+        """Return outline and data; if they do not both fit, neither gets more than half unless the other leaves it."""
         room = limit
         while True:
-            # Rows were measured one by one and add up to nearly the text: what is too much is taken from the room, at
-            # least 1 each turn, so that this ends.
+            # Rows were measured one by one and add up to nearly the text: any excess is taken from the room, at least 1 each
+            # turn, so this ends.
             data_need = sum(self._ruler.lines(self._data_part(spans, float("inf"))[0]))
             outline = self._outline.within(spans, max(room / 2, room - data_need))
             data, shown = self._data_part(spans, room - sum(self._ruler.lines(outline)))
@@ -132,7 +132,7 @@ class Surroundings:
             room -= over + 1
 
     def _data_part(self, spans: Sequence[Span], limit: float) -> tuple[list[str], list[Span]]:
-        """Return the items that fit, in the order of their lines, copybooks' last, with a heading and a count of those left out.
+        """Return the items that fit, by line, copybooks' last, with a heading and a count of those left out.
 
         They are chosen by how often they are named, and an item comes with its groups or not at all: a field without its record
         tells a model nothing about where its bytes are.
@@ -144,14 +144,14 @@ class Surroundings:
         heading_size, note_size = self._ruler.lines([heading, note])
         everything = {number for needs in used for number in needs}
         room = limit - heading_size
-        # The note has its place kept only where it will be needed.
+        # Room for the note is reserved only if it will be needed.
         room -= note_size if sum(map(self._size, everything)) > room else 0
         chosen: set[int] = set()
         left_out = 0
         for needs in used:
             new = [number for number in needs if number not in chosen]
             size = sum(map(self._size, new))
-            # A large item ends nothing: what is named less often and fits is shown.
+            # A large item does not end the loop: less often named items that fit are shown.
             if size > room:
                 left_out += 1
                 continue
@@ -161,12 +161,12 @@ class Surroundings:
         if not chosen:
             return said, []
         items = [self._data.items[number] for number in chosen]
-        # Two items may stand in one line, which is shown once.
+        # Two items may be on one line, which is shown once.
         texts = dict.fromkeys(text for number in sorted(chosen, key=self._place) for text in self._item(number))
         return [heading, *texts, *said], [(i.entry.line, i.entry.end_line) for i in items if i.copybook is None]
 
     def _place(self, number: int) -> tuple[bool, int]:
-        """Return what items are ordered by: a program's own may stand behind those of one that it contains."""
+        """Return the sort key of items: a program's own items may come after those of a program that it contains."""
         item = self._data.items[number]
         return item.copybook is not None, item.entry.line if item.copybook is None else number
 
@@ -185,9 +185,9 @@ class Surroundings:
         ]
 
     def _used(self, spans: Sequence[Span]) -> list[list[int]]:
-        """The data that lines use; what was read of a unit is read once."""
-        # All lines of a file without copybooks: whatever they use stands in them. Most files are sent whole, and to read every name
-        # would take as long as all else about their plan.
+        """Return the data that lines use; each unit is read only once."""
+        # All lines of a file without copybooks: everything they use is in them. Most files are sent whole, and reading every name
+        # would take as long as the rest of their plan.
         if not self._copybooks and tuple(spans) == ((1, self._source.lines),):
             return []
         names: dict[tuple[str, str], int] = {}

@@ -1,9 +1,9 @@
-"""Where is something cut that is too large? Candidates have a rank; the lowest cut first, and only inside of what does not fit.
+"""Where is something cut that is too large? At ranked candidates: the lowest ranks first, and only within what does not fit.
 
-First the finest cuts that are needed: a stretch within the limit stays whole, one above it is cut at its candidates of lowest
-rank, and so on for each of the pieces. Then neighbours are joined again into as few pieces as possible, and among those into
-the ones with the best cuts. Law: the pieces are consecutive and cover the stretch; each is within the limit or has no candidate
-inside. Keeps out: what lines and ranks mean.
+The finest cuts that are needed come first: a stretch within the limit stays whole, a larger one is cut at its candidates of lowest
+rank, and so on for each of the pieces. Then neighbours are joined again into as few pieces as possible, and among those into the
+ones with the best cuts. Law: the pieces are consecutive and cover the stretch; each is within the limit or has no candidate inside.
+Leaves to others: what lines and ranks mean.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
     from .chunks import Span
 
-_PIECE = 1 << 40  # what one piece more weighs against the ranks of cuts
+_PIECE = 1 << 40  # the weight of an additional piece against the ranks of cuts
 _SLACK = 1e-9
 
 
 class Sizes:
-    """How large each stretch of lines is."""
+    """The size of each stretch of lines."""
 
     def __init__(self, lines: Iterable[float]) -> None:
         self.upto = [0.0, *accumulate(lines)]  # all lines up to each
 
     def of(self, first: int, last: int) -> float:
-        """The lines from `first` to `last`."""
+        """Return the size of the lines from `first` to `last`."""
         return self.upto[last] - self.upto[first - 1]
 
     @property
@@ -54,22 +54,22 @@ class Cuts:
         self._ranks = [ranks[line] for line in self._lines]
 
     def inside(self, first: int, last: int) -> list[tuple[int, int]]:
-        """Return the candidates within a stretch, with their ranks; the first line of it is none."""
+        """Return the candidates within a stretch, with their ranks; its first line is not a candidate."""
         low, high = bisect_right(self._lines, first), bisect_right(self._lines, last)
         return list(zip(self._lines[low:high], self._ranks[low:high], strict=True))
 
     def pieces(
         self, first: int, last: int, sizes: Sizes, limit: float, *, most: float | None = None, fixed: Sequence[int] = ()
     ) -> list[Span]:
-        """Return a stretch in as few pieces as the limit allows, cut where it hurts least.
+        """Return a stretch in as few pieces as the limit allows, cut at the best places.
 
         Args:
             first: The first line of the stretch.
             last: Its last line.
             sizes: The sizes of all lines.
-            limit: What a piece should take.
-            most: What a piece may take rather than be cut inside; the limit where it is not given.
-            fixed: Lines before which it is cut in any case: there it was cut before.
+            limit: The size that a piece should have.
+            most: The size that a piece may have before it is cut inside; the limit if omitted.
+            fixed: Lines before which a cut is made in any case, because one was made there before.
         """
         edges = [first, *(line for line in sorted(fixed) if first < line <= last), last + 1]
         made: list[Span] = []
@@ -77,8 +77,8 @@ class Cuts:
             made += _joined(self._atoms(start, end - 1, sizes, most or limit), sizes, limit)
         return made
 
-    # Stretches are cut at all of their best candidates at once, and each part again at its own, until it fits: what is left is
-    # joined again by `_joined`. A stack and no recursion, since code may be nested as deep as anybody likes.
+    # Stretches are cut at all of their best candidates at once, and each part again at its own, until it fits: `_joined` joins the
+    # pieces again. A stack instead of recursion, since code may be nested to any depth.
     def _atoms(self, first: int, last: int, sizes: Sizes, limit: float) -> list[_Atom]:
         made: list[_Atom] = []
         lines, ranks = self._lines, self._ranks
@@ -99,15 +99,15 @@ class Cuts:
 
 
 def _joined(atoms: Sequence[_Atom], sizes: Sizes, limit: float) -> list[Span]:
-    """Return consecutive atoms in the fewest pieces, the ranks of the cuts between them least.
+    """Return consecutive atoms in the fewest pieces, with the lowest ranks of the cuts between them.
 
-    The cost of the first n atoms is the least of what it costs to begin the last piece with any atom from which on all fit. That
-    window only moves forward, and its minimum is kept in a queue of rising costs, so that the whole takes time in proportion to the
-    atoms and not to pairs of them.
+    The cost of the first n atoms is the minimum over all atoms with which the last piece may begin so that it fits. That window
+    only moves forward, and its minimum is kept in a queue of rising costs, so that the total time is linear in the atoms instead of
+    quadratic.
     """
-    # Invariant: the window holds only beginnings that may still be the best of some end. One that costs no less than a later
-    # one is dropped from the right, one from which on too much would be in the piece from the left; but the last one stays even
-    # if its atom alone is too large, because an atom is not cut.
+    # Invariant: the window holds only beginnings that may still be the best of some end. One that costs no less than a later one
+    # is dropped from the right, one that would make the piece too large from the left; but the last one stays even if its atom
+    # alone is too large, because an atom is not cut.
     came_from = [0] * (len(atoms) + 1)
     upto, fits = sizes.upto, limit + _SLACK
     before = [upto[first - 1] for first, _, _ in atoms]

@@ -1,8 +1,8 @@
 r"""How is a text in any language cut into consecutive chunks? At its landmarks, else at blank lines, else between lines.
 
-COBOL has a way of its own (`cobol`), for prompts about one program; in this one it is cut at landmarks too, else behind its
-sentences. Law: the chunks partition the lines and are in their order; each is within the budget, or a single line that is not.
-Lines end at `\n`. Keeps out: what is shown around a chunk, and where a cut is good (`breaks`).
+COBOL has its own way (`cobol`) for prompts about one program; here it is cut at landmarks too, else after its sentences. Law: the
+chunks partition the lines, in order; each is within the budget, or is a single line that is not. Lines end at `\n`. Leaves to
+others: what is shown around a chunk, and which cuts are good (`breaks`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .chunks import Kind, Span
 
 CLUSTERED_BYTES = 1 << 20
-"""A COBOL source of up to so many is clustered by its call graph where nothing else is said: as a program is, not an archive."""
+"""A COBOL source of up to this many bytes is clustered by its call graph by default: it is a program then, not an archive."""
 _NEARLY = 1.1  # of a budget: where the lines alone add up to more, the whole is not counted
 _TIGHTER = 0.97
 _LINES = re.compile(r".*\n|.+")
@@ -47,13 +47,13 @@ def chunk(
     previous: Mapping[str, str] | None = None,
     consecutive: bool | None = None,
 ) -> list[Chunk]:
-    """A text in chunks of at most `budget`: tokens, or what the allowance says.
+    """Return a text in chunks of at most `budget`: tokens, or what the allowance says.
 
-    `language` is one that `penstock.outline` knows, None for what the first bytes tell; others are cut as plain text. Tokens are
-    those of `counter`, by its upper bound; of o200k where none is given, exactly where that can be had.
+    `language` is one that `penstock.outline` knows, None to detect it from the first bytes; others are cut as plain text. Tokens
+    are those of `counter`, by its upper bound; by default those of o200k, exactly if possible.
 
-    Chunks are consecutive, but for COBOL up to `CLUSTERED_BYTES`: `plan` puts together what calls each other, `previous` is for
-    it. `consecutive=False` has it do so with a source of any size, True with none (but EBCDIC, whose lines only `plan` knows).
+    Chunks are consecutive, except for COBOL up to `CLUSTERED_BYTES`: there `plan` groups what calls each other, and `previous` is
+    for it. `consecutive=False` does that for a source of any size, True for none (except EBCDIC, whose lines only `plan` knows).
     Raises `CallerError` for a budget below 1.
     """
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
@@ -75,7 +75,7 @@ def _cut(data: bytes, language: str, ruler: Ruler) -> list[Chunk]:
         return []
     symbols = outline(data, language).symbols
     sizes = Sizes(ruler.lines(text.ended()))
-    # The sum of the lines comes close to the whole: well above the limit, a count of all the text would only say no.
+    # The sum of the lines comes close to the whole: well above the limit, counting all the text would only confirm that.
     if sizes.total <= ruler.limit * _NEARLY:
         tokens = ruler.whole(text.whole)
         if tokens <= ruler.limit:
@@ -94,9 +94,9 @@ def _cut(data: bytes, language: str, ruler: Ruler) -> list[Chunk]:
 
 
 def _cuts(breaks: Breaks, sizes: Sizes, limit: float) -> Cuts:
-    """Where the text may be cut: of the lines between landmarks only those of stretches that do not fit."""
+    """Return where the text may be cut: of the lines between landmarks only those of stretches that do not fit."""
     ranks = breaks.landmarks()
-    # A stretch without landmarks that fits by its lines, and not as a whole, gets ranks for its lines in `_pieces`.
+    # A stretch without landmarks that fits by its lines but not as a whole gets ranks for its lines in `_pieces`.
     for start, end in pairwise(sorted({1, sizes.lines + 1, *ranks})):
         if sizes.of(start, end - 1) > limit:
             ranks.update(breaks.between(start, end - 1))
@@ -104,7 +104,7 @@ def _cuts(breaks: Breaks, sizes: Sizes, limit: float) -> Cuts:
 
 
 def _pieces(text: _Text, cuts: Cuts, breaks: Breaks, sizes: Sizes, ruler: Ruler) -> list[tuple[int, int, str, int]]:
-    """First and last lines in order, what is between, and its tokens; counted together, those that do not fit cut again."""
+    """Return first and last lines in order, the text between, and its tokens; counted together, what does not fit is cut again."""
     made: list[tuple[int, int, str, int]] = []
     waiting = cuts.pieces(1, sizes.lines, sizes, ruler.limit)
     while waiting:
@@ -115,12 +115,12 @@ def _pieces(text: _Text, cuts: Cuts, breaks: Breaks, sizes: Sizes, ruler: Ruler)
             if tokens <= ruler.limit or first == last:
                 made.append((first, last, inside, tokens))
                 continue
-            # Less than the stretch itself, so that it is cut at least once where it has a candidate: each turn makes
-            # smaller pieces, and the loop ends at single lines.
+            # Less than the stretch itself, so that it is cut at least once if it has a candidate: each turn makes smaller
+            # pieces, and the loop ends at single lines.
             smaller = min(sizes.of(first, last), ruler.limit) * _TIGHTER * ruler.limit / tokens
             here = cuts if cuts.inside(first, last) else Cuts(breaks.between(first, last))
             waiting += here.pieces(first, last, sizes, smaller)
-    # What was cut again comes after pieces that stand behind it.
+    # What was cut again comes after pieces that follow it in the text.
     return sorted(made)
 
 
@@ -129,13 +129,13 @@ class _Text:
 
     def __init__(self, data: bytes) -> None:
         self.whole = data.decode("utf-8", "replace")
-        # `splitlines` ends lines at form feeds and U+2028 too, which no line number counts: its answer is right only
-        # where there are none of these.
+        # `splitlines` also ends lines at form feeds and U+2028, which no line number counts: its answer is right only
+        # if there are none of these.
         self.lines = self.whole.splitlines(keepends=True)
         if len(self.lines) != self.whole.count("\n") + (not self.whole.endswith("\n")):  # it has other ends too
             self.lines = _LINES.findall(self.whole)
-        # Bytes that are no UTF-8 are all shown by one sign; the digest is of the bytes, so that it tells them apart.
-        self._raw = _BYTE_LINES.findall(data) if "\ufffd" in self.whole else None  # some bytes are no text
+        # Invalid UTF-8 bytes all become the same replacement character; the digest is of the bytes, so it tells them apart.
+        self._raw = _BYTE_LINES.findall(data) if "\ufffd" in self.whole else None  # some bytes are not text
 
     def ended(self) -> list[str]:
         """The lines, each with its end."""
@@ -143,11 +143,11 @@ class _Text:
         return self.lines if self.lines[-1].endswith("\n") else [*self.lines[:-1], f"{self.lines[-1]}\n"]
 
     def of(self, first: int, last: int) -> str:
-        """Some lines."""
+        """Return the text of some lines."""
         return "".join(self.lines[first - 1 : last])
 
     def encoded(self, first: int, last: int, inside: str) -> bytes:
-        """The bytes of some lines, which are `inside`."""
+        """Return the bytes of some lines, whose text is `inside`."""
         return inside.encode() if self._raw is None else b"".join(self._raw[first - 1 : last])
 
 
@@ -156,15 +156,14 @@ def _made(
 ) -> Chunk:
     digest = sha256(data).hexdigest()
     number = seen[digest] = seen.get(digest, 0) + 1
-    # Chunks that are alike have one digest. The first keeps the plain id, so that a copy further down renames
-    # nothing.
+    # Identical chunks have one digest. The first keeps the plain id, so that a copy further down renames nothing.
     known_as = digest[:_ID_LETTERS] if number == 1 else f"{digest[:_ID_LETTERS]}~{number}"
     units = tuple(names) or (f"lines {span[0]}-{span[1]}",)
     return Chunk(id=known_as, kind=kind, spans=(span,), tokens=tokens, units=units, fits=fits, digest=digest)
 
 
 class _Names:
-    """Which landmarks begin in a chunk; where it begins within one that it does not hold, that one's name as a part."""
+    """Which landmarks begin in a chunk; if it begins within one that it does not hold, also that one's name as a part."""
 
     def __init__(self, symbols: Sequence[Symbol]) -> None:
         self._symbols = symbols
@@ -172,7 +171,7 @@ class _Names:
         self._around: list[Symbol] = []
 
     def of(self, first: int, last: int) -> tuple[Kind, list[str]]:
-        """Of the next chunk: they come in the order of their lines."""
+        """Return kind and names of the next chunk; chunks come in line order."""
         self._around = [symbol for symbol in self._around if symbol.end_line >= first]
         # In the order in which they begin: the last one that is open is the innermost.
         parts = [f"{self._around[-1].name} (part)"] if self._around else []

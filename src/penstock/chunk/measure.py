@@ -1,7 +1,7 @@
 """How much is a text, and how much does each of its lines add?
 
-A whole is counted as the caller's counter counts it, by its upper bound. What single lines add is for planning: their sum comes
-close to the whole and is seldom below it. Keeps out: what is done with it; every text that is sent is counted as a whole.
+A whole text is counted by the upper bound of the caller's counter. The additions of single lines are for planning: their sum comes
+close to the whole and is seldom below it. Leaves to others: what is done with it; every text that is sent is counted as a whole.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class Ruler:
         self._exact = _exact(self._allowance.counter)
 
     def whole(self, text: str) -> int:
-        """What a text takes."""
+        """Return the size of a text."""
         return self._allowance.measure(text) if text else 0
 
     def wholes(self, texts: list[str]) -> list[int]:
-        """What each of these texts takes, all at once where they are counted exactly."""
+        """Return the size of each of these texts, all at once if they are counted exactly."""
         if self._exact is not None:
             try:
                 return self._exact(texts)
@@ -49,8 +49,8 @@ class Ruler:
         return [self.whole(text) for text in texts]
 
     def lines(self, texts: list[str]) -> list[float]:
-        """What each of these lines adds to a text that they stand in; each with its line end."""
-        # Exact counts, characters and bytes have no margin that each line would bring anew.
+        """Return what each of these lines, with its line end, adds to a text that contains it."""
+        # Exact counts, characters and bytes have no margin that would be repeated for each line.
         if self._exact is not None or self._allowance.counter is None:
             return list(self.wholes(texts))
         # Sources repeat lines, blank ones and END-IF above all: each is counted once.
@@ -63,8 +63,8 @@ class Ruler:
 
 
 def _exact(counter: TokenCounter | None) -> Callable[[list[str]], list[int]] | None:
-    """What counts many texts at once, where the counter is an exact one of ours."""
-    # A calibrated count is not the tokenizer's own: only without calibration many at once come to what each does alone.
+    """Return a function that counts many texts at once, if the counter is an exact one of ours; else None."""
+    # A calibrated count is not the tokenizer's own: only without calibration does a batch give the same as single counts.
     if isinstance(counter, tokens.Tokens) and counter.mode == "exact" and counter.calibration == tokens.Calibration():
         return tokens._counter(tokens.family(counter.model))
     return None

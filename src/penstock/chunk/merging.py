@@ -2,9 +2,9 @@
 
     merge([first_chunk, second_chunk])        # what the first says comes first
 
-Whatever two templates say alike is said once, with the citations and the grades of both; what they say differently stands side by
-side. Law: `merge` is associative, has an identity, ignores duplicates, and nothing that went in is missing from what comes out.
-Keeps out: which of two texts is the better one, and what a section is about.
+What two templates both say is said once, with the citations and the grades of both; what they say differently is kept side by side.
+Law: `merge` is associative, has an identity, ignores duplicates, and loses nothing of its input.
+Leaves to others: which of two texts is the better one, and what a section is about.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _NUMBERS = {int, type(None)}
 
 
 def merge(templates: Iterable[Template]) -> Template:
-    """The one template of all. Raises `CallerError` where two declare different keys for a section."""
-    # Sections, records and values stand in the order in which they were first said: it is the same however the
-    # templates are bracketed, which makes `merge` associative.
+    """Return the one template of all. Raises `CallerError` if two declare different keys for a section."""
+    # Sections, records and values keep the order in which they were first said: it does not depend on how templates are
+    # grouped, which makes `merge` associative.
     keys: dict[str, tuple[str, ...]] = {}
     found: dict[str, list[TemplateRecord]] = {}
     for template in templates:
@@ -40,7 +40,7 @@ def merge(templates: Iterable[Template]) -> Template:
 
 
 def _merged(key: tuple[str, ...], records: list[TemplateRecord]) -> tuple[TemplateRecord, ...]:
-    """The records of a section, those that are told apart by nothing as one."""
+    """Return the records of a section, with those that have the same key united."""
     if _are_apart(key, records):
         return tuple([record if _says_all_once(record) else _united([record]) for record in records])
     groups: dict[Plain, list[TemplateRecord]] = {}
@@ -50,9 +50,9 @@ def _merged(key: tuple[str, ...], records: list[TemplateRecord]) -> tuple[Templa
 
 
 def _are_apart(key: tuple[str, ...], records: list[TemplateRecord]) -> bool:
-    """Whether no two records have the same key, as far as whole numbers can tell.
+    """Return whether no two records have the same key, as far as whole numbers can tell.
 
-    What the code says of one program has a line in most keys, and to fold the texts beside it takes many times as long.
+    What the code says of one program has a line number in most keys, and folding the texts next to it takes many times as long.
     """
     said = [record.said for record in records if record.said is not None]
     if len(said) < len(records):
@@ -63,11 +63,11 @@ def _are_apart(key: tuple[str, ...], records: list[TemplateRecord]) -> bool:
 
 
 def _united(records: list[TemplateRecord]) -> TemplateRecord:
-    """One record of those with the same key."""
+    """Return one record made of those with the same key."""
     if len(records) == 1 and _says_all_once(records[0]):
         return records[0]
     fields: dict[str, list[Value]] = {}
-    # Citations are sorted sets: which came twice, or in another order, leaves no trace.
+    # Citations are sorted sets: duplicates and order leave no trace.
     citations = set(records[0].citations)
     for record in records:
         citations.update(record.citations)
@@ -78,12 +78,12 @@ def _united(records: list[TemplateRecord]) -> TemplateRecord:
 
 
 def _says_all_once(record: TemplateRecord) -> bool:
-    """Whether no field of a record says the same twice, as far as can be told without looking closely."""
+    """Return whether no field of a record says the same twice, as far as a quick look can tell."""
     if record.said is None:
         return all(len(values) < 2 for values in record.fields.values())
     for given in record.said.values():
         if type(given) is list and len(given) > 1:
-            # Lines, as most lists are, are compared as they stand.
+            # Line numbers, which most lists hold, are compared as they are.
             told = given if {*map(type, given)} == {int} else map(folded, given)
             if len(set(told)) < len(given):
                 return False
@@ -91,9 +91,9 @@ def _says_all_once(record: TemplateRecord) -> bool:
 
 
 def _distinct(values: list[Value]) -> tuple[Value, ...]:
-    """An ordered set: what is said again adds its proof to what was said first."""
-    # The first spelling stays. Which is the better one is not known here, and a choice by anything but order would
-    # depend on how the templates are bracketed.
+    """Return an ordered set: what is said again adds its proof to what was said first."""
+    # The first spelling stays. Which one is better is not known here, and a choice by anything but order would depend on
+    # how the templates are grouped.
     first: dict[Plain, Value] = {}
     for value in values:
         said = folded(value.said)

@@ -1,8 +1,8 @@
-"""The outline of a file, folded to what matters for some of its lines: it tells a model where in the program it is.
+"""Where in the program are some lines? The outline of the file, folded to what matters for them, tells a model.
 
-Every program, division, section and paragraph is a row. Where not all fit, those of divisions and sections stay first, then what
-the lines call and what calls them, then their neighbours, then the rest; how many are left out is said.
-Law: larger than asked for only by the note. Keeps out: how a row reads (`wording`).
+Every program, division, section and paragraph is a row. If not all fit, those of divisions and sections stay first, then what the
+lines call and what calls them, then their neighbours, then the rest; a note says how many are left out.
+Law: it exceeds the requested size at most by the note. Leaves to others: how a row reads (`wording`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .chunks import Span
     from .units import UnitLayout
 
-_NEIGHBOURS = 2  # paragraphs before and behind each span
+_NEIGHBOURS = 2  # paragraphs before and after each span
 _FRAME, _SECTION, _CALLED, _NEAR, _OWN, _OTHER = range(6)
 
 
@@ -43,7 +43,7 @@ class NameOutline:
     """
 
     def __init__(self, layout: UnitLayout, sizes_of: Callable[[list[str]], list[float]]) -> None:
-        # Outer names before inner ones where both begin in one line.
+        # Outer names before inner ones if both begin on one line.
         self._rows = rows = sorted(_rows(layout), key=lambda row: (row.first, -row.last, row.depth))
         self._firsts = [row.first for row in rows]
         self._texts = [_text(row, is_shown=False) for row in rows]
@@ -57,11 +57,11 @@ class NameOutline:
         )
 
     def within(self, spans: Sequence[Span], limit: float) -> list[str]:
-        """Return the rows that fit, in the order of their lines, with a heading; a note says how many are left out.
+        """Return the rows that fit, in line order, with a heading; a note says how many are left out.
 
         Args:
             spans: The lines that the prompt shows; their own rows are marked.
-            limit: What the outline may take.
+            limit: The most that the outline may take.
         """
         total = len(self._rows)
         if not total:
@@ -77,8 +77,8 @@ class NameOutline:
         sizes = dict(zip(shown, marked, strict=True))
         if heading_size + self._size + sum(size - self._sizes[at] for at, size in sizes.items()) <= limit:
             return [heading, *(shown.get(at, text) for at, text in enumerate(self._texts))]
-        # By importance until the first that does not fit, and not on to smaller ones: whatever is shown matters at least as much as
-        # anything that is not.
+        # By importance until the first that does not fit, without trying smaller ones: whatever is shown matters at least as much
+        # as anything that is not.
         room = limit - heading_size - note_size
         chosen: list[int] = []
         for at in self._by_importance(spans):
@@ -107,7 +107,7 @@ class NameOutline:
         return (at for _, at in merge(rest, sorted((importance, at) for at, importance in raised.items())))
 
     def _raised(self, spans: Sequence[Span]) -> dict[int, int]:
-        """Return the rows that these lines make more important than they are: what they call, what calls them, and neighbours."""
+        """Return the rows that these lines make more important: what they call, what calls them, and neighbours."""
         raised: dict[int, int] = {}
 
         def raise_to(at: int, importance: int) -> None:

@@ -1,10 +1,10 @@
-"""Bin packing with ties: items are put into as few bins as hold them, so that the ties within bins weigh most.
+"""Which items go into one bin? Bin packing with ties: as few bins as possible, with the most weight of ties within bins.
 
-It is graph partitioning under a capacity, which is NP-hard; the way is that of multilevel heuristics (Karypis and Kumar, "A
-Fast and High Quality Multilevel Scheme for Partitioning Irregular Graphs", 1998) with a local search. Items that are tied most
-grow together, the clusters are placed, what does not fit is taken apart again, and the result is improved by moves, swaps and
-kicks. The dice are a fixed sequence: same input, same bins, or a second run over the same source would ask about other chunks.
-Law: every item is in one bin; no bin is above its capacity. Keeps out: what the items are.
+This is graph partitioning under a capacity, which is NP-hard; the method is that of multilevel heuristics (Karypis and Kumar, "A
+Fast and High Quality Multilevel Scheme for Partitioning Irregular Graphs", 1998) with a local search. The most strongly tied items
+grow together into clusters, the clusters are placed, what does not fit is taken apart again, and moves, swaps and kicks improve the
+result. The random numbers are a fixed sequence: same input, same bins; otherwise a second run over the same source would ask about
+other chunks. Law: every item is in one bin; no bin is above its capacity. Leaves to others: what the items are.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-# Shares of a bin, up to which clusters grow before they are placed where whole bins do not fit: small ones fit best.
+# Shares of a bin up to which clusters grow before they are placed if whole bins do not fit: small ones fit best.
 _SHARES = (0.5, 0.25)
-_MANY = 1_000  # items, of which the last bin is not looked for
-_KICKS = 3_000  # how much is tried to get out of a local optimum: kicks times items
+_MANY = 1_000  # items: from here on, the last bin is not searched for
+_KICKS = 3_000  # the effort to leave a local optimum: kicks times items
 _MIN_KICKS = 8
 _TRIES = 3_000  # of swaps, in one improvement: ten times as many gain nothing
 _SLACK = 1e-9
 
 
 class PackedItem(NamedTuple):
-    """Something that is not divided: its size, and how many of the answers it takes that a bin may hold only so many of."""
+    """Something indivisible: its size, and how many answers it takes, of which a bin may hold only a limited number."""
 
     size: float
     answers: int = 0
@@ -35,17 +35,17 @@ class PackedItem(NamedTuple):
 
 _NOTHING = PackedItem(0.0)
 Ties = dict[tuple[int, int], int]
-"""Two items, the smaller number first, and what it is worth to have them in one bin."""
+"""Two items, the smaller number first, and the worth of having them in one bin."""
 
 
 class BinRoom(NamedTuple):
-    """What one bin holds: a size, and a number of answers; None where that does not count."""
+    """The capacity of one bin: a size, and a number of answers; None if that is not limited."""
 
     size: float
     answers: int | None = None
 
     def holds(self, size: float, answers: int) -> bool:
-        """Return whether that much goes in; sums of floats are given a billionth."""
+        """Return whether that much fits; sums of floats get a tolerance of a billionth."""
         return size <= self.size + _SLACK and (self.answers is None or answers <= self.answers)
 
     def min_bins(self, items: Sequence[PackedItem]) -> int:
@@ -58,12 +58,12 @@ class BinRoom(NamedTuple):
 def pack(items: Sequence[PackedItem], ties: Ties, room: BinRoom) -> list[int]:
     """Return the bin of each item, bins numbered by their first item.
 
-    Fewest bins come first, and weight of ties second: each bin is a request to a model, and the ties only make it a better one.
+    The fewest bins come first, the weight of ties second: each bin is a request to a model, and ties only make it a better one.
 
     Args:
         items: What is packed; each has to fit into a bin on its own.
-        ties: What it is worth to have two items in one bin.
-        room: What a bin holds.
+        ties: The worth of having two items in one bin.
+        room: The capacity of a bin.
     """
     if not items:
         return []
@@ -71,7 +71,7 @@ def pack(items: Sequence[PackedItem], ties: Ties, room: BinRoom) -> list[int]:
     for (one, other), weight in ties.items():
         links[one][other] = links[other][one] = weight
     # Large clusters keep most ties and fit worst. They are tried first, and smaller ones only while there are more bins than
-    # must be.
+    # necessary.
     least = room.min_bins(items)
     best = _placed(items, links, room, least, 1.0)
     for share in _SHARES:
@@ -83,12 +83,12 @@ def pack(items: Sequence[PackedItem], ties: Ties, room: BinRoom) -> list[int]:
 
 
 def kept(ties: Ties, bin_of: Sequence[int]) -> int:
-    """Return what the ties within bins weigh."""
+    """Return the weight of the ties within bins."""
     return sum(weight for (one, other), weight in ties.items() if bin_of[one] == bin_of[other])
 
 
 def _in_order(bin_of: Sequence[int]) -> list[int]:
-    """Return the same bins with other numbers: in the order of their first items."""
+    """Return the same bins renumbered in the order of their first items."""
     numbers: dict[int, int] = {}
     return [numbers.setdefault(at, len(numbers)) for at in bin_of]
 
@@ -97,7 +97,7 @@ def _in_order(bin_of: Sequence[int]) -> list[int]:
 
 
 class _Cluster(NamedTuple):
-    """Items that grew together, and the two clusters that they came from: the way back, where the whole fits nowhere."""
+    """Items that grew together, and the two clusters that they came from, for taking it apart if it fits nowhere as a whole."""
 
     size: float
     answers: int
@@ -118,10 +118,10 @@ class _Cluster(NamedTuple):
 def _clusters(
     items: Sequence[PackedItem], links: Sequence[dict[int, int]], room: BinRoom, share: float
 ) -> list[_Cluster]:
-    """Return clusters: those tied most for their size grow together first, up to a share of a bin.
+    """Return clusters: those with the strongest ties for their size grow together first, up to a share of a bin.
 
-    The weight is divided by the smaller of both sizes. A small item gains much by joining and costs little room; without that the
-    heaviest pair, two large paragraphs that call each other often, would always come first and leave the small ones scattered.
+    The weight is divided by the smaller of both sizes. A small item gains much by joining and costs little room; without the
+    division the heaviest pair, two large paragraphs that call each other often, would always come first and scatter the small ones.
     """
     limit = BinRoom(room.size * share, room.answers and max(1, int(room.answers * share)))
     alive = {at: _Cluster(item.size, item.answers, at) for at, item in enumerate(items)}
@@ -139,7 +139,7 @@ def _clusters(
                 offer(one, other)
     heapify(heap)
     # Pairs in the heap go stale when one of them is merged: they are skipped, which is cheaper than finding them. A merged
-    # cluster has a new number, so that no stale pair can be taken for one of it.
+    # cluster has a new number, so no stale pair can be mistaken for one of it.
     number = len(items)
     while heap:
         _, one, other = heappop(heap)
@@ -168,12 +168,12 @@ def _placed(
 ) -> _State:
     """Return the clusters in that many bins, the largest first; what fits nowhere is taken apart.
 
-    A cluster goes to the bin that its items are tied to most. Only a single item that fits nowhere opens a bin more.
+    A cluster goes to the bin that its items are tied to most. Only a single item that fits nowhere opens another bin.
     """
     state = _State(items, links, room, bins)
     waiting = [(-cluster.size, cluster.first, cluster) for cluster in _clusters(items, links, room, share)]
     heapify(waiting)
-    # How full the bins are, in order, the first of equal ones last: the fullest with room is one search away, and not a walk
+    # How full the bins are, in order, the first of equal ones last: the fullest with room is found by one search instead of a walk
     # over all of them for each of thousands of clusters.
     fills = [(0.0, -at) for at in reversed(range(bins))]
     while waiting:
@@ -205,9 +205,9 @@ def _placed(
 class _State:
     """Which item is where, how full each bin is, and how much each item is tied to each bin.
 
-    `near` is what makes the search quick: moving an item changes only the rows of those that it is tied to, and what a move
-    would gain is the difference of two entries. Invariant: `kept` is the weight of the ties within bins, and `near[i][b]` the
-    weight of the ties of item i to bin b.
+    `near` makes the search fast: moving an item changes only the rows of those that it is tied to, and the gain of a move is the
+    difference of two entries. Invariant: `kept` is the weight of the ties within bins, and `near[i][b]` the weight of the ties of
+    item i to bin b.
     """
 
     __slots__ = ("answers", "bin_of", "items", "kept", "links", "members", "near", "pull", "room", "size", "tries")
@@ -233,7 +233,7 @@ class _State:
         self.tries = 0
 
     def copy(self) -> _State:
-        """Return a state that changes by itself."""
+        """Return an independent copy of the state."""
         made = _State(self.items, self.links, self.room, 0, self.pull)
         made.bin_of, made.size, made.answers = self.bin_of[:], self.size[:], self.answers[:]
         made.members = list(map(dict.copy, self.members))
@@ -242,18 +242,18 @@ class _State:
         return made
 
     def holds(self, at: int, size: float, answers: int) -> bool:
-        """Return whether a bin has room for that much more; negative sizes leave first."""
+        """Return whether a bin has room for that much more; a negative size is removed first."""
         return self.room.holds(self.size[at] + size, self.answers[at] + answers)
 
     def best_for(
         self, size: float, answers: int, pull: Mapping[int, int], fills: Sequence[tuple[float, int]]
     ) -> int | None:
-        """Return the bin with room that pulls most, and of those the fullest: the room that is left should be in one piece.
+        """Return the bin with room that pulls most, and of those the fullest: the remaining room should be in one piece.
 
         Args:
-            size: How much goes in.
+            size: The size that goes in.
             answers: How many answers it takes.
-            pull: What ties it to each bin, none of it nothing.
+            pull: The ties to each bin, none of them zero.
             fills: How full each bin is with its number negated, in order.
         """
         most, limit = self.room.size - size + _SLACK, self.room.answers
@@ -271,14 +271,14 @@ class _State:
         return None
 
     def opened(self) -> int:
-        """Open a bin, and return its number."""
+        """Open a bin and return its number."""
         self.size.append(0.0)
         self.answers.append(0)
         self.members.append({})
         return len(self.size) - 1
 
     def put(self, item: int, to: int) -> None:
-        """Move an item from where it is, if anywhere, to a bin, whether it fits or not."""
+        """Move an item from its bin, if it has one, to another bin, whether it fits or not."""
         came_from = self.bin_of[item]
         size, answers = self.items[item]
         near = self.near
@@ -299,7 +299,7 @@ class _State:
                 row[came_from] -= weight
 
     def improve(self) -> None:
-        """Make moves and swaps that gain until there is none: only what is tied to something that moved is looked at again."""
+        """Make gainful moves and swaps until there are none: only what is tied to something that moved is examined again."""
         waiting = list(range(len(self.items)))
         self.tries = _TRIES
         while waiting:
@@ -310,7 +310,7 @@ class _State:
             waiting = sorted(set(again))
 
     def _better(self, item: int) -> bool:
-        """Move an item to a bin that it is tied to more, and return whether that was possible: as it is, or by a swap."""
+        """Move an item to a bin that it is tied to more, directly or by a swap; return whether that was possible."""
         row = self.near[item]
         now = row.get(self.bin_of[item], 0)
         better = [(-weight, at) for at, weight in row.items() if weight > now]
@@ -326,10 +326,10 @@ class _State:
         return False
 
     def _swapped(self, item: int, to: int, gain: int) -> bool:
-        """Swap an item into a full bin, and return whether something there could leave for it at a smaller loss than the gain.
+        """Swap an item into a full bin; return whether something there could leave for it at a loss below the gain.
 
-        What leaves goes here, which the item frees, or to any other bin. Swaps are what is tried most often and gains least, so
-        that they are counted: large bins make each of them dear.
+        What leaves goes to the item's old bin, which has room now, or to any other. Swaps are tried most often and gain least, so
+        their number is limited: large bins make each of them expensive.
         """
         if self.tries <= 0:
             return False
@@ -337,7 +337,7 @@ class _State:
         items, bins = self.items, range(len(self.size))
         here, links = self.bin_of[item], self.links[item]
         size, answers = items[item]
-        # Most that could leave is ruled out by numbers alone: this loop is half of all the time that a plan takes.
+        # Most candidates for leaving are ruled out by numbers alone: this loop takes half of a plan's time.
         most, limit = self.room.size + _SLACK, self.room.answers
         filled, answered, near, pull = self.size[to], self.answers[to], self.near, self.pull
         best = (0, 0, 0)
@@ -353,7 +353,7 @@ class _State:
                 limit is not None and answered + (answers - other_answers) > limit
             ):
                 continue
-            # The tie between both is part of the gain, and of what the other one has here: neither holds where they change places.
+            # The tie between both is part of the gain, and of what the other one has here: it does not hold if they swap places.
             for away in bins if left > best[0] else row:  # elsewhere it would have no tie
                 total = left + row.get(away, 0) - (tie if away == here else 0)
                 if total <= best[0] or away == to:
@@ -368,14 +368,14 @@ class _State:
         return True
 
     def kicked(self, times: int) -> _State:
-        """Return the best that comes of forcing ties that are cut, one at a time, and improving what it becomes.
+        """Return the best result of forcing cut ties together, one at a time, and improving after each.
 
         Moves and swaps end in an optimum that no single one of them leaves. A kick puts both ends of a cut tie into one bin
-        whatever it costs, and what is then improved is kept unless it is worse: equal ones, too, or the search would stand
-        still on a plateau.
+        whatever it costs; the improved result is kept unless it is worse. Equal ones are kept too, or the search would get stuck
+        on a plateau.
         """
-        # A linear congruential generator (the constants of ISO C's example), high bits taken: choices of `random` may change across
-        # versions of Python.
+        # A linear congruential generator (the constants of ISO C's example), using high bits: `random` may choose differently in
+        # other versions of Python.
         best = self
         dice = 20_261_121
         for _ in range(times):
@@ -392,7 +392,7 @@ class _State:
         return best
 
     def _forced(self, item: int, to: int) -> bool:
-        """Put an item into a bin, whatever has to leave it, the least tied for its size first; return whether that was possible."""
+        """Put an item into a bin, removing the least tied for their size if needed; return whether that was possible."""
         if self.bin_of[item] == to:
             return False
         self.put(item, to)

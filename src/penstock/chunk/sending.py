@@ -1,7 +1,8 @@
-"""What a chunk takes as it is sent: its text alone, or a whole prompt with what a model needs around it.
+"""How large is a chunk as it is sent? Either its text alone, or a whole prompt with what a model needs around it.
 
-Both say what each line adds, how much of them a chunk is planned to hold, and how much it could hold at most; and both measure a
-chunk as a whole, which decides. Law: a prompt's context is at most a quarter of the budget. Keeps out: which lines go together.
+Both kinds say what each line adds, how much of the lines a chunk is planned to hold, and how much it could hold at most; and both
+measure a chunk as a whole, which decides. Law: a prompt's context is at most a quarter of the budget. Leaves to others: which lines
+go together.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ if TYPE_CHECKING:
     from .units import UnitLayout
 
 CONTEXT_SHARE = 4
-"""Of the budget, one part of so many is for outline, data and copybooks at most (C-5)."""
+"""Outline, data and copybooks take at most the budget divided by this (C-5)."""
 _CONTEXT_OF_ROOM = (
     0.3  # of what the overhead leaves, at most so much is planned for it: small budgets are for source too
 )
 
 
 class MeasuredChunk(NamedTuple):
-    """A chunk as it would be sent: how much it takes, how much of that is text of the file, and what is shown."""
+    """A chunk as it would be sent: its size, how much of that is text of the file, and what is shown."""
 
     size: int
     tokens: int
@@ -39,12 +40,12 @@ class MeasuredChunk(NamedTuple):
 
 
 class Sending(Protocol):
-    """What the two kinds of budget differ in."""
+    """What distinguishes the two kinds of budget."""
 
     limit: int  # of one chunk as it is sent
     overhead: int  # of that, what is the same for all
 
-    # What follows is asked for where a file is cut, and computed then: to count line by line takes longer than all else about a
+    # The rest is needed only if a file is cut, and computed then: counting line by line takes longer than everything else for a
     # file that fits.
 
     @property
@@ -54,22 +55,22 @@ class Sending(Protocol):
 
     @property
     def gap(self) -> float:
-        """Tokens that a chunk takes more for each row of lines that it has."""
+        """Additional tokens of a chunk for each run of lines that it has."""
         ...
 
     @property
     def most(self) -> float:
-        """Tokens of lines that a chunk has room for where no context is shown."""
+        """Tokens of lines that a chunk has room for if no context is shown."""
         ...
 
     @property
     def tight(self) -> float:
-        """Tokens of lines that a chunk has room for beside half of the context that it should have."""
+        """Tokens of lines that a chunk has room for with half of the intended context."""
         ...
 
     @property
     def planned(self) -> float:
-        """Tokens of lines that a chunk has room for beside all of its context."""
+        """Tokens of lines that a chunk has room for with all of its context."""
         ...
 
     def whole(self) -> MeasuredChunk:
@@ -81,7 +82,7 @@ class Sending(Protocol):
         ...
 
     def digest(self, spans: Sequence[Span]) -> str:
-        """Return a hash of all that an answer about some lines depends on, without their numbers."""
+        """Return a hash of everything that an answer about some lines depends on, without their numbers."""
         ...
 
 
@@ -114,7 +115,7 @@ class Texts:
         return MeasuredChunk(size_, size_, None, ())
 
     def digest(self, spans: Sequence[Span]) -> str:
-        """Of the text as it is read, not of columns that are none of it."""
+        """Return a hash of the text as it is read, without columns that are not part of it."""
         made = sha256()
         for first, last in spans:
             for text in self._shown[first - 1 : last]:
@@ -141,24 +142,24 @@ class Prompts:
 
     @cached_property
     def gap(self) -> float:
-        """Tokens that a chunk takes more for each row of lines that it has."""
+        """Additional tokens of a chunk for each run of lines that it has."""
         return self._ruler.lines([f"{wording.GAP}\n"])[0]
 
     @cached_property
     def most(self) -> float:
-        """Tokens of lines that a chunk has room for where no context is shown."""
+        """Tokens of lines that a chunk has room for if no context is shown."""
         # With room for the notes that say what is left out: a prompt without context has them, too.
         bare = self.overhead + self._ruler.whole(self._view.frame) + self.gap + self._least
         return float(self.limit - bare)
 
     @property
     def tight(self) -> float:
-        """Tokens of lines that a chunk has room for beside half of the context that it should have."""
+        """Tokens of lines that a chunk has room for with half of the intended context."""
         return self.most - self._context / 2
 
     @property
     def planned(self) -> float:
-        """Tokens of lines that a chunk has room for beside all of its context."""
+        """Tokens of lines that a chunk has room for with all of its context."""
         return self.most - self._context
 
     @cached_property
@@ -174,14 +175,14 @@ class Prompts:
         return min(self._share, self.most * _CONTEXT_OF_ROOM)
 
     def whole(self) -> MeasuredChunk:
-        """Return the prompt of the file as it is."""
+        """Return the prompt of the whole file."""
         text = self._view.whole()
         return MeasuredChunk(self.overhead + self._ruler.whole(text), self._tokens([(1, self._source.lines)]), text, ())
 
     def measured(self, spans: Sequence[Span], size: float) -> MeasuredChunk:
-        """Return some lines with as much context as there is room for; less, where the prompt is more than its lines promised."""
-        # Sizes of parts are not the size of the whole: the prompt is made and counted, and the context gives back what is too much.
-        # Each turn takes at least a token from its room, so that this ends.
+        """Return some lines with as much context as there is room for; less if the prompt exceeds what its lines promised."""
+        # Sizes of parts do not add up to the size of the whole: the prompt is made and counted, and the excess is taken from the
+        # context. Each turn takes at least one token from its room, so this ends.
         room = min(self._share, self.most - size + self._least)
         while True:
             text, context_spans = self._view.prompt(spans, room)
@@ -191,7 +192,7 @@ class Prompts:
             room -= total - self.limit
 
     def digest(self, spans: Sequence[Span]) -> str:
-        """Of the lines and of the data that they use."""
+        """Return a hash of the lines and of the data that they use."""
         return self._view.digest(spans)
 
     def _tokens(self, spans: Sequence[Span]) -> int:
@@ -199,5 +200,5 @@ class Prompts:
 
 
 def text_of(source: ScannedSource, spans: Sequence[Span]) -> str:
-    """Return the text of some lines as the file has it."""
+    """Return the text of some lines as in the file."""
     return b"".join(source.bytes_of(first, last) for first, last in spans).decode(source.encoding, "replace")

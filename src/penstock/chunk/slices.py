@@ -1,7 +1,7 @@
-"""The data that some lines use: the items that their code names, with the groups around, condition names, and what they redefine.
+"""Which data do some lines use? The items that their code names, with enclosing groups, condition names, and what they redefine.
 
-Names are looked for in the data of their program, of the copybooks of it that are at hand, and of the programs that it is nested
-in. An item that is there twice is shown twice: which of them is meant is not decided here. Keeps out: how much of it fits.
+Names are looked up in the data of their program, in its available copybooks, and in the programs that it is nested in. An item
+that exists twice is shown twice: which of them is meant is not decided here. Leaves to others: how much of it fits.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _CONDITION, _RENAMES, _ALONE = 88, 66, 77
 
 
 class DeclaredItem(NamedTuple):
-    """A data item, file or record, and the copybook that it stands in.
+    """A data item, file or record, and the copybook that it is in.
 
-    `belongs_to` are the numbers of the group around it and of what it redefines.
+    `belongs_to` holds the numbers of the enclosing group and of what the item redefines.
     """
 
     entry: DeclarationEntry
@@ -60,19 +60,19 @@ class Data:
                     self._read(inner.entries, book or source, key(program.name), name)
 
     def _known_as(self, copy: Copy) -> str:
-        """Return the name under which a copybook is here: that of its library where several have one of its name."""
+        """Return the name under which a copybook is available: with its library if several have the same name."""
         name = in_library(copy.name, copy.library)
         return name if name in self._books else key(copy.name)
 
     def used(self, spans: Sequence[Span], names: Mapping[tuple[str, str], int]) -> list[list[int]]:
-        """Return what lines use that stands outside of them, the most named first; each with all that it needs beside it.
+        """Return the data outside some lines that they use, the most often named first; each with everything that it needs.
 
         Args:
             spans: The lines, which a prompt shows anyway.
-            names: The names in them, by program, and how often each stands there.
+            names: The names in them, by program, with their number of occurrences.
         """
-        # An item that was cut apart from its group needs the groups around it although nobody names them: their level 01 says where
-        # its bytes lie.
+        # An item that was cut apart from its group needs the enclosing groups although nobody names them: their level 01 says
+        # where its bytes are.
         counts: dict[int, int] = {}
         for (program, name), times in names.items():
             for number in self._found(program, name):
@@ -93,9 +93,9 @@ class Data:
         return [(line, source.shown(line)) for line in range(item.entry.line, item.entry.end_line + 1)]
 
     def _found(self, program: str, name: str) -> Sequence[int]:
-        """Return the items of a name, in the program or else in the nearest around it that has one.
+        """Return the items of a name, in the program or else in the nearest enclosing one that has any.
 
-        Strictly only GLOBAL items are seen from within. Whoever shows one too many misleads nobody; one that is missing does.
+        Strictly, only GLOBAL items are visible from within. Showing one too many misleads nobody; a missing one does.
         """
         if name not in self._named:
             return ()
@@ -108,7 +108,7 @@ class Data:
         return self._by_name[program, name]
 
     def _needs(self, number: int) -> list[int]:
-        """Return an item, its condition names, and all that these belong to."""
+        """Return an item, its condition names, and everything that these belong to."""
         needs: dict[int, None] = {}
         waiting = [number, *self._conditions.get(number, ())]
         while waiting:
@@ -122,7 +122,7 @@ class Data:
         item = self.items[number]
         return item.copybook is None and holds(spans, item.entry.line)
 
-    # `around` is the way from the record down to the current entry. Condition names hang on what is above them and are above
+    # `around` is the path from the record down to the current entry. Condition names belong to what is above them and enclose
     # nothing; a RENAMES (66) belongs to the record, a 77 to nothing.
     def _read(
         self, entries: Iterable[DeclarationEntry], source: ScannedSource, program: str, copybook: str | None
@@ -152,14 +152,14 @@ class Data:
 
 
 class NameCounts:
-    """How often some lines have each name; what was read once is remembered by stretch, because plans ask for the same again."""
+    """How often some lines have each name; results are remembered by stretch, because plans ask for the same ones again."""
 
     def __init__(self, source: ScannedSource) -> None:
         self._source = source
         self._known: dict[Span, Counter[str]] = {}
 
     def within(self, span: Span) -> Counter[str]:
-        """Return the names in some lines, in capitals, and how often each stands there; literals of embedded SQL have none."""
+        """Return the names in some lines, in capitals, with their number of occurrences; literals of embedded SQL have none."""
         if span not in self._known:
             self._known[span] = self._read(*span)
         return self._known[span]

@@ -1,8 +1,8 @@
-"""A plan that keeps what it can: units stay in the chunk that the last plan gave them, so that an edit is felt in few chunks.
+"""What stays when a source is planned again? Units keep the chunk that the last plan gave them, so that an edit affects few chunks.
 
-A chunk that has grown too large gives away as little as possible, all to one other chunk; what is new goes where it is tied most
-and there is room. Law: every item is in one bin, no bin is above the room unless it holds one item alone; where nothing changed,
-nothing moves. Keeps out: whether the result is still good enough.
+A chunk that has grown too large gives away as little as possible, all of it to one other chunk; new units go where their ties are
+strongest and there is room. Law: every item is in one bin, no bin is above the room unless it holds a single item; if nothing
+changed, nothing moves. Leaves to others: whether the result is still good enough.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 def stay(
     keys: Sequence[str], items: Sequence[PackedItem], ties: Ties, room: BinRoom, previous: Mapping[str, str]
 ) -> list[tuple[str | None, list[int]]]:
-    """Return the items by bin, each bin with the id that it had in the last plan, None where it is new.
+    """Return the items by bin, each bin with the id that it had in the last plan, None if it is new.
 
     Args:
-        keys: What each item is known by in every version of the file.
+        keys: What identifies each item in every version of the file.
         items: The items.
-        ties: What it is worth to have two of them together.
-        room: What a bin holds.
+        ties: The worth of having two of them together.
+        room: The capacity of a bin.
         previous: The bin that each key had.
     """
     bins: dict[str, list[int]] = {}
@@ -46,7 +46,7 @@ def stay(
 
 
 class _Bin:
-    """What is together, and how much that is."""
+    """Items that are together, and their total size."""
 
     def __init__(self, name: str | None, inside: Iterable[int], items: Sequence[PackedItem]) -> None:
         self.name = name
@@ -55,7 +55,7 @@ class _Bin:
         self.answers = sum(items[at].answers for at in self.inside)
 
     def fits(self, room: BinRoom, *, less: PackedItem | None = None) -> bool:
-        """Return whether it would be within the room without something; a single item always is."""
+        """Return whether it would be within the room without a given item; a single item always is."""
         if less is None:
             return len(self.inside) <= 1 or room.holds(self.size, self.answers)
         return len(self.inside) <= 2 or room.holds(self.size - less.size, self.answers - less.answers)
@@ -63,8 +63,8 @@ class _Bin:
 
 def _given_away(bin_: _Bin, items: Sequence[PackedItem], room: BinRoom) -> list[int]:
     """Return what leaves a bin so that the rest fits: the smallest item that is enough, or the largest ones until it is."""
-    # Every item that moves changes two chunks, and both are asked about again: one item less that moves is what counts, and of
-    # those that are enough alone the smallest changes its new chunk least.
+    # Every moved item changes two chunks, and both are asked about again: moving fewer items is what counts, and of those that
+    # are enough alone the smallest changes its new chunk least.
     gone: list[int] = []
     while not bin_.fits(room):
         by_size = sorted(bin_.inside, key=lambda at: (items[at].size, at))
@@ -79,7 +79,7 @@ def _given_away(bin_: _Bin, items: Sequence[PackedItem], room: BinRoom) -> list[
 def _housed(
     group: list[int], bins: list[_Bin], items: Sequence[PackedItem], links: Sequence[Mapping[int, int]], room: BinRoom
 ) -> None:
-    """Put a group into the bin that it is tied to most and that holds it, or into one of its own; halved where none holds it."""
+    """Put a group into the bin with the strongest ties that holds it, or into a new one; halved if no bin holds it."""
     moving = _Bin(None, group, items)
     tied: dict[int, int] = {}
     for at in group:

@@ -1,10 +1,10 @@
-"""What is known, and from where? Sections of records; each section declares the fields that make two records the same.
+"""What is known, and from where? Sections of records; each section declares the fields that identify a record.
 
     Template.of({"paragraphs": (("name",), [Record.of({"name": "MAIN", "calls": ["READ", "WRITE"]})])})
 
-A field holds values in the order in which they were found, each with where it comes from (`code` or `model`), the lines that
-prove it, and how the answers that it was in fared. Nothing here knows what a section is about.
-Law: names are compared case-blind, literals to the letter; a value is never changed. Keeps out: how templates become one
+A field holds values in the order in which they were found, each with its origin (`code` or `model`), the lines that prove it, and
+the grades of the answers that contained it. Nothing here knows what a section is about.
+Law: names are compared case-insensitively, literals exactly; a value is never changed. Leaves to others: how templates become one
 (`merging`), and how a document looks.
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Origin = Literal["code", "model"]
 Plain: TypeAlias = Any
-"""A text, a number, a truth value, or a tuple of such: what can be compared and never changes."""
+"""A text, a number, a truth value, or a tuple of such: comparable and immutable."""
 
 
 class Citation(NamedTuple):
@@ -32,7 +32,7 @@ class Citation(NamedTuple):
 
 
 class Grade(NamedTuple):
-    """How one answer fared: of its claims in that field, how many the source bore out."""
+    """How one answer fared: of its claims in that field, how many the source confirmed."""
 
     chunk: str
     accepted: int
@@ -40,7 +40,7 @@ class Grade(NamedTuple):
 
 
 class Value(NamedTuple):
-    """One thing that was found or said. Citations and grades are sorted, none twice."""
+    """One thing that was found or said. Citations and grades are sorted and without duplicates."""
 
     said: Plain
     origin: Origin = "code"
@@ -49,12 +49,12 @@ class Value(NamedTuple):
 
     @property
     def least(self) -> float:
-        """The confidence of the worst answer that it was in; 1 for what the code says."""
+        """The confidence of the worst answer that contained it; 1 for what the code says."""
         return min((_share(grade.accepted, grade.rejected) for grade in self.grades), default=1.0)
 
     @property
     def mean(self) -> float:
-        """The confidence over all of them, each weighed by its claims."""
+        """The confidence over all of them, each weighted by its claims."""
         return _share(sum(grade.accepted for grade in self.grades), sum(grade.rejected for grade in self.grades))
 
 
@@ -64,10 +64,10 @@ def _share(accepted: int, rejected: int) -> float:
 
 
 class TemplateRecord:
-    """One item of a section: its fields by name, and the lines that it is at.
+    """One item of a section: its fields by name, and its lines.
 
-    What the code alone says stays as it was given (`said`), and `fields` are made of it when somebody asks: most records
-    of most documents are never merged with any other. Equal are two with equal fields and citations.
+    What only the code says stays as it was given (`said`), and `fields` are made from it on demand: most records of most
+    documents are never merged with another. Two records are equal if their fields and citations are.
     """
 
     __slots__ = ("_fields", "citations", "said")
@@ -76,8 +76,8 @@ class TemplateRecord:
         self._fields: Mapping[str, tuple[Value, ...]] | None = fields
         self.citations = citations
         self.said: Mapping[str, Plain | list[Plain]] | None = None
-        """The plain values of its fields, where all are the code's and none has a proof of its own: a list is several,
-        None is nothing known. None where somebody else has a part in it."""
+        """The plain values of its fields, if all are the code's and none has a proof of its own: a list is several values,
+        None is unknown. None if anybody else contributed."""
 
     @classmethod
     def of(
@@ -86,13 +86,13 @@ class TemplateRecord:
         citations: Iterable[Citation] = (),
         origin: Origin = "code",
     ) -> TemplateRecord:
-        """The record of plain values: a list is several, a tuple is one, a `Value` is itself; `None` is nothing known."""
+        """Return the record of plain values: a list is several, a tuple is one, a `Value` is itself; `None` is unknown."""
         made = {name: _values(given, origin) for name, given in fields.items() if given is not None}
         return cls(MappingProxyType(made), _sorted(citations))
 
     @classmethod
     def of_code(cls, said: Mapping[str, Plain | list[Plain]], citations: Iterable[Citation] = ()) -> TemplateRecord:
-        """The record of what the code says: as `of` gives it, of values that are plain, in a fraction of the time."""
+        """Return the record of what the code says: like `of` for plain values, but in a fraction of the time."""
         made = cls.__new__(cls)
         made._fields, made.citations, made.said = None, _sorted(citations), said
         return made
@@ -116,19 +116,19 @@ class TemplateRecord:
         return f"TemplateRecord({dict(self.fields)!r}, {self.citations!r})"
 
     def every(self, name: str) -> list[Plain]:
-        """What a field says, in order: nothing where it says nothing."""
+        """Return the values of a field, in order; none if it is missing."""
         if self.said is None:
             return [value.said for value in self.fields.get(name, ())]
         given = self.said.get(name)
         return given if isinstance(given, list) else [] if given is None else [given]
 
     def first(self, name: str) -> Plain:
-        """What a field says first, `None` where it says nothing."""
+        """Return the first value of a field, `None` if it has none."""
         return next(iter(self.every(name)), None)
 
     def all_citations(self) -> tuple[Citation, ...]:
-        """Every line that proves any of it, in order."""
-        # What the code says is cited by its record: values have citations of their own only where a model said them.
+        """Return every citation that proves any of it, in order."""
+        # What the code says is cited by its record: values have citations of their own only if a model said them.
         if self.said is not None:
             return self.citations
         of_values = [value.citations for values in self.fields.values() for value in values if value.citations]
@@ -153,7 +153,7 @@ def _tidy(value: Value) -> Value:
 
 
 class TemplateSection(NamedTuple):
-    """Records of one kind, and the fields that tell them apart; no field at all means that there is one record."""
+    """Records of one kind, and the fields that identify them; no field at all means that there is a single record."""
 
     key: tuple[str, ...]
     records: tuple[TemplateRecord, ...] = ()
@@ -167,17 +167,17 @@ class Template:
 
     @classmethod
     def of(cls, sections: Mapping[str, tuple[Sequence[str], Iterable[TemplateRecord]]]) -> Template:
-        """The template of these sections, each its key and its records."""
+        """Return the template of these sections, each given as its key and its records."""
         made = {name: TemplateSection(tuple(key), tuple(records)) for name, (key, records) in sections.items()}
         return cls(MappingProxyType(made))
 
     def __getitem__(self, name: str) -> tuple[TemplateRecord, ...]:
-        """The records of a section, none where it is missing."""
+        """Return the records of a section, none if it is missing."""
         section = self.sections.get(name)
         return () if section is None else section.records
 
     def atoms(self) -> Iterator[tuple[Plain, ...]]:
-        """Everything that it says, one fact at a time: what must not be lost."""
+        """Yield everything that the template says, one fact at a time: what must not be lost."""
         for name, section in self.sections.items():
             for record in section.records:
                 key = key_of(record, section.key)
@@ -190,19 +190,19 @@ class Template:
 
 
 def key_of(record: TemplateRecord, key: tuple[str, ...]) -> tuple[Plain, ...]:
-    """What tells a record apart: the folded values of its key fields, in any order and however often they were said."""
-    # A set, as merging adds values to key fields, too: a key that depended on their order or number would make
-    # another record of the same one.
+    """Return what identifies a record: the folded values of its key fields, regardless of order and repetition."""
+    # A set, because merging adds values to key fields, too: a key that depended on their order or number would turn one
+    # record into another.
     return tuple([frozenset(map(folded, record.every(name))) for name in key])
 
 
-# The last way is a quote that nobody closes: every letter is in some piece, so that two texts are never equal by what
-# was lost.
+# The last alternative is an unclosed quote: every letter is in some piece, so that two texts never become equal by losing
+# something.
 _PIECE = re.compile(r"'[^']*'|\"[^\"]*\"|[^'\"]+|['\"]")
 
 
 def folded(said: Plain) -> Plain:
-    """How two values are compared: without regard to case and blanks, but for what stands in quotes."""
+    """Return the form in which values are compared: ignoring case and blanks, except within quotes."""
     if isinstance(said, tuple):
         return tuple(map(folded, said))
     if not isinstance(said, str):

@@ -1,9 +1,10 @@
-"""The units that a COBOL source consists of, where each could be cut, and how they are tied.
+"""Which units does a COBOL source consist of, where could each be cut, and how are they tied?
 
-Units are the smallest things with a name that a chunk is made of: a paragraph with the comments before it, a level 01 or 77 with
-what is under it, an FD with its records, a division. Inside of one there are candidates for cuts, by rank: levels of data, then
-sentences, then statements by their depth, then comments and lines that nothing is known about; never within a statement or entry.
-Law: the units partition the lines; no candidate parts a line from the one that it is joined to. Keeps out: sizes and budgets.
+Units are the smallest named things that a chunk is made of: a paragraph with the comments before it, a level 01 or 77 with
+everything under it, an FD with its records, a division. Within a unit there are candidates for cuts, by rank: levels of data, then
+sentences, then statements by their depth, then comments and unclassified lines; never within a statement or entry.
+Law: the units partition the lines; no candidate separates a line from the one that it is joined to. Leaves to others: sizes and
+budgets.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ LEVEL = 2  # ranks: the level of a data item from here on
 _ENTRY = 51
 _LESSER = 60  # condition names, renames, and what redefines: they belong to what is before them
 _SENTENCE = 100
-_FIRST = 101  # between a header and the first sentence behind it
-_DEPTH = 110  # ten more for each statement around
+_FIRST = 101  # between a header and the first sentence after it
+_DEPTH = 110  # ten more for each enclosing statement
 _DEEPEST = 300
 _COMMENT = 400
 _LINE = 500
@@ -43,7 +44,7 @@ _ENDS = frozenset({"GOBACK", "STOP", "EXIT PROGRAM", "GO", "GO TO", "STOP RUN"})
 class Unit(NamedTuple):
     """Consecutive lines with a name, 1-based and inclusive.
 
-    `key` is the same in the next version of the file, unless the unit is renamed: it is how a chunk keeps what it had.
+    `key` is the same in the next version of the file, unless the unit is renamed: it lets a chunk keep its units.
     """
 
     key: str
@@ -54,11 +55,11 @@ class Unit(NamedTuple):
     last: int
     section: str | None = None
     answers: int = 0  # how many paragraphs a model is asked about
-    runs_on: bool = False  # control can go on in the unit behind it
+    runs_on: bool = False  # control can continue in the next unit
 
 
 class UnitEdge(NamedTuple):
-    """Code in `line` makes other lines run: from the header in line `first` to all of the paragraph that begins in line `last`."""
+    """Code in `line` runs other lines: from the header in line `first` to the end of the paragraph that begins in line `last`."""
 
     line: int
     first: int
@@ -78,7 +79,7 @@ class UnitLayout:
 
     @cached_property
     def shown(self) -> list[str]:
-        """Every line as it is read: inert, and without the columns that are no part of the code."""
+        """Every line as it is read: inert, and without the columns that are not code."""
         return list(map(escape.show_text, self.source.all_shown()))
 
     def unit_at(self, line: int) -> int:
@@ -86,14 +87,14 @@ class UnitLayout:
         return bisect_right(self._firsts, line) - 1
 
     def inside(self, spans: Iterable[Span]) -> Iterator[tuple[int, Span]]:
-        """Yield the numbers of the units that some lines are of, each with those of its lines."""
+        """Yield the numbers of the units that some lines belong to, each with its lines among them."""
         for first, last in spans:
             for at in range(self.unit_at(first), self.unit_at(last) + 1):
                 unit = self.units[at]
                 yield at, (max(first, unit.first), min(last, unit.last))
 
     def ranks(self) -> dict[int, int]:
-        """Return the lines before which a unit can be cut, and how bad that is: the higher the rank, the worse the cut."""
+        """The lines before which a unit can be cut, each with its rank: the higher the rank, the worse the cut."""
         return _ranks(self.source, self._bound)
 
 
@@ -101,7 +102,7 @@ class UnitLayout:
 
 
 class _Start(NamedTuple):
-    """Where a unit begins: the comments before its header are its own. One that `announces` is joined with what it announces."""
+    """Where a unit begins: comments before its header belong to it. One that `announces` is joined with what it announces."""
 
     line: int  # of the header
     program: str
@@ -111,20 +112,20 @@ class _Start(NamedTuple):
     answers: int = 0
     announces: bool = False
     runs_on: bool = False
-    known_by: str = ""  # where the name is none of its own
+    known_by: str = ""  # if the name is not its own
 
 
 def _units(source: ScannedSource, bound: Set[int]) -> list[Unit]:
     """Return the units of a source, which partition its lines.
 
     Not every name begins a unit. One whose line belongs to a statement before it cannot be cut off, and a line may begin two
-    paragraphs; both count as answers of the unit that they lie in. A header of a section with nothing before its first paragraph is
+    paragraphs; both count as answers of the unit that they are in. A section header with nothing before its first paragraph is
     joined with that: a unit that only announces another has nothing to say.
     """
     if not source.lines:
         return []
     found: dict[int, _Start] = {}
-    within: list[_Start] = []  # what begins in the middle of a line, or behind something that ends there
+    within: list[_Start] = []  # what begins in the middle of a line, or after something that ends there
     for program in source.programs:
         for start in _starts(source, program):
             line = _lifted(source, start.line, bound)
@@ -141,7 +142,7 @@ def _units(source: ScannedSource, bound: Set[int]) -> list[Unit]:
         if after is not None and _only_announces(source, start, after, after_first):
             continue
         name = f"{start.program}/{start.section or start.kind}/{key(start.known_by or start.name)}"
-        # Keys are unique within a file: of units with one name those after the first are numbered.
+        # Keys are unique within a file: of units with the same name, those after the first are numbered.
         number = seen[name] = seen.get(name, 0) + 1
         made.append(
             Unit(
@@ -165,7 +166,7 @@ def _units(source: ScannedSource, bound: Set[int]) -> list[Unit]:
 
 
 def _only_announces(source: ScannedSource, start: _Start, after: _Start, after_first: int) -> bool:
-    """Return whether nothing but a header stands before the next unit, which is of the same kind."""
+    """Return whether only a header comes before the next unit, which is of the same kind."""
     if not start.announces or (after.program, after.kind) != (start.program, start.kind):
         return False
     return not any(source.kinds[line - 1] == "code" for line in range(start.line + 1, after_first))
@@ -197,7 +198,7 @@ def _starts(source: ScannedSource, program: Program) -> Iterator[_Start]:
 
 
 def _data_starts(source: ScannedSource, program: Program, name: str) -> Iterator[_Start]:
-    """Yield sections, files with their records, and items of level 01 and 77, but for those that redefine the one before.
+    """Yield sections, files with their records, and items of level 01 and 77, except those that redefine the previous one.
 
     A record is read with its FD, and a redefinition with what it redefines: apart, neither says where its bytes come from.
     """
@@ -210,7 +211,7 @@ def _data_starts(source: ScannedSource, program: Program, name: str) -> Iterator
             within_file = True
             yield _Start(entry.line, name, "data", f"{entry.word} {entry.name}", entry.section)
         elif entry.level in {1, 77} and not within_file and redefined(source, entry) is None:
-            # FILLER is no name. It is known by its lines instead, so that one more of them does not rename all the others.
+            # FILLER is not a name. It is known by its lines instead, so that an additional one does not rename all the others.
             named = bool(entry.name) and key(entry.name) != "FILLER"
             known_by = "" if named else f"FILLER {_hash(source, entry.line, entry.end_line)}"
             yield _Start(entry.line, name, "data", entry.name or "FILLER", entry.section, known_by=known_by)
@@ -225,7 +226,7 @@ def _is_header(entry: DeclarationEntry) -> bool:
 
 
 def redefined(source: ScannedSource, entry: DeclarationEntry) -> str | None:
-    """Return the name that a data item redefines; None where it redefines nothing."""
+    """Return the name that a data item redefines; None if it redefines nothing."""
     words = source.code[entry.start : entry.end].upper().split(None, 4)
     at = words.index("REDEFINES") + 1 if "REDEFINES" in words[:4] else len(words)
     return words[at].rstrip(".") if at < len(words) else None
@@ -246,7 +247,7 @@ def _lifted(source: ScannedSource, line: int, bound: Set[int]) -> int:
 
 
 def _runs_on(program: Program, paragraph: Paragraph) -> bool:
-    """Return whether control can fall into the next paragraph, as far as the last statement tells."""
+    """Return whether control can fall into the next paragraph, as far as the last statement shows."""
     if paragraph.first >= paragraph.last:
         return True
     last = program.statements[paragraph.last - 1]
@@ -257,7 +258,7 @@ def _runs_on(program: Program, paragraph: Paragraph) -> bool:
 
 
 def _bound(source: ScannedSource) -> set[int]:
-    """Return the lines that belong to what begins in a line before them: no cut is made before any of these."""
+    """Return the lines that belong to something that begins before them: no cut is made before these."""
     bound = set(source.joined)
     for program in source.programs:
         for line, end_line, _ in _stretches(source, program):
@@ -267,8 +268,8 @@ def _bound(source: ScannedSource) -> set[int]:
 
 def _ranks(source: ScannedSource, bound: Set[int]) -> dict[int, int]:
     """Return the rank of a cut before each line where one can be made."""
-    # A cut before a statement is made before its comments. What lies between comment and statement is then as bad a place as
-    # there is among comments, or a second cut would part them after all.
+    # A cut before a statement is made before its comments. A cut between comment and statement then ranks with the worst among
+    # comments; otherwise a second cut could separate them after all.
     ranks: dict[int, int] = {}
     for line, kind in enumerate(source.kinds, 1):
         before = source.kinds[line - 2] if line > 1 else "code"
@@ -322,9 +323,9 @@ class _Place(NamedTuple):
 
 
 def _edges(program: Program) -> Iterator[UnitEdge]:
-    """Yield what makes what run, where both are in the program: PERFORM, with its range, and GO TO.
+    """Yield what runs what, if both are in the program: PERFORM, with its range, and GO TO.
 
-    A name means the paragraph of the same section first, and the first of that name anywhere else; so does a compiler.
+    A name means the paragraph of the same section first, and else the first of that name anywhere, as for a compiler.
     """
     anywhere: dict[str, _Place] = {}  # the first of each name,
     within: dict[tuple[str, str], _Place] = {}  # and the first in each section

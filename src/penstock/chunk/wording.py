@@ -1,6 +1,6 @@
 """How does a prompt say what it shows of a program? The few sentences around outline, data and source.
 
-Keeps out: what is shown, and the instructions to the model, which are the scribe's.
+Leaves to others: what is shown, and the instructions to the model, which are the scribe's.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ _NAMED = 3  # programs of a file that its first line names
 
 
 def program(names: Sequence[str], lines: int) -> str:
-    """The first line: what this is, and how long."""
+    """Return the first line: what this is, and how long."""
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return f"COBOL program {', '.join(names[:_NAMED]) or '(without a name)'}{more}, {lines} lines"
 
 
 def row(depth: int, name: str, first: int, last: int, *, is_shown: bool) -> str:
-    """One name of the outline."""
+    """Return the row of one name of the outline."""
     return f"{'  ' * depth}{name}: {first}-{last}{' *' if is_shown else ''}"
 
 
 def rows_left_out(left_out: int, total: int) -> str:
-    """What of the outline did not fit."""
+    """Return the note on what of the outline did not fit."""
     return f"({left_out} of {total} names are not shown)"
 
 
 def items_left_out(left_out: int) -> str:
-    """What of the data did not fit."""
+    """Return the note on what of the data did not fit."""
     return f"({left_out} more data items are not shown)"
 
 
 def copybook(name: str, line: int, text: str) -> str:
-    """A line of a copybook: never to be taken for one of the program."""
+    """Return a line of a copybook, marked so that it is not taken for one of the program."""
     return f"{name}:{line}|{text}"
