@@ -1262,3 +1262,47 @@ def test_copied_paragraphs_of_one_name_are_told_apart_by_their_sections() -> Non
         "P.M performs P.S2.A", "P.M performs P.A", "P.M performs P.S1.A",
         "P.S1.A writes P.X", "P.S2.A reads P.X", "P.B goes to P.S2.A",
     }  # fmt: skip
+
+
+def test_a_call_by_a_name_that_nothing_declares_may_be_the_program_of_this_name() -> None:
+    """`CALL PAY USING A` where no item is PAY and a program is; one that is here by no name stays unknown, as does an item."""
+    caller = (
+        "PROGRAM-ID. ONE.\n       DATA DIVISION.\n       WORKING-STORAGE SECTION.\n       01 A PIC X.\n       01 TAX PIC X(8).\n"
+        "       PROCEDURE DIVISION.\n           CALL PAY USING A.\n           CALL GONE USING A.\n           CALL TAX USING A.\n"
+    )
+    called = (
+        "PROGRAM-ID. {0}.\n       DATA DIVISION.\n       LINKAGE SECTION.\n       01 P PIC X.\n"
+        "       PROCEDURE DIVISION USING P.\n           GOBACK.\n"
+    )
+    files = {f"{name}.cbl": f"       {called.format(name)}".encode() for name in ("PAY", "TAX")}
+    graph = graph_of({"one.cbl": f"       {caller}".encode(), **files})
+    found = {
+        (str(edge.target), edge.certainty)
+        for edge in impact(graph, "ONE", kind="program").edges
+        if edge.verb == "calls" and str(edge.source) == "ONE"
+    }
+    assert found == {("PAY", "may"), ("ONE.PAY", "unknown"), ("ONE.GONE", "unknown"), ("ONE.TAX", "unknown")}
+    passed = [
+        (str(edge.target), edge.certainty)
+        for edge in impact(graph, "ONE.A", kind="field").edges
+        if edge.verb == "passes to" and str(edge.source) == "ONE.A"
+    ]
+    assert passed == [("PAY.P", "may")]
+
+
+def test_a_data_set_of_an_ims_step_is_used_by_its_disp_where_the_program_never_opens_its_file() -> None:
+    """GSAM is read by calls of DL/I: the file that a SELECT gives it is not opened. One that is opened counts, as elsewhere."""
+    program = (
+        "       PROGRAM-ID. GS.\n       ENVIRONMENT DIVISION.\n       INPUT-OUTPUT SECTION.\n       FILE-CONTROL.\n"
+        "           SELECT F ASSIGN TO GSEQ.\n           SELECT G ASSIGN TO OUT1.\n       DATA DIVISION.\n       FILE SECTION.\n"
+        "       FD F.\n       01 R PIC X(80).\n       FD G.\n       01 S PIC X(80).\n"
+        "       PROCEDURE DIVISION.\n           OPEN OUTPUT G.\n           GOBACK.\n"
+    )
+    job = "//J1 JOB\n//S1 EXEC PGM={0}\n//GSEQ DD DSN=A.GSAM,DISP=SHR\n//OUT1 DD DSN=A.OUT,DISP=SHR\n"
+    for runs, used in (
+        ("DFSRRC00,PARM='DLI,GS,GSPSB'", {"A.GSAM": ("reads", "may"), "A.OUT": ("writes", "is")}),
+        ("GS", {"A.OUT": ("writes", "is")}),
+    ):
+        graph = graph_of({"gs.cbl": program.encode(), "j1.jcl": job.format(runs).encode()})
+        found = impact(graph, "J1.S1", kind="step").edges
+        assert {str(one.target): (one.verb, one.certainty) for one in found if one.target.kind == "dataset"} == used

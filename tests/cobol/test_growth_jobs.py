@@ -38,6 +38,11 @@ COPYING = {
         "//SYSIN DD *\n  REPRO INFILE(I) -\n  OUTFILE(O)\n  REPRO INFILE(X) OUTFILE(Z)\n/*\n"
     ),
     "REPRO of data sets": "//S2 EXEC PGM=IDCAMS\n//SYSIN DD *\n  REPRO INDATASET(A.B.C) OUTDATASET(A.B.D)\n/*\n",
+    "REPRO of files, abbreviated": (
+        "//S2 EXEC PGM=IDCAMS\n//I DD DSN=A.B.C,DISP=OLD\n//O DD DSN=A.B.D,DISP=OLD\n"
+        "//SYSIN DD *\n  REPRO IFILE(I) OFILE(O)\n/*\n"
+    ),
+    "REPRO of data sets, abbreviated": "//S2 EXEC PGM=IDCAMS\n//SYSIN DD *\n  REPRO IDS(A.B.C) ODS(A.B.D)\n/*\n",
     "two steps": (
         "//S2 EXEC PGM=ICEGENER\n//SYSUT1 DD DSN=A.B.C,DISP=SHR\n//SYSUT2 DD DSN=&&T,DISP=(NEW,PASS)\n"
         "//S3 EXEC PGM=SORT\n//SORTIN DD DSN=&&T,DISP=OLD\n//SORTOUT DD DSN=A.B.D,DISP=NEW\n//SYSIN DD *\n {0}\n/*\n"

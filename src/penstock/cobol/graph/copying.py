@@ -170,13 +170,13 @@ def _reproduced(step: StepOfJob, uses: Sequence[StepDataSet]) -> Iterator[Copied
     for path, dd in step.dds:
         cited = CitedLine(path, dd.line, None, dd.end_line if dd.end_line > dd.line else None)
         for said in _REPRO.findall(idcams_control(dd)):
-            ends: dict[str, list[NodeId]] = {"IN": [], "OUT": []}
+            ends: dict[str, list[NodeId]] = {"I": [], "O": []}
             for way, name in REPRO_FILES.findall(said):
                 ends[way.upper()] += [use.data_set for use in uses if use.dd == key(name)]
             for way, name in REPRO_SETS.findall(said):
                 ends[way.upper()].append(NodeId("dataset", data_set(name.strip("'"), step.job.name)))
-            for one in ends["IN"]:
-                for other in ends["OUT"]:
+            for one in ends["I"]:
+                for other in ends["O"]:
                     if one != other:
                         yield CopiedRecords(one, other, step.node, "is", "", False, (cited,))
 

@@ -33,6 +33,7 @@ _COMMAREA = "DFHCOMMAREA"
 _BACK = frozenset({"return", "calculation"})
 MAX_SCHEMAS = 8
 """Of how many schemas a table may be that a statement names without one; beyond that none of them is said."""
+_UNDECLARED = "nothing here declares the name, and a program has it"
 _NO_SCHEMA = "the statement names no schema, and the table may be {0}"
 
 
@@ -308,6 +309,7 @@ class _Linking:
         for part in graph.parts:
             for edge in part.edges:
                 self._add_to_programs(edge, part)
+                self._undeclared(edge, part)
         for number, part in enumerate(graph.parts):
             for sending in part.sendings:
                 self._send(number, part, sending)
@@ -316,6 +318,14 @@ class _Linking:
         self._own_names()
         self._schemas()
         return tuple(self._drawn.values())
+
+    def _undeclared(self, edge: EstateEdge, part: ProgramPart) -> None:
+        """Add to a CALL by a name that nothing declares that it may be the program of this name, where that is here."""
+        if edge.verb != "calls" or edge.target.kind != "field":
+            return
+        name = edge.target.name.removeprefix(f"{part.name}.")
+        if self._graph.called(name, part) and not any(f".{field.name}".endswith(f".{name}") for field in part.fields):
+            self._add_to_programs(edge._replace(target=NodeId("program", name), certainty="may", why=_UNDECLARED), part)
 
     def _commands(self) -> None:
         """Add to the calls that a command of the system runs a program: by its name, or by that of its file."""
@@ -416,7 +426,11 @@ class _Linking:
     def _send(self, number: int, part: ProgramPart, sending: Passing) -> None:
         """Add what is passed to each program that a call may reach."""
         for name, certainty in sending.targets:
-            programs = [(name, certainty)]
+            if certainty == "unknown":
+                if self._graph.called(name, part):
+                    self._pass(number, part, sending._replace(why=_UNDECLARED), name, "may")
+                continue
+            programs: list[tuple[str, Certainty]] = [(name, certainty)]
             if certainty == "may" and name in part.procedures and name in self._procedures:
                 known = {program for program, _ in self._procedures[name] if program}
                 programs = [(program, "is" if len(known) == 1 else "may") for program in sorted(known)]

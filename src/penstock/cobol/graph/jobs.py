@@ -51,8 +51,9 @@ _SYSTEM = re.compile(
 SORT_IN = re.compile(r"SORTIN(?:\d\d?)?|SORTJNF\d")
 SORT_OUT = re.compile(r"SORTOUT|SORTOF\w+|OUTFIL\w*")
 FNAMES = re.compile(r"FNAMES=\(?([A-Z0-9$#@,]+)\)?", re.IGNORECASE)
-REPRO_FILES = re.compile(r"\b(IN|OUT)FILE[ ]*\([ ]*([A-Z0-9$#@]+)", re.IGNORECASE)
-REPRO_SETS = re.compile(r"\b(IN|OUT)DATASET[ ]*\([ ]*([^\s()]+(?:\([^\s()]*\))?)", re.IGNORECASE)
+# INFILE and OUTFILE, INDATASET and OUTDATASET, or IFILE and OFILE, IDS and ODS; the first letter says which way.
+REPRO_FILES = re.compile(r"\b(I|O)(?:N|UT)?FILE[ ]*\([ ]*([A-Z0-9$#@]+)", re.IGNORECASE)
+REPRO_SETS = re.compile(r"\b(I|O)(?:(?:N|UT)DATASET|DS)[ ]*\([ ]*([^\s()]+(?:\([^\s()]*\))?)", re.IGNORECASE)
 _DSN = re.compile(r"'[^'\n]*'|[A-Z0-9$#@&.*-]+(?:\([^\s()]*\))?", re.IGNORECASE)
 _CONTROL_COMMENT = re.compile(r"(?s)/\*.*?\*/")
 _CONTINUED = re.compile(r"[-+][ ]*\n")
@@ -180,7 +181,9 @@ def direction(use: StepDataSet, files: Sequence[FileBinding]) -> Iterator[tuple[
         use: The data set in its step.
         files: The files of the step's programs that have its DD name; empty where no program is here.
     """
-    if files:
+    # In a region of IMS a program reads by calls of DL/I what it need not open.
+    is_opened = any(file.is_read or file.is_written or file.is_opened_for for file in files)
+    if files and (is_opened or use.step.step.psb is None):
         reads = any(file.is_read for file in files)
         writes = any(file.is_written for file in files)
         if not reads and not writes:
@@ -225,7 +228,7 @@ def _utility(use: StepDataSet) -> Verb | None:
     if program == "IDCAMS":
         for way, name in REPRO_FILES.findall(control):
             if key(name) == use.dd:
-                return "writes" if way.upper() == "OUT" else "reads"
+                return "writes" if way.upper() == "O" else "reads"
     return None
 
 
@@ -237,7 +240,7 @@ def repro(step: StepOfJob) -> Iterator[EstateEdge]:
         for way, name in REPRO_SETS.findall("\n".join(dd.in_stream)):
             target = NodeId("dataset", data_set(name.strip("'"), step.job.name))
             yield EstateEdge(
-                step.node, "writes" if way.upper() == "OUT" else "reads", target, "is", (CitedLine(path, dd.line),)
+                step.node, "writes" if way.upper() == "O" else "reads", target, "is", (CitedLine(path, dd.line),)
             )
 
 

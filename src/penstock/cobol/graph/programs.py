@@ -470,6 +470,8 @@ class _Drawing:
             if call.call_type not in {"static", "dynamic", "sql", "method"}:
                 continue
             targets = tuple((name, kind) for name, kind, _ in _targets(call.names, call.is_sure, _reason(call)))
+            if not targets and not self._data.mean(call.target):
+                targets = ((key(call.target), "unknown"),)
             back: Literal["return", "calculation"] = "return" if call.is_returned_whole else "calculation"
             why = _why(call.names, call.is_sure, _reason(call))
             for by, texts in (("call", call.parameters), (back, call.returned)):

@@ -170,7 +170,7 @@ class Passing(NamedTuple):
     """What is given to another program: by CALL, or as a COMMAREA; or what is got back from one."""
 
     targets: tuple[tuple[str, Certainty], ...]
-    """The programs, or transactions, that get it."""
+    """The programs, or transactions, that get it. By a name that nothing declares it is `unknown`: a program that may have it."""
     by: Literal["call", "commarea", "transaction", "return", "calculation"]
     """The last two say what is got back: a value, or something that is calculated with it."""
     arguments: tuple[int | str | None, ...]
