@@ -553,6 +553,13 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "GO TO": lambda n: P + " GO TO" + " A" * 2 * n + " DEPENDING",
     "ALTER": lambda n: P + " ALTER " + "A" * 4 * n,
     "labels": lambda n: P + " EXEC CICS HANDLE AID " + "A" * 4 * n + " END-EXEC",
+    "headers without periods": lambda n: (
+        f"       {P}" + ("       B.\n           PERFORM B\n           MOVE A TO A\n" * (n // 2))
+    ),
+    "operands in area A": lambda n: (
+        f"       {P}" + "           IF A COPY\n       C.\n           MOVE A TO\n       B.\n" * (n // 2)
+    ),
+    "labels of CICS": lambda n: f"       {P}           A HANDLE" + " AID HANDLE AID" * n + "\n       B.\n",
     "DECLARATIVES": lambda n: "PROCEDURE DIVISION. DECLARATIVES. END DECLARATIVES. " * (n // 4),
 }
 

@@ -23,7 +23,6 @@ from .source import ScannedSource
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .program import Warned
 
 __all__ = ["Format", "Program", "ScannedSource", "scan"]
 
@@ -63,6 +62,7 @@ def scan(
     # The steps are one way: lines to code (`reading`), code to sentences (`structure`), sentences to values by line
     # (`assembly`). Imported here, so that naming the types costs none of the expressions.
     from .assembly import CodeLines, assemble
+    from .headers import areas
     from .lexing import fold
     from .reading import read
     from .replacing import replaced
@@ -79,8 +79,8 @@ def scan(
     if whole.copies:
         folded = fold(whole.code)
     lines = CodeLines(whole.code, whole.starts)
-    programs, joined, warnings = assemble(drafts(whole.code, folded, copybooks), lines, folded)
-    found: list[Warned] = [*reading.warnings, *warnings]
+    found = drafts(whole.code, folded, copybooks, areas(reading.switches, whole.starts))
+    programs, joined, warnings = assemble(found, lines, folded)
     return ScannedSource(
         data=data,
         encoding=reading.encoding,
@@ -90,7 +90,7 @@ def scan(
         # A chunk may be cut in front of a line unless it continues a word or lies inside of an EXEC, COPY or REPLACE.
         joined=reading.continued | joined,
         programs=tuple(programs),
-        warnings=tuple(sorted(found)),
+        warnings=tuple(sorted([*reading.warnings, *warnings])),
         starts=whole.starts,
         offsets=reading.offsets,
         switches=reading.switches,

@@ -135,7 +135,16 @@ def _doubts(draft: Draft, program: Program, lines: CodeLines) -> list[Warned]:
         unread.append(
             Warned(more.line, f"{len(program.unread) - _MOST_WARNINGS} more that are no statements that are known")
         )
-    return unread + _headless(draft, program, lines)
+    return unread + _unended(draft, lines) + _headless(draft, program, lines)
+
+
+def _unended(draft: Draft, lines: CodeLines) -> list[Warned]:
+    """Return a warning for each header in front of which a period is missing."""
+    found = draft.procedure.assumed if draft.procedure is not None else ()
+    named = [(header, spelled(lines.code, header.start, header.end)) for header in found]
+    return [
+        Warned(lines.at(header.start), f"a period is assumed before the {header.kind} {name}") for header, name in named
+    ]
 
 
 def _headless(draft: Draft, program: Program, lines: CodeLines) -> list[Warned]:

@@ -6,7 +6,8 @@ whether it begins an entry; operands are never parsed.
 
 What is open (IF, EVALUATE, inline PERFORM, a phrase such as AT END) is a stack that a period empties. A header is a
 word, or a word and SECTION, with a period, where a sentence has just ended; the one-word sentences are a list and
-not a prefix, for a paragraph may well be called END-PROGRAM.
+not a prefix, for a paragraph may well be called END-PROGRAM. Where a sentence lacks its period, `headers` knows of a
+name in area A whether it is a header all the same.
 
 Law: one pass, linear in the code, however deep the statements nest.
 """
@@ -18,6 +19,7 @@ from bisect import bisect_left
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from .headers import Unended
 from .lexing import COPY, EXEC, PERIOD, QUOTED, REPLACE, RUN
 from .words import DIVISIONS, ENDED, SENTENCES, TERMINATORS, UNITS, vocabulary
 
@@ -180,18 +182,21 @@ class Header(NamedTuple):
 
 
 class Dialect(NamedTuple):
-    """What begins a statement in a source: its words with their handlers, those that are a sentence alone, and those of a shop."""
+    """What begins a statement in a source: its words with their handlers, those that are a sentence alone, and those of a shop;
+    beside them what tells a header behind a sentence without its period.
+    """
 
     handlers: Mapping[str, Callable[[Procedure, str, int], None]]
     one_word: frozenset[str]
     shop: frozenset[str]
+    unended: Unended
 
 
 class Procedure:
     """Reads one PROCEDURE DIVISION; `rows` and `headers` are what it found, `blocks` where EXEC and COPY stand.
 
     `begun` is where each sentence begins that has no header: what stands there in front of the first row is no statement
-    that is known (`unread`).
+    that is known (`unread`). `assumed` are the headers behind a sentence without its period, by their rows.
 
     Every word that may begin an entry has a handler; a word without one is an operand and is passed over. Handlers
     set `_until` behind what they took, so that the words of a phrase are not read again, and `_ended` where
@@ -209,6 +214,7 @@ class Procedure:
         self.blocks: list[tuple[int, int]] = []
         self.begun: list[int] = []
         self.loops: set[int] = set()  # where each PERFORM of statements begins
+        self.assumed: list[Header] = []
         self._folded = folded
         self._mixed = mixed  # data may follow: a copybook
         self._open: list[str] = []  # the statements around the next one; an IF that has its ELSE is called ELSE
@@ -220,7 +226,7 @@ class Procedure:
         self._until = 0  # up to where the code is read
         self._ended = -1  # where something begins that is none of this division
         self._noted = -1  # where code goes on behind what a NOTE says
-        self._handlers, self._one_word, self._shop = dialect
+        self._handlers, self._one_word, self._shop, self._unended = dialect
 
     def read(self, at: int) -> int:
         """Read from where a sentence begins to where the division ends, and return that offset.
@@ -297,6 +303,13 @@ class Procedure:
 
     def _period(self, token: re.Match[str]) -> None:
         """End the sentence; behind its period a header may stand or, in a copybook, data begin."""
+        # At the period of a header no sentence has begun since.
+        if self.begun and (not self.headers or self.headers[-1].start <= self.begun[-1]):
+            lone = self._unended.header(self.begun[-1], token.start(_PERIOD))
+            if lone is not None and lone["head"] not in self._handlers:
+                self._end_sentence()
+                self._head(lone)
+                self.assumed.append(self.headers[-1])
         if self._open and token[_HEAD] is None and self._is_of_copy(token):
             return
         self._end_sentence()
@@ -577,8 +590,13 @@ _HANDLERS_OF_IDMS = _HANDLERS | dict.fromkeys(NAVIGATION, Procedure._dialect) | 
 _HANDLERS_OF_SETS = _HANDLERS_OF_IDMS | dict.fromkeys(NETWORK, Procedure._dialect)
 
 
-def dialect(folded: str) -> Dialect:
-    """Return what begins a statement in a source: asked once, for a file may hold thousands of programs."""
+def dialect(folded: str, areas: tuple[int, ...] = ()) -> Dialect:
+    """Return what begins a statement in a source: asked once, for a file may hold thousands of programs.
+
+    Args:
+        folded: The whole code, folded.
+        areas: What of it has an area A, as `headers.areas` gives it; nothing where nobody knows.
+    """
     handlers, one_word = _HANDLERS, SENTENCES
     if ("IDMS" in folded or "SCHEMA" in folded) and _IDMS.search(folded):
         # FINISH alone ends the run unit, and is no paragraph.
@@ -592,4 +610,4 @@ def dialect(folded: str) -> Dialect:
     shop = frozenset({*_SHOP.findall(folded)} - {*_DECLARED_SHOP.findall(folded)}) if "#" in folded else frozenset()
     if shop:
         handlers, one_word = handlers | dict.fromkeys(shop, Procedure._dialect), one_word | shop
-    return Dialect(handlers, one_word, shop)
+    return Dialect(handlers, one_word, shop, Unended(folded, areas))

@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from .assembly import CodeLines, assemble
+from .headers import areas
 from .lexing import COPIED, GAP, LITERAL, PAIR, fold, spelled, spelled_tokens
 from .procedure import Procedure, dialect
 from .program import key
@@ -129,7 +130,8 @@ def copied(book: ScannedSource, copying: Replacing, replacing: Replacing) -> Sca
     if code == book.code or len(starts) != len(book.starts):
         return book
     folded = fold(code)
-    programs, _, _ = assemble(drafts(code, folded), CodeLines(code, starts), folded)
+    found = drafts(code, folded, areas=areas(book.switches, starts))
+    programs, _, _ = assemble(found, CodeLines(code, starts), folded)
     return replace(book, code=code, starts=starts, programs=tuple(programs))
 
 

@@ -106,24 +106,26 @@ class _Brought(NamedTuple):
     using: tuple[str, ...]
 
 
-def drafts(code: str, folded: str, find: Lookup | None = None) -> list[Draft]:
+def drafts(code: str, folded: str, find: Lookup | None = None, areas: tuple[int, ...] = ()) -> list[Draft]:
     """Return all programs of a source, in the order in which they begin.
 
     Args:
         code: The code as `reading` gives it, for spelling names as they are.
         folded: `fold(code)`, in which everything is searched.
         find: The copybook of a name and library, for headers that come from COPY; None where nobody can look.
+        areas: What of the code has an area A, as `headers.areas` gives it.
     """
-    return _Walk(code, folded, find).drafts()
+    return _Walk(code, folded, find, areas).drafts()
 
 
 class _Walk:
     """The walk over one source: a stack of open programs, and the division and section that the next sentence is in."""
 
-    def __init__(self, code: str, folded: str, find: Lookup | None) -> None:
+    def __init__(self, code: str, folded: str, find: Lookup | None, areas: tuple[int, ...]) -> None:
         self._code = code
         self._folded = folded
         self._find = find
+        self._areas = areas
         self._drafts: list[Draft] = []
         self._stack: list[Draft] = []
         self._open_names: dict[str, int] = {}  # how many of the stack are called so
@@ -157,7 +159,7 @@ class _Walk:
         draft = self._draft(at)
         if draft.procedure is None:
             if self._dialect is None:
-                self._dialect = dialect(self._folded)
+                self._dialect = dialect(self._folded, self._areas)
             draft.procedure = Procedure(self._folded, self._dialect, mixed=draft.kind == "copybook")
         return draft.procedure.read(at)
 

@@ -1,10 +1,13 @@
 """Find the divisions, sections and paragraphs of a COBOL source, by sentence and not by line.
 
-A header stands where a sentence has ended; it ends at its own period. In fixed format columns 1-6 and 73-80 are no
-code and column 7 marks comments; free format is told by a directive or by the columns of the first lines.
+A header stands where a sentence has ended, or lacks its period in front of it; it ends at its own period. In fixed
+format columns 1-6 and 73-80 are no code and column 7 marks comments; free format is told by a directive or by the
+columns of the first lines.
 
 Keeps out statements, data references and the call graph: those are the `cobol` room's, which needs the whole file;
 this one reads a stream of any length.
+
+Of what else a source says of a name that stands behind no period, the block is known that it is in, some thousand lines.
 
 Law: linear in the bytes; `EXIT.`, `GOBACK.`, `END-IF.` and other one-word sentences are no paragraphs.
 """
@@ -12,10 +15,18 @@ Law: linear in the bytes; `EXIT.`, `GOBACK.`, `END-IF.` and other one-word sente
 from __future__ import annotations
 
 import re
+from functools import cache
+from typing import TYPE_CHECKING
 
+from penstock.cobol.headers import LONE, is_header, names
 from penstock.cobol.words import DIVISIONS, SENTENCES, UNITS, vocabulary
 
 from .symbols import Collector, OpenSymbol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.cobol.headers import Names
 
 # What stands on a line with a period and is no paragraph: sentences, and what the `cobol` room takes as other things.
 _NO_PARAGRAPHS = SENTENCES | vocabulary("DECLARATIVES END NEXT THEN SKIP1 SKIP2 SKIP3 EJECT COPY REPLACE")
@@ -54,6 +65,9 @@ _ASIDE = re.compile(
 _NO_CODE = frozenset({b"*", b"/", b"$", b""})  # in column 7, the last where a line ends before it
 _INDICATORS = frozenset(b" *-/Dd$\t\r")
 _PROBED_LINES = 400
+_LETTERS = {byte: 0x80 + byte for byte in range(0x80, 0x100)}
+_SENTENCE_LINES = 40
+"""How many lines of a sentence are enough to tell how it ends."""
 
 
 class CobolScanner:
@@ -85,6 +99,7 @@ class CobolScanner:
         free = bool(self._free)
         line, at = self.line, 0
         pattern = _FREE if free else _FIXED
+        known = cache(lambda: names(_text(block, free=free)))
         for event in pattern.finditer(block):
             start, begin = event.start() + 1, event.end()
             end = block.find(b"\n", begin)
@@ -109,7 +124,11 @@ class CobolScanner:
                 continue
             # Looked at last, for it goes back over comments and blank lines: a word with a period that is none of
             # the sentences is rare enough in the middle of a statement.
-            if kind in _BEHIND_SENTENCES and not self._sentence_ended(block, start):
+            if (
+                kind in _BEHIND_SENTENCES
+                and not self._sentence_ended(block, start)
+                and (free or not _is_assumed(block, start, known))
+            ):
                 continue
             line += block.count(b"\n", at, start)
             at = start
@@ -184,6 +203,54 @@ class CobolScanner:
                 return code.startswith(b".")
             if end < 0:
                 return False
+
+
+def _is_assumed(block: bytes, start: int, known: Callable[[], Names]) -> bool:
+    """Return whether the line that begins at `start` is a header behind a sentence that lacks its period."""
+    end = block.find(b"\n", start)
+    line = block[start : end if end >= 0 else len(block)]
+    # A tab goes to column 9, which is in area A.
+    code = _read(line[7:72] if line[:1] != b"\t" else line[1:]).rstrip()
+    if LONE.match(code) is None:
+        return False
+    lone = LONE.match(f"{code}\n{_behind(block, start + len(line))}")
+    return lone is not None and is_header(lone, _before(block, start), known)
+
+
+def _before(block: bytes, begin: int) -> str:
+    """Return the code of a sentence in front of the line that begins at `begin`: the last of it, as far as it is in the block."""
+    found: list[str] = []
+    end = begin - 1
+    while end > 0 and len(found) < _SENTENCE_LINES:
+        start = block.rfind(b"\n", 0, end)
+        code = code_of(block[start + 1 : min(end, start + 2000)], free=False)
+        if code.endswith(b"."):
+            break
+        if code:
+            found.append(_read(code))
+        end = start
+    return " ".join(reversed(found))
+
+
+def _behind(block: bytes, end: int) -> str:
+    """Return the code behind the line that goes to `end`: two lines of it, for EXIT and its period."""
+    found: list[str] = []
+    while end >= 0 and len(found) < 2:
+        start = end + 1
+        end = block.find(b"\n", start)
+        if code := code_of(block[start : end if end >= 0 else len(block)][:2000], free=False):
+            found.append(_read(code))
+    return " ".join(found)
+
+
+def _text(block: bytes, *, free: bool) -> str:
+    """Return the code of some lines, in capitals."""
+    return "\n".join(_read(code_of(line, free=free)) for line in block.split(b"\n"))
+
+
+def _read(code: bytes) -> str:
+    """Return code as letters, in capitals: those beyond ASCII stand for their bytes, whatever the encoding."""
+    return code.upper().decode("latin-1").translate(_LETTERS)
 
 
 def code_of(line: bytes, *, free: bool) -> bytes:

@@ -395,8 +395,8 @@ def _declared(program: Program, rows: Iterable[EntryRow]) -> set[str]:
 
     Those are paragraphs, sections, constants, file names, and mnemonic names of the CONFIGURATION SECTION.
     """
+    from ..reserved import CONFIGURATION, INTRINSIC
     from .layout import pieces
-    from .vocabulary import CONFIGURATION, INTRINSIC
 
     found = {key(one.name) for one in program.paragraphs} | {key(one.name) for one in program.sections}
     for row in rows:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from ..program import key
 from ..reading import BREAK
+from ..reserved import CONFIGURATION
 from .expanding import expand
 from .layout import layout, pieces
 from .values import OuterData
-from .vocabulary import CONFIGURATION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..lexing import spelled_tokens
 from ..reading import BREAK
+from ..reserved import is_reserved
 from .execs import ExecCommand, command
 from .translated import commands
-from .vocabulary import is_reserved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..procedure import NETWORK, STRANGE
 from ..program import key
+from ..reserved import is_reserved
 from .execs import body, tokens
 from .host_variables import host_variables
 from .moving import Moving
 from .pairing import Mention
 from .roles import BOTH, NONE, PASS, READ, ROLES_BEHIND, WRITE, role_of_option, roles_of
 from .values import ItemPart
-from .vocabulary import is_reserved
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

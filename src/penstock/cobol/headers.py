@@ -1,0 +1,141 @@
+"""Tell whether a name that stands alone in area A is a header although the sentence in front of it lacks its period.
+
+Compilers of hosts take it for one and assume the period: in area A no operand stands. People put operands there all the
+same, so it is one only where the sentence can end in front of it, nothing declares the name, and either no operand can
+follow any more (`END-IF`, `GO TO NEXT-ONE`) or something else says that it is a paragraph: a PERFORM or GO TO of it, or
+the EXIT that may be alone in a paragraph and nowhere else.
+
+Both readers of a source ask here: the one that has all of it, and the outline of a stream, which knows one block. Keeps
+out how either of them comes to the line. Law: what is asked costs the line and what stands around it; the names of a
+source are looked for once.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from .clauses import FIGURATIVE
+from .lexing import PERIOD
+from .reserved import is_reserved
+from .words import SENTENCES, TERMINATORS, vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from .program import Format
+
+_NAME = r"[^\W_][\w#@$\uff0d-]*+"
+LONE = re.compile(
+    rf" {{0,3}}(?P<head>{_NAME})(?> ++(?P<section>SECTION)(?> ++(?P<segment>\d++)|)|) *+(?P<period>\.)"
+    r"(?> ++EXIT *+\.|) *+(?=\n|\Z)"
+)
+"""A line from column 8 on that is a name, perhaps with SECTION, and its period, in area A; EXIT may follow."""
+FAR = 1_000
+"""How many letters in front of a name are enough to tell how the sentence there ends."""
+_ENDED = re.compile(
+    rf"(?<![\w-])(?:{'|'.join(sorted(TERMINATORS))}|END-EXEC|GOBACK|STOP\s++RUN|CONTINUE|NEXT\s++SENTENCE|NO\s++ADVANCING"
+    rf"|EXIT(?>\s++(?:PROGRAM|PARAGRAPH|SECTION|FUNCTION|METHOD|PERFORM(?>\s++CYCLE|))|)"
+    rf"|(?P<named>GO\s++(?>TO\s++|)(?!TO\b){_NAME}"
+    rf"|PERFORM\s++{_NAME}(?>\s++(?:OF|IN)\s++{_NAME}|)(?>\s++(?:THRU|THROUGH)\s++{_NAME}(?>\s++(?:OF|IN)\s++{_NAME}|)|))"
+    r")\Z"
+)
+"""A statement that is complete: no name that follows is a part of it."""
+_MAY_END = FIGURATIVE | vocabulary(
+    "TRUE FALSE ROUNDED TIMES RECORD PAGE LINE LINES LOCK DATE TIME DAY DAY-OF-WEEK YYYYMMDD YYYYDDD CONSOLE SYSIN SYSOUT "
+    "RETURN-CODE SQLCODE SQLSTATE TALLY ELSE"
+)
+"""The words of the language behind which a sentence may end, where none of the above is: an operand is due behind the others."""
+_LEAVES = re.compile(rf"\s*+EXIT\s*+{PERIOD}")
+_DECLARED = re.compile(
+    rf"(?:^|\.)[ \t]*+(?:0?[1-9]|[1-4]\d|66|77|78|88|[FSRC]D|SELECT(?>[ \t]++OPTIONAL|))[ \t]++({_NAME})", re.MULTILINE
+)
+_MENTIONED = re.compile(
+    rf"(?<![\w-])(?:PERFORM|GO(?>\s++TO|)|PROCEED\s++TO|PROCEDURE(?>\s++IS|))\s++({_NAME})(?!\s++TIMES)"
+    rf"(?>(?>\s++(?:OF|IN)\s++{_NAME}|)\s++(?:THRU|THROUGH)\s++({_NAME})|)"
+)
+
+
+_HANDLED = re.compile(r"(?<![\w-])HANDLE\s++(?:CONDITION|AID|ABEND)(?>(?:\s++[\w-]++(?>\s*+\([^()]*+\)|))+)")
+_LABEL = re.compile(rf"\(\s*+({_NAME})\s*+\)")
+
+
+class Names(NamedTuple):
+    """What the names of a source are: those of its data, and those of the paragraphs that it performs or goes to."""
+
+    declared: frozenset[str]
+    mentioned: frozenset[str]
+
+
+def names(folded: str) -> Names:
+    """Return what the names of some code, in capitals, are."""
+    mentioned = {name for pair in _MENTIONED.findall(folded) for name in pair}
+    for handled in _HANDLED.finditer(folded):
+        mentioned.update(_LABEL.findall(handled[0]))
+    return Names(frozenset(_DECLARED.findall(folded)), frozenset(mentioned))
+
+
+def areas(switches: Sequence[tuple[int, Format]], starts: Sequence[int]) -> tuple[int, ...]:
+    """Return the offsets at which stretches with an area A begin and end, in turn, the first of them at the first that has one.
+
+    Args:
+        switches: From which line on which format holds.
+        starts: The offset at which each line begins.
+    """
+    bounds = [(starts[line - 1], form != "free") for line, form in switches if line <= len(starts)]
+    changed = [at for (_, before), (at, after) in pairwise([(0, False), *bounds]) if before != after]
+    return tuple(changed)
+
+
+class Unended:
+    """Finds the headers of a source in front of which a period is missing.
+
+    Args:
+        folded: Its code, in capitals.
+        areas: What of it has an area A, as `areas` gives it.
+    """
+
+    def __init__(self, folded: str, areas: Sequence[int]) -> None:
+        self._folded = folded
+        self._areas = areas
+        self._known: Names | None = None
+
+    def header(self, begun: int, period: int) -> re.Match[str] | None:
+        """Return the match of `LONE` of a header that ends at a period, where the sentence that has begun lacks its own."""
+        folded = self._folded
+        line = folded.rfind("\n", max(begun, period - FAR), period) + 1 if self._areas else 0
+        lone = LONE.match(folded, line) if line else None
+        if lone is None or lone.start("period") != period or bisect_right(self._areas, line) % 2 == 0:
+            return None
+        before = folded[max(begun, line - FAR) : line]
+        return lone if is_header(lone, before, self._names) else None
+
+    def _names(self) -> Names:
+        """Return what the names of the source are."""
+        if self._known is None:
+            self._known = names(self._folded)
+        return self._known
+
+
+def is_header(lone: re.Match[str], before: str, known: Callable[[], Names]) -> bool:
+    """Return whether a name alone in area A begins a section or paragraph, in front of which a period is missing.
+
+    Args:
+        lone: The match of `LONE`, in capitals, in a text that goes on with what follows.
+        before: The code in front of it, in capitals, as far as its sentence or `FAR` reaches.
+        known: Gives what the names of the source are; asked for what looks like a header alone.
+    """
+    name = lone["head"]
+    if is_reserved(name) or name in SENTENCES or not (words := before.split()) or not {"NOTE", "USE"}.isdisjoint(words):
+        return False
+    ended = _ENDED.search(" ".join(words[-12:]))
+    is_ended = ended is not None and not (ended["named"] and is_reserved(words[-1]))
+    if not is_ended and (words[-1][-1] in ".,;=<>+-*/&(:" or (is_reserved(words[-1]) and words[-1] not in _MAY_END)):
+        return False
+    declared, mentioned = known()
+    if name in declared:
+        return False
+    is_left = _LEAVES.match(lone.string, lone.end("period")) is not None
+    return is_ended or is_left or lone["section"] is not None or name in mentioned

@@ -1,0 +1,246 @@
+"""A header in area A behind a sentence without its period, and what only looks like one."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock.cobol import ScannedSource, scan
+from penstock.outline import outline
+
+from .sources import fixed, one, program, verbs
+
+pytestmark = pytest.mark.proves("C-14")
+
+DATA = ("01  TOTAL PIC 9.", "01  LAST-ONE PIC 9.")
+SAID = "a period is assumed before the paragraph "
+
+
+def found(source: ScannedSource) -> list[str]:
+    """The paragraphs of a source, which both readers must see at the same lines."""
+    whole = [(part.name, part.line) for unit in source for part in unit.paragraphs if part.name]
+    symbols = outline(source.data, "cobol", exact=False).symbols
+    assert [(symbol.name, symbol.start_line) for symbol in symbols if symbol.kind == "paragraph"] == whole
+    return [name for name, _ in whole]
+
+
+def assumed(source: ScannedSource) -> list[tuple[int, str]]:
+    """The headers that a warning is about."""
+    return [(said.line, said.text.removeprefix(SAID)) for said in source.warnings if said.text.startswith(SAID)]
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "IF TOTAL = 1 DISPLAY 'A' END-IF",
+        "GO TO MAIN",
+        "GO MAIN",
+        "PERFORM MAIN",
+        "PERFORM MAIN OF A-SECTION THRU MAIN",
+        "STOP RUN",
+        "GOBACK",
+        "EXIT PROGRAM",
+        "NEXT SENTENCE",
+        "EXEC CICS RETURN END-EXEC",
+        "DISPLAY 'A' WITH NO ADVANCING",
+    ],
+)
+def test_a_header_stands_behind_a_statement_that_takes_nothing_more(before: str) -> None:
+    """Nothing else need speak for it; what is behind it is its own, and a warning says where it stands."""
+    source = scan(program("MAIN.", f"    {before}", "    ", "READ-EXIT.", "    MOVE 1 TO TOTAL.", data=DATA))
+    assert found(source) == ["MAIN", "READ-EXIT"]
+    assert assumed(source) == [(11, "READ-EXIT")]
+    unit = one(source)
+    last = unit.paragraphs[-1]
+    assert [statement.verb for statement in unit.statements[last.first : last.last]] == ["MOVE"]
+    assert unit.statements[-1].depth == 0
+    assert unit.statements[-1].sentence > unit.statements[-2].sentence
+    assert unit.statements[last.first - 1].end_line == 9
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "DISPLAY 'TRANSFER' TOTAL",
+        "DISPLAY 'TRANSFER'",
+        "MOVE 1 TO TOTAL",
+        "MOVE ZERO TO ITEM (1)",
+        "SET ITEM TO TRUE",
+        "COMPUTE ITEM ROUNDED = 1 * (3 + 4)",
+        "CALL 'OTHER' USING ITEM",
+        "ACCEPT ITEM FROM DATE",
+    ],
+)
+@pytest.mark.parametrize("area", ["READ-EXIT.", "   READ-EXIT  ."])
+def test_a_header_that_is_performed_or_gone_to_stands_behind_what_may_take_more(before: str, area: str) -> None:
+    """A name that nothing declares and that somebody performs is no operand."""
+    for mention in ("PERFORM READ-EXIT", "GO TO READ-EXIT", "PERFORM MAIN THRU READ-EXIT"):
+        source = scan(program("MAIN.", f"    {mention}.", f"    {before}", area, "    GOBACK.", data=DATA))
+        assert found(source) == ["MAIN", "READ-EXIT"]
+        assert assumed(source) == [(11, "READ-EXIT")]
+
+
+def test_a_header_in_front_of_exit_alone_needs_no_perform() -> None:
+    """EXIT alone with its period is a paragraph of its own and stands nowhere else."""
+    for leaving in (
+        ("MAIN-EXIT.", "", "    EXIT."),
+        ("MAIN-EXIT.  EXIT.", "*|", "    "),
+        ("MAIN-EXIT.", "*|", "    EXIT", "."),
+    ):
+        source = scan(program("MAIN.", "    DISPLAY 'A'", *leaving, "LAST.", "    GOBACK."))
+        assert found(source) == ["MAIN", "MAIN-EXIT", "LAST"]
+        assert assumed(source) == [(6, "MAIN-EXIT")]
+        assert [verbs(one(source))] == [["DISPLAY", "EXIT", "GOBACK"]]
+
+
+def test_a_label_that_cics_goes_to_is_a_paragraph() -> None:
+    """HANDLE names it in parentheses."""
+    handled = "    EXEC CICS HANDLE CONDITION NOTFND(LATER) ERROR ( FAILED ) END-EXEC."
+    source = scan(
+        program("MAIN.", handled, "    DISPLAY 'A'", "FAILED.", "    MOVE 1 TO TOTAL", "LATER.", "    GOBACK.")
+    )
+    assert found(source) == ["MAIN", "FAILED", "LATER"]
+
+
+def test_a_section_stands_behind_a_sentence_without_its_period() -> None:
+    """No operand is called SECTION."""
+    source = scan(program("MAIN.", "    MOVE 1 TO TOTAL", "CLOSING SECTION.", "LAST.", "    GOBACK.", data=DATA))
+    assert found(source) == ["MAIN", "LAST"]
+    assert [section.name for section in one(source).sections] == ["CLOSING"]
+    assert source.warnings[-1].text == "a period is assumed before the section CLOSING"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("MOVE 1 TO", "LAST-ONE."),
+        ("MOVE 1 TO", "READ-EXIT."),
+        ("MOVE 1 TO TOTAL,", "READ-EXIT."),
+        ("MOVE 1 TO TOTAL", "LAST-ONE."),
+        ("MOVE 1 TO TOTAL", "COPIED-ITEM."),
+        ("DISPLAY TOTAL", "COPIED-ITEM."),
+        ("MOVE 1 TO TOTAL", "TIMES-ITEM."),
+        ("COMPUTE TOTAL = 1 +", "COPIED-ITEM."),
+        ("GO TO", "READ-EXIT."),
+        ("PERFORM", "READ-EXIT."),
+        ("PERFORM MAIN THRU", "READ-EXIT."),
+        ("PERFORM MAIN UNTIL", "COPIED-ITEM."),
+        ("PERFORM READ-EXIT VARYING TOTAL FROM 1 BY 1 UNTIL", "COPIED-ITEM."),
+        ("EXIT", "PROGRAM."),
+        ("IF TOTAL = 1 NEXT", "SENTENCE."),
+        ("IF TOTAL = 1 STOP", "RUN."),
+        ("IF TOTAL = 1 DISPLAY 'A' END-IF", "EXIT."),
+        ("IF TOTAL = 1 DISPLAY 'A' END-IF", "GOBACK."),
+        ("IF TOTAL = 1 DISPLAY 'A'", "END-IF."),
+        ("IF TOTAL = 1 DISPLAY 'A' END-IF", "LAST-ONE."),
+        ("MOVE 1 TO TOTAL", "    READ-EXIT."),
+        ("DISPLAY 'IT SAYS GO TO'", "'X'", "COPIED-ITEM."),
+        ("USE FOR DEBUGGING ON MAIN", "READ-EXIT."),
+        ("COPY", "READ-EXIT."),
+        ("EXEC SQL OPEN", "READ-EXIT.", "END-EXEC."),
+        ("MOVE 1 TO TOTAL", "READ-EXIT. DISPLAY 'B'."),
+        ("MOVE 1 TO TOTAL", "LAST-ONE. EXIT."),
+        ("MOVE 1 TO TOTAL", "READ-EXIT. EXIT PROGRAM."),
+        ("MOVE 1 TO TOTAL", "MOVE."),
+    ],
+)
+def test_an_operand_in_area_a_is_no_header(lines: tuple[str, ...]) -> None:
+    """What a statement waits for, what is declared, a word of the language, and what nothing speaks for stay operands."""
+    first, *rest = lines
+    source = scan(
+        program(
+            "MAIN.",
+            "    PERFORM TIMES-ITEM TIMES DISPLAY 'A' END-PERFORM.",
+            f"    {first}",
+            *rest,
+            "LAST.",
+            "    PERFORM READ-EXIT.",
+            data=DATA,
+        )
+    )
+    assert found(source) == ["MAIN", "LAST"]
+    assert assumed(source) == []
+
+
+def test_free_format_has_no_area_a() -> None:
+    """A name in front is an operand there, and from a directive on."""
+    lines = ("PROCEDURE DIVISION.", "MAIN.", "    PERFORM LATER", "LATER.", "    GOBACK.")
+    free = "PROGRAM-ID. P.\n" + "\n".join(lines) + "\n"
+    source = scan(">>SOURCE FREE\n" + free)
+    assert found(source) == ["MAIN"]
+    assert assumed(source) == []
+    head = fixed("IDENTIFICATION DIVISION.", "PROGRAM-ID. P.")
+    for directive, wanted in ((" >>SOURCE FREE", ["MAIN"]), (" >>SOURCE VARIABLE", ["MAIN", "LATER"])):
+        source = scan(head + f"      {directive}\n" + fixed(*lines))
+        assert found(source) == wanted
+
+
+def test_a_line_that_is_continued_is_no_header() -> None:
+    """Its name goes on, or it is the end of another."""
+    source = scan(
+        program("MAIN.", "    PERFORM READ-EXIT.", "    MOVE 1 TO READ-", "-|READ-EXIT.", "LAST.", "    GOBACK.")
+    )
+    assert found(source) == ["MAIN", "LAST"]
+
+
+def test_names_are_those_of_the_whole_source() -> None:
+    """A copybook of paragraphs has headers without periods before them, too; a header may be performed behind or before it."""
+    source = scan(
+        fixed("READ-IT.", "    DISPLAY 'A'", "READ-EXIT.", "    PERFORM SHOWN", "SHOWN.", "    GO TO READ-EXIT.")
+    )
+    assert found(source) == ["READ-IT", "READ-EXIT", "SHOWN"]
+    assert assumed(source) == [(3, "READ-EXIT"), (5, "SHOWN")]
+
+
+COMPLETE = ("IF TOTAL = 1 DISPLAY 'A' ELSE DISPLAY 'B' END-IF", "PERFORM P-1", "GO TO P-2", "STOP RUN")
+OPEN = ("DISPLAY 'A'", "MOVE 1 TO TOTAL", "ADD 1 TO TOTAL LAST-ONE", "SET ITEM TO TRUE", "COMPUTE TOTAL = 1 + 2")
+BODIES = st.lists(
+    st.tuples(st.lists(st.sampled_from([*COMPLETE, *OPEN]), min_size=1, max_size=4), st.booleans()),
+    min_size=1,
+    max_size=6,
+)
+
+
+@given(BODIES)
+def test_a_program_without_some_periods_is_the_program_with_them(bodies: list[tuple[list[str], bool]]) -> None:
+    """Paragraphs, statements and edges are the same, and each period that is missing is told."""
+
+    def written(*, whole: bool) -> str:
+        lines = ["MAIN.", *(f"    PERFORM P-{number}." for number in range(len(bodies))), "    GOBACK."]
+        for number, (statements, is_ended) in enumerate(bodies):
+            lines += [f"P-{number}.", *(f"    {statement}" for statement in statements)]
+            lines[-1] += "." if is_ended or whole else ""
+        return program(*lines, "P-LAST.", "    EXIT.", data=DATA)
+
+    with_all, without = scan(written(whole=True)), scan(written(whole=False))
+    assert found(without) == found(with_all)
+    assert verbs(one(without)) == verbs(one(with_all))
+    assert one(without).paragraphs == one(with_all).paragraphs
+    assert one(without).performs == one(with_all).performs
+    assert one(without).gotos == one(with_all).gotos
+    assert len(assumed(without)) == sum(not is_ended for _, is_ended in bodies)
+    assert assumed(with_all) == []
+
+
+OPERANDS = st.lists(st.sampled_from(["TOTAL", "LAST-ONE", "COPIED", "ITEM (1)", "ZERO", "'A'", "'P-1'"]), min_size=1)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["DISPLAY", "MOVE 1 TO", "CALL 'P-1' USING", "GO TO"]), OPERANDS), max_size=5)
+)
+def test_operands_in_area_a_are_what_they_are_in_area_b(statements: list[tuple[str, list[str]]]) -> None:
+    """One operand a line, from column 8 on: as many paragraphs as where they are indented."""
+
+    def written(margin: str) -> str:
+        lines = ["MAIN.", "    PERFORM P-1."]
+        for verb, operands in statements:
+            shown = ["P-1"] if verb == "GO TO" else operands
+            lines += [f"    {verb}", *(f"{margin}{operand}" for operand in shown)]
+            lines[-1] += "."
+        return program(*lines, "P-1.", "    EXIT.", data=DATA)
+
+    in_a, in_b = scan(written("")), scan(written("    "))
+    assert found(in_a) == found(in_b) == ["MAIN", "P-1"]
+    assert one(in_a).paragraphs == one(in_b).paragraphs
+    assert assumed(in_a) == []
