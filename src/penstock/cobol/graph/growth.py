@@ -28,7 +28,7 @@ from .lengths import Lengths
 from .named_parts import NamedParts
 from .relaying import RENAMES, Lying, relaid
 from .shortages import Shortage, Sizes, shortage
-from .sizes import Bytes, Size, longer, size_of
+from .sizes import Bytes, Size, held, longer, size_of
 from .stored import Stored
 from .structure import declared_at
 from .values import RANK, EstateEdge, NodeId, less_sure
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from .estates import EstateGraph
     from .values import Certainty, CitedLine, LaidField, ProgramPart
 
+TRIMMED = MoveWay(function="characters")
 MAX_STEPS = 12
 """How many moves from the field on are followed, each from a field that would have to grow too."""
 
@@ -92,6 +93,8 @@ class _Growing:
         """Of the fields that are used for several things, the statements between which nothing stays."""
         self._filled_by: dict[NodeId, set[CitedLine] | None] = {}
         """The statements that bring what is longer to the fields that grow; None for any."""
+        self._held: set[tuple[NodeId, Sizes]] = set()
+        """What items with room hold of longer values, which was passed on."""
         self._returned: set[str] = set()
         """What programs give back by RETURNING: it goes to the caller, and nothing comes from there."""
         for part in graph.parts:
@@ -227,6 +230,8 @@ class _Growing:
             self._too_short(node, edge, other, placed, short, wave, filled)
         elif edge.source == node and edge.verb == "moves to" and not edge.ways and now is not None and now.is_number:
             self._parts.of_shifted(other, placed, node, wave)
+        if short is None and edge.source == node and now is not None and then is not None:
+            self._hold(edge, other, placed, Sizes(now, then), wave._replace(filled=filled))
         if short is None and other in self._apart and other in self._waves and wave.steps < MAX_STEPS:
             # It has grown for another use already.
             short = self._shortage(edge, (now, then), other, placed, frozenset())
@@ -257,6 +262,33 @@ class _Growing:
         # What takes only a part today need not grow: nothing follows from it.
         if what == "too short" and short.size is not None:
             self._grow(other, placed, Wave(short.size, certainty, wave.steps + 1, (*wave.causes, other), filled))
+
+    def _hold(self, edge: EstateEdge, holder: NodeId, placed: PlacedField, sent: Sizes, wave: Wave) -> None:
+        """Add what may be too short for a longer value that an item with room passes on, as a work field does.
+
+        `MOVE A TO WORK`, `MOVE WORK TO B`: all of A came to B, though B takes only a part of WORK.
+        """
+        size = size_of(placed.field)
+        content = None if size is None else Sizes(held(size, sent.now), held(size, sent.then))
+        if size is None or content is None or content.now == content.then or not _is_whole(edge):
+            return
+        if wave.steps >= MAX_STEPS or (holder, content) in self._held or holder in self._waves:
+            return
+        self._held.add((holder, content))
+        onward = wave._replace(steps=wave.steps + 1, causes=(*wave.causes, holder))
+        for further in self._graph.touching(holder):
+            other = self._carrying.place(further.target) if further.source == holder and _is_whole(further) else None
+            taken = None if other is None else size_of(other.field)
+            if other is None or taken is None or taken.kind != size.kind:
+                continue
+            given = self._given(holder, wave.filled, further, other)
+            short = self._shortage(further, content, further.target, other, frozenset(wave.causes)) if given else None
+            if short is not None and not short.is_cut:
+                unsure = short._replace(is_sure=False)
+                said = further._replace(why=f"{edge.source} moves to {holder}, which has room")
+                self._too_short(holder, said, further.target, other, unsure, onward, given)
+            elif given and short is None:
+                self._hold(further, further.target, other, content, onward._replace(filled=given))
 
     def _is_filled_anew(self, node: NodeId, filled: tuple[CitedLine, ...]) -> bool:
         """Note what brings a field what is longer, and return whether that is another use of it than those that are known."""
@@ -485,7 +517,9 @@ class _Growing:
         size = None if placed is None or edge.ways else size_of(placed.field)
         if placed is None or size is None or size.is_number:
             return
-        is_behind = lies_behind(changed.part, changed.at, changed.place.within(group), size.bytes)
+        place = changed.place.within(group)
+        # A number that grows at its front gets its digits from other bytes, too.
+        is_behind = place.last < place.first < size.bytes or lies_behind(changed.part, changed.at, place, size.bytes)
         if is_behind and self._with(edge.source, placed, changed.causes) == size:
             why = f"{_said(edge, node)}, and what lies behind the field that grows no longer lies where it did"
             # A raw area has the layout of whoever fills it; one that is too short has the old one.
@@ -547,6 +581,11 @@ def _said(edge: EstateEdge, grown: NodeId) -> str:
 def _ways(edge: EstateEdge) -> tuple[MoveWay, ...]:
     """Return how much each of the statements moves that an edge stands for."""
     return edge.ways or (WHOLE,)
+
+
+def _is_whole(edge: EstateEdge) -> bool:
+    """Return whether all of an item is moved by an edge, and nothing beside it."""
+    return edge.verb == "moves to" and all(one in {WHOLE, TRIMMED} for one in _ways(edge))
 
 
 def _is_of_any_length(field: LaidField) -> bool:

@@ -171,6 +171,15 @@ def longer(size: Size, more: Bytes) -> Size:
     return _with_characters(size, size.characters + -(-more // size.letter_bytes))
 
 
+def held(size: Size, sent: Size) -> Size:
+    """Return how much of an item is filled by another one that it has room for: what is left are blanks, or zeros."""
+    if size.kind == "text" and not size.inserted and sent.kind != "group":
+        return _with_characters(size, min(size.characters, sent.characters))
+    if size.kind == sent.kind == "number":
+        return size._replace(digits=min(size.digits, sent.digits), sure_digits=min(size.digits, sent.sure_digits))
+    return size
+
+
 def fitted(target: Size, sent: Size, *, is_stored: bool = False) -> Fitted | None:
     """Return an item as it must be to hold what another one sends; None where it holds that.
 
