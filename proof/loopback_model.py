@@ -1,11 +1,12 @@
-"""A model on 127.0.0.1 that asks for one tool call and then says "done", in every wire format that coding agents speak.
+"""How is a coding agent driven without a provider? By a model on 127.0.0.1 that asks for one tool call and then says "done", in
+every wire format.
 
     with LoopbackModel("ctx_read_file", {"path": "a.py"}) as model:
         ...  # a host whose base URL is model.url
     model.received  # what the host gave the model as the tool's result
 
-OpenAI Responses and chat completions, Anthropic messages, Gemini generateContent; JSON or server-sent events, as asked.
-Law: nothing is called that the host did not offer. Keeps out: which host it is.
+OpenAI Responses and chat completions, Anthropic messages, Gemini generateContent; JSON or server-sent events, as requested.
+Law: it calls nothing that the host did not offer. Leaves to others: which host it is.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 Body = dict[str, Any]
-# Hosts take what has one id for one answer.
+# Hosts treat answers with the same id as one.
 _NUMBERS = itertools.count(1)
 _USAGE = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
 _BASE64 = re.compile(rb"[A-Za-z0-9+/]{10000,}")
@@ -34,11 +35,11 @@ class Call(NamedTuple):
     namespace: str | None
     arguments: dict[str, object]
     number: str
-    """What tells its id from that of the first."""
+    """The suffix that makes its id differ from the first call's."""
 
 
 class LoopbackModel:
-    """`tool` is how the name ends that the host gives our tool; `received` are results that came back, `bodies` requests."""
+    """`tool` is the end of the host's name for our tool; `received` are results that came back, `bodies` requests."""
 
     def __init__(self, tool: str, arguments: dict[str, object]) -> None:
         self.tool = tool
@@ -49,14 +50,14 @@ class LoopbackModel:
         self.usage = dict(_USAGE)
         self.asked = False
         self.answer = "done"
-        """What it says where it calls nothing."""
+        """Its answer when it calls nothing."""
         self.later: list[tuple[str, dict[str, object]]] = []
-        """Further calls behind the first, each as the end of the tool's name and its arguments."""
+        """Further calls after the first, each as the end of the tool's name and its arguments."""
         self.max_image_bytes: int | None = None
-        """A request with an image whose base64 is longer is refused in the provider's words. None takes all."""
+        """A request with an image whose base64 is longer is refused in the provider's words. None accepts all."""
         self.calls = 0
         self.window_tokens: int | None = None
-        """What it holds, four bytes to a token; a request above it is refused in the provider's words. None holds all."""
+        """Its window, at four bytes a token; a larger request is refused in the provider's words. None accepts all."""
         self.refused = 0
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
@@ -70,11 +71,11 @@ class LoopbackModel:
         self._server.server_close()
 
     def counted(self, sent: bytes) -> int:
-        """Return how many tokens a request has for it."""
+        """Return the size of a request in its tokens."""
         return len(sent) // 4
 
     def measures(self, sent: bytes) -> bool:
-        """Count a request into the figures of the next answer; False where it is too large."""
+        """Include a request in the figures of the next answer; False if it is too large."""
         if self.window_tokens is None:
             return True
         tokens = self.counted(sent)
@@ -83,7 +84,7 @@ class LoopbackModel:
         return tokens <= self.window_tokens
 
     def turn(self, body: Body) -> Call | None:
-        """The call that is to be made now, by the name and namespace as they are offered; None: say done."""
+        """The next call, by the offered name and namespace; None: say done."""
         self.bodies.append(body)
         self.received += [result for result in _results(body) if result not in self.received]
         names = list(_offered(body))
@@ -208,9 +209,9 @@ def _messages(call: Call | None, usage: Body, words: str, *, stream: bool) -> li
 
 
 def _as_asked(body: Body, words: str) -> str:
-    """Return what is said in the form that a request of Gemini asks for.
+    """Return the answer in the form that a Gemini request asks for.
 
-    Gemini CLI asks every few turns whether it goes round in circles, and asks again for minutes where the answer is no JSON.
+    Gemini CLI asks every few turns whether it is going in circles, and keeps asking for minutes if the answer is not JSON.
     """
     form = body.get("generationConfig") or {}
     if form.get("responseMimeType") != "application/json":
@@ -233,7 +234,7 @@ def _gemini(call: Call | None, used: Body, words: str) -> list[Body]:
 
 
 def _refusal(path: str, tokens: int, most: int) -> tuple[list[Body], int]:
-    """What the providers of the four wires said in 2026, and the status."""
+    """The refusals of the four wires' providers in 2026, and the status."""
     if path.endswith("/responses"):
         words = "Your input exceeds the context window of this model. Please adjust your input and try again."
         error = {"code": "context_length_exceeded", "message": words}
@@ -253,7 +254,7 @@ def _refusal(path: str, tokens: int, most: int) -> tuple[list[Body], int]:
 
 
 def _image_refusal(path: str, length: int, most: int) -> tuple[list[Body], int]:
-    """What Anthropic, Google and OpenAI say of an image that is too large."""
+    """The refusals of Anthropic, Google and OpenAI for an image that is too large."""
     if path.endswith("enerateContent"):
         words = f"Request payload size exceeds the limit: {most} bytes."
         return [{"error": {"code": 400, "message": words, "status": "INVALID_ARGUMENT"}}], 400
@@ -268,7 +269,7 @@ def _image_refusal(path: str, length: int, most: int) -> tuple[list[Body], int]:
 def _handler(model: LoopbackModel) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True  # else a second answer waits 40 ms for an acknowledgement
+        disable_nagle_algorithm = True  # otherwise a second answer waits 40 ms for an acknowledgement
 
         def log_message(self, *_: object) -> None:
             pass

@@ -1,9 +1,9 @@
-"""R20: is every broken request mended, and is what was whole kept? (R-9)
+"""R20: is every broken request repaired, and what was valid kept (R-9)?
 
-Valid lists of every wire are damaged (`proof.wire_stories`), mended, and judged by judges that share no code with the product
-(`proof.wire_rules`). Of each: the judge takes it; mending it again changes nothing; a list that the judge took before comes back as
-it is; the user's words that stood in a whole message are still there; signed thought that is left is left as it was. Where
-nothing of a request is left to send, that is said. And mending grows with the list, not with its square.
+Valid lists of every wire are damaged (`proof.wire_stories`), repaired, and checked by judges that share no code with the product
+(`proof.wire_rules`). For each: the judge accepts it; repairing it again changes nothing; a list that the judge accepted before
+comes back unchanged; the user's words from valid messages are still there; remaining signed reasoning is unchanged. If nothing of a
+request is left to send, that is reported. And the time to repair grows with the list, not with its square.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 LONG, SHORT = 4_000, 75
 """Damaged requests on each wire."""
-_MAX_GROWTH = 8.0  # of the time, where the list is four times as long: 4 is linear, 16 is its square
+_MAX_GROWTH = 8.0  # of the time when the list is four times as long: 4 is linear, 16 is quadratic
 _SIZES = (2_000, 8_000)
 
 
 def faults_of(broken: list[Any], wire: str) -> tuple[str, ...]:
-    """What does not hold of one damaged list."""
+    """Faults of one damaged list."""
     before = json.dumps(broken)
     found = repair(broken, wire)
     faults = [] if json.dumps(broken) == before else ["the list that was given was changed"]
@@ -51,7 +51,7 @@ def faults_of(broken: list[Any], wire: str) -> tuple[str, ...]:
 
 
 def _whole(broken: list[Any], wire: str) -> set[str]:
-    """The marks of words that stand in a whole message of the user's."""
+    """The marks of words in the user's valid messages."""
     marks: set[str] = set()
     for message in broken:
         if isinstance(message, dict) and message.get("role") == "user" and not judge([message], wire):
@@ -64,7 +64,7 @@ def _signed(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         if any(value.get(key) for key in ("signature", "thoughtSignature", "encrypted_content")):
             call = value.get("functionCall")
-            # The signature of a call is of the thought before it: arguments and ids that are none are mended.
+            # A call's signature covers the thought before it: invalid arguments and ids are repaired.
             yield json.dumps({**value, "functionCall": call.get("name")} if isinstance(call, dict) else value)
         for inner in value.values():
             yield from _signed(inner)
@@ -74,7 +74,7 @@ def _signed(value: Any) -> Iterator[str]:
 
 
 def _seconds(wire: str, size: int, seed: int) -> float:
-    """The best of three times for a damaged list of about that many messages."""
+    """The best of three times for a damaged list of about this many messages."""
     dice = random.Random(f"{seed} {wire} {size}")
     messages: list[Any] = []
     while len(messages) < size:
@@ -88,7 +88,7 @@ def _seconds(wire: str, size: int, seed: int) -> float:
 
 
 def measure(*, long: bool, seed: int) -> Figure:
-    """R20: damaged requests, mended."""
+    """R20: damaged requests, repaired."""
     number = LONG if long else SHORT
     notes: list[str] = []
     counted: Counter[str] = Counter()

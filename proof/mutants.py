@@ -1,17 +1,17 @@
-"""R24: would a test notice if a line that a promise rests on were wrong?
+"""R24: would a test notice if a line on which a promise rests were wrong?
 
     scripts/proof mutants                                    200 mutants of the rooms below
     scripts/proof mutants --seed 7                           others
-    PENSTOCK_PROOF_ROOMS=limits,root scripts/proof mutants   what these rooms have of the 200, in this order
-    PENSTOCK_PROOF_MUTANTS=28 scripts/proof mutants          28 in the place of 200
+    PENSTOCK_PROOF_ROOMS=limits,root scripts/proof mutants   these rooms' share of the 200, in this order
+    PENSTOCK_PROOF_MUTANTS=28 scripts/proof mutants          28 instead of 200
 
-A copy of the repository is made; in it one thing is changed at a time (`mutating`), and the tests of that room and of those that
-use it (`wider`) are run until the first fails: only those that see the line (`sights`), loaded once, in a fork (`verdicts`). A
-mutant that hangs is killed, and so is one that mypy refuses. What lives on has survived, unless `excused.json` says why no test
-could tell it from the module: by path, function, line and change, with a reason.
-Laws: a test that fails on what was not changed kills nothing; the work tree is never written to; an
-excuse whose line is gone is named.
-The short form has a planted module as well: one mutant of it nobody could tell, and it has to be among the survivors.
+A copy of the repository is made; in it one thing at a time is changed (`mutating`), and the tests of that room and of those that
+use it (`wider`) are run until the first failure: only those that see the line (`sights`), loaded once, in a fork (`verdicts`). A
+mutant that hangs is killed, and so is one that mypy rejects. Any other has survived, unless `excused.json` says why no test could
+distinguish it from the module: by path, function, line and change, with a reason.
+Laws: a test that fails without the change kills nothing; the working tree is never written to; an excuse whose line is gone is
+reported.
+The short form also has a planted module: one of its mutants is indistinguishable, and must be among the survivors.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ MUTANTS = 200
 MIN_KILLED = 0.95
 EXCUSED = Path(__file__).with_name("excused.json")
 TYPES = "types"
-"""How a killer begins that is no test, but mypy."""
+"""The prefix of a killer that is mypy and not a test."""
 _LEFT_BEHIND = (".git", ".venv", ".proof", ".ruff_cache", ".pytest_cache", ".hypothesis", "__pycache__")
 NOTES = Path(REPOSITORY, ".proof", "sights")
-"""What the tests see, from one run to the next."""
+"""What the tests see, kept from one run to the next."""
 
 
 class Room(NamedTuple):
-    """Modules that a promise rests on, and who looks after them."""
+    """Modules on which a promise rests, and the tests for them."""
 
     name: str
     modules: tuple[str, ...]
@@ -52,7 +52,7 @@ class Room(NamedTuple):
     tests: tuple[str, ...]
     """Below tests: those that a person would run after a change."""
     wider: tuple[str, ...] = ()
-    """Those of the rooms that use it; asked where the others let a mutant live."""
+    """Tests of the rooms that use it; run if the others let a mutant live."""
 
 
 ROOMS = (
@@ -219,16 +219,16 @@ def test_larger():
 
 
 class Tried(NamedTuple):
-    """One mutant that met its tests."""
+    """One mutant that was tested."""
 
     room: str
     mutant: Mutant
     killer: str | None
-    """Which test failed first, or that it ran out of time; None for a survivor."""
+    """The test that failed first, or that time ran out; None for a survivor."""
     tests: int = 0
     """How many see it."""
     seconds: float = 0.0
-    """What they took of a processor."""
+    """Their processor time."""
 
     def __str__(self) -> str:
         mutant = self.mutant
@@ -236,7 +236,7 @@ class Tried(NamedTuple):
 
 
 class Copy:
-    """A copy of the repository, in which one module at a time is another."""
+    """A copy of the repository, in which one module at a time is changed."""
 
     def __init__(self, path: str) -> None:
         self.path = os.path.join(path, "tree")
@@ -244,11 +244,11 @@ class Copy:
         self._is_typed = False
 
     def source(self, path: str) -> bytes:
-        """What stands in a file."""
+        """The content of a file."""
         return Path(self.path, path).read_bytes()
 
     def mistyped(self, mutant: Mutant) -> str | None:
-        """What mypy, which has to pass like any test, says of a mutant; None for nothing."""
+        """What mypy, which must pass like any test, reports for a mutant; None for nothing."""
         whole = self.source(mutant.path)
         if not self._is_typed:
             if wrong := self._type_error(mutant.path):
@@ -272,7 +272,7 @@ class Copy:
 
 
 def chosen(copy: Copy, rooms: Sequence[Room], number: int, seed: int) -> list[tuple[Room, Mutant]]:
-    """What some rooms have of so many mutants in all, the same share of each: the figures of parts add up to that of the whole."""
+    """Some rooms' share of this many mutants in total, proportionally: the figures of parts add up to that of the whole."""
     pairs = []
     for room in rooms:
         share = number // len(ROOMS) + (ROOMS.index(room) < number % len(ROOMS))
@@ -283,7 +283,7 @@ def chosen(copy: Copy, rooms: Sequence[Room], number: int, seed: int) -> list[tu
 
 
 def tried(copy: Copy, judge: Judge, pairs: Iterable[tuple[Room, Mutant]]) -> Iterator[Tried]:
-    """Each mutant before the tests of its room and of those that use it; what they let live, and nobody excused, before mypy."""
+    """Each mutant against the tests of its room and of those that use it; unexcused survivors against mypy."""
     known = excuses()
     for room, mutant in pairs:
         verdict = judge.verdict(mutant, [f"tests/{test}" for test in (*room.tests, *room.wider)])
@@ -293,7 +293,7 @@ def tried(copy: Copy, judge: Judge, pairs: Iterable[tuple[Room, Mutant]]) -> Ite
 
 
 def excuses() -> dict[tuple[str, str, str, str], str]:
-    """Why no test could tell a mutant from the module, by its key."""
+    """Reasons why no test can distinguish a mutant from the module, by its key."""
     return {
         (one["path"], one["function"], one["line"], one["change"]): one["reason"]
         for one in json.loads(EXCUSED.read_text(encoding="utf-8"))
@@ -301,7 +301,7 @@ def excuses() -> dict[tuple[str, str, str, str], str]:
 
 
 def stale(copy: Copy, known: Iterable[tuple[str, str, str, str]]) -> list[str]:
-    """Excuses for lines that are not there any more."""
+    """Excuses for lines that no longer exist."""
     return [
         f"excused.json: {path} has no line `{line}`"
         for path, _, line, _ in known
@@ -310,7 +310,7 @@ def stale(copy: Copy, known: Iterable[tuple[str, str, str, str]]) -> list[str]:
 
 
 def _planted(copy: Copy) -> list[tuple[Room, Mutant]]:
-    """A module that has one mutant that a test kills, in a thread, and one that nobody could."""
+    """A module with one mutant that a test kills, in a thread, and one that is indistinguishable."""
     Path(copy.path, _PLANTED).write_bytes(_PLANTED_TEXT)
     Path(copy.path, _PLANTED_TEST).write_text(_PLANTED_TEST_TEXT)
     room = Room("planted", (), ("test_planted.py",))
@@ -320,7 +320,7 @@ def _planted(copy: Copy) -> list[tuple[Room, Mutant]]:
 
 
 def control(found: Sequence[Tried]) -> list[str]:
-    """What is wrong with the verdicts on the planted module."""
+    """Faults of the verdicts on the planted module."""
     verdicts = [
         (one.mutant.new == "return None", not (one.killer or TYPES).startswith(TYPES))
         for one in found

@@ -1,10 +1,10 @@
 """How could a line be wrong? Mutants of a module: small changes, each of which a test should notice.
 
-Comparisons and numbers moved by one (-1 to 0), `and` for `or`, conditions turned round, statements and `not` left out, nothing
-returned, `min` for `max`. Laws: a mutant is Python, and differs from the module in one expression or statement; the same module
-gives the same mutants, each with a rank that depends on its line and function alone, so that a change elsewhere in the file draws
-no others. Keeps out: annotations, docstrings, f-strings (their insides have no honest positions), imports for types, `strict` of
-`zip` (an assertion about ourselves), who kills it.
+Comparisons and numbers moved by one (-1 to 0), `and` for `or`, negated conditions, statements and `not` left out, nothing returned,
+`min` for `max`. Laws: a mutant is valid Python, and differs from the module in one expression or statement; the same module gives
+the same mutants, each with a rank that depends only on its line and function, so that a change elsewhere in the file does not
+change the draw. Leaves out: annotations, docstrings, f-strings (positions inside them are unreliable), imports for types, `strict`
+of `zip` (an assertion about ourselves). Leaves to others: who kills it.
 """
 
 from __future__ import annotations
@@ -34,30 +34,30 @@ class Mutant(NamedTuple):
     """A module with one thing changed."""
 
     path: str
-    """Of the module, from the top of the repository."""
+    """The module's path, from the top of the repository."""
     line: int
     text: str
-    """The line that the change begins in, as it stands there."""
+    """The original line in which the change begins."""
     change: str
-    """What became what."""
+    """What was replaced by what."""
     start: int
     end: int
-    """Which bytes of the module are replaced."""
+    """The bytes of the module that are replaced."""
     new: str
     function: str
-    """The function that it is in, with its class."""
+    """The function that contains it, with its class."""
     lines: frozenset[int] = frozenset()
-    """Where it can be seen: the lines of what is changed, and of its statement without what the statement holds."""
+    """The lines in which it is visible: those of the change, and of its statement without nested statements."""
     outer: tuple[str, int] | None = None
-    """Name and first line of the outermost function whose body it is in; None where it is run when the module is loaded."""
+    """Name and first line of the outermost function that contains it; None if it is run when the module is loaded."""
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """What an excuse names it by, whatever its line number; of equal changes in one line the first is drawn."""
+        """The key for excuses, whatever its line number; of equal changes in one line the first is drawn."""
         return self.path, self.function, self.text.strip(), self.change
 
     def rank(self, seed: int) -> bytes:
-        """Its place in a lottery."""
+        """Its rank in the draw."""
         return hashlib.sha256(repr((seed, self.path, self.text.strip(), self.change, self.function)).encode()).digest()
 
     def applied(self, source: bytes) -> bytes:
@@ -71,7 +71,7 @@ def mutants_of(source: bytes, path: str) -> list[Mutant]:
 
 
 def drawn(mutants: Sequence[Mutant], number: int, seed: int) -> list[Mutant]:
-    """So many of them, at most one from a line, the same each time."""
+    """This many of them, at most one per line, the same each time."""
     lines: set[tuple[str, str]] = set()
     chosen: list[Mutant] = []
     for mutant in sorted(mutants, key=lambda one: one.rank(seed)):
@@ -84,7 +84,7 @@ def drawn(mutants: Sequence[Mutant], number: int, seed: int) -> list[Mutant]:
 
 
 class _Finder:
-    """One module that is walked."""
+    """Walks one module."""
 
     def __init__(self, source: bytes, path: str) -> None:
         self.source = source
@@ -137,7 +137,7 @@ def _lines(node: ast.AST) -> frozenset[int]:
 
 
 def _own_lines(node: ast.stmt) -> frozenset[int]:
-    """The lines of a statement up to the first one that it holds."""
+    """The lines of a statement up to the first nested one."""
     held = [one for one in ast.walk(node) if isinstance(one, ast.stmt) and one is not node]
     return _lines(node) - frozenset().union(*map(_lines, held))
 
@@ -147,7 +147,7 @@ def _is_for_types(node: ast.AST) -> bool:
 
 
 def _changes(node: ast.AST) -> Iterator[tuple[str, str]]:
-    """What may stand in place of a node, and its name."""
+    """Replacements for a node, and their names."""
     if isinstance(node, ast.expr):
         yield from _of_expression(node)
     elif isinstance(node, ast.Return) and node.value is not None and ast.unparse(node.value) != "None":
@@ -160,7 +160,7 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, str]]:
 
 
 def _of_expression(node: ast.expr) -> Iterator[tuple[str, str]]:
-    """The changes of an expression; the new one stands in brackets, as it may be a part of a larger one."""
+    """Replacements for an expression, in brackets, because it may be part of a larger one."""
     new: ast.expr | None = None
     if isinstance(node, ast.Compare):
         for at, one in enumerate(node.ops):
@@ -194,7 +194,7 @@ def _whole(node: ast.AST) -> int | None:
 
 
 def _is_left_out(node: ast.AST) -> bool:
-    """Whether a statement can be left out, and the rest is still meant to run."""
+    """Whether a statement can be left out while the rest is still meant to run."""
     if isinstance(node, ast.Expr):
         return not isinstance(node.value, ast.Constant)
     if isinstance(node, ast.Assign):

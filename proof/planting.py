@@ -1,9 +1,9 @@
-"""A model that knows which of its claims are true: right ones, shifted ones, repeated ones, and wrong ones of every kind.
+"""Which model knows which of its claims are true? One that makes right, shifted, repeated and wrong ones of every kind.
 
-It reads ids and lines out of prompts, as any model does; which of the lines are code it is told by a second reading of the file
-(`columns`). Of each id it says something true, in words that nothing else has, and something false; asked again, it mends that or
-insists. What was true it remembers, with the lines that prove it. Equal prompts get equal answers, in whatever order they come.
-Keeps out: what became of it (`claims`).
+It reads ids and lines out of prompts, like any model; a second reader of the file (`columns`) tells it which lines are code. About
+each id it says something true, in words that nothing else has, and something false; when asked again, it corrects that or insists.
+It remembers true claims, with the lines that prove them. Equal prompts get equal answers, in whatever order they come.
+Leaves to others: what became of the claims (`claims`).
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from proof.columns import Page
 
 RIGHT, WRONG, INVENTED = "Right, planted", "Wrong, planted", "XQZW"
-"""How the words of claims begin, and what no program has in it."""
+"""The beginnings of right and wrong claims, and a word that no program contains."""
 DERIVED = "706194823"
-"""A number that no program has: not one that somebody types, as 918273645, which NIST has."""
+"""A number that no program has: not a common test value such as 918273645, which NIST's suite has."""
 EVERYWHERE = f"{RIGHT} by every part."
 _FIELDS = {
     "P": ("summary", "purpose"),
@@ -43,13 +43,13 @@ _TRUE = ("right", "shifted", "twice", "spread", "derived")
 _MENDABLE = ("range", "comment", "invented", "named", "unshown", "far", "outside", "word", "number")
 _FALSE = (*_MENDABLE, "spoken", "elsewhere", "unknown")
 _SPOKEN = ("It sets {}-TOTAL.", "It calls {}PROG.", "It reads the table {}_T.", "It needs copybook {}CPY.")
-_MAX_IDS = 240  # an answer has 1,000 claims at most
-_TRIES = 6  # of lines, for one whose text stands nowhere else
-_SLIP_LINES = 15  # a line that was not shown is a slip where it is as near as this,
-_FAR_LINES = 100  # and an invention where it is as far as that
+_MAX_IDS = 240  # an answer has at most 1,000 claims
+_TRIES = 6  # attempts to find a line with a unique text
+_SLIP_LINES = 15  # an unshown line counts as a slip if it is this near,
+_FAR_LINES = 100  # and as an invention if it is this far
 _AGAIN = "You answered before"
 _REFUSED = re.compile(rf"^- (.+) (\w+): {WRONG} as \w+ n(\d+) of ", re.MULTILINE)
-_WORD = re.compile(r"(?<![\w#@$-])[A-Za-z][A-Za-z0-9-]+(?![\w#@$-])")  # the D of a debug line is none
+_WORD = re.compile(r"(?<![\w#@$-])[A-Za-z][A-Za-z0-9-]+(?![\w#@$-])")  # not the D of a debug line
 
 _DIGIT = re.compile(r"\d")
 _LITERAL = re.compile(r"(?:^|\s)(?:[2-9]|[1-9]\d+)(?=[\s.]|$)(?![^(]*\))")
@@ -57,7 +57,7 @@ Claim = dict[str, Any]
 
 
 class Extents(NamedTuple):
-    """Where paragraphs end, by the line of their names; name, first and last line of each program of several.
+    """Where paragraphs end, by the line of their names; name, first and last line of each program, if there are several.
 
     Two programs may have one name: a file may hold one twice.
     """
@@ -67,7 +67,7 @@ class Extents(NamedTuple):
 
 
 class Fact(NamedTuple):
-    """What must be told: words, where they belong, and the lines that are to be cited for them."""
+    """What must be told: words, where they belong, and the lines to be cited for them."""
 
     said: str
     of: str
@@ -86,12 +86,12 @@ class _Seen:
 
     @cached_property
     def stamp(self) -> int:
-        """What tells it apart from what other requests show."""
+        """A digest that distinguishes it from other requests."""
         return crc32(repr(sorted(self.lines)).encode())
 
     @cached_property
     def is_mended(self) -> bool:
-        """Whether the model mends what it is told is wrong; else it insists."""
+        """Whether the model corrects what is reported as wrong; otherwise it insists."""
         return self.stamp % 2 == 0
 
     @cached_property
@@ -103,16 +103,17 @@ class _Seen:
         return list(self.code)
 
     def reach(self, of: str, extents: Extents) -> range:
-        """The lines that an id speaks of: its paragraph, its own line, or all of its program."""
+        """The lines that an id refers to: its paragraph, its own line, or its whole program."""
         if of[0] not in "PREC":
             return self._program(of, extents) if extents.programs else range(1, len(self.page.texts) + 1)
         line = line_of(of, self.code)
         return range(line, (extents.paragraphs.get(line, line) if of[0] == "P" else line) + 1)
 
     def _program(self, of: str, extents: Extents) -> range:
-        """The lines of the program that an id names, none where that cannot be told.
+        """The lines of the program that an id names; empty if that is ambiguous.
 
-        Where one asks about programs of one name, the number in a program's id counts them; that of what goes in and out does not.
+        If a request is about programs of one name, the number in a program's id counts them; that in the id of an input or output
+        does not.
         """
         before, _, number = of.rpartition(".")
         head, at = (before, int(number)) if number.isdecimal() else (of, 1)
@@ -131,18 +132,18 @@ class _Seen:
         return [line for line in range(1, len(self.page.texts) + 1) if line not in self.lines]
 
     def is_unique(self, line: int) -> bool:
-        """Whether the text of a line stands once in all code that is shown."""
+        """Whether the text of a line occurs once in all code that is shown."""
         text = self.page.text(line)
         return self.joined.find(text, self.joined.find(text) + 1) < 0
 
     def is_foreign(self, line: int) -> bool:
-        """Whether the text of a line stands nowhere in the code that is shown."""
+        """Whether the text of a line occurs nowhere in the code that is shown."""
         return len(self.page.text(line)) > 3 and self.page.text(line) not in self.joined
 
 
 @dataclass(frozen=True)
 class _Turn:
-    """One thing to speak of: the id in a request, the field, a line, and the chance that decides what is said."""
+    """One subject: the id in a request, the field, a line, and the random source that decides what is said."""
 
     seen: _Seen
     at: int
@@ -154,11 +155,11 @@ class _Turn:
 
     @cached_property
     def proofs(self) -> list[int]:
-        """The lines that prove something of it: what was shown of what it speaks of, and says something."""
+        """The lines that prove something about it: those shown of its subject that have content."""
         return [line for line in self.seen.numbers if line in self.reach and is_said(self.seen.page.text(line))]
 
     def claim(self, kind: str, *, of_truth: str = RIGHT, cited: list[int] | None = None, evidence: int = 0) -> Claim:
-        """A claim whose evidence is a line, the one that is cited first unless another is given."""
+        """A claim whose evidence is a line, by default the one that is cited first."""
         cited = cited or [self.line]
         shown = evidence or cited[0]
         text = self.seen.lines[shown]
@@ -176,7 +177,7 @@ class _Turn:
 
 
 def is_said(text: str) -> bool:
-    """Whether a line says something of what it is in: more than a word, and no header."""
+    """Whether a line says something about its unit: more than one word, and not a header."""
     return len(text.split()) > 1 and not is_header(text)
 
 
@@ -232,7 +233,7 @@ class Planter(Author):
     # ── what is true ─────────────────────────────────────────────────────────────────────────────────────────────
 
     def _true(self, turn: _Turn) -> Iterator[Claim]:
-        """One fact: as it is, with the number of another line, twice with two lines, or with several lines."""
+        """One fact: plain, with the number of another line, twice with two lines, or with several lines."""
         seen, chance, lines = turn.seen, turn.chance, [turn.line]
         kind = _TRUE[(turn.at + seen.stamp) % len(_TRUE)]
         claim = turn.claim(kind)
@@ -254,7 +255,7 @@ class Planter(Author):
         yield claim
 
     def _slip(self, turn: _Turn) -> tuple[int, int] | None:
-        """A line whose text stands nowhere else, and another that is cited in its place."""
+        """A line with a unique text, and another that is cited in its place."""
         seen = turn.seen
         tries = [turn.line, *turn.chance.choices(turn.proofs, k=_TRIES)]
         line = next((line for line in tries if seen.is_unique(line)), 0)
@@ -265,7 +266,7 @@ class Planter(Author):
     # ── what is false ────────────────────────────────────────────────────────────────────────────────────────────
 
     def _false(self, turn: _Turn) -> Iterator[Claim]:
-        """The first wrong claim that can be made here, of kinds that take turns."""
+        """The first wrong claim that is possible here, of kinds in rotation."""
         kinds = _MENDABLE if turn.seen.is_mended else _FALSE
         first = (turn.at + turn.seen.stamp) % len(kinds)
         for kind in (*kinds[first:], *kinds[:first]):
@@ -277,7 +278,7 @@ class Planter(Author):
                 return
 
     def _change(self, kind: str, turn: _Turn) -> Claim | None:
-        """What makes a right claim wrong; None where the request has nothing for it."""
+        """What makes a right claim wrong; None if the request has nothing for it."""
         seen, chance, good = turn.seen, turn.chance, turn.claim(kind, of_truth=WRONG)
         size = len(seen.page.texts)
         match kind:
@@ -291,7 +292,7 @@ class Planter(Author):
                 return {"evidence": chance.choice(words)}
             case "named":
                 return {"names": [*good["names"], f"{INVENTED}-{chance.randrange(99)}-INVENTED"]}
-            case "unshown":  # what stands in the file, and was not shown
+            case "unshown":  # a line of the file that was not shown
                 found = chance.sample(seen.hidden, min(9, len(seen.hidden)))
                 found = [line for line in found if line in seen.page.code and seen.is_foreign(line)]
                 return {"lines": found[:1], "evidence": seen.page.text(found[0])} if found else None
@@ -304,12 +305,12 @@ class Planter(Author):
                 return (
                     {"lines": found[:1], "evidence": seen.page.text(found[0])} if found and turn.of[0] == "P" else None
                 )
-            case "word":  # of a line, or three letters of one: no line has no more than that
+            case "word":  # of a line, or three letters of it: no line consists of that alone
                 whole = {text.strip().rstrip(".") for text in seen.lines.values()}
                 parts = (good["evidence"].split()[0], good["evidence"][:3].strip()) if turn.proofs else ()
                 less = [part for part in parts if part.rstrip(".") not in whole]
                 return {"evidence": chance.choice(less)} if less else None
-            case "number":  # another one than the line has
+            case "number":  # a number that the line does not have
                 found = [line for line in turn.proofs if _LITERAL.search(seen.page.text(line))]
                 if not found:
                     return None
@@ -324,7 +325,7 @@ class Planter(Author):
                 return chance.choice(({"of": "P9999999"}, {"of": f"I:{INVENTED}"}, {"field": "poetry"}, {"field": ""}))
 
     def _again(self, seen: _Seen, refused: list[tuple[str, str, str]]) -> Iterator[Claim]:
-        """What is said in place of claims that were refused."""
+        """The replacement for refused claims."""
         for of, about, number in refused:
             if (seen.stamp, of, about) not in self._wrong:
                 continue

@@ -1,11 +1,11 @@
-"""R7: is anything lost that was acknowledged, when the power goes?
+"""R7: is anything acknowledged lost when the power fails?
 
-A disk is an image on a loop device. A process writes to it and says through a pipe what the library has called safe; then
-`FS_IOC_SHUTDOWN` throws away whatever the file system has not put on its disk, in the middle of the work. What was drained
-from the pipe before that call counts, and nothing else does. The disk is mounted again, and all of it has to be there, exactly.
-The work rests now and then, so that no later flush carries what was acknowledged before.
-Controls: the same work without flushes, and files that are flushed before they are renamed and not after. They have to lose.
-What is not simulated: a disk that lies about its flushes, or writes blocks in another order within one.
+A disk is an image on a loop device. A process writes to it and reports through a pipe what the library has acknowledged; then
+`FS_IOC_SHUTDOWN` discards whatever the file system has not put on its disk, in the middle of the work. Only what was drained from
+the pipe before that call counts. The disk is mounted again, and all of it must be there, exactly. The work pauses now and then, so
+that no later flush carries what was acknowledged before.
+Controls: the same work without flushes, and files that are flushed before they are renamed but not after. They must lose data.
+Not simulated: a disk that lies about its flushes, or reorders blocks within one.
 """
 
 from __future__ import annotations
@@ -41,10 +41,8 @@ KINDS = {
     "ext4": ("mkfs.ext4", "-q", "-F"),
     "XFS": ("mkfs.xfs", "-q", "-f"),
 }
-CONTROL_CUTS = (
-    20  # a control that has lost nothing yet is cut again: of what it does the newest rename alone is at risk
-)
-CUTS_IN_ONE_STORE = 5  # a store that has been through some cuts is cut again
+CONTROL_CUTS = 20  # a control that has lost nothing yet is cut again: only its newest rename is at risk
+CUTS_IN_ONE_STORE = 5  # a store is used for this many cuts
 _NAMES = 20
 _FILE_BYTES = 3_000
 
@@ -57,13 +55,13 @@ def _say(*words: object) -> None:
 
 
 def _rest(generator: random.Random) -> None:
-    """What was just acknowledged has no later flush to carry it, most of the time."""
+    """Pause, so that usually no later flush carries what was just acknowledged."""
     if generator.random() < 0.2:
         time.sleep(0.01 * generator.random())
 
 
 def _opened(path: str, generator: random.Random) -> SqliteStore:
-    """A store whose log is merged and begun anew every few commits, or not at all while this lasts."""
+    """A store whose log is merged and restarted every few commits, or not at all in this context."""
     store = SqliteStore(path)
     store._connected().execute(f"PRAGMA wal_autocheckpoint = {generator.choice((10, 1_000))}")
     return store
@@ -107,7 +105,7 @@ def artifacts(path: str, generator: random.Random) -> None:
 
 
 def files(path: str, generator: random.Random, *, flush: str = "after") -> None:
-    """What an artifact rests on: a file that is written, renamed over another, and flushed with its name."""
+    """The primitive under an artifact: a file that is written, renamed over another, and flushed with its name."""
     home = OwnFolder(path)
     number = max((_number_in(path, name) for name in os.listdir(path)), default=0)
     while True:
@@ -142,7 +140,7 @@ def _file(number: int) -> bytes:
 
 
 def _number_in(path: str, name: str) -> int:
-    """The number of the work that a file came from; -1 when it is none that was written, 0 when it has no name yet."""
+    """The number of the work that wrote a file; -1 if none did, 0 if the file has no name yet."""
     if not name.isdigit():
         return 0
     with open(os.path.join(path, name), "rb") as file:
@@ -169,13 +167,13 @@ CONTROLS = ("journal without flushes", "files flushed before their rename")
 
 @dataclass(slots=True)
 class Ledger:
-    """What was acknowledged by one kind of work in one folder; `lost` and `wrong` are what a look found."""
+    """What was acknowledged for one kind of work in one folder; `lost` and `wrong` are what a check found."""
 
     work: str
     said: list[list[object]] = field(default_factory=list)
 
     def look(self, path: str) -> tuple[int, list[str]]:
-        """How much of it is not there, and what else is wrong."""
+        """How much of it is missing, and what else is wrong."""
         if self.work not in STORES:
             return self._look_at_files(path)
         try:
@@ -192,7 +190,7 @@ class Ledger:
         seals: dict[str, list[str]] = {}
         for info in store.sessions():
             sound = seals.setdefault(info.session, [])
-            with suppress(StoreFault):  # the check has named it
+            with suppress(StoreFault):  # the check has reported it
                 for record in store.events(info.session):
                     sound.append(record.sha256)
         lost = 0
@@ -210,7 +208,7 @@ class Ledger:
         return lost, wrong
 
     def _look_at_files(self, path: str) -> tuple[int, list[str]]:
-        names = os.listdir(path) if os.path.exists(path) else []  # without a flush the folder goes, too
+        names = os.listdir(path) if os.path.exists(path) else []  # without a flush the folder is lost too
         there = {name: _number_in(path, name) for name in names}
         wrong = [f"{self.work}: {name} is nothing that was written" for name, number in there.items() if number < 0]
         lost = sum(there.get(str(name), 0) < int(str(number)) for _, name, number in self.said)
@@ -246,7 +244,7 @@ class Disk:
         self._run("umount", self.path)
 
     def cut(self) -> None:
-        """From here on nothing reaches the disk, the log of the file system included."""
+        """From here on nothing reaches the disk, including the file system's log."""
         descriptor = os.open(self.path, os.O_RDONLY)
         try:
             fcntl.ioctl(descriptor, FS_IOC_SHUTDOWN, struct.pack("I", NO_LOG_FLUSH))
@@ -258,7 +256,7 @@ class Disk:
 
 @contextmanager
 def disk(kind: str) -> Iterator[Disk]:
-    """A new disk. Raises `NotHere` where there are no loop devices, or none for this user."""
+    """A new disk. Raises `NotHere` if there are no loop devices, or none for this user."""
     if os.geteuid() != 0:
         raise NotHere("only root may mount")
     with folder("power", MEMORY) as home:
@@ -271,7 +269,7 @@ def disk(kind: str) -> Iterator[Disk]:
 
 
 def cut_during(where: Disk, ledger: Ledger, path: str, generator: random.Random) -> int:
-    """One power cut in the middle of the work; how many acknowledgements came before it."""
+    """One power cut in the middle of the work; returns how many acknowledgements came before it."""
     process = subprocess.Popen(
         [sys.executable, "-m", "proof.power", "work", ledger.work, path, str(generator.getrandbits(60))],
         stdout=subprocess.PIPE,
@@ -289,7 +287,7 @@ def cut_during(where: Disk, ledger: Ledger, path: str, generator: random.Random)
                 part = os.read(pipe, 1 << 20)
                 if not part:
                     raise RuntimeError(f"{ledger.work} ended: {process.stderr.read().decode(errors='replace')[-300:]}")
-                if not said:  # it works: the power goes at any moment from now
+                if not said:  # it is working: the power fails at any moment from now
                     ends = time.monotonic() + generator.uniform(0.005, 0.25)
                 said += part
         with suppress(BlockingIOError):
@@ -306,7 +304,7 @@ def cut_during(where: Disk, ledger: Ledger, path: str, generator: random.Random)
 
 @dataclass(slots=True)
 class Tally:
-    """What cuts of one kind of work showed."""
+    """The results of cuts of one kind of work."""
 
     cuts: int = 0
     acknowledged: int = 0
@@ -319,7 +317,7 @@ class Tally:
 
 
 def trial(kind: str, works: list[str], seed: int) -> dict[str, Tally]:
-    """Cuts on one file system, one for each work named. Raises `NotHere`."""
+    """Cuts on one file system, one for each named kind of work. Raises `NotHere`."""
     generator = random.Random(f"{seed} {kind}")
     tallies: dict[str, Tally] = {}
     ledgers: dict[str, Ledger] = {}
@@ -355,7 +353,7 @@ def trial(kind: str, works: list[str], seed: int) -> dict[str, Tally]:
 
 
 def measure(*, long: bool, seed: int) -> Figure:
-    """Acknowledged work that is gone after a power cut."""
+    """Acknowledged work that is lost after a power cut."""
     works = list(PROMISED) * (25 if long else 1) + list(CONTROLS) * (10 if long else 2)
     tallies: dict[str, dict[str, Tally]] = {}
     notes: list[str] = []

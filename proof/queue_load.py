@@ -1,10 +1,10 @@
-"""R29: does a queue stay out of the way, of many workers and of many programs?
+"""R29: does a queue stay out of the way, with many workers and with many programs?
 
-Three measurements. *Workers*: 500 programs, copies with edits, for one worker, for four and for sixteen, each with four jobs at
-a time and a model that takes 2.5 s, half of what it stands for: chunks a second and worker, against one worker. *Programs*: many
-small ones with an instant model, two workers: chunks planned and accepted for each second of processor time, that of PostgreSQL
-and of the workers together, the provider's not, times two processors. *Size*: what the database holds then, and how long its
-questions take. The processor time is the kernel's, since other work shares these processors.
+Three measurements. *Workers*: 500 programs, copies with edits, for one worker, for four and for sixteen, each with four jobs at a
+time and a model that takes 2.5 s, half of what it represents: chunks per second and worker, relative to one worker. *Programs*:
+many small ones with an instant model, two workers: chunks planned and accepted per second of processor time, that of PostgreSQL and
+of the workers together without the provider's, times two processors. *Size*: the database's size afterwards, and the time of its
+queries. The processor time is the kernel's, since other work shares these processors.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _LONG = LoadDials((1, 4, 16), 500, 2.5, 10_000)
 
 
 class LoadRun(NamedTuple):
-    """What one run came to."""
+    """The results of one run."""
 
     seen: RunProgress
     seconds: float
@@ -56,7 +56,7 @@ class LoadRun(NamedTuple):
 
 
 def small(count: int) -> Gathered:
-    """Programs of a screen, each one chunk, no two alike."""
+    """Programs of one screen, each one chunk, no two alike."""
     files = []
     for number in range(count):
         text = program(2, name=f"S{number:05}").replace("* 100", f"* {number}").replace("> 100", f"> {number + 1}")
@@ -65,7 +65,7 @@ def small(count: int) -> Gathered:
 
 
 def processor_seconds(process: int) -> float:
-    """What a process and those that it began have taken, by the kernel; 0 for one that is over."""
+    """The processor time of a process and its descendants, by the kernel; 0 if it has ended."""
     taken = 0.0
     waiting = [process]
     while waiting:
@@ -103,7 +103,7 @@ def run(server: TcpServer, found: Gathered, workers: int, jobs: int, answer_seco
         ]
         for one in made:
             stack.callback(one.kill)
-        # Starting Python is no part of it: all are there before there is work.
+        # Starting Python is not measured: all workers are up before there is work.
         while int(database.rows("SELECT count(*) FROM workers")[0][0]) < workers:
             time.sleep(0.1)
         before = processor_seconds(postmaster(server)) + sum(processor_seconds(one.id) for one in made)
@@ -133,7 +133,7 @@ def measure(*, long: bool, seed: int) -> Figure:
 
     def note(said: str) -> None:
         notes.append(said)
-        if long:  # what was seen stays seen, whenever the rest is cut off
+        if long:  # results so far stay visible if the rest is aborted
             print(f"R29: {said}", flush=True)
 
     with ExitStack() as stack:

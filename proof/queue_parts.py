@@ -1,6 +1,6 @@
-"""What a queue's rigs are made of: an estate, a provider with a log, a database, a wire that goes silent, and workers.
+"""What are the queue rigs made of? An estate, a provider with a log, a database, a connection that goes silent, and workers.
 
-Keeps out: what is done to them, and what has to hold (`queued`, `queue_load`).
+Leaves to others: what is done to them, and what must hold (`queued`, `queue_load`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 LEASE_SECONDS = 6.0
 JOBS = 4
 
-# An hour, put between a program and the C library's answer to what time it is; only of the time of day, as a wrong clock is.
+# Shifts the C library's time of day by an hour for a program; only the time of day, as with a wrong clock.
 _SHIM = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -75,7 +75,7 @@ def estate(count: int, paragraphs: int = 30) -> Gathered:
 
 
 def claims_about(prompt: str) -> str:
-    """What a model says that says one thing of what it is shown, and it is so."""
+    """A model's answer that says one true thing about what it is shown."""
     for line in prompt.splitlines():
         number, bar, text = line.partition("|")
         if bar and number.isdecimal() and text.strip() and not text.lstrip().startswith("*"):
@@ -85,7 +85,7 @@ def claims_about(prompt: str) -> str:
 
 
 class QueueProvider:
-    """A provider with a log: for each request when it came, from which worker, and for which chunk. Closed by `with`."""
+    """A provider with a log: for each request when it came, from which worker, and for which chunk. Use it as a context manager."""
 
     def __init__(self, answer_seconds: float) -> None:
         self.log: list[tuple[float, str, str]] = []
@@ -96,7 +96,7 @@ class QueueProvider:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
-            # An answer in one piece: on a connection that is kept, the second of two waits 40 ms for the first to be confirmed.
+            # An answer in one piece: on a kept connection, a second piece waits 40 ms for the first to be acknowledged.
             wbufsize = -1
 
             def do_POST(self) -> None:
@@ -120,13 +120,13 @@ class QueueProvider:
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
-        self.server.handle_error = lambda *_: None  # type: ignore[method-assign]  # whoever asked was killed
+        self.server.handle_error = lambda *_: None  # type: ignore[method-assign]  # the client was killed
         self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
         self.thread.start()
 
     @contextmanager
     def answering(self, who: str, prompt: str) -> Iterator[str]:
-        """The words of an answer, after a while; meanwhile it is under way."""
+        """The text of an answer, after a delay; until then it is under way."""
         with self._lock:
             self.log.append((time.monotonic(), who, prompt))
             self.under_way[who] += 1
@@ -159,7 +159,7 @@ class AnsweringModel:
 
 
 class TcpServer(Server):
-    """A PostgreSQL of our own that listens on 127.0.0.1 too, with its data on a disk of a known size where that is wanted."""
+    """A PostgreSQL of our own that also listens on 127.0.0.1, with its data on a disk of a given size if requested."""
 
     def __init__(self, folder: str, disk_bytes: int = 0) -> None:
         with socket.create_server(("127.0.0.1", 0)) as free:
@@ -214,7 +214,7 @@ class TcpServer(Server):
 
 
 class SilentWire:
-    """A port that leads to another, until it is told to swallow everything: connections stay, and nothing comes through."""
+    """A port that forwards to another until it is told to swallow everything: connections stay open, and nothing comes through."""
 
     def __init__(self, port: int) -> None:
         self._to, self._is_silent = port, threading.Event()
@@ -227,7 +227,7 @@ class SilentWire:
         self._is_silent.set()
 
     def cut(self) -> None:
-        """Everything that was swallowed is lost: the connections end, and new ones come through."""
+        """Everything swallowed is lost: the connections end, and new ones come through."""
         pairs, self._pairs = self._pairs, []
         for one in (end for pair in pairs for end in pair):
             with suppress(OSError):
@@ -257,7 +257,7 @@ class SilentWire:
     def _carry(self, one: socket.socket, other: socket.socket) -> None:
         with suppress(OSError):
             while data := one.recv(65_536):
-                if not self._is_silent.is_set():  # else swallowed, and confirmed: only who waits for an answer can tell
+                if not self._is_silent.is_set():  # otherwise swallowed, but acknowledged by TCP
                     other.sendall(data)
         with suppress(OSError):
             other.shutdown(socket.SHUT_RDWR)
@@ -273,8 +273,8 @@ _FORKS.set_forkserver_preload(
 
 
 def _work(arguments: list[str], environment: dict[str, str]) -> None:
-    """What `penstock worker` does, in a process that has loaded all that it needs."""
-    from penstock.__main__ import run  # which says how often to look for garbage, as where it is typed
+    """What `penstock worker` does, in a process that has loaded everything it needs."""
+    from penstock.__main__ import run  # this import sets the garbage collector's thresholds, as on the command line
 
     os.environ.update(environment)
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -285,9 +285,9 @@ def _work(arguments: list[str], environment: dict[str, str]) -> None:
 
 
 class WorkerProcess:
-    """A `penstock worker`, forked from one that has loaded everything; started as from a shell where it needs a library.
+    """A `penstock worker`, forked from a process that has loaded everything; started from a shell if it needs a library.
 
-    To load Python and all of its modules a hundred times would be the most of a rig that kills a hundred workers.
+    Loading Python and all modules a hundred times would take most of the time of a rig that kills a hundred workers.
     """
 
     def __init__(
@@ -308,7 +308,7 @@ class WorkerProcess:
         }
         self._forked: Any = None
         if "LD_PRELOAD" in given:
-            # A session of its own, so that a terminal's Ctrl-C reaches the rig alone.
+            # A session of its own, so that a terminal's Ctrl-C reaches only the rig.
             self._started = subprocess.Popen(
                 [sys.executable, "-m", "penstock", *arguments],
                 cwd=REPOSITORY,
@@ -324,7 +324,7 @@ class WorkerProcess:
             self.id = self._forked.pid
 
     def signal(self, number: int) -> None:
-        """Sends a signal; nothing to one that is over."""
+        """Sends a signal; does nothing if the process has ended."""
         with suppress(ProcessLookupError):
             os.kill(self.id, number)
 
@@ -333,7 +333,7 @@ class WorkerProcess:
         self._wait(30)
 
     def _wait(self, seconds: float) -> int | None:
-        """The status of one that ends in time."""
+        """The status of a process that ends in time."""
         if self._forked is not None:
             self._forked.join(seconds)
             status: int | None = self._forked.exitcode
@@ -343,7 +343,7 @@ class WorkerProcess:
         return None
 
     def end(self) -> int | None:
-        """Tells it to end, and how it did."""
+        """Tells it to end, and returns how it did."""
         self.signal(signal.SIGTERM)
         status = self._wait(60)
         if status is None:
@@ -352,7 +352,7 @@ class WorkerProcess:
 
 
 def shim(into: str) -> str:
-    """The library that moves the clock; raises `NotHere` where nothing can build it."""
+    """The library that shifts the clock; raises `NotHere` if it cannot be built."""
     compiler = shutil.which("cc")
     if compiler is None:
         raise NotHere("there is no C compiler: clocks cannot be moved")

@@ -1,12 +1,11 @@
-"""R28: does every chunk get one accepted answer, whoever is killed, stopped, cut off or lives in another hour?
+"""R28: does every chunk get exactly one accepted answer, even if workers are killed, stopped, cut off or have a wrong clock?
 
-Workers document an estate of copies with edits through a queue, with a model that takes a while. Meanwhile, at random instants:
-workers are killed; PostgreSQL is stopped without a checkpoint and started again; a worker is stopped past its lease and woken; the
-wire between a worker and the database goes silent for longer than the lease, then is cut; the disk of the database is full for a
-while; the clocks of two workers are an hour fast and an hour slow throughout. Then: every chunk has an accepted answer, each under
-a key of its own; the provider was asked no more often than once a chunk and once for what was under way at each fault; its own log
-has no minute with more than the limit of the key (the short form has none); and the site is that of one process without a queue,
-byte for byte.
+Workers document an estate of edited copies through a queue, with a model that takes a while. Meanwhile, at random instants: workers
+are killed; PostgreSQL is stopped without a checkpoint and restarted; a worker is stopped past its lease and woken; the connection
+between a worker and the database goes silent for longer than the lease, then is cut; the database's disk is full for a while; the
+clocks of two workers are an hour fast and an hour slow throughout. Then: every chunk has an accepted answer, each under its own
+key; the provider was asked at most once per chunk and once for what was under way at each fault; its own log has no minute above
+the key's limit (the short form has no limit); and the site is that of one process without a queue, byte for byte.
 """
 
 from __future__ import annotations
@@ -48,18 +47,18 @@ if TYPE_CHECKING:
     from penstock.scribe.queue.progress import RunProgress
     from penstock.scribe.queue.runs import Run
 
-TOKENS = 2_000  # of a prompt: four or five chunks a program
+TOKENS = 2_000  # of a prompt: four or five chunks per program
 _TARGET = "no chunk lost or answered twice; at most what was under way asked again"
 _PATIENCE_SECONDS = 300.0  # of a round
 _ROUNDS = int(os.environ.get("PENSTOCK_PROOF_ROUNDS", "0"))  # of the long form; 0 for all
 
 
 class QueueDials(NamedTuple):
-    """How much is done, and how much is broken."""
+    """How much work is done, and how many faults occur."""
 
     programs: int
     paragraphs: int
-    """Of each; with two of them a program is one chunk, with ten it is four."""
+    """Per program: with two of them a program is one chunk, with ten it is four."""
     workers: int
     kills: int
     stops: int
@@ -68,12 +67,12 @@ class QueueDials(NamedTuple):
     full_disks: int
     answer_seconds: float
     limit_requests: int
-    """In a minute, of the one key that all have; 0 for none."""
+    """Per minute, of the one shared key; 0 for none."""
 
 
 _SHORT = (QueueDials(6, 10, 2, 1, 1, 0, 0, 0, 0.2, 0),)
-# Ten rounds, each with an estate, a database and workers of its own: a hundred kills, twenty stops, and what else there is. Without
-# limits, so that something is under way at every fault; then one round at a limit, which is reached twice.
+# Ten rounds, each with its own estate, database and workers: a hundred kills, twenty stops, and the other faults. Without limits,
+# so that something is under way at every fault; then one round with a limit, which is reached twice.
 _ROUND = QueueDials(240, 2, 5, 10, 2, 0, 0, 0, 4.0, 0)
 _LONG = (
     *(_ROUND._replace(freezes=at % 3 == 0, partitions=at % 3 == 1, full_disks=at % 3 == 2) for at in range(10)),
@@ -111,14 +110,14 @@ class Trial:
         self.faults: Counter[str] = Counter()
 
     def begin(self, name: str) -> None:
-        """Starts a worker; the last of them reaches the database over the wire that may go silent."""
+        """Starts a worker; the last of them reaches the database over the connection that may go silent."""
         port = self.wire.port if self.dials.partitions and name == f"w{self.dials.workers - 1}" else 0
         self.workers[name] = WorkerProcess(
             name, self.server.url("queue", port), self.provider, environment=self.skewed.get(name)
         )
 
     def end(self) -> None:
-        """Kills whoever is left."""
+        """Kills the remaining workers."""
         for worker in self.workers.values():
             worker.kill()
 
@@ -126,7 +125,7 @@ class Trial:
         return self.generator.choice(sorted(self.workers))
 
     def _asking(self) -> str:
-        """A worker that has something under way, soon; else any."""
+        """A worker that has something under way, soon; otherwise any."""
         until = time.monotonic() + 20
         while time.monotonic() < until:
             if busy := [name for name in sorted(self.workers) if self.provider.under_way[name]]:
@@ -142,7 +141,7 @@ class Trial:
         self.begin(name)
 
     def stop(self) -> None:
-        # Answers under way come to workers that wait for a database; nothing is asked again but what was just being told.
+        # Answers under way reach workers that wait for a database; only what was just being reported is requested again.
         self.server.stop("immediate")
         time.sleep(self.generator.random() * 2)
         self.server.start()
@@ -162,7 +161,7 @@ class Trial:
         self.allowed += JOBS
 
     def fill(self) -> None:
-        """Nothing can be written for a while; the server may end over it, and is started again when there is room."""
+        """Nothing can be written for a while; the server may end because of it, and is restarted when there is room."""
         if not self.server.disk:
             return
         ballast = os.path.join(self.server.disk, "ballast")
@@ -177,7 +176,7 @@ class Trial:
         self.allowed += JOBS * len(self.workers)
 
     def run(self) -> tuple[Run, Gathered, RunProgress]:
-        """Has the estate documented, with everything that goes wrong meanwhile."""
+        """Has the estate documented, with all faults meanwhile."""
         dials = self.dials
         found = estate(dials.programs, dials.paragraphs)
         self.database.migrate()
@@ -214,7 +213,7 @@ class Trial:
 
 
 def wrong_with(trial: Trial, run: Run, found: Gathered, seen: RunProgress) -> list[str]:
-    """What did not hold."""
+    """The promises that did not hold."""
     wrong = []
     if (seen.phase, seen.failed, seen.open) != ("done", 0, 0):
         wrong.append(f"the run ended as {seen.phase} with {seen.failed} failed and {seen.open} open: {seen.causes}")
@@ -254,7 +253,7 @@ def most_in_a_minute(log: list[tuple[float, str, str]]) -> int:
 
 
 def differing(one: str, other: str) -> list[str]:
-    """The files of two sites that are not the same, but for what a run took and what it keeps for the next."""
+    """Files that differ between two sites, except run times and what a run keeps for the next."""
     names = {
         str(path.relative_to(base))
         for base in (one, other)
@@ -270,18 +269,18 @@ def differing(one: str, other: str) -> list[str]:
 
 
 class RoundResult(NamedTuple):
-    """What a round came to."""
+    """The results of a round."""
 
     wrong: list[str]
     chunks: int
     calls: int
     allowed: int
-    """Calls more than a chunk each, that could be under way at the faults."""
+    """Permitted calls beyond one per chunk: those that could be under way at the faults."""
     under_way: int
     """Those that were, at kills."""
     late: int
     most: int
-    """Requests in any minute, where there is a limit."""
+    """The most requests in any minute, if there is a limit."""
     faults: Counter[str]
     is_skewed: bool
 
@@ -295,7 +294,7 @@ class RoundResult(NamedTuple):
 
 
 def one_round(dials: QueueDials, seed: int) -> RoundResult:
-    """One estate through one queue, with everything that goes wrong meanwhile.
+    """One estate through one queue, with all faults meanwhile.
 
     Raises:
         NotHere: PostgreSQL is not installed.
@@ -328,7 +327,7 @@ def measure(*, long: bool, seed: int) -> Figure:
             made.append(one_round(dials, seed + at))
         except NotHere as why:
             return untried("R28", "a queue and who dies at it", _TARGET, why)
-        if long:  # what was seen stays seen, whenever the rest is cut off
+        if long:  # results so far stay visible if the rest is aborted
             print(f"R28 round {at + 1} of {len(rounds)}, seed {seed + at}: {made[-1]}", flush=True)
     whole = RoundResult(
         wrong=[said for one in made for said in one.wrong],

@@ -1,9 +1,9 @@
 """R1: does anything from outside the root come in, while someone swaps folders and files for links that lead out?
 
-Attackers, processes of their own, swap as fast as the kernel lets them (`renameat2` with RENAME_EXCHANGE); readers open
-beneath the swapped names all the while. The attackers count their swaps in shared memory: an open is *raced* when a swap
-fell within it. Everything outside the root is a canary, in content and in name.
-Control: a reader that resolves the path, checks it and then opens it. It must leak, or the race was not one.
+Attackers, separate processes, swap as fast as the kernel lets them (`renameat2` with RENAME_EXCHANGE); readers keep opening paths
+below the swapped names. The attackers count their swaps in shared memory: an open is *raced* if a swap fell within it. Everything
+outside the root is a canary, in content and in name.
+Control: a reader that resolves the path, checks it and then opens it. It must leak, otherwise there was no race.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from penstock.workspace.system import openat2_works
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-# Pairs that are swapped, and what is opened meanwhile: a folder for a link, a file for a link, both further down.
+# Swapped pairs, and what is opened meanwhile: a folder for a link, a file for a link, both further down.
 PAIRS = (("d", "link-d"), ("f", "link-f"), ("a/b/d", "a/b/link-d"), ("a/b/c", "a/b/link-rel"))
 PATHS = ("d/f", "f", "a/b/d/f", "a/b/c/d/f")
 _ATTACKER = os.path.join(REPOSITORY, "proof", "swapping.py")
@@ -40,7 +40,7 @@ FOLDERS = ("d", "a/b/d", "a/b", ".")
 
 @dataclass(slots=True)
 class Field:
-    """A root under attack. `swaps(i)` counts those of pair i."""
+    """A root under attack. `swaps(i)` returns the swap count of pair i."""
 
     root: str
     counters: memoryview
@@ -94,7 +94,7 @@ def attacked(pairs: tuple[int, ...]) -> Iterator[Field]:
 
 @contextmanager
 def _apart(processes: list[subprocess.Popen[bytes]]) -> Iterator[None]:
-    """Readers (children that are started meanwhile, too) on one processor, attackers on the others: they run at once."""
+    """Readers (and children started meanwhile) on one processor, attackers on the others: they run simultaneously."""
     mine = os.sched_getaffinity(0)
     first, *others = sorted(mine)
     if others:
@@ -129,7 +129,7 @@ def plant(base: str, root: str) -> None:
 
 @dataclass(slots=True)
 class Outcome:
-    """What a reader met."""
+    """A reader's results."""
 
     opens: int = 0
     raced: int = 0
@@ -153,7 +153,7 @@ def race(
     pairs: tuple[int, ...],
     stop_at_leak: bool = False,
 ) -> Outcome:
-    """`read` again and again, until so many opens were raced or so many seconds have passed."""
+    """`read` repeatedly, until this many opens were raced or this many seconds have passed."""
     outcome = Outcome()
     with attacked(pairs) as field_:
         begun = time.monotonic()
@@ -207,7 +207,7 @@ def through_root(confinement: str) -> Callable[[Field, str], bytes]:
 
 
 def _calls(generator: random.Random) -> Iterator[tuple[str, dict[str, object]]]:
-    """Calls of every tool on what is being swapped, without end."""
+    """Endless calls of every tool on what is being swapped."""
     while True:
         path, at = generator.choice(PATHS), generator.choice(FOLDERS)
         calls: tuple[tuple[str, dict[str, object]], ...] = (
@@ -219,7 +219,7 @@ def _calls(generator: random.Random) -> Iterator[tuple[str, dict[str, object]]]:
             ("search", {"pattern": "-7f3e-", "path": path}),
             ("list_files", {"path": at, "recursive": True, "limit": 100}),
             ("count_files", {"path": at}),
-            ("view", {"file_path": os.path.dirname(path) + "/nothing"}),  # a near name is looked for in the folder
+            ("view", {"file_path": os.path.dirname(path) + "/nothing"}),  # the folder is searched for similar names
         )
         yield from calls
 
@@ -249,7 +249,7 @@ def tools_under_race(confinement: str, *, calls: int, seconds: float, seed: int)
 
 
 def server_under_race(*, calls: int, seconds: float, seed: int) -> Outcome:
-    """Every tool through a server over standard input and output, Landlock in force where the kernel has it."""
+    """Every tool through a server over standard input and output, with Landlock if the kernel has it."""
     outcome = Outcome()
     with attacked((0, 1, 2, 3)) as field_, Stdio(field_.root) as face:
         face.call("view", {"file_path": "nothing"})
@@ -287,7 +287,7 @@ def _ask(
 
 
 def static_paths(base: str, root: str) -> list[str]:
-    """Sixty ways to write a place outside."""
+    """Sixty spellings of a place outside."""
     outside = os.path.join(base, "outside")
     ups = [f"{'../' * n}outside/f" for n in (1, 2, 3, 8, 64)]
     steps = [

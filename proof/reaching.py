@@ -1,10 +1,10 @@
-"""Which tests reach a line? A plugin of pytest that writes down, of each test, the lines of some modules that it ran.
+"""Which tests reach a line? A pytest plugin that records, for each test, the lines of some modules that it ran.
 
     python -m pytest -p proof.reaching --reached FILE --reached-in MODULE --reached-in MODULE TESTS
 
-Laws: what a fixture of several tests ran was run for each of them; what was run before the first test is nobody's and stands apart;
-a test that started another Python, or shares one that a fixture started, may have run any line there.
-Keeps out: what the lines are needed for.
+Laws: lines run by a fixture of several tests count for each of them; lines run before the first test belong to none and are kept
+separately; a test that started another Python, or shares one that a fixture started, may have run any line there.
+Leaves to others: what the lines are needed for.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 EARLY = ""
-"""The context of what is run while modules are loaded and tests are collected."""
+"""The context of code that runs while modules are loaded and tests are collected."""
 _OF_FIXTURES = "fixture:"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Where to write, and whose lines."""
+    """Options: the output file, and the modules to record."""
     parser.addoption("--reached")
     parser.addoption("--reached-in", action="append", default=[])
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """Begin before the first module of the product is loaded."""
+    """Start before the first module of the product is loaded."""
     given = early_config.known_args_namespace
     if given.reached:
         early_config.pluginmanager.register(Reaching(given.reached, given.reached_in))
 
 
 class Reaching:
-    """The lines of one run of tests."""
+    """The recorded lines of one test run."""
 
     def __init__(self, path: str, modules: list[str]) -> None:
-        import coverage  # who asks for what was written down needs it not
+        import coverage  # reading the records does not need it
 
         self._path = path
         self._coverage = coverage.Coverage(data_file=None, config_file=False, include=modules, messages=False)
@@ -80,7 +80,7 @@ class Reaching:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Any:
-        """What a test shares with others."""
+        """A fixture that a test shares with others."""
         if fixturedef.scope == "function":
             return (yield)
         before, started = self._now, self._starts
@@ -95,12 +95,12 @@ class Reaching:
             self._coverage.switch_context(before)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """A test that fails as it is kills nothing."""
+        """A test that fails without a mutant kills nothing."""
         if report.failed:
             self._tests[report.nodeid]["fails"] = True
 
     def pytest_sessionfinish(self) -> None:
-        """Write all down."""
+        """Write the records."""
         self._coverage.stop()
         data = self._coverage.get_data()
         reached: dict[str, dict[str, list[int]]] = {}
@@ -113,7 +113,7 @@ class Reaching:
 
 
 def _traced(start: Callable[..., int]) -> Callable[..., int]:
-    """A `start_new_thread` whose threads are looked at as those of `threading` are."""
+    """A `start_new_thread` whose threads are traced like those of `threading`."""
 
     def started(function: Callable[..., object], *arguments: Any) -> int:
         def run(*given: Any, **named: Any) -> None:

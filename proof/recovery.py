@@ -1,10 +1,10 @@
-"""R19: a request gets through whoever counts (R-1 to R-3).
+"""R19: does a request get through, whatever the provider's way of counting (R-1 to R-3)?
 
-Providers that count in their own way (`bench.recovery`: random factors by kind, frames, errors of messages, wordings, windows that
-the caller believes, histories), on every wire. Each case has a floor that fits. It has to end in an answer within four calls, three
-where refusals state their numbers and the limit can be a window; each send is valid, keeps the instructions, the tools and the
-newest words, and is smaller in the provider's own count than the one before; without numbers the first retry keeps at most half of
-what can shrink.
+Providers that count in their own way (`bench.recovery`: random factors by kind, frames, errors per message, wordings, windows that
+the caller assumes, histories), on every wire. Each case has a floor that fits. It must end in an answer within four calls, three if
+refusals state their numbers and the limit is a plausible window; each request sent is valid, keeps the instructions, the tools and
+the newest words, and is smaller in the provider's own count than the one before; without numbers the first retry keeps at most half
+of what can shrink.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from bench.recovery import Case
 
 STATED = ("exact", "total only", "wrong by 10 %")
-"""The wordings that state what the provider counted, and its limit."""
+"""The wordings that state the provider's count, and its limit."""
 LONG, SHORT = 5_000, 20
 """Cases on each wire."""
-_SHARE = 250  # cases that one process makes and plays at a time
+_SHARE = 250  # cases that one process generates and runs at a time
 
 
 def faults_of(made: Case) -> tuple[str, ...]:
-    """Return what does not hold of one case."""
+    """Return the faults of one case."""
     provider = made.provider
     provider.sent = []
     sent: list[Any] = []
@@ -51,10 +51,10 @@ def faults_of(made: Case) -> tuple[str, ...]:
         made.request,
         wire=provider.wire,
         window_tokens=made.believed,
-        store=NoStore(),  # type: ignore[arg-type]  # all that execute uses of a store
+        store=NoStore(),  # type: ignore[arg-type]  # all that `execute` uses of a store
         counter=COUNTER,
     )
-    # A limit that can be no window is not taken for one: what refuses so says no more than that the request is too large.
+    # An implausible limit is not taken for a window: such a refusal only says that the request is too large.
     told_limit = int(provider.limit * (1 + provider.off))
     most = 3 if provider.wording in STATED and told_limit >= SMALLEST_TOKENS else 4
     is_lost = not result.success and not _went_to_the_floor(sent[-1], made)
@@ -79,10 +79,10 @@ _REDRAWN = 1.06 / 0.94
 
 
 def _went_to_the_floor(request: Any, made: Case) -> bool:
-    """Return whether a refused request was as small as it can be made, by our count and, as far as it can tell, the provider's.
+    """Return whether a refused request was as small as possible, by our count and, as far as it can tell, the provider's.
 
-    The floor that a case is made with names other handles than the one that is sent, and a message of another text has its error of
-    6 % drawn anew: with an image in it that can be more than the room that the case leaves.
+    The floor in the case names other handles than the one that is sent, and a message with another text gets a newly drawn error of
+    6 %: with an image in it that can be more than the room that the case leaves.
     """
     wire = made.provider.wire
     ladder = Ladder(
@@ -95,29 +95,29 @@ def _went_to_the_floor(request: Any, made: Case) -> bool:
     return ours <= 1.01 * ladder.counts(ladder.last).total and made.provider.count(request) <= _REDRAWN * theirs
 
 
-_NOTE_FRAME_CHARS = 200  # what a note says beside its handoff: how much is left out, and where it is
+_NOTE_FRAME_CHARS = 200  # a note's text apart from its handoff: how much is left out, and where it is
 
 
 def _not_halved(sent: list[Any], made: Case) -> list[str]:
-    """Return a fault where the first retry keeps more than half of what could shrink, in our own count."""
+    """Return a fault if the first retry keeps more than half of what could shrink, by our own count."""
     wire = made.provider.wire
     first, second = (Sized(load_request(request, wire), COUNTER) for request in sent[:2])
     ladder = Ladder(first, window_tokens=made.believed, dialect=dialect_of(sent[0], wire))
     floor = ladder.counts(ladder.last).total
-    # The floor with the whole of its handoff is as far as a retry goes while calls are left. How long that one may be is R-1's:
-    # what was refused may have been cut before it was sent, and a handoff made of it says less than that of the request itself.
-    # Counted as so many x, or as it is: paths and marks take more tokens. A note that stands there already stays on the floor up
-    # to twice as long, because another in its place might be no smaller to the provider.
+    # The floor with its whole handoff is as small as a retry gets while calls are left. R-1 bounds the handoff's length: the
+    # refused request may have been cut before, and its handoff says less than that of the original request. It is counted as that
+    # many x, or unchanged if larger: paths and marks take more tokens. An existing note stays on the floor up to twice as long,
+    # because a replacement might be no smaller to the provider.
     notes = [entry for entry in second.transcript.visible() if entry.is_note]
     is_handoff = sum(len(entry.text) for entry in notes) <= 2 * (HANDOFF_CHARS[0] + _NOTE_FRAME_CHARS)
     handoff = max(COUNTER.count("x" * HANDOFF_CHARS[0]).tokens, second.counts.of("notes") if is_handoff else 0)
     most = floor + max((first.counts.total - floor) / 2, handoff)
-    # The stubs of a plan are counted with a sample handle: a token for each may differ.
+    # A plan's stubs are counted with a sample handle, so each may differ by a token.
     return [f"kept {second.counts.total} of {most}"] if second.counts.total > most + 0.02 * first.counts.total else []
 
 
 def cases(seed: int | str, wire: str, number: int) -> Iterator[Case]:
-    """Yield cases on one wire, the wordings in turn; the same for the same seed."""
+    """Yield cases on one wire, rotating the wordings; the same for the same seed."""
     dice = random.Random(f"{seed} {wire}")
     made = 0
     while made < number:
@@ -128,7 +128,7 @@ def cases(seed: int | str, wire: str, number: int) -> Iterator[Case]:
 
 
 def _found(share: tuple[str, str, int]) -> list[str]:
-    """Return what does not hold of a share of the cases: their wire, their seed, their number."""
+    """Return the faults of a share of the cases, given their wire, seed and number."""
     wire, seed, number = share
     return [
         f"{wire} {at} of seed {seed!r} ({made.provider.wording}): {fault}"
@@ -138,7 +138,7 @@ def _found(share: tuple[str, str, int]) -> list[str]:
 
 
 def measure(*, long: bool, seed: int) -> Figure:
-    """R19: providers that count in their own way; the long form on all cores, each share of its cases from a seed of its own."""
+    """R19: providers that count in their own way; the long form uses all cores, each share of its cases with its own seed."""
     number = LONG if long else SHORT
     notes: list[str] = []
     if long:

@@ -1,9 +1,9 @@
-"""R26: whatever is killed around a relay, and whenever, does anything hang, and is any process left? (Y-2)
+"""R26: whatever is killed around a relay, and whenever, does anything hang, and is any process left (Y-2)?
 
-A real relay stands before a real server that has started a process of its own, while calls, floods and pages go to and fro. At a
-random instant the relay or the server is killed, told to end, or their host goes away. Everything has to end in time, and no
-process may be left that carries the mark of the run: not the server, not what it started, not the watch over it. Control: the
-same server without a group and a watch, whose relay is killed, leaves processes.
+A real relay stands in front of a real server that has started a process of its own, while calls, floods and pages go back and
+forth. At a random instant the relay or the server is killed, told to end, or their host goes away. Everything must end in time, and
+no process with the run's mark may be left: not the server, not what it started, not its watch. Control: the same server without a
+group and a watch, whose relay is killed, leaves processes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from proof.figure import MEMORY, Figure, folder, main
 
 _RUNS, _SHORT_RUNS = 1_000, 4
 _MAX_SECONDS = 20.0
-"""How soon all has ended: a program that hears nothing of its host's end is given five seconds twice."""
+"""The time limit for everything to end: a program that ignores its host's end is given five seconds twice."""
 _MARK = "PENSTOCK_RIG"
 _SERVER = """
 import json, signal, subprocess, sys, time
@@ -62,14 +62,14 @@ class Run:
 
 
 def marked(mark: str) -> list[int]:
-    """Every living process that carries a mark in its environment."""
+    """Every live process with a mark in its environment."""
     found = []
     for name in os.listdir("/proc"):
         if name.isdigit() and int(name) != os.getpid():
             try:
                 with open(f"/proc/{name}/environ", "rb") as file:
                     is_marked = f"{_MARK}={mark}".encode() in file.read().split(b"\0")
-            except OSError:  # it has ended, or is another's
+            except OSError:  # it has ended, or belongs to another user
                 continue
             if is_marked:
                 found.append(int(name))
@@ -82,7 +82,7 @@ def _request(number: int, tool: str, **arguments: Any) -> bytes:
 
 
 class Host:
-    """What a host does: it asks and reads, in threads that never wait for a pipe, so that it can go at any instant."""
+    """A host's behaviour: it asks and reads, in threads that never block on a pipe, so that it can go away at any instant."""
 
     def __init__(self, process: subprocess.Popen[bytes], dice: random.Random) -> None:
         self._process = process
@@ -96,7 +96,7 @@ class Host:
             thread.start()
 
     def go(self) -> None:
-        """Both ends of both pipes are gone when this returns."""
+        """Close both ends of both pipes before returning."""
         self._is_going.set()
         for thread in self._threads:
             thread.join()
@@ -154,7 +154,7 @@ def ended(run: Run, home: str, before: list[str], number: int, max_seconds: floa
         process.terminate()
     elif run.end == "server killed":
         _kill_server(process.pid)
-    # A server that is told to end and does not hear it goes on as without a relay, until its host goes too.
+    # A server that ignores being told to end continues as without a relay, until its host goes too.
     if run.end == "host gone" or (run.is_deaf and run.end == "relay told to end"):
         host.go()
     until = time.monotonic() + max_seconds
@@ -167,7 +167,7 @@ def ended(run: Run, home: str, before: list[str], number: int, max_seconds: floa
     if left:
         run.wrong.append(f"{len(left)} processes are left")
     for other in left:
-        with suppress(ProcessLookupError):  # it was going just then: late, and so noted
+        with suppress(ProcessLookupError):  # it was ending just then: late, and noted as such
             os.kill(other, signal.SIGKILL)
     process.wait()
     host.go()
@@ -175,7 +175,7 @@ def ended(run: Run, home: str, before: list[str], number: int, max_seconds: floa
 
 
 def _kill_server(relay: int) -> None:
-    """Kill the program behind a relay; there may be none yet, or none any more."""
+    """Kill the program behind a relay; it may not exist yet, or no longer."""
     try:
         with open(f"/proc/{relay}/task/{relay}/children", "rb") as file:
             children = [int(number) for number in file.read().split()]
@@ -186,11 +186,11 @@ def _kill_server(relay: int) -> None:
                     return
     except (OSError, IndexError):
         return
-    os.kill(relay, signal.SIGKILL)  # it has not been started: the relay itself goes
+    os.kill(relay, signal.SIGKILL)  # it has not been started: kill the relay itself
 
 
 def measure(*, long: bool, seed: int) -> Figure:
-    """Processes that are left, or go on, after a kill around a relay."""
+    """Processes that are left, or keep running, after a kill around a relay."""
     dice = random.Random(seed)
     count = _RUNS if long else _SHORT_RUNS
     ends = [_ENDS[number % len(_ENDS)] for number in range(count)]

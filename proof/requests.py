@@ -1,9 +1,9 @@
-"""R4: is every bad request answered, by an error or a result, and does the server live?
+"""R4: is every bad request answered, by an error or a result, and does the server survive?
 
-Inputs come from a seeded generator: frames that are valid and then broken in the ways that readers disagree about; arguments
-made from our own schemas and then bent; tokens of versions with other characters. Every answer is read again by a strict
-decoder. Four doors: the frame parser, the tools and the tokens in this process, a server over standard input and output
-(every id that can be read gets exactly one answer), and a server over HTTP (every request gets a status).
+Inputs come from a seeded generator: valid frames, then broken in the ways that readers disagree about; arguments made from our own
+schemas, then bent; version tokens with other characters. Every answer is read by a strict decoder. Four entry points: the frame
+parser, the tools and the tokens in this process, a server over standard input and output (every readable id gets exactly one
+answer), and a server over HTTP (every request gets a status).
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ _METHODS = (
 
 
 def value(generator: random.Random, depth: int = 0) -> object:
-    """Any JSON value, small."""
+    """Any small JSON value."""
     kind = generator.randrange(8 if depth < 3 else 6)
     if kind < 3:
         return generator.choice(_STRINGS)
@@ -157,7 +157,7 @@ def _swap(data: bytearray, old: bytes, new: bytes) -> None:
 
 
 def frame(generator: random.Random, number: int | str) -> bytes:
-    """A message, broken about half of the time; never with a line end within."""
+    """A message, broken about half of the time; never with a line end inside."""
     kind = generator.random()
     if kind < 0.55:
         tool, given = arguments(generator)
@@ -184,7 +184,7 @@ def frame(generator: random.Random, number: int | str) -> bytes:
 
 
 def strictly(raw: bytes) -> dict[str, Any]:
-    """The message that `raw` is to every reader: JSON of UTF-8, no name twice, no NaN, no half of a pair. Raises ValueError."""
+    """The message that `raw` is to every reader: JSON in UTF-8, no duplicate name, no NaN, no lone surrogate. Raises ValueError."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len({name for name, _ in pairs}) != len(pairs):
@@ -253,7 +253,7 @@ def tools(generator: random.Random, root: str, count: int, tally: Tally) -> None
 
 
 def tokens(generator: random.Random, count: int, tally: Tally) -> None:
-    """A token of a version is one, or refused."""
+    """A version token is either valid or refused."""
     alphabet = "0123456789abcdefghijklmnopqrstuvwxyzABC-_.é\x00 ٣"
     for _ in range(count):
         token = list("4.4.prRRhQ7EOdAxpsHB") if generator.random() < 0.7 else []
@@ -274,7 +274,7 @@ def tokens(generator: random.Random, count: int, tally: Tally) -> None:
 
 
 def _expected(raw: bytes) -> object:
-    """The id whose answer must come, None where there is no answer or no id to be read."""
+    """The id whose answer must come; None if there is no answer or no readable id."""
     try:
         message = json.loads(raw)
     except (ValueError, RecursionError):
@@ -294,7 +294,7 @@ def _expected(raw: bytes) -> object:
 
 
 def over_stdio(generator: random.Random, root: str, count: int, tally: Tally) -> None:
-    """Every id that can be read is answered once, what cannot be read gets an error, and the process lives."""
+    """Every readable id is answered once, unreadable messages get an error, and the process survives."""
     with Stdio(root) as face:
         face.call("view", {"file_path": "a.txt"})
         before = resident(face.process.pid)
@@ -305,7 +305,7 @@ def over_stdio(generator: random.Random, root: str, count: int, tally: Tally) ->
             while sent < count and len(waiting) < 40:
                 sent += 1
                 raw = frame(generator, f"n{sent}")
-                if b'"notifications/cancelled"' in raw:  # whoever is cancelled gets no answer, as the protocol has it
+                if b'"notifications/cancelled"' in raw:  # a cancelled request gets no answer, by the protocol
                     continue
                 if (number := _expected(raw)) is not None:
                     if number in waiting:
@@ -348,7 +348,7 @@ def over_stdio(generator: random.Random, root: str, count: int, tally: Tally) ->
 
 
 def over_http(generator: random.Random, base: str, root: str, count: int, tally: Tally) -> None:
-    """Every request has a status; what is served is one strict message."""
+    """Every request has a status; what is served is one strictly valid message."""
     with Http(root, os.path.join(base, "token")) as face:
         for number in range(count):
             raw = frame(generator, number)

@@ -1,9 +1,9 @@
-"""R10b: is anything lost, or done twice, when a PostgreSQL server is stopped at once and started again under load?
+"""R10b: is anything lost, or done twice, when a PostgreSQL server is stopped abruptly and restarted under load?
 
-Clients append to journals and put artifacts, each as fast as it can, while the server is stopped without a checkpoint
-(`pg_ctl -m immediate`) and started again, over and over. A client that is told of a fault tries the same again, as a session
-does. At the end every acknowledged record and artifact is there, once, in order, and sound; no client heard anything but a
-`StoreFault`; and each went on after every restart.
+Clients append to journals and put artifacts, each as fast as it can, while the server is stopped without a checkpoint (`pg_ctl -m
+immediate`) and restarted, over and over. A client that gets a fault retries the same operation, as a session does. At the end every
+acknowledged record and artifact is there, once, in order, and sound; no client got any error but a `StoreFault`; and each continued
+after every restart.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from penstock.store import Handle, JournalRecord, Store
 
 T = TypeVar("T")
-_PATIENCE_SECONDS = 30.0  # a client that has not gone on by then does not
+_PATIENCE_SECONDS = 30.0  # a client that takes longer has stopped
 
 
 @dataclass(slots=True)
 class Client:
-    """One that writes to a journal of its own until it is told to end, and what was acknowledged to it."""
+    """Writes to its own journal until told to end, and notes what was acknowledged."""
 
     name: str
     url: str
@@ -68,7 +68,7 @@ class Client:
             self.seals.append(record.sha256)
 
     def _until_it_works(self, act: Callable[[], T]) -> T | None:
-        """Tries the same again after each fault; None when told to end meanwhile."""
+        """Retries after each fault; None when told to end meanwhile."""
         while True:
             try:
                 return act()
@@ -78,7 +78,7 @@ class Client:
                     return None
 
     def look(self, store: Store) -> None:
-        """Everything acknowledged is there, once and in order."""
+        """Whether everything acknowledged is there, once and in order."""
         found = [record.sha256 for record in store.events(self.name)]
         if found[: len(self.seals)] != self.seals or len(found) > len(self.seals) + 1:
             self.wrong.append(f"{self.name}: {len(found)} records, {len(self.seals)} acknowledged, or other ones")
@@ -90,7 +90,7 @@ class Client:
 
 
 def load(restarts: int, clients: int, seed: int) -> tuple[list[Client], list[str]]:
-    """Clients that write while the server goes down so often, and what is wrong afterwards. Raises `NotHere`."""
+    """Clients that write while the server goes down this many times, and what is wrong afterwards. Raises `NotHere`."""
     folder = programs()
     if folder is None:
         raise NotHere("PostgreSQL is not installed")
@@ -125,7 +125,7 @@ def load(restarts: int, clients: int, seed: int) -> tuple[list[Client], list[str
 
 
 def _gone_on(writers: list[Client]) -> list[str]:
-    """Waits until each client has had something acknowledged; those that have not, by name."""
+    """Waits until each client has had something acknowledged; returns the names of those that have not."""
     before = [len(writer.seals) for writer in writers]
     ends = time.monotonic() + _PATIENCE_SECONDS
     while time.monotonic() < ends:

@@ -1,12 +1,12 @@
-"""R11: is a session that was cut off at any byte resumed as it was told, or is its newest sound record named?
+"""R11: is a session that was cut off at any byte resumed as it was acknowledged, or is its newest sound record named?
 
-An agent works through 60 turns: it looks at files, edits one, keeps a list, forgets, and begins afresh. What each record made of
-the database's log and of the note beside it is written down as it is acknowledged. Then the log is cut behind and within its
-records, in two ways. As a kill leaves it, with the note of that moment: `resumed` gives the very session that was acknowledged, and
-it goes on. As damage leaves it, with the note of the end, and with flipped bits, too: `Damaged` names the newest sound record, and
-the records up to that are those that were written. Of a session of 12 turns the log is cut at each byte of its last records: to
-read 300 records again for each of 70,000 bytes was most of what this took. The long form is done by two processes.
-Control: the same damage without a note, which has to lose the end in silence.
+An agent works through 60 turns: it reads files, edits one, keeps a list, forgets, and starts afresh. After each acknowledged
+record, the state of the database's log and of the note next to it is saved. Then the log is cut after and within its records, in
+two ways. As a kill leaves it, with the note of that moment: `resumed` returns exactly the session that was acknowledged, and it
+continues. As damage leaves it, with the final note, and also with flipped bits: `Damaged` names the newest sound record, and the
+records up to that are those that were written. The log of a 12-turn session is cut at each byte of its last records: reading 300
+records again for each of 70,000 bytes took most of the time. The long form uses two processes.
+Control: the same damage without a note, which must lose the end silently.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ TURNS, SHORT_TURNS = 60, 12
 WINDOW = 16_000
 _LOG, _NOTE = f"{DATABASE}-wal", "lock"
 _LAST = 3  # records of which every byte is cut
-_WHOLLY = 20  # of so many cuts one is also resumed, and those behind each record
-_MERGED, _SHORT_MERGED = 12, 1  # so many turns before the end are in the log, the others in the database
+_WHOLLY = 20  # one of this many cuts is also resumed, and those after each record
+_MERGED, _SHORT_MERGED = 12, 1  # this many turns before the end are in the log, the others in the database
 _PROCESSES = 2
 _NAME = "scripted"
 
 
 @dataclass(slots=True)
 class Kept:
-    """One record as it was acknowledged: where it ends in the log, and the note that was beside it."""
+    """One record as it was acknowledged: its end in the log, and the note at that time."""
 
     type: str
     sha256: str
@@ -64,7 +64,7 @@ class Kept:
 
 @dataclass(slots=True)
 class Recorded:
-    """A session that was worked through, and what lies on the disk."""
+    """A finished session, and its files on disk."""
 
     kept: list[Kept] = field(default_factory=list)
     database: bytes = b""
@@ -72,16 +72,16 @@ class Recorded:
 
     @property
     def merged(self) -> int:
-        """How many records lie in the database."""
+        """How many records are in the database."""
         return sum(not kept.end for kept in self.kept)
 
     def acknowledged(self, end: int) -> int:
-        """How many records lie before that byte of the log."""
+        """How many records end before that byte of the log."""
         return sum(kept.end <= end for kept in self.kept)
 
 
 def script(turns: int) -> Iterator[ScriptStep]:
-    """So many answers: looks, edits, notes, two calls at once, and the end."""
+    """This many answers: reads, edits, notes, two calls at once, and the end."""
     for turn in range(turns - 1):
         look = call("view", file_path=f"part_{turn % 8}.txt", offset=turn, limit=8)
         if turn % 4 == 2:
@@ -94,7 +94,7 @@ def script(turns: int) -> Iterator[ScriptStep]:
 
 
 def record(home: str, turns: int = TURNS, merged: int = _MERGED) -> Recorded:
-    """Works through the session, and writes down what each record leaves."""
+    """Works through the session, and records the state after each record."""
     os.mkdir(home)
     tree, path = os.path.join(home, "tree"), os.path.join(home, "written")
     os.mkdir(tree)
@@ -138,7 +138,9 @@ def record(home: str, turns: int = TURNS, merged: int = _MERGED) -> Recorded:
 
 @contextmanager
 def prefixes(home: str) -> Iterator[Callable[[int], Session]]:
-    """Give the session after so many records, from a store that nothing has happened to; each is made once, when asked for."""
+    """Yields a function that gives the session after this many records, from an undamaged store; each is computed once, when
+    requested.
+    """
     store = SqliteStore(os.path.join(home, "written"))
     try:
         yield cache(lambda count: resumed(_Until(store, count), _NAME)[0])  # type: ignore[arg-type]
@@ -147,7 +149,7 @@ def prefixes(home: str) -> Iterator[Callable[[int], Session]]:
 
 
 class _Until:
-    """A store that ends after so many records."""
+    """A store that ends after this many records."""
 
     def __init__(self, store: SqliteStore, count: int) -> None:
         self.store, self.count = store, count
@@ -158,7 +160,7 @@ class _Until:
 
 @dataclass(slots=True)
 class Tried:
-    """What came of the copies."""
+    """The results of the copies."""
 
     came: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
@@ -174,9 +176,9 @@ class Bench:
         shutil.copytree(os.path.join(home, "contents"), os.path.join(self.path, "contents"))
 
     def killed(self, cut: int, *, wholly: bool) -> None:
-        """The log ends there, in the midst of a write: the records that were acknowledged are there, and no other.
+        """The log ends here, in the middle of a write: exactly the acknowledged records are there.
 
-        `wholly` also resumes the session, which follows from its records, and has it go on.
+        `wholly` also resumes the session, which follows from its records, and continues it.
         """
         count = self.recorded.acknowledged(cut)
         store = self._opened(self.recorded.log[:cut], self.recorded.kept[count - 1].note)
@@ -202,7 +204,7 @@ class Bench:
         self.tried.came["resumed and gone on with"] += 1
 
     def damaged(self, log: bytes, first: int, what: str) -> None:
-        """The log differs from byte `first` on, after the end was noted: what is sound is named, and was written."""
+        """The log differs from byte `first` on, after the final note: the sound part is named, and was written."""
         least = self.recorded.acknowledged(first)
         whole = len(self.recorded.kept)
         store = self._opened(log, self.recorded.kept[-1].note)
@@ -222,7 +224,7 @@ class Bench:
             store.close()
 
     def is_silent(self, cut: int) -> bool:
-        """The control: without a note, whether a log that was cut there loses records and nobody says so."""
+        """The control: without a note, whether a log cut here loses records silently."""
         store = self._opened(self.recorded.log[:cut], b"")
         try:
             return resumed(store, _NAME)[2] < len(self.recorded.kept) and not store.check()
@@ -267,13 +269,13 @@ def cuts(recorded: Recorded, generator: random.Random, *, long: bool) -> list[in
 
 
 def last_bytes(recorded: Recorded, generator: random.Random, *, long: bool) -> list[int]:
-    """Each byte of the last records, or some."""
+    """Each byte of the last records, or a sample."""
     every = range(recorded.kept[-_LAST - 1].end, len(recorded.log) + 1)
     return list(every) if long else sorted(generator.sample(every, 30))
 
 
 class _Part(NamedTuple):
-    """What one process tries."""
+    """The share of one process."""
 
     home: str
     recorded: Recorded
@@ -302,7 +304,7 @@ def _tried(part: _Part) -> Tried:
 
 
 def measure(*, long: bool, seed: int) -> Figure:
-    """Cuts and flips after which a session is another than was acknowledged, or lost without a word."""
+    """Cuts and flips after which a session differs from what was acknowledged, or is lost silently."""
     generator, number = random.Random(seed), 1_500 if long else 12
     with folder("sessions", MEMORY) as top:
         home, short_home = os.path.join(top, "long"), os.path.join(top, "short")

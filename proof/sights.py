@@ -1,9 +1,9 @@
-"""Which tests of a copy of the repository see a mutant? Those that ran its line, once written down by `reaching`.
+"""Which tests of a copy of the repository see a mutant? Those that ran its line, recorded once by `reaching`.
 
-Laws: a mutant that is run when modules are loaded is seen by every test that runs anything of its module; a test that starts
-processes is behind the others, as it may run any line there; what was written down of a file of tests is asked for again when the
-file, a function that its tests ran, or what lies around the functions of a module is another; what only moved is found again.
-Keeps out: what the tests say.
+Laws: a mutant in code that is run when modules are loaded is seen by every test that runs anything of its module; a test that
+starts processes comes last, because it may run any line there; the record for a test file is renewed when the file, a function that
+its tests ran, or a module's code outside functions has changed; code that only moved is found again. Leaves to others: what the
+tests report.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ if TYPE_CHECKING:
 
 PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", "--tb=no")
 _AT_ONCE = 4
-"""Of how many files is kept together what was written down: who ends a run loses no more."""
+"""How many files' records are saved together: aborting a run loses no more."""
 
 
 class Sight(NamedTuple):
     """What is known of the tests of one file."""
 
     tests: dict[str, dict[str, Any]]
-    """By their names: `seconds`, whether it `starts` processes and `fails` as it is, and its `fixtures` that are shared."""
+    """By name: `seconds`, whether it `starts` processes and `fails` without a mutant, and its shared `fixtures`."""
     reached: dict[str, dict[str, list[int]]]
-    """Of each module, by test, by fixture, and by `EARLY`: the lines that were run."""
+    """For each module, by test, by fixture, and by `EARLY`: the lines that were run."""
     texts: dict[str, str]
-    """What the file and those modules were, by their paths."""
+    """The content of the file and those modules at that time, by path."""
 
 
 class Chosen(NamedTuple):
-    """The tests that see a mutant, in the order in which they are asked."""
+    """The tests that see a mutant, in the order in which they are run."""
 
     tests: list[str]
     is_early: bool
-    """Whether the mutant is run when modules are loaded."""
+    """Whether the mutant's code is run when modules are loaded."""
     seconds: dict[str, float]
-    """What each of them took when it was looked at."""
+    """The time that each of them took when it was recorded."""
 
 
 class Sights:
@@ -60,7 +60,7 @@ class Sights:
         self._known: dict[str, Sight] = {}
 
     def files(self, tests: Iterable[str]) -> tuple[str, ...]:
-        """The files of tests, of files and folders from the top of the repository."""
+        """The test files among files and folders, from the top of the repository."""
         found: set[str] = set()
         for test in tests:
             top = Path(self._path, test)
@@ -68,7 +68,9 @@ class Sights:
         return tuple(sorted(found))
 
     def chosen(self, mutant: Mutant, files: Sequence[str]) -> Chosen:
-        """Who sees a mutant: what is quick and alone comes first, then what shares a fixture, then what starts processes."""
+        """The tests that see a mutant: quick, independent ones first, then those that share a fixture, then those that start
+        processes.
+        """
         self._look(files)
         early = mutant.outer is None or any(self._reached(file, mutant, EARLY) for file in files)
         near: list[tuple[bool, str, float, str]] = []
@@ -90,14 +92,14 @@ class Sights:
         return Chosen([one[-1] for one in sorted(near)] + [one[-1] for one in sorted(far)], early, seconds)
 
     def failing(self) -> list[str]:
-        """Tests that failed as they are, and can kill nothing."""
+        """Tests that failed without a mutant, and can kill nothing."""
         return [name for sight in self._known.values() for name, test in sight.tests.items() if test["fails"]]
 
     def _reached(self, file: str, mutant: Mutant, context: str) -> bool:
         return not mutant.lines.isdisjoint(self._known[file].reached.get(mutant.path, {}).get(context, ()))
 
     def _look(self, files: Sequence[str]) -> None:
-        """Know what each test of some files sees."""
+        """Find out what each test of some files sees."""
         for file in files:
             if file not in self._known and self._note(file).exists():
                 note = json.loads(self._note(file).read_text())
@@ -138,7 +140,7 @@ class Sights:
         return self._notes / f"{file.replace(os.sep, '-')}.json"
 
     def _now(self, sight: Sight, file: str) -> Sight | None:
-        """What was written down, in the lines of today; None where it may be otherwise by now."""
+        """The record in terms of today's lines; None if it may be outdated."""
         if sight.texts[file] != self._text(file):
             return None
         reached: dict[str, dict[str, list[int]]] = {}
@@ -156,8 +158,9 @@ class Sights:
 
 
 def _places(old: str, new: str) -> dict[int, int]:
-    """Where the lines of a module stand in another form of it: those of each function that is the same, if what lies around the
-    functions is; on that any of them may rest."""
+    """The new positions of a module's lines in a changed text: those of each unchanged function, provided that the code outside
+    functions is unchanged, because any function may depend on it.
+    """
     if old == new:
         return {line: line for line in range(1, old.count("\n") + 2)}
     places: dict[int, int] = {}
@@ -172,7 +175,7 @@ def _places(old: str, new: str) -> dict[int, int]:
 
 
 def _parts(text: str) -> dict[str, dict[int, str]]:
-    """The lines of each outermost function, by its name and which of that name it is, and what lies around them, by no name."""
+    """The lines of each outermost function, by its name and occurrence, and the code outside them, under no name."""
     lines = dict(enumerate(text.splitlines(), 1))
     parts: dict[str, dict[int, str]] = {}
 
@@ -193,5 +196,5 @@ def _parts(text: str) -> dict[str, dict[int, str]]:
 
 
 def environment(path: str) -> dict[str, str]:
-    """That of processes which take the product from a copy."""
+    """The environment of processes that import the product from a copy."""
     return {**os.environ, "PYTHONPATH": f"{path}/src:{path}", "PYTHONDONTWRITEBYTECODE": ""}

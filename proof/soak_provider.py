@@ -1,7 +1,8 @@
-"""The provider of R27, a process of its own: it counts 30 % more than anybody would, and refuses what is too long.
+"""Which provider stands behind R27? A separate process that counts 30 % more than anybody would, and refuses what is too long.
 
-An answer is made of its question, so that one to another's question is told apart; a request whose key is not the asker's is
-refused. Some answers read back what was cut. Keeps out: everything that takes time to import, since it is killed all the time.
+An answer is derived from its question, so that an answer to another question can be recognized; a request whose key is not the
+asker's is refused. Some answers read back what was cut. Leaves to others: everything that is slow to import, since it is killed all
+the time.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 WINDOW_TOKENS = 4_000
-_FACTOR = 1.3 / 4  # of bytes: what this provider counts
+_FACTOR = 1.3 / 4  # tokens per byte, by this provider's count
 
 
 def answer_to(question: str) -> str:
@@ -30,8 +31,8 @@ _STUB = re.compile(rb"ctx_page\(handle=\\*\"([A-Za-z0-9]{22})")
 
 
 def said(body: bytes, key: bytes, *, is_count: bool = False) -> tuple[int, Any]:
-    """What the provider says to a request: a status and the content of its answer, or an error."""
-    # The newest is that of the highest number, wherever it stands: behind it may be read back what was asked before.
+    """The provider's reply to a request: a status and the content of its answer, or an error."""
+    # The newest question has the highest number, wherever it is: a read-back result after it may contain earlier questions.
     asked = max(_ASKED.findall(body), key=lambda found: int(found[1]), default=(b"question--0", b"0"))[0]
     if not asked.split(b"-")[1] or asked.split(b"-")[1] not in key:
         return 401, {"type": "authentication_error", "message": "another client's key"}
@@ -52,14 +53,14 @@ def said(body: bytes, key: bytes, *, is_count: bool = False) -> tuple[int, Any]:
 
 
 def message(content: list[Any]) -> dict[str, Any]:
-    """An answer that is no stream."""
+    """An answer that is not a stream."""
     reason = "tool_use" if content[0]["type"] == "tool_use" else "end_turn"
     head = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m"}
     return {**head, "content": content, "stop_reason": reason, "usage": {"input_tokens": 9, "output_tokens": 1}}
 
 
 def events_of(content: list[Any]) -> Iterator[bytes]:
-    """The events of an answer, its text in several."""
+    """The events of an answer, with its text in several."""
     (block,) = content
     is_text = block["type"] == "text"
     started = {**message(content), "content": [], "stop_reason": None}
@@ -87,19 +88,19 @@ def events_of(content: list[Any]) -> Iterator[bytes]:
 
 
 class _Connection(asyncio.Protocol):
-    """A client of the provider. Events are written one by one, so that who is killed is killed between them."""
+    """A client of the provider. Events are written one by one, so that a kill falls between them."""
 
     def __init__(self) -> None:
         self._held = bytearray()
         self._under_way: asyncio.Task[None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take the line on which to answer."""
+        """Keep the transport for answers."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:
-        """Answer what is whole: clients wait for an answer before they ask again."""
+        """Answer complete requests: clients wait for an answer before they ask again."""
         self._held += data
         at = self._held.find(b"\r\n\r\n")
         if at < 0:
@@ -138,6 +139,6 @@ class _Connection(asyncio.Protocol):
 
 
 async def serve_provider(port: int) -> None:
-    """Be the provider on a port."""
+    """Serve as the provider on a port."""
     server = await asyncio.get_running_loop().create_server(_Connection, "127.0.0.1", port, backlog=1_024)
     await server.serve_forever()

@@ -1,8 +1,9 @@
-"""What stands around R27, and falls: gateways and their provider, killed and started over and over.
+"""What stands around R27, and falls? Gateways and their provider, killed and started over and over.
 
-A start of Python with all that a gateway imports takes most of a second of processor, more than all else about a kill. So they are
-forked from a nursery: a process that has imported what they need, and run none of it. What is killed is a process like any other.
-Laws: nothing is started before what it follows is gone; what ended by itself is told, and not taken for killed.
+Starting Python with everything that a gateway imports takes most of a second of processor time, more than everything else about a
+kill. So they are forked from a nursery: a process that has imported what they need, and run none of it. What is killed is an
+ordinary process. Laws: nothing is started before its predecessor is gone; a process that ended by itself is reported, and not taken
+for killed.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from typing import Final
 from proof.soak_provider import serve_provider
 
 PROVIDER: Final = 0
-"""The provider's place among what stands; the gateways' are 1, 2, …"""
+"""The provider's index; the gateways' are 1, 2, …"""
 
 
 def _free_port() -> int:
-    """Return a port that nobody has, and that no system hands out: between a kill and a start nobody else gets it."""
+    """Return a free port that no system hands out by itself: between a kill and a start nobody else gets it."""
     while True:
         port = random.randrange(20_000, 30_000)
         with socket.socket() as held, suppress(OSError):
@@ -37,10 +38,10 @@ def _free_port() -> int:
 
 
 class Standing:
-    """Gateways, their provider and their store, each of which can be killed and stands again.
+    """Gateways, their provider and their store, each of which can be killed and is restarted.
 
     Args:
-        home: where everything lies.
+        home: the folder of all files.
         gateways: how many.
         url: of their store.
     """
@@ -75,22 +76,22 @@ class Standing:
         return int(self._told(f"provider {port}" if place == PROVIDER else gateway))
 
     def kill(self, place: int) -> bool:
-        """Kill what stands in a place, and let it stand again; whether it had not ended by itself."""
+        """Kill the process at an index and restart it; returns whether it was still running."""
         ended_by = int(self._told(f"kill {self._pids[place]}"))
         self._pids[place] = self._started(place)
         return ended_by == signal.SIGKILL
 
     def is_gone(self, place: int) -> bool:
-        """Whether what stood in a place has ended by itself."""
+        """Whether the process at an index has ended by itself."""
         return self._told(f"look {self._pids[place]}") == "gone"
 
     def resident_mib(self) -> float:
-        """What the first gateway takes."""
+        """The first gateway's memory."""
         with open(f"/proc/{self._pids[1]}/status", encoding="ascii") as file:
             return next(int(line.split()[1]) for line in file if line.startswith("VmRSS")) / 1024
 
     def processor_seconds(self) -> float:
-        """What the first gateway has used."""
+        """The first gateway's processor time."""
         with open(f"/proc/{self._pids[1]}/stat", encoding="ascii") as file:
             fields = file.read().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -102,7 +103,7 @@ class Standing:
 
 
 def _run(words: list[str]) -> None:
-    """Be what was asked for."""
+    """Be the requested process."""
     if words[0] == "provider":
         asyncio.run(serve_provider(int(words[1])))
     else:
@@ -117,7 +118,7 @@ def _forked(words: list[str]) -> int:
         return pid
     status = 1
     try:
-        # What it says goes where the nursery's errors go: its input and output are the rig's.
+        # Its output goes to the nursery's standard error: its input and output are the rig's.
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(2, 1)
         _run(words)
@@ -151,7 +152,7 @@ def _import_all() -> None:
 
 
 def be_nursery() -> None:
-    """Start and kill what each line of the input says, until it ends; then kill all that stands."""
+    """Start and kill as each line of the input says, until it ends; then kill all that is running."""
     gc.set_threshold(10_000)  # as `python -m penstock` does
     _import_all()
     gc.freeze()

@@ -1,14 +1,15 @@
-"""R27: whatever is killed around a gateway, is a request answered wrongly, or a key kept? Does it grow? (W-1, W-4, W-6, W-8)
+"""R27: whatever is killed around a gateway, is a request answered wrongly, or a key kept, and does memory grow (W-1, W-4, W-6,
+W-8)?
 
-Gateways share one store. Clients ask short questions and go on with long sessions, plain and streamed, of a provider that
-counts 30 % more than anybody would and refuses what is too long; some of its answers read back what was cut. Meanwhile a gateway,
-the provider, a client in the middle of its request, or the database is killed, over and over: each by a killer of its own, as soon
-as it is known to stand again, at a random instant from then. A client that hears of a fault, or is broken off, tries again, as
-agents do; an answer that is whole has to be the one to its own question, and no client may ever hear that its request is too long.
-At the end what was cut reads as it was sent, and no client's key is in any byte of any file.
+Gateways share one store. Clients ask short questions and continue long sessions, plain and streamed, with a provider that counts 30
+% more than anybody would and refuses what is too long; some of its answers read back what was cut. Meanwhile a gateway, the
+provider, a client in the middle of its request, or the database is killed, over and over: each by its own killer, as soon as it is
+known to be running again, at a random instant after that. A client that gets a fault, or is disconnected, retries, as agents do; a
+complete answer must be the one to its own question, and no client may ever hear that its request is too long. At the end what was
+cut reads as it was sent, and no client's key is in any byte of any file.
 
-Then a gateway stands alone and answers many requests, to see whether its memory grows. Controls: an answer to another's question, a
-torn stream that ends well and a key in a file are each noticed.
+Then a single gateway answers many requests, to see whether its memory grows. Controls: an answer to another question, a torn stream
+that ends well and a key in a file are each detected.
 """
 
 from __future__ import annotations
@@ -41,18 +42,19 @@ KILLS, SHORT_KILLS = 10_000, 8
 REQUESTS, SHORT_REQUESTS = 1_000_000, 600
 _GATEWAYS, _CLIENTS, _TURNS, _RESULT_BYTES = 3, 12, 24, 1_000
 _LONG_SECONDS = 20.0
-"""Who has waited so long for an answer is let alone: nothing more is killed until it comes."""
+"""After this long, a waiting client is left alone: nothing more is killed until its answer comes."""
 _PATIENCE_SECONDS = 120.0
-"""How long it may take then. All that stands may fall at each of a client's tries, and a busy machine is slow to start anything."""
+"""The time limit for that. Everything may fall at each of a client's attempts, and a busy machine is slow to start anything."""
 _GROWTH_MIB = 16.0
-"""How much more a gateway may take at the end of a soak than in the middle: what it holds of histories, 16 MiB of requests, takes
-the first hundred thousand to fill."""
+"""How much more memory a gateway may use at the end of a soak than in the middle: its held histories, 16 MiB of requests, take the
+first hundred thousand requests to fill.
+"""
 _MAX_MIB = 160.0
-"""What it may take at all."""
+"""The limit of its memory."""
 _PAUSES: Final = {"gateway": 1.5, "provider": 1.2, "client": 0.3, "database": 15.0}
-"""Within how many seconds something is killed once it stands: often at once, sometimes late."""
+"""Within how many seconds something is killed once it is running: often at once, sometimes late."""
 _SHARES: Final = {"gateway": 1.0, "provider": 0.3, "client": 0.5, "database": 0.1}
-"""The most of all kills that may be of its kind: those of clients and the provider cost next to nothing."""
+"""The largest share of each kind in all kills: those of clients and the provider cost next to nothing."""
 _LOOK_SECONDS = 0.02
 _SAID_SECONDS = 60.0
 
@@ -62,11 +64,11 @@ class Habits:
     """What clients do."""
 
     sessions: float
-    """How often a client begins a session, and does not only ask."""
+    """How often a client starts a session instead of asking a single question."""
     streams: float
-    """How often an answer is to be streamed."""
+    """How often an answer is requested as a stream."""
     kept: float
-    """How often a connection is used again."""
+    """How often a connection is reused."""
 
 
 _WHILE_KILLED: Final = Habits(sessions=0.02, streams=0.5, kept=0.3)
@@ -78,14 +80,14 @@ _WHILE_SOAKED: Final = Habits(sessions=0.001, streams=0.1, kept=0.98)
 
 
 class Broken(Exception):
-    """An answer that did not come whole, or a fault that was told: the client tries again."""
+    """An incomplete answer, or a reported fault: the client retries."""
 
 
 def wrong_in(status: int, body: bytes, question: str, *, is_stream: bool) -> str:
-    """Say what is wrong with an answer that came whole; "" where nothing is.
+    """Return what is wrong with a complete answer; "" if nothing is.
 
     Raises:
-        Broken: It tells of a fault: the provider or the store is away.
+        Broken: It reports a fault: the provider or the store is away.
     """
     if status >= 500 or status == 429:
         raise Broken(f"{status} {body[:200]!r}")
@@ -106,7 +108,7 @@ def wrong_in(status: int, body: bytes, question: str, *, is_stream: bool) -> str
 
 
 def wrong_in_count(status: int, body: bytes) -> str:
-    """Say what is wrong with a count of tokens; "" where nothing is. Raises `Broken`."""
+    """Return what is wrong with a token count; "" if nothing is. Raises `Broken`."""
     if status >= 500 or status == 429:
         raise Broken(f"{status} {body[:200]!r}")
     return "" if status == 200 and json.loads(body)["input_tokens"] else f"a count: {status} {body[:200]!r}"
@@ -117,7 +119,7 @@ _Line = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 @dataclass(slots=True)
 class Client:
-    """Somebody who asks, with a key of its own."""
+    """A client with its own key."""
 
     key: str
     dice: random.Random
@@ -125,18 +127,18 @@ class Client:
     heard: Counter[int | str]
     """How often each gateway answered anybody, by its port, and how often a turn of a session was answered."""
     killed_at: list[float]
-    """When something was killed last."""
+    """The times of the last kill."""
     asked: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
     handles: dict[str, str] = field(default_factory=dict)
-    """Handles of what was cut from its sessions, with the first of what was cut."""
+    """Handles of what was cut from its sessions, with the beginning of each content."""
     writer: asyncio.StreamWriter | None = None
-    """On which it asks right now."""
+    """The connection of its current request."""
     lines: dict[int, _Line] = field(default_factory=dict)
-    """Connections that it keeps, by their port."""
+    """Kept connections, by port."""
     number: int = 0
     waits_since: float | None = None
-    """Since when it has asked what it asks now."""
+    """The start of its current request."""
 
     def question(self) -> str:
         """A question that nobody has asked before."""
@@ -144,7 +146,7 @@ class Client:
         return f"question-{self.key[-16:]}-{self.number}"
 
     async def run(self, ports: list[int], end: asyncio.Event, count: list[int]) -> None:
-        """Ask until told to end, or until as many were asked as are wanted."""
+        """Ask until told to end, or until enough requests were made."""
         while not end.is_set() and count[0] > 0:
             if self.dice.random() < self.habits.sessions:
                 await self._session(ports, end, count)
@@ -157,7 +159,7 @@ class Client:
                 await writer.wait_closed()
 
     async def _session(self, ports: list[int], end: asyncio.Event, count: list[int]) -> None:
-        """Go on with a history until it is twice as long as the window, a different gateway at any turn."""
+        """Continue a history until it is twice as long as the window, with a different gateway at any turn."""
         messages: list[Any] = [{"role": "user", "content": f"Session {self.key[-16:]} {self.number}."}]
         for turn in range(_TURNS):
             question = self.question()
@@ -178,7 +180,7 @@ class Client:
             count[0] -= 1
 
     async def _ask(self, ports: list[int], messages: list[Any], question: str) -> bool:
-        """Ask until it is answered; whether it was, rightly."""
+        """Ask until answered; return whether the answer was right."""
         is_count = bool(messages) and self.dice.random() < 0.1
         body: dict[str, Any] = {"model": "m", "max_tokens": 100}
         is_stream = not is_count and self.dice.random() < self.habits.streams
@@ -219,7 +221,7 @@ class Client:
         self.asked["recovered"] += bool(re.search(rb"x-penstock-refusals: [1-9]", headers))
 
     async def _send(self, port: int, body: bytes, *, is_count: bool) -> tuple[int, bytes, bytes]:
-        """Send a body; the status, the head and the body of the answer, all of it."""
+        """Send a body; return the status, the head and the whole body of the answer."""
         line = self.lines.pop(port, None)
         reader, writer = line or await asyncio.open_connection("127.0.0.1", port, limit=64 << 20)
         self.writer = writer
@@ -235,7 +237,7 @@ class Client:
             if self.dice.random() < self.habits.kept:
                 self.lines[port] = reader, writer
             return int(said_head.split(b" ", 2)[1]), said_head, got
-        except ValueError as error:  # it broke off where the length of a chunk should stand
+        except ValueError as error:  # it broke off where a chunk's length should be
             raise Broken(str(error)) from error
         finally:
             self.writer = None
@@ -244,7 +246,7 @@ class Client:
 
 
 async def _answer_on(reader: asyncio.StreamReader) -> tuple[bytes, bytes]:
-    """The head and the body of an answer, all of it."""
+    """The head and the whole body of an answer."""
     head = await reader.readuntil(b"\r\n\r\n")
     lower = head.lower()
     if b"transfer-encoding: chunked" not in lower:
@@ -265,7 +267,7 @@ def _seconds_left(until: float) -> float:
 
 @dataclass(kw_only=True, slots=True)
 class Killing:
-    """Everything is killed so often, at random instants, while clients ask, and no longer than until then."""
+    """Everything is killed this often, at random instants, while clients ask, and no longer than until then."""
 
     standing: Standing
     database: Server | None
@@ -278,7 +280,7 @@ class Killing:
     killed: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
     started_again: int = 0
-    """How often a gateway ended by itself before it had answered anybody: while the database was away, as it has to."""
+    """How often a gateway ended by itself before it had answered anybody: while the database was away, as it must."""
     end: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def run(self) -> None:
@@ -314,7 +316,7 @@ class Killing:
     async def _kill_over_and_over(
         self, kind: str, answers: Callable[[], int], kill: Callable[[], bool], place: int = PROVIDER
     ) -> None:
-        """Kill one thing, each time it is known to stand again: an answer came that it had a part in."""
+        """Kill one thing, each time it is known to be running again: an answer came in which it took part."""
         loop = asyncio.get_running_loop()
         before, looked = answers(), time.monotonic()
         while not self._is_over():
@@ -351,21 +353,21 @@ class Killing:
         return self.standing.kill(place)
 
     def _break_off(self) -> bool:
-        """Break off a client that waits for an answer; whether one did."""
+        """Disconnect a client that waits for an answer; return whether there was one."""
         waiting = [client.writer for client in self.clients if client.writer is not None]
         if waiting:
             self.dice.choice(waiting).transport.abort()
         return bool(waiting)
 
     def _stop_database(self) -> bool:
-        """Stop the database as a lost machine would, and let it stand again."""
+        """Stop the database as a machine failure would, and restart it."""
         assert self.database is not None
         self.database.stop("immediate")
         self.database.start()
         return True
 
     async def _say(self) -> None:
-        """Say how far it has come, each minute."""
+        """Report progress, each minute."""
         said = time.monotonic()
         while not self._is_over():
             await asyncio.sleep(_LOOK_SECONDS)
@@ -378,7 +380,7 @@ class Killing:
 
 
 async def _soaking(standing: Standing, clients: list[Client], requests: int, until: float) -> list[float]:
-    """Ask so many requests, and no longer than until then; what the gateway takes, measured twice a second."""
+    """Make this many requests, and no longer than until then; return the gateway's memory, measured twice a second."""
     left, end = [requests], asyncio.Event()
     asking = asyncio.gather(*[client.run(standing.ports[:1], end, left) for client in clients])
     taken = [standing.resident_mib()]
@@ -412,7 +414,7 @@ def found_in(home: str, keys: list[str]) -> list[str]:
 
 
 def _is_kept(url: str, clients: list[Client]) -> list[str]:
-    """What was cut and does not read as it was sent."""
+    """Cut content that does not read as it was sent."""
     store = open_store(url)
     wrong = []
     for client in clients:
@@ -426,7 +428,7 @@ def _is_kept(url: str, clients: list[Client]) -> list[str]:
 
 
 def _controls(home: str) -> list[str]:
-    """What the rig itself does not notice."""
+    """Controls that the rig does not detect."""
     right = answer_to("question-ab-1")
     blind = []
     for status, text, question in ((200, right, "question-ab-2"), (400, right, "question-ab-1")):
@@ -457,8 +459,8 @@ def measure(*, long: bool, seed: int, seconds: float = 1e9) -> Figure:
 
     Args:
         long: The full form, with PostgreSQL.
-        seed: Of the dice.
-        seconds: How long it may take, two thirds of it for kills: who has less time than the full form sees how far it came.
+        seed: Of the random source.
+        seconds: The time limit, two thirds of it for kills: a shorter limit than the full form's shows how far it came.
     """
     dice, started = random.Random(seed), time.monotonic()
     kills, requests = (KILLS, REQUESTS) if long else (SHORT_KILLS, SHORT_REQUESTS)
@@ -503,7 +505,7 @@ def measure(*, long: bool, seed: int, seconds: float = 1e9) -> Figure:
         ]
     soaked = sum(client.asked["answered"] for client in others)
     before, after = _middle_and_end(taken)
-    if after > _MAX_MIB or (long and after - before > _GROWTH_MIB):  # a short one has hardly filled what is bounded
+    if after > _MAX_MIB or (long and after - before > _GROWTH_MIB):  # a short one has hardly filled the bounded caches
         wrong.append(f"its memory is {after:.0f} MiB, and was {before:.0f}")
     asked = sum((client.asked for client in everybody), Counter[str]())
     return Figure(
@@ -522,7 +524,7 @@ def measure(*, long: bool, seed: int, seconds: float = 1e9) -> Figure:
 
 
 def _middle_and_end(taken: list[float]) -> tuple[float, float]:
-    """The most that was taken in the middle fifth, and in the last."""
+    """The maximum in the middle fifth, and in the last."""
     fifth = max(1, len(taken) // 5)
     return max(taken[2 * fifth : 3 * fifth] or taken), max(taken[-fifth:])
 

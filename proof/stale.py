@@ -1,10 +1,10 @@
-"""R6: is every page told that the file is no longer the one of the page before?
+"""R6: is every page told that the file has changed since the previous page?
 
-Between two pages of a file, by bytes or by lines, somebody appends, truncates, renames another file over it, writes in
-place (same size, also with the time stamps set back, also through a memory map), or does nothing. Then the next call is
-made as it was printed. Told is: `stale`, or that the file grew. What a map does to a page that was dirty already leaves no
-trace in any time stamp; there the hash of the 4 KiB before the place decides, and what changed elsewhere is counted apart:
-nobody promises that.
+Between two pages of a file, by bytes or by lines, somebody appends, truncates, renames another file over it, writes in place (same
+size, also with the time stamps reset, also through a memory map), or does nothing. Then the next call is made exactly as printed.
+The answer must be `stale`, or say that the file grew. Writing through a map to a page that was already dirty leaves no trace in any
+time stamp; there the hash of the 4 KiB before the position decides, and changes elsewhere are counted separately: nobody promises
+to detect those.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _flip(file: mmap.mmap | bytearray, at: int) -> None:
 
 
 class Trial:
-    """One file, the place where its first page ended, and what was done to it."""
+    """One file, the position where its first page ended, and what was done to it."""
 
     def __init__(self, path: str, generator: random.Random) -> None:
         self.path = path
@@ -51,19 +51,19 @@ class Trial:
             file.write(data)
 
     def dirty(self) -> None:
-        """A map of it whose pages are dirty already."""
+        """A map of it whose pages are already dirty."""
         with open(self.path, "r+b") as file:
             self.map = mmap.mmap(file.fileno(), 0)
         for at in range(0, len(self.map), mmap.PAGESIZE):
             self.map[at] = self.map[at]
 
     def end(self) -> None:
-        """The map goes before the next file comes."""
+        """Close the map before the next file."""
         if self.map is not None:
             self.map.close()
             self.map = None
 
-    # What is done between the pages; each says what the next page has to say: "same", "grew", "stale" or "unpromised".
+    # Changes between the pages; each returns the expected report of the next page: "same", "grew", "stale" or "unpromised".
 
     def nothing(self) -> str:
         return "same"
@@ -160,7 +160,7 @@ _CHANGES: tuple[Callable[[Trial], str], ...] = (
 
 
 def _clock_moves(path: str) -> bool:
-    """Whether a write right after another gets another time stamp: else `in_place` may be invisible for a tick."""
+    """Whether a write right after another gets a different time stamp: otherwise `in_place` may be invisible for a tick."""
     with open(path, "wb") as file:
         file.write(b"a")
     stamps = set()
@@ -186,7 +186,7 @@ def _told(workspace: Workspace, page: Window) -> str:
 
 
 def measure(*, long: bool, seed: int) -> Figure:
-    """Pages of a changed file that say so."""
+    """Pages of a changed file that report it."""
     generator = random.Random(seed)
     trials = 10_000 if long else 600
     missed: list[str] = []
@@ -204,7 +204,7 @@ def measure(*, long: bool, seed: int) -> Figure:
                 trial.dirty()
             size = generator.choice((700, 2_000, 6_000))
             name = os.path.basename(path)
-            # Byte pages and line pages by turns: 13 changes and two ways to page meet in all pairs.
+            # Byte pages and line pages alternate: 13 changes and two ways to page meet in all pairs.
             page = (
                 workspace.view(name, limit=size // 50)
                 if number % 2

@@ -1,6 +1,6 @@
-"""The attacker of R1, a process of its own: it swaps two names as fast as the kernel lets it, and counts.
+"""How does R1 attack? A separate process swaps two names as fast as the kernel lets it, and counts.
 
-Keeps out: everything that takes time to import. A race has a dozen attackers, one after the other.
+Leaves to others: everything that is slow to import. A race has a dozen attackers, one after another.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import mmap
 import os
 import sys
 
-_RENAMEAT2, _EXCHANGE = 316, 2  # x86-64; on other machines the C library's own name for it is used
-_SWAPS = 500  # between two looks at whether to stop
+_RENAMEAT2, _EXCHANGE = 316, 2  # x86-64; elsewhere the C library's function is used
+_SWAPS = 500  # between two checks whether to stop
 
 
 def attack(root: str, counter_file: str, slot: int, one: bytes, other: bytes) -> None:
-    """Swaps the pair until told to stop or left alone, and counts in that slot of the file."""
+    """Swaps the pair until told to stop or orphaned, and counts in that slot of the file."""
     libc = ctypes.CDLL(None, use_errno=True)
     at = os.open(root, os.O_PATH | os.O_DIRECTORY)
     with open(counter_file, "r+b") as file:

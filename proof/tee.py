@@ -1,4 +1,4 @@
-"""What does a client send? `tee.py LOG COMMAND…` runs a server over pipes and writes down each line of its input."""
+"""What does a client send? `tee.py LOG COMMAND…` runs a server over pipes and logs each line of its input."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 
 def main(log: str, *command: str) -> int:
-    """The server's status, after the end of its input."""
+    """Returns the server's status, after the end of its input."""
     with subprocess.Popen(command, stdin=subprocess.PIPE) as server, open(log, "ab", 0) as file:
         assert server.stdin is not None
         for line in sys.stdin.buffer:

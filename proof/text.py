@@ -1,9 +1,9 @@
-"""R16: can a text from a stranger do anything but be read?
+"""R16: can a stranger's text do anything but be read?
 
-Hostile strings (terminal escapes, tags, bidirectional and invisible characters, forged headers and entries, alone and mixed)
-are put into contents, file names, folder names, extensions, headings, patterns, paths and argument names, and come out of
-every tool. Raw: a character that must be escaped stands in an answer. Forged: an answer, taken apart by its own grammar, has
-an entry, a line or a header that is not of ours.
+Hostile strings (terminal escapes, tags, bidirectional and invisible characters, forged headers and entries, alone and mixed) are
+put into contents, file names, folder names, extensions, headings, patterns, paths and argument names, and come out of every tool.
+Raw: a character that must be escaped appears in an answer. Forged: an answer, parsed by its own grammar, has an entry, a line or a
+header that is not ours.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def hostile_string(generator: random.Random) -> str:
 
 
 def as_name(text: str) -> str | None:
-    """The string as a file may be called, None when it cannot be."""
+    """The string as a possible file name; None if it cannot be one."""
     name = text.replace("/", "⁄").replace("\0", "")
     while len(os.fsencode(name)) > 230:
         name = name[:-1]
@@ -53,7 +53,7 @@ def as_name(text: str) -> str | None:
 
 
 class Checker:
-    """The tree of one string, its answers, and what is wrong with them."""
+    """The tree of one string, its answers, and their faults."""
 
     def __init__(self, root: str, generator: random.Random) -> None:
         self.root = root
@@ -64,7 +64,7 @@ class Checker:
         self.forged: list[str] = []
 
     def ask(self, tool: str, **arguments: object) -> str:
-        """The answer, after a look for raw characters."""
+        """The answer, after a check for raw characters."""
         text = self.tools.call(tool, arguments).text
         self.answers += 1
         if found := _RAW.search(text):
@@ -100,7 +100,7 @@ class Checker:
         )
 
     def searched(self, answer: str, truth: dict[str, int]) -> None:
-        """Matches by file, as the answer's grammar has them."""
+        """Matches by file, parsed by the answer's grammar."""
         found: dict[str, int] = {}
         path = None
         rows = answer.split("\n")[1:]
@@ -118,7 +118,7 @@ class Checker:
             self.wrong(f"search: {found}, should be {truth}", answer)
 
     def headings(self, text: str, number: int) -> None:
-        """The string in what an outline names."""
+        """The string in an outline's names."""
         line = re.sub(r"[\r\n]", " ", text)
         sources = {
             "doc.md": f"# {line}\n\n" + "text\n" * 40 + f"## {line}\n" + "text\n" * 40,
@@ -137,7 +137,7 @@ class Checker:
         os.unlink(os.path.join(self.root, name))
 
     def names(self, text: str, number: int) -> None:
-        """The string as a file, a folder, an extension: listed once, and what is listed opens."""
+        """The string as a file, a folder, an extension: listed once, and what is listed can be opened."""
         name = as_name(text)
         if name is None:
             return

@@ -1,9 +1,9 @@
 """R5: do the pages of any file, with any budget, from any start, tile its bytes?
 
-Files are made of the pieces that cutting gets wrong: characters of two to four bytes, halves of them, CRLF, lone CR, U+2028,
-NULs, byte order marks, lines much longer than a page, in UTF-8, UTF-16 and UTF-32. Checked: every byte once and in order, no
-page above its cap, no character cut that was whole, every page ahead of the one before, line numbers equal to the number of
-line feeds; and on real files also `view`, and paging back.
+Files are made of the pieces that cutting gets wrong: characters of two to four bytes, halves of them, CRLF, lone CR, U+2028, NULs,
+byte order marks, lines much longer than a page, in UTF-8, UTF-16 and UTF-32. Checked: every byte once and in order, no page above
+its cap, no whole character cut, every page ahead of the one before, line numbers equal to the number of line feeds; and on real
+files also `view`, and paging back.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def content(generator: random.Random) -> bytes:
         parts = [data[at : at + 17] + generator.choice(_BROKEN) for at in range(0, len(data), 17)]
         data = b"".join(parts)
     elif mark and generator.random() < 0.2:
-        data += b"\0" * generator.randrange(4)  # ends within a code unit
+        data += b"\0" * generator.randrange(4)  # may end within a code unit
     return data
 
 
@@ -77,7 +77,7 @@ def whole_characters(data: bytes, encoding: window.Encoding) -> bool:
 
 
 def pages_tile(data: bytes, generator: random.Random) -> str | None:
-    """What is wrong with the pages of `data`, None when nothing is."""
+    """What is wrong with the pages of `data`; None if nothing is."""
     encoding = window.detect(data)
     if encoding is None:
         return None
@@ -168,7 +168,9 @@ _ROW = re.compile(r"(\d+)\|")
 
 def _viewed(tools: Tools, data: bytes, encoding: window.Encoding, limit: int) -> str | None:
     text = data[encoding.bom_bytes :].decode(encoding.codec, "replace")
-    lines = text.count("\n") + (not text.endswith("\n"))  # `data` is not empty; a mark alone is a line of no characters
+    lines = text.count("\n") + (
+        not text.endswith("\n")
+    )  # `data` is not empty; a byte order mark alone is a line of no characters
     offset, seen = 0, 0
     while True:
         answer = tools.view("file.txt", offset=offset, limit=limit)
@@ -187,7 +189,7 @@ def _viewed(tools: Tools, data: bytes, encoding: window.Encoding, limit: int) ->
 
 
 class _Part(NamedTuple):
-    """So many files of one seed, which one process makes."""
+    """Files of one seed, for one process to make."""
 
     seed: int
     in_memory: int
@@ -195,7 +197,7 @@ class _Part(NamedTuple):
 
 
 def _wrong(part: _Part) -> list[str]:
-    """What does not tile; no more than some twenty."""
+    """Faults in tiling; at most about twenty."""
     generator, wrong = random.Random(part.seed), list[str]()
     for number in range(part.in_memory):
         data = content(generator)

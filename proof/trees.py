@@ -1,10 +1,10 @@
-"""R25: does work on a real tree end, and end right, with a model that errs as models do? (S-10, S-11, L-1)
+"""R25: does work on a real tree end, and end right, with a model that errs as models do (S-10, S-11, L-1)?
 
-A tree of real sources is copied; a dozen of their lines are to become others. `penstock run` does it with a model over real HTTP,
-in each API's own format, in a window that is too small for what is read; the model errs before half of its steps (`erring`), and
-now and then somebody else adds a line to a file between a look and an edit. The run has to end with its answer, and on disk has to
-stand what was planned, byte for byte, in every file of the tree, with what the other wrote.
-The long form takes packages of the standard library and those that are installed; the short one folders of our own.
+A tree of real sources is copied; a dozen of their lines are to be changed. `penstock run` does it with a model over real HTTP, in
+each API's own format, in a window too small for what is read; the model errs before half of its steps (`erring`), and now and then
+somebody else adds a line to a file between a look and an edit. The run must end with its answer, and the disk must hold what was
+planned, byte for byte, in every file of the tree, including what the other wrote.
+The long form takes packages of the standard library and installed ones; the short one folders of our own.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ _EDITS, _SHORT_EDITS = 12, 5
 _WINDOW_TOKENS, _SHORT_WINDOW_TOKENS = 16_000, 12_000
 _WIRES = ("openai-chat", "anthropic", "openai-responses", "gemini", "bedrock")
 _GOES_ON = 3
-"""How often somebody lets a session go on that has used up its error budget."""
+"""How often somebody lets a session continue that has used up its error budget."""
 _MIN_FILES = 4
 _MAX_TREE_BYTES = 4 << 20
 _COMMENT = re.compile(r"( *)# [ -\[\]-~]{8,100}")
-"""A line that may become another without the file being another program; no backslash, so that a page shows it as it is."""
+"""A line that may change without changing the program; no backslash, so that a page shows it unchanged."""
 
 
 class Ended(NamedTuple):
@@ -55,12 +55,12 @@ class Ended(NamedTuple):
 
 
 def _suits(path: Path) -> bool:
-    """Whether a file has a comment that stands alone, and a text that does not."""
+    """Whether a file has a unique comment, and a text that is not unique."""
     return path.stat().st_size < 200_000 and bool(_comments(path))
 
 
 def _comments(path: Path) -> list[tuple[int, str]]:
-    """The comments of a file that stand there once, with their lines; none for a file that is not all plain text."""
+    """The comments of a file that occur once, with their lines; empty for a file that is not all plain text."""
     try:
         text = path.read_bytes().decode()
     except UnicodeDecodeError:
@@ -74,7 +74,7 @@ def _comments(path: Path) -> list[tuple[int, str]]:
 
 
 def _twice(text: str) -> str:
-    """A line that stands in a text more than once."""
+    """A line that occurs more than once in a text."""
     counted = Counter(line for line in text.split("\n") if re.fullmatch(r" +[ -\[\]-~]+", line))
     return next((line for line, count in counted.most_common() if count > 1), "")
 
@@ -100,7 +100,7 @@ def _is_large(tree: Path) -> bool:
 
 
 def planned(dice: random.Random, tree: Path, number: int) -> list[Planned]:
-    """What is to be changed: comments of several files, in any order."""
+    """The planned changes: comments of several files, in any order."""
     files = sorted(path for path in tree.rglob("*.py") if _suits(path))
     found: dict[tuple[Path, int], Planned] = {}
     for _ in range(number * 4):
@@ -116,7 +116,7 @@ def planned(dice: random.Random, tree: Path, number: int) -> list[Planned]:
 
 
 def run(dice: random.Random, source: Path, wire: str, edits: int, window_tokens: int, driver: Sequence[str]) -> Ended:
-    """Work on a copy of a tree, and what was wrong with its end."""
+    """Work on a copy of a tree, and return what was wrong at its end."""
     with folder("trees") as home:
         tree = Path(home, "tree")
         shutil.copytree(source, tree, ignore=shutil.ignore_patterns("__pycache__", "*.so"), symlinks=True)
@@ -179,10 +179,10 @@ def _goal(plan: Sequence[Planned], secret: str) -> str:
 def _told(
     driver: Sequence[str], home: str, served: LoopbackProvider, goal: str, window_tokens: int
 ) -> dict[str, object]:
-    """What the command prints when it has ended, with the turns and cuts of all that went before.
+    """The command's output at its end, with the turns and cuts of everything before.
 
-    A session bears five mistakes in twenty turns that are not mended at once (S-11). Where this model makes more, somebody looks
-    and says that it may go on, as the message asks for.
+    A session tolerates five mistakes in twenty turns that are not corrected at once (S-11). If this model makes more, somebody
+    checks and lets it continue, as the message asks.
     """
     about = ["--model", f"{served.wire}:x", "--base-url", served.base_url, "--json"]
     fresh = ["--root", f"{home}/tree", "--window", str(window_tokens), "--allow-edit"]
@@ -197,7 +197,7 @@ def _told(
 
 
 def _printed(driver: Sequence[str], home: str, arguments: Sequence[str]) -> dict[str, object]:
-    """What a command prints as JSON; its status and its last words where that is none."""
+    """A command's output as JSON; its status and its last words if it is not JSON."""
     done = subprocess.run(
         [sys.executable, *driver, *arguments],
         env={**os.environ, "PENSTOCK_STORE": f"sqlite://{home}/store"},

@@ -1,8 +1,8 @@
-"""What do the tests of a copy of the repository say of a mutant? The tests are loaded once, and each mutant meets them in a fork.
+"""What do the tests of a copy of the repository say about a mutant? The tests are loaded once, and run for each mutant in a fork.
 
-Laws: a test that fails without the mutant, alone, kills nothing, and is named; a mutant that is run when modules are loaded meets
-tests that are loaded with it; the copy's modules are afterwards what they were.
-Keeps out: how a line could be wrong (`mutating`), who sees it (`sights`), how a fork tries it (`warm`).
+Laws: a test that fails without the mutant, alone, kills nothing, and is reported; a mutant in code that is run when modules are
+loaded meets tests that are loaded with it; the copy's modules are restored afterwards.
+Leaves to others: how a line could be wrong (`mutating`), who sees it (`sights`), how a fork tries it (`warm`).
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ if TYPE_CHECKING:
 OUT_OF_TIME = "out of time"
 UNLOADABLE = "the tests cannot be loaded"
 _PATIENCE, _LEAST_SECONDS = 8, 20.0
-"""How many times what it took when it was looked at a test may take with a mutant; and at least."""
+"""How many times its recorded time a test may take with a mutant; and the least limit."""
 _ALONE_SECONDS = 120.0
 
 
 class Verdict(NamedTuple):
-    """What tests said of a mutant."""
+    """The tests' verdict on a mutant."""
 
     killer: str | None
-    """Which failed first, or that the time ran out; None for a survivor."""
+    """The test that failed first, or that the time ran out; None for a survivor."""
     tests: int
     """How many see it."""
     seconds: float
-    """Of a processor, with the loading where the mutant needed one of its own."""
+    """Processor time, including loading if the mutant needed its own."""
 
 
 class Judge:
-    """A copy's tests, which are asked about one mutant at a time."""
+    """A copy's tests, run against one mutant at a time."""
 
     def __init__(self, path: str, sights: Sights) -> None:
         self._path = path
@@ -60,7 +60,7 @@ class Judge:
         self._unload()
 
     def verdict(self, mutant: Mutant, tests: Sequence[str]) -> Verdict:
-        """What some tests say: files and folders, from the top of the repository."""
+        """The verdict of some tests: files and folders, from the top of the repository."""
         files = self._sights.files(tests)
         chosen = self._sights.chosen(mutant, files)
         left, spent = chosen.tests, 0.0
@@ -78,7 +78,7 @@ class Judge:
         return Verdict(None, len(chosen.tests), spent)
 
     def _killer(self, mutant: Mutant, chosen: Chosen, files: tuple[str, ...]) -> tuple[str | None, float]:
-        """Which test fails first, with the mutant on the disk and in the fork; and the seconds of a processor."""
+        """The test that fails first, with the mutant on disk and in the fork; and the processor time."""
         whole = Path(self._path, mutant.path).read_bytes()
         changed = mutant.applied(whole)
         job = {
@@ -101,7 +101,7 @@ class Judge:
             self._write(mutant.path, whole)
 
     def _is_sound(self, killer: str, files: tuple[str, ...]) -> tuple[bool, float]:
-        """Whether a test passes alone, without any mutant; what is no test is taken as it is."""
+        """Whether a test passes alone, without any mutant; anything that is not a test counts as sound."""
         seconds = 0.0
         if killer not in self._sound and "::" in killer:
             job = {"module": "", "old": "", "new": "", "tests": {killer: _ALONE_SECONDS}}
@@ -121,7 +121,7 @@ class Judge:
             self._loaded = None
 
     def _write(self, path: str, content: bytes) -> None:
-        """Change a module; no compiled form of another is taken for it, though size and second may be the same."""
+        """Change a module; a compiled form of another version is never used for it, even with the same size and second."""
         module = Path(self._path, path)
         module.write_bytes(content)
         for compiled in module.parent.glob(f"__pycache__/{module.stem}.*"):
@@ -143,7 +143,7 @@ class _Asked:
             start_new_session=True,
         )
         assert self._running.stdout is not None
-        self._running.stdout.readline()  # from now on the disk may have other modules
+        self._running.stdout.readline()  # from now on the modules on disk may change
 
     def __enter__(self) -> Self:
         return self
@@ -162,13 +162,13 @@ class _Asked:
         return answer
 
     def close(self) -> None:
-        """End it and all that it began."""
+        """End it and everything that it started."""
         with suppress(ProcessLookupError):
             os.killpg(self._running.pid, signal.SIGKILL)
         self._running.communicate()
 
 
 def _seconds_of_ended() -> float:
-    """Of a processor, of all processes that were waited for."""
+    """Processor time of all child processes that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime

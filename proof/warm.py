@@ -1,12 +1,12 @@
-"""Does a test fail while a module is another? A plugin of pytest that loads the tests once, and tries each mutant in a fork.
+"""Does a test fail while a module is another? A pytest plugin that loads the tests once, and tries each mutant in a fork.
 
     python -m pytest -p proof.warm TESTS
 
 Jobs come as lines of JSON on standard input: `{"module", "old", "new", "tests"}`, the tests with the seconds that each may take.
-After a line that all is loaded, one goes back for each, `{"failed", "seconds"}`: the first test that failed, that its time was
-over, or null; and what all took of a processor. The functions whose code differs between the two texts are given the new one; a job
-of equal texts runs the tests as they are. A text that differs elsewhere, as in what runs when the module is loaded, cannot be tried
-here: `{"cannot": true}`. For processes that a test starts whoever asks has put the new text on the disk, too.
+After a line that says that all is loaded, one line is returned for each, `{"failed", "seconds"}`: the first test that failed, that
+its time ran out, or null; and the processor time of all. The functions whose code differs between the two texts get the new code; a
+job with equal texts runs the tests unchanged. A text that differs elsewhere, in code that runs when the module is loaded, cannot be
+tried here: `{"cannot": true}`. For processes that a test starts, the caller has put the new text on disk, too.
 Laws: no test has run in the process that is forked; whatever a test started ends with its fork.
 """
 
@@ -37,12 +37,12 @@ _BEGINS_SECONDS = 30.0
 
 
 def pytest_addoption(pluginmanager: pytest.PytestPluginManager) -> None:
-    """Keep the ways to whoever asks, before pytest takes them for its own."""
+    """Keep the pipes to the caller, before pytest takes them over."""
     pluginmanager.register(_Warm())
 
 
 class _Warm:
-    """Loaded tests, and who asks about them."""
+    """Loaded tests, and the pipes to the caller."""
 
     def __init__(self) -> None:
         self._jobs = os.fdopen(os.dup(0), encoding="utf-8")
@@ -53,13 +53,13 @@ class _Warm:
 
     @pytest.hookimpl(trylast=True)
     def pytest_configure(self) -> None:
-        """A law that fails has said enough: no smaller example is looked for."""
+        """A failing property is enough: no smaller example is searched for."""
         settings.register_profile("warm", parent=settings(), phases=(Phase.explicit, Phase.generate))
         settings.load_profile("warm")
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Answer until nobody asks any more."""
-        if session.testsfailed:  # a module of tests could not be loaded
+        """Answer until no more jobs come."""
+        if session.testsfailed:  # a test module could not be loaded
             return True
         items = {item.nodeid: item for item in session.items}
         gc.unfreeze()
@@ -114,7 +114,7 @@ def _tried(
 
 
 def _verdict(reading: int, patience: Sequence[float]) -> str | None:
-    """What a fork says in the end, which tells of each test that it begins."""
+    """A fork's final result; it also reports each test that it starts."""
     said = b""
     for seconds in (_BEGINS_SECONDS, *patience):
         if not select.select([reading], [], [], seconds)[0]:
@@ -132,7 +132,7 @@ def _run(
     temporary: str,
     writing: int,
 ) -> None:
-    """Within the fork: the tests until one fails. Never comes back."""
+    """Within the fork: run the tests until one fails. Never returns."""
     failed = None
     try:
         os.setsid()
@@ -160,10 +160,10 @@ def _place(code: types.CodeType) -> tuple[str, int]:
 
 
 def _pairs(old: types.CodeType, new: types.CodeType) -> Iterator[tuple[tuple[str, int], types.CodeType]]:
-    """Where the functions of two texts of a module stand whose codes differ, and the new codes.
+    """The functions of two texts of a module whose code differs, with the new code.
 
     Raises:
-        ValueError: what differs is run when the module is loaded, or functions came or went.
+        ValueError: the difference is in code that runs when the module is loaded, or functions came or went.
     """
     olds, others = ([one for one in code.co_consts if isinstance(one, types.CodeType)] for code in (old, new))
     if [one.co_name for one in olds] != [one.co_name for one in others]:

@@ -1,14 +1,15 @@
-"""Would the provider take this message list? Five judges, from the providers' own pages, that share no code with the product.
+"""Would the provider accept this message list? Five judges, after the providers' own pages, that share no code with the product.
 
-`judge` returns the sentence of the first rule that is broken, or an empty text. Where a page leaves something open and the API
-refuses it, the sentence of the refusal is the source. What depends on a model or on parameters outside of the list (whether
-thinking is switched on, which model verifies a signature) is not judged.
+`judge` returns the sentence of the first broken rule, or an empty text. If a page leaves something open and the API refuses it, the
+refusal's sentence is the source. Rules that depend on a model or on parameters outside the list (whether thinking is enabled, which
+model verifies a signature) are not judged.
 
 openai-chat       https://platform.openai.com/docs/api-reference/chat/create (messages),
                   https://platform.openai.com/docs/guides/function-calling
 openai-responses  https://platform.openai.com/docs/api-reference/responses/create (input),
                   https://platform.openai.com/docs/guides/reasoning
-anthropic         https://docs.anthropic.com/en/api/messages, https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking,
+anthropic         https://docs.anthropic.com/en/api/messages,
+https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking,
                   https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/implement-tool-use (formatting requirements)
 gemini            https://ai.google.dev/api/caching#Content, https://ai.google.dev/gemini-api/docs/function-calling,
                   https://ai.google.dev/gemini-api/docs/thought-signatures
@@ -31,18 +32,18 @@ class Refused(Exception):
 
 
 def refuse(broken: object, sentence: str) -> None:
-    """Raise the sentence of a rule where it is broken."""
+    """Raise with a rule's sentence if the rule is broken."""
     if broken:
         raise Refused(sentence)
 
 
 def blank(value: object) -> bool:
-    """Whether a value is no text with something to read."""
+    """Whether a value is not a text with visible content."""
     return not isinstance(value, str) or not value.strip()
 
 
 def named(value: object) -> bool:
-    """Whether a value is a text that is not empty."""
+    """Whether a value is a non-empty text."""
     return isinstance(value, str) and value != ""
 
 
@@ -56,7 +57,7 @@ def is_json(text: str) -> bool:
 
 
 def judge(messages: Any, wire: str) -> str:
-    """Return the sentence of a rule that a message list of a wire breaks; empty where its provider takes it."""
+    """Return the sentence of a rule that a message list of a wire breaks; empty if its provider accepts it."""
     try:
         refuse(not isinstance(messages, list) or not messages, "messages: a list with at least one item")
         JUDGES[wire](messages)
@@ -73,7 +74,7 @@ _CHAT_PARTS = {
     "assistant": {"text", "refusal"},
     "system": {"text"},
     "developer": {"text"},
-    "tool": {"text", "image_url"},  # OpenAI takes text alone, other servers of this wire pictures too
+    "tool": {"text", "image_url"},  # OpenAI accepts only text, other servers of this wire pictures too
 }
 
 
@@ -145,7 +146,7 @@ _ANSWERS = {"function_call_output": "function_call", "custom_tool_call_output": 
 
 def _responses(items: list[Any]) -> None:
     asked: dict[tuple[str, str], bool] = {}
-    thought = False  # reasoning that waits for the item that it led to
+    thought = False  # reasoning that waits for its item
     for item in items:
         refuse(not isinstance(item, dict), "an item is an object")
         kind = item.get("type", "message" if "role" in item else None)
@@ -198,7 +199,7 @@ _THOUGHTS = {"thinking": "signature", "redacted_thinking": "data"}
 
 
 def _anthropic(messages: list[Any]) -> None:
-    waiting: set[str] = set()  # calls of the assistant's turn before
+    waiting: set[str] = set()  # calls of the assistant's previous turn
     ever: set[str] = set()
     before = last = ""  # whose turn it is; the role of the message before
     for at, message in enumerate(messages):
@@ -206,7 +207,7 @@ def _anthropic(messages: list[Any]) -> None:
         role = message.get("role")
         refuse(role not in {"user", "assistant", "system"}, "role is user or assistant")
         refuse(at == 0 and role != "user", "the first message is the user's")
-        # The API joins messages of one role in a row; its first versions and other servers of this wire refuse them.
+        # The API merges consecutive messages of one role; its first versions and other servers of this wire refuse them.
         refuse(role == last != "system", "roles alternate between user and assistant")
         refuse(role == "system" and before not in {"user", "system"}, "a system message follows the user's")
         content = _blocks(message.get("content"))
@@ -294,7 +295,7 @@ def _gemini(contents: list[Any]) -> None:
         if waiting:
             # "the number of function response parts is equal to the number of function call parts of the function call turn"
             refuse(len(answers) != len(waiting), "as many responses as calls, in the turn behind them")
-            # ids are optional, on either side; one that is there names its call, and is looked for before those that name none
+            # Ids are optional, on either side; a result with an id names its call, and is matched before those without.
             rest = [call for call in waiting if not _taken(answers, call, "id", "name")]
             free = [one for one in answers if not one.get("id")]
             answers = [one for one in answers if one.get("id")]
@@ -310,7 +311,7 @@ def _gemini(contents: list[Any]) -> None:
 
 
 def _taken(answers: list[Any], call: Any, *keys: str) -> bool:
-    """Take the first answer out that says the same as a call under keys that both fill; whether there is one."""
+    """Remove the first answer that has the same values as a call under the keys that both fill; return whether there is one."""
     found = next((one for one in answers if all(call.get(key) and one.get(key) == call[key] for key in keys)), None)
     if found is not None:
         answers.remove(found)
@@ -331,7 +332,7 @@ def _gemini_part(role: str, part: Any) -> None:
         if key in data:
             held = part[key]
             refuse(not isinstance(held, dict) or not named(held.get("name")), f"a {key} has a name")
-            is_unset = value == "args" and held.get(value) is None  # null is a field that was not set
+            is_unset = value == "args" and held.get(value) is None  # null counts as an unset field
             refuse(not is_unset and not isinstance(held.get(value), dict), f"{value} is an object")
 
 
@@ -358,7 +359,7 @@ def _bedrock(messages: list[Any]) -> None:
     for message in messages:
         refuse(not isinstance(message, dict), "a message is an object")
         role, content = message.get("role"), message.get("content")
-        # A system message behind the user's is taken by newer models only; whether this one does is not judged.
+        # Only newer models accept a system message after the user's; whether this one does is not judged.
         refuse(
             role not in {"user", "assistant"} and (role != "system" or before not in {"user", "system"}),
             "role is user or assistant",

@@ -1,8 +1,7 @@
-"""Valid message lists of every wire, and all that can go wrong with one: the same dice give the same lists.
+"""Which valid message lists does every wire have, and what can go wrong with one? The same seed gives the same lists.
 
-Nothing of the product is used here. A text of the user's holds a mark of its own ("said 7."), as does every result, so that what
-was lost can be told. Damage is done to JSON, without a thought for what it means: that is what hooks, merges and cut-off streams
-do.
+Nothing of the product is used here. Each of the user's texts holds its own mark ("said 7."), as does every result, so that losses
+can be detected. Damage is done to the JSON without regard to its meaning: that is what hooks, merges and truncated streams do.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
 
 
 class Call(NamedTuple):
-    """A call as every wire has it."""
+    """A call in a form common to every wire."""
 
     id: str
     name: str
@@ -56,7 +55,7 @@ class _Teller:
         self.messages: list[Any] = []
 
     def join(self, role: str, key: str, parts: list[Any]) -> None:
-        """Add parts to the last message where it is of the same role, else a message."""
+        """Add parts to the last message if it has the same role, otherwise as a new message."""
         if self.messages and self.messages[-1]["role"] == role:
             self.messages[-1][key] += parts
         else:
@@ -178,7 +177,7 @@ _TELLERS: dict[str, Callable[[], Any]] = {
 
 
 def damaged(dice: random.Random, wire: str, messages: list[Any]) -> tuple[list[Any], list[str]]:
-    """A copy with one to four kinds of damage, and the names of what was done."""
+    """A copy with one to four kinds of damage, and their names."""
     broken = deepcopy(messages)
     done = []
     for _ in range(dice.choice((1, 1, 2, 3, 4))):
@@ -193,7 +192,7 @@ def _objects(messages: list[Any]) -> list[dict[str, Any]]:
 
 
 def _parts(message: dict[str, Any]) -> list[list[Any]]:
-    """The lists in a message that hold its parts or its calls."""
+    """The lists of parts or calls in a message."""
     return [
         message[key]
         for key in ("content", "parts", "tool_calls")
@@ -206,7 +205,7 @@ def _holders(messages: list[Any]) -> list[list[Any]]:
 
 
 def _ids(value: Any) -> list[tuple[dict[str, Any], str]]:
-    """Every field that is the id of a call, anywhere in a value."""
+    """Every field that is a call's id, anywhere in a value."""
     found = []
     if isinstance(value, dict):
         for key, inner in value.items():
@@ -271,7 +270,7 @@ def _part_twice(dice: random.Random, messages: list[Any], _: str) -> None:
 
 
 def _part_moved(dice: random.Random, messages: list[Any], _: str) -> None:
-    """Calls, results, thought and words into any other message: an assistant's, a user's, a system's."""
+    """Calls, results, thought and words moved into any other message: an assistant's, a user's, a system's."""
     if holders := _holders(messages):
         source, target = dice.choice(holders), dice.choice(holders)
         held = source.pop(dice.randrange(len(source)))
@@ -284,7 +283,7 @@ def _parts_shuffled(dice: random.Random, messages: list[Any], _: str) -> None:
 
 
 def _split(dice: random.Random, messages: list[Any], _: str) -> None:
-    """Parallel calls, or their results, in two messages."""
+    """Parallel calls, or their results, split into two messages."""
     many = [m for m in _objects(messages) if any(len(parts) > 1 for parts in _parts(m))]
     if many:
         message = dice.choice(many)
@@ -307,7 +306,7 @@ def _emptied(dice: random.Random, messages: list[Any], _: str) -> None:
 
 
 def _field_lost(dice: random.Random, messages: list[Any], _: str) -> None:
-    """Any field of any object, a signature and an id among them."""
+    """Any field of any object removed, including signatures and ids."""
     found: list[dict[str, Any]] = []
 
     def look(value: Any) -> None:
@@ -346,7 +345,7 @@ def _arguments_broken(dice: random.Random, messages: list[Any], _: str) -> None:
 
 
 def _system_with(dice: random.Random, messages: list[Any], _: str) -> None:
-    """Instructions that hold a call, a result or thought of another message."""
+    """Instructions that contain a call, a result or thought from another message."""
     if objects := _objects(messages):
         copied = deepcopy(dice.choice(objects))
         copied["role"] = "system"
@@ -361,7 +360,7 @@ def _junk(dice: random.Random, messages: list[Any], _: str) -> None:
 
 
 def _thought(dice: random.Random, messages: list[Any], wire: str) -> None:
-    """Thought where none may be: at the end, of the user, without its signature."""
+    """Thought where none is allowed: at the end, from the user, without its signature."""
     parts: dict[str, dict[str, Any]] = {
         "anthropic": {"type": "thinking", "thinking": "hm", "signature": dice.choice(("sigx", "", None))},
         "bedrock": {"reasoningContent": {"reasoningText": {"text": "hm", "signature": dice.choice(("sigx", ""))}}},

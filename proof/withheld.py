@@ -1,9 +1,9 @@
-"""R16b: can text from a stranger forge what stands where something was cut, cleared, summarised, billed or handed on?
+"""R16b: can a stranger's text forge what appears where something was cut, cleared, summarised, billed or handed on?
 
-The strings of R16 as results of tools, names of tools, arguments, words of the assistant and refusals of providers. They come out
-of the guard, of pages and matches of what was kept, of stubs and notes in a compacted request, of plans, bills, errors and
+The strings of R16 are used as results of tools, names of tools, arguments, words of the assistant and refusals of providers. They
+come out of the guard, of pages and matches of kept content, of stubs and notes in a compacted request, of plans, bills, errors and
 handoffs. Raw: a character that must be escaped. Forged: a line that begins like one of ours and is not. Secrets: 60 tokens (12 in
-the short form) in the shapes of real keys must not turn up in what is written for people and logs: notices, bills, errors, plans.
+the short form) in the shapes of real keys must not appear in text for people and logs: notices, bills, errors, plans.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _SECRETS = ("sk-ant-api03-{}", "sk-proj-{}", "ghp_{}", "AKIA{}", "xoxb-{}", "eyJ
 
 
 class Checker:
-    """What came out, and what was wrong with it."""
+    """What came out, and its faults."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -60,7 +60,7 @@ class Checker:
         self.leaked: list[str] = []
 
     def look(self, where: str, text: str, ours: int = 0) -> None:
-        """A text as it is shown; `ours` lines of it begin as ours do."""
+        """Check a text as it is shown; `ours` lines of it begin as ours do."""
         self.answers += 1
         if found := _RAW.search(text):
             self.raw.append(f"{where}: U+{ord(found.group()):04X}")
@@ -71,7 +71,7 @@ class Checker:
         """As the result of a tool: whole, cut, read back by pages and matches."""
         short = "\n".join((text, "between", f"{text} {text}"))
         self.look("a result that fits", guard_output(short, text[:60] or "tool", store=self.store))
-        # As many lines as it takes for the shortest text to be cut, and fewer of long ones.
+        # Enough lines for the shortest text to be cut, and fewer of long ones.
         flood = "\n".join(
             f"{text} {number} {text}\n{text}" for number in range(max(200, 60_000 // (3 * len(text) + 8)))
         )
@@ -84,12 +84,12 @@ class Checker:
             finding.find(self.store, handle, "between|1"),
         ):
             head = answer.text.split("\n", 1)[0]
-            self.look("a page", answer.text.replace("\n[", "\n ["))  # lines of a page stand under its one header
+            self.look("a page", answer.text.replace("\n[", "\n ["))  # a page's lines are below its single header
             if not head.startswith(handle):
                 self.forged.append(f"a page's header: {head[:200]!r}")
 
     def conversations(self, text: str, generator: random.Random) -> None:
-        """As everything in a transcript that is made small, in every way."""
+        """As everything in a transcript that is compacted, in every way."""
         transcript = _conversation(text, generator)
         for ladder in (DEFAULT, RECOVERY, (NewLines(min_lines=2), *DEFAULT)):
             for limit in (6_000, 1_500):
@@ -106,7 +106,7 @@ class Checker:
         self.look("a handoff", render(mechanical(transcript, session_id="s"), max_chars=20_000))
 
     def _shown(self, before: Transcript, after: Transcript) -> None:
-        """What is ours in a small request: stubs, notes and ends, and how many lines of them there may be."""
+        """Our text in a compacted request: stubs, notes and ends, and how many lines of it there may be."""
         original = {entry.index: entry for entry in before.visible()}
         spans = [edit for edit in after.edits if isinstance(edit, Collapsed)]
         outer = [edit for place, edit in enumerate(spans) if not any(_holds(late, edit) for late in spans[place + 1 :])]
@@ -120,7 +120,7 @@ class Checker:
                     self.look("a stub", now.text, ours=self._expected(now.text))
 
     def _expected(self, text: str) -> int:
-        """How many lines of ours a result that was replaced has, by how it begins."""
+        """How many lines of ours a replaced result has, judging by its beginning."""
         if text.startswith("[OUTPUT TRUNCATED]\n"):
             return 2  # the notice and the gap between the ends
         if shortened := re.match(r"\[(\d+) of \d+ lines are as an earlier result shows them", text):
@@ -133,7 +133,7 @@ class Checker:
         return 1
 
     def secrets(self, secret: str) -> None:
-        """A key in results, arguments and a refusal: in no text for people and logs."""
+        """A key in results, arguments and a refusal must be in no text for people and logs."""
         transcript = _conversation(f"token {secret} here", random.Random(1))
         records: list[str] = []
         handler = logging.Handler()
@@ -188,7 +188,7 @@ def _conversation(text: str, generator: random.Random) -> Transcript:
 
 
 def measure(*, long: bool, seed: int) -> Figure:
-    """Hostile strings that come out inert wherever something is withheld, and keys that stay out of what is said about it."""
+    """Hostile strings that come out inert wherever something is withheld, and keys that stay out of the text about it."""
     generator = random.Random(seed)
     count, conversations, secrets = (5_000, 250, 60) if long else (40, 2, len(_SECRETS))
     with folder("withheld") as root:

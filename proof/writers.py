@@ -1,14 +1,14 @@
-"""R21: when two write one file, is anything lost that somebody was told is saved? (S-16)
+"""R21: when two write one file, is anything lost that was acknowledged as saved (S-16)?
 
-Four scenes, each with processes of its own over one file:
+Four scenes, each with its own processes on one file:
 
-- **ours**: two and four processes of Penstock edit it, each every 50 ms. What was acknowledged stands there at the end.
-- **savers**: somebody saves it whole, by a file beside it and a rename, at random instants.
+- **ours**: two and four processes of Penstock edit it, each every 50 ms. What was acknowledged is there at the end.
+- **savers**: somebody saves it whole, by a temporary file and a rename, at random instants.
 - **in place**: somebody opens it, writes a half, waits, writes the other half.
-- **creators**: somebody makes each of many files in the instant in which we make it.
+- **creators**: somebody creates each of many files at the instant in which we create it.
 
-In the last three nothing that they saved may be displaced and be gone. What they overwrite of ours, later and blindly, cannot be
-helped: it is counted apart. Control: the same edits by a plain rename, where the second and third scene have to lose.
+In the last three, nothing that they saved may be displaced and lost. What they later overwrite blindly of ours cannot be helped: it
+is counted separately. Control: the same edits by a plain rename, which must lose data in the second and third scene.
 """
 
 from __future__ import annotations
@@ -32,31 +32,31 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _EDITS, _SHORT_EDITS = 10_000, 200
-"""Edits of ours in each scene of ours."""
+"""Our edits in each scene of ours."""
 _SAVES, _SHORT_SAVES = 5_000, 150
-"""Saves of theirs, and files that are made."""
+"""Their saves, and files that are created."""
 _PAUSE_SECONDS = 0.05
 _SHORT_PAUSE_SECONDS = 0.01
 _EDIT_SECONDS = 5.0
-"""More than any edit takes: from writing beside the file to the end of its undoing."""
+"""Longer than any edit takes: from writing the temporary file to the end of its undoing."""
 _FILLER = "filler\n" * 2_000
-"""So that a write in place takes a while."""
+"""Makes a write in place take a while."""
 _MAX_REFUSED = 0.05
 _Context = multiprocessing.get_context("fork")
 
 
 @dataclass(slots=True)
 class Scene:
-    """What one scene came to."""
+    """The results of one scene."""
 
     name: str
     edits: int = 0
     refused: int = 0
     saves: int = 0
     lost: int = 0
-    """Of ours acknowledged, in the scene of ours; of theirs, in the others."""
+    """Our acknowledged edits, in the scene of ours; their saves, in the others."""
     overwritten: int = 0
-    """Acknowledged edits of ours that somebody else saved over, without having seen them."""
+    """Our acknowledged edits that somebody else saved over, without having seen them."""
     is_over_the_limit: bool = False
 
     def __str__(self) -> str:
@@ -66,7 +66,7 @@ class Scene:
 
 
 def _spawned(target: Callable[..., Any], *given: Any) -> Any:
-    """Begin a process; its answer comes through the pipe that is returned."""
+    """Start a process; its answer comes through the returned pipe."""
     here, there = _Context.Pipe()
     process = _Context.Process(target=lambda: there.send(target(*given)), daemon=True)
     process.start()
@@ -100,7 +100,7 @@ def _edits(path: str, who: int, number: int, pause_seconds: float, seed: int) ->
 
 
 def ours(writers: int, edits: int, pause_seconds: float, seed: int) -> Scene:
-    """So many processes of Penstock edit one file."""
+    """This many processes of Penstock edit one file."""
     found = Scene(f"{writers} of ours")
     with folder("writers") as path:
         file = Path(path, "f.txt")
@@ -138,14 +138,14 @@ def _saved_in_place(path: str, text: str, dice: random.Random) -> None:
 
 
 def _saves(path: str, save: Callable[..., None], number: int, gap_seconds: float, seed: int) -> int:
-    """Count up in the last line of a file; return how often what was saved before was gone."""
+    """Count up in the last line of a file; return how often the previous save was gone."""
     dice = random.Random(seed)
     lost = 0
     for at in range(1, number + 1):
         time.sleep(dice.random() * gap_seconds)
         body, _, counted = Path(path).read_text().rpartition("human:")
         if counted != f"{at - 1}\n":
-            # A reader may for an instant see an edit that is then refused (S-16): it is lost where that instant is over.
+            # A reader may briefly see an edit that is then refused (S-16): the save counts as lost only after that.
             _wait_for_edit(path)
             body, _, counted = Path(path).read_text().rpartition("human:")
             lost += counted != f"{at - 1}\n"
@@ -154,7 +154,7 @@ def _saves(path: str, save: Callable[..., None], number: int, gap_seconds: float
 
 
 def _wait_for_edit(path: str) -> None:
-    """Wait until the edit that is under way is over: until then what it displaced, or will be, stands beside the file."""
+    """Wait until the current edit is over: until then what it displaced, or will, is in a file next to it."""
     beside, end = f".{os.path.basename(path)}.penstock-", time.monotonic() + _EDIT_SECONDS
     while time.monotonic() < end and any(name.startswith(beside) for name in os.listdir(os.path.dirname(path))):
         time.sleep(0.001)
@@ -186,7 +186,7 @@ def others(name: str, save: Callable[..., None], saves: int, gap_seconds: float,
 
 
 def _creations(path: str, number: int, start: Any) -> list[bool]:
-    """Make files that nobody has made; say of each whether we have."""
+    """Create new files; return for each whether we created it."""
     made = []
     for at in range(number):
         start.wait()
@@ -200,7 +200,7 @@ def _creations(path: str, number: int, start: Any) -> list[bool]:
 
 
 def creators(files: int, seed: int) -> Scene:
-    """Make files in the same instant as somebody else: each has one maker."""
+    """Create files at the same instant as somebody else: each has one creator."""
     del seed
     found = Scene("creators", saves=files)
     start = _Context.Barrier(2)
@@ -210,7 +210,7 @@ def creators(files: int, seed: int) -> Scene:
         for at in range(files):
             start.wait()
             done = editing.run("write_file", {"path": f"n{at}.txt", "content": "ours\n"})
-            # One that was there when we looked is replaced, as asked: its maker was before us, and nothing is lost unseen.
+            # A file that was there when we looked is replaced, as requested: its creator came first, and nothing is lost unseen.
             ours_made.append(not done.failed and "created" in done.text)
             found.edits += 1
             found.refused += done.failed
