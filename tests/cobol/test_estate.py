@@ -399,6 +399,17 @@ def test_of_several_programs_of_a_name_that_in_the_file_of_its_caller_is_called(
     assert [one.program for one in estate.called_by("A", "a.cbl")] == []
 
 
+def test_a_call_by_a_name_that_nothing_declares_is_one_of_the_program_of_this_name() -> None:
+    """`CALL INNER` where no item is INNER: INNER has a caller, and what no program has is missing nowhere."""
+    source = scan(program("    CALL INNER.", "    CALL GONE.", "    GOBACK.", name="A"))
+    estate = Estate(
+        [], [Located("a.cbl", facts(source, source.programs[0])), known(program("    GOBACK.", name="INNER"), "b.cbl")]
+    )
+    assert [(one.program, one.call_type) for one in estate.called_by("INNER")] == [("A", "dynamic")]
+    assert not estate.called_by("GONE")
+    assert not estate.missing
+
+
 def test_steps_run_programs_on_data_sets(estate: Estate) -> None:
     """Directly, through a procedure, and as TSO and IMS are told; a SELECT is bound to the data set of its DD."""
     assert [(one.job, one.step, one.via, one.line) for one in estate.runs("PAYPGM")] == [("PAYJOB", "STEP1", "", 4)]

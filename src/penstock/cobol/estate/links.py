@@ -215,7 +215,7 @@ class Estate:
         """Take what a program calls, copies and uses."""
         path, facts = located
         for call in facts.calls:
-            for name in self._names(call):
+            for name in self._names(call, facts):
                 transaction = call.call_type in {"start", "return_transid"}
                 # A transaction is called by its own name; the region says which program that is.
                 for target in self._started(name) if transaction else (name,):
@@ -241,12 +241,17 @@ class Estate:
             if channel.io_type == "map":
                 self._use("map", channel.name, located, channel.lines)
 
-    def _names(self, call: ProgramCall) -> Sequence[str]:
-        """Return the names of what a call may reach: of the class that has a method, of the program that is a procedure."""
+    def _names(self, call: ProgramCall, facts: Facts) -> Sequence[str]:
+        """Return the names of what a call may reach: of the class that has a method, of the program that is a procedure, and the
+        name as it is written where nothing declares it and a program has it.
+        """
         if call.call_type == "method":
             return [inherited(key(name), self._named, self._above) for name in call.names]
         if call.call_type == "sql":
             return [program for name in call.names for program in self._procedures.get(key(name), (name,)) if program]
+        target = key(call.target)
+        if call.call_type == "dynamic" and not call.names and target in self._named:
+            return () if any(key(item.name) == target for item in facts.items) else (target,)
         return call.names
 
     def _is_nearby(self, name: str, caller: Located) -> bool:
