@@ -1,12 +1,12 @@
-r"""Find the landmarks of a source in any language: names with line ranges, nested (B-11).
+r"""Which landmarks does a source in any language have? Names with line ranges, nested (B-11).
 
-Bytes in, an `Outline` out; files, budgets and sentences are kept out. Two makers answer: tree-sitter, for exact
-ranges where its grammar is installed (`penstock[languages]`) and the source is at most `EXACT_BYTES`; otherwise a
-line scanner that reads a stream of any length in memory that grows with the landmarks alone. `Outline.method` says
-which of them it was.
+Bytes in, an `Outline` out; leaves to others: files, budgets and sentences. Two makers answer: tree-sitter, for exact
+ranges if its grammar is installed (`penstock[languages]`) and the source is at most `EXACT_BYTES`; otherwise a line
+scanner, which reads a stream of any length in memory that grows only with the landmarks. `Outline.method` says which of
+them it was.
 
-Laws: any bytes have an outline, without an exception and in linear time; 1 <= start <= end <= total_lines; symbols
-stand in line order and nest; `scan` gives the same for any chunking of the same bytes. Lines end at `\n` only.
+Laws: any bytes have an outline, without an exception and in linear time; 1 <= start <= end <= total_lines; symbols are
+in line order and nest; `scan` gives the same for any chunking of the same bytes. Lines end at `\n` only.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .symbols import Collector
 
     class _LanguageScanner(Protocol):
-        """What each scanner offers: landmarks in `found`, and in `line` the number of newlines that it has seen."""
+        """What each scanner offers: landmarks in `found`, and in `line` the number of newlines seen so far."""
 
         @property
         def found(self) -> Collector: ...
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EXACT_BYTES", "MAX_SYMBOLS", "Outline", "Scanner", "Symbol", "language_of", "outline", "scan"]
 
-# Parsing costs 51 times the source in memory and 0.14 s of processor time for a megabyte; a scanner neither.
+# Parsing costs 51 times the source in memory and 0.14 s of processor time for a megabyte; a scanner costs neither.
 EXACT_BYTES = 1 << 20
 """The longest source, in bytes, that is parsed with its grammar; longer ones are scanned."""
 
@@ -45,9 +45,8 @@ def outline(data: bytes, language: str, *, exact: bool = True) -> Outline:
 
     Args:
         data: The source as it is; it need not be valid in its language or encoding.
-        language: Its language as `language_of` calls it; one that is not known is plain text, whose blocks are its
-            landmarks.
-        exact: Whether tree-sitter may answer, where it can.
+        language: Its language as named by `language_of`; an unknown one is plain text, whose blocks are its landmarks.
+        exact: Whether tree-sitter may answer, if it can.
 
     Example:
         >>> found = outline(b"class A:\n    def f(self):\n        pass\n", "python", exact=False)
@@ -68,7 +67,7 @@ def scan(chunks: Iterable[bytes], language: str) -> Outline:
 
     Args:
         chunks: The bytes of the source in order, cut anywhere, even within a letter.
-        language: Its language as `language_of` calls it.
+        language: Its language as named by `language_of`.
     """
     scanner = Scanner(language)
     for chunk in chunks:
@@ -82,7 +81,7 @@ class Scanner:
     It holds two blocks of the stream and the landmarks, whatever the length of the stream.
 
     Args:
-        language: Its language as `language_of` calls it.
+        language: Its language as named by `language_of`.
 
     Example:
         >>> scanner = Scanner("go")
@@ -97,28 +96,28 @@ class Scanner:
 
         self._language = language
         self._scanner, self._method = _scanner(language)
-        # JSON is scanned by brackets: a document on one line must not be held, nor clipped, as a line.
+        # JSON is scanned by brackets: a document on one line must be neither held nor clipped as a line.
         self._blocks = Blocks(whole_lines=language != "json")
 
     def feed(self, chunk: bytes) -> None:
-        """Scan what is complete once `chunk` is known; the rest is kept until more comes."""
+        """Scan what `chunk` completes; the rest is kept until more comes."""
         for block in self._blocks.feed(chunk):
             self._scanner.feed(block)
 
     def outline(self) -> Outline:
-        """Scan what is left and return the landmarks; nothing may be fed afterwards."""
+        """Scan the rest and return the landmarks; nothing may be fed afterwards."""
         for block in self._blocks.close():
             self._scanner.feed(block)
         self._scanner.close()
         found = self._scanner.found
-        # A scanner counts newlines, of which one was put in front of the stream: a last line without an end is
-        # counted by that one.
+        # A scanner counts newlines, including the one put in front of the stream: a last line without an end is counted
+        # by that one.
         total = self._scanner.line - (not self._blocks.ends_in_line)  # one newline was put in front
         return Outline(found.symbols(total), self._language, self._method, total, found.complete)
 
 
 def _scanner(language: str) -> tuple[_LanguageScanner, str]:
-    """Return the scanner of a language and what an outline calls it; each module is imported where it is needed."""
+    """Return the scanner of a language and its name in an outline; each module is imported when it is needed."""
     if language == "python":
         from .python import PythonScanner
 

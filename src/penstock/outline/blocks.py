@@ -1,11 +1,11 @@
-r"""Cut a stream into blocks of whole lines, the same for every chunking of the same bytes.
+r"""How is a stream cut into blocks of whole lines, the same for every chunking of the same bytes?
 
-Keeps out what lines mean. A newline is put in front of the stream, so that every line, the first too, begins with
-one: a pattern that starts with a newline is searched at the speed of memory. A block is `\n` line `\n` line ...; the
-newline that ends its last line begins the next block.
+A newline is put in front of the stream, so that every line, even the first, begins with one: a pattern that starts with
+a newline is searched at the speed of memory. A block is `\n` line `\n` line ...; the newline that ends its last line
+begins the next block. Leaves to others: what lines mean.
 
-Law: the blocks depend on the bytes of the stream alone, never on where it was cut into chunks; memory is two blocks
-and a chunk.
+Law: the blocks depend only on the bytes of the stream, never on where it was cut into chunks; memory is two blocks and
+a chunk.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 BLOCK_BYTES = 256 * 1024
-"""The most bytes of a block, and the widest line that is looked at: of a wider one only this much is scanned."""
+"""The most bytes of a block, and the widest line that is examined: of a wider one only this much is scanned."""
 
 _BOM = b"\n\xef\xbb\xbf"
 
 
 class Blocks:
-    """Cuts chunks into blocks, and knows whether the last line has its newline.
+    """Cuts chunks into blocks, and knows whether the last line has a newline.
 
     Args:
-        whole_lines: Whether a block ends at the end of a line; else it may be cut anywhere.
+        whole_lines: Whether a block ends at the end of a line; otherwise it may be cut anywhere.
     """
 
     __slots__ = ("_first", "_held", "_skipping", "_whole_lines", "ends_in_line")
@@ -38,7 +38,7 @@ class Blocks:
         self.ends_in_line = False
 
     def feed(self, chunk: bytes) -> Iterator[bytes]:
-        """Yield the blocks that are complete once `chunk` is known."""
+        """Yield the blocks that `chunk` completes."""
         if not chunk:
             return
         self.ends_in_line = not chunk.endswith(b"\n")
@@ -52,14 +52,14 @@ class Blocks:
                     break
                 start = line
                 self._skipping = False
-            # A block is made only once all of its bytes are there: where it ends is then decided by them, and not by
-            # how much of them came at once.
+            # A block is made only once all of its bytes are there: its end is then decided by the bytes, not by how many
+            # of them came at once.
             if len(data) - start < BLOCK_BYTES:
                 break
             end = start + BLOCK_BYTES
             if self._whole_lines:
-                # From start + 1: the newline at `start` begins this block. Without another one the line is wider
-                # than a block; what is behind the first BLOCK_BYTES of it is passed over up to the next newline.
+                # From start + 1: the newline at `start` begins this block. Without another one the line is wider than a
+                # block; what comes after its first BLOCK_BYTES is skipped up to the next newline.
                 cut = data.rfind(b"\n", start + 1, end)
                 if cut < 0:
                     self._skipping = True
@@ -76,7 +76,7 @@ class Blocks:
         self._held = b""
 
     def _block(self, block: bytes) -> bytes:
-        """Return a block, the first one without a byte order mark."""
+        """Return a block, the first one without its byte order mark."""
         if self._first:
             self._first = False
             if block.startswith(_BOM):
@@ -85,11 +85,11 @@ class Blocks:
 
 
 def find_line(block: bytes, position: int, word: bytes) -> int:
-    """Return where the first whole line behind `position` ends that is `word` between blanks; -1 if there is none.
+    """Return where the first whole line after `position` ends that is `word` between blanks; -1 if there is none.
 
     Args:
         block: Lines, each with its newline in front.
-        position: An offset into it; the line that this is on does not count.
+        position: An offset into it; the line that contains it does not count.
         word: What the line holds, such as the end of a here-document; a `;`, `,` or `)` may follow it.
     """
     size = len(block)
@@ -97,8 +97,8 @@ def find_line(block: bytes, position: int, word: bytes) -> int:
         begin = block.find(b"\n", position)
         if begin < 0:
             return -1
-        # The word is searched, and the line around it looked at; going line by line would cost a step for each line
-        # of a long here-document.
+        # The word is searched for and the line around it examined; going line by line would cost a step for each line of
+        # a long here-document.
         found = block.find(word, begin)
         if found < 0:
             return -1

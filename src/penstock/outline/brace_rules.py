@@ -1,6 +1,6 @@
-"""What does a language with braces look like to the engine of `braces`? One row of patterns a language.
+"""What does a language with braces look like to the engine of `braces`? One row of patterns for each language.
 
-Every pattern gives nothing back (possessive) or is bounded, so that a file costs what it is long.
+Every pattern is possessive or bounded, so that the cost of a file is proportional to its length.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ class BraceRules(NamedTuple):
     """
 
     tokens: str
-    """What is to be stepped over besides comments: strings, and what looks like one, as alternatives of an expression.
+    """What is skipped besides comments: strings, and what looks like one, as alternatives of an expression.
     """
     definitions: tuple[tuple[str, str], ...]
-    """Headers that define something wherever they stand, as (kind, pattern)."""
+    """Headers that define something anywhere, as (kind, pattern)."""
     members: tuple[tuple[str, str], ...] = ()
-    """Headers that define something directly within a type only or, with `top_level`, outside of everything, as (kind,
+    """Headers that define something only directly within a type or, with `top_level`, outside of everything, as (kind,
     pattern)."""
     statements: tuple[tuple[str, str], ...] = ()
     """Definitions without a body, as (kind, pattern); each pattern begins at a newline and has a group `name`."""
     skip: str = ""
     """What precedes a definition and is not shown: annotations, attributes, labels."""
     continues: str = ""
-    """A header that goes on behind the braces that follow it, because they hold a type or a pattern."""
+    """A header that continues after the braces that follow it, because they hold a type or a pattern."""
     top_level: bool = False
     """Whether `members` also count outside of everything."""
     by_line: bool = False
-    """Whether statements end at line ends: the header is then looked for backwards, line by line."""
+    """Whether statements end at line ends: the header is then searched for backwards, line by line."""
     long_strings: bool = False
     """Whether plain strings may contain line ends."""
     nested: bool = True
@@ -42,13 +42,13 @@ class BraceRules(NamedTuple):
     raw_backticks: bool = False
     """Whether a backslash is plain text between backticks, as in Go."""
     outside: bytes = b""
-    """What ends the part of the file in front of the code, as in PHP; empty where all is code."""
+    """What ends the part of the file before the code, as in PHP; empty if everything is code."""
 
 
-# A string that nobody closes ends with its line, so that one stray quote does not hide the rest of the file.
+# An unclosed string ends with its line, so that one stray quote does not hide the rest of the file.
 _STRINGS = r""""(?>(?:[^"\\\n]|\\[\s\S])*)"?|'(?>(?:[^'\\\n]|\\.)*)'?"""
 _PREPROCESSOR = r"(?<=\n)[ \t]*+\#(?>(?:[^\\\n/]++|\\[\s\S]|/(?!\*))*)"
-# An apostrophe between digits is a separator in C++ (1'000), not the begin of a character.
+# An apostrophe between digits is a separator in C++ (1'000), not the beginning of a character.
 _CPP_STRINGS = r"""(?<![0-9A-Za-z_])R"[^()\\\s"]{0,16}\(|(?<![0-9A-Fa-f])'(?>(?:[^'\\\n]|\\.)*)'?|'|"(?>(?:[^"\\\n]|\\[\s\S])*)"?"""
 
 _C_TEMPLATE = r"(?>(?:template\s*+<(?>(?:[^<>]++|<[^<>]*+>)*)>\s*+)*)"
@@ -56,8 +56,8 @@ _C_TYPE = (
     r"\A" + _C_TEMPLATE + r"(?>(?:(?:typedef|static|const|extern|volatile|export|inline|constexpr)\s++)*)"
     r"(?P<kind>struct|union|enum|class|namespace)\b(?!.*[()=])(?!.*\boperator\b)"
 )
-# A name with empty parentheses that no keyword of control begins, and nothing with = or ; behind it; what stands
-# between them and the brace is a qualifier or the list of initializers.
+# A name with empty parentheses that is not a control keyword, with no = or ; after it; what comes between them and the
+# brace is a qualifier or the list of initializers.
 _C_FUNCTION = (
     r"\A" + _C_TEMPLATE + r"(?!(?:if|for|while|switch|do|else|return|catch|case|goto)\b|[,:.=])"
     r"[^()=]*+(?:(?<=operator)(?:\(\)|==?)\s?)?\(\)(?>(?:\s?\(\))*)[^=;]*\Z"
@@ -112,7 +112,7 @@ _RUST_MODIFIERS = (
     r"|extern\s*+(?:\"[^\"]*+\")?\s++)*)"
 )
 
-# The patterns of a row are tried in the order in which they are written: the first one that matches names the kind.
+# The patterns of a row are tried in order: the first one that matches determines the kind.
 RULES: dict[str, BraceRules] = {
     "javascript": BraceRules(
         tokens=_STRINGS + r"|`|/(?![/*])",
@@ -264,7 +264,7 @@ RULES: dict[str, BraceRules] = {
         outside=b"<?",
     ),
 }
-"""The rules by language, as `language_of` calls them."""
+"""The rules by language, as named by `language_of`."""
 RULES["tsx"] = RULES["typescript"]
 RULES["cpp"] = RULES["c"]._replace(
     skip=r"(?:public|private|protected|signals|(?:public|private|protected)?\s*slots)\s*:(?!:)\s*|\[\[[^\]]*\]\]\s*",

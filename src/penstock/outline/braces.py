@@ -1,12 +1,12 @@
-"""Find definitions in a language with braces: the engine; what a language looks like to it is a row of `brace_rules`.
+"""Which definitions are in a source with braces? The engine; a row of `brace_rules` says what a language looks like to it.
 
-What stands between the last `;`, `{` or `}` and a `{` is a header; the rules of the language say whether it defines
-something; the matching `}` ends it. Strings and comments are stepped over. Where branches of a preprocessor leave
-the braces unbalanced, a `}` in the first column ends the definition that began there. Grammars are kept out: a
-header is told by its shape, which a broken or unfinished source has, too.
+What comes between the last `;`, `{` or `}` and a `{` is a header; the rules of the language say whether it defines
+something; the matching `}` ends it. Strings and comments are skipped. If branches of a preprocessor leave the braces
+unbalanced, a `}` in the first column ends the definition that began there. No grammar is needed: a header is recognised
+by its shape, which a broken or unfinished source has, too.
 
-Law: linear in the bytes: a header is at most `HEADER_BYTES`, its parentheses are emptied before it is looked at, and
-patterns give nothing back (possessive) or are bounded.
+Law: linear in the bytes: a header is at most `HEADER_BYTES`, its parentheses are emptied before it is examined, and
+patterns are possessive or bounded.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from .brace_rules import RULES
 from .symbols import Collector
 
 HEADER_BYTES = 2048
-"""The longest header, in bytes, that is looked at: of a longer one only its end."""
-_STATEMENT_LINES = 12  # how far back a header without semicolons is looked for
+"""The longest header, in bytes, that is examined: of a longer one only its end."""
+_STATEMENT_LINES = 12  # how far back a header without semicolons is searched for
 _SCOPES = 200
 _TYPES = frozenset({"class", "interface", "struct", "union", "enum", "record", "trait", "impl", "namespace", "module"})
 
@@ -30,13 +30,13 @@ _TOKENS = r"[{}]|//[^\n]*+|/\*|"
 _GROUP = re.compile(rb"[()]")
 _BLANKS = re.compile(rb"\s+")
 _REGEX_LITERAL = re.compile(rb"/(?>(?:[^\\/\[\n]|\\.|\[(?>(?:[^\]\\\n]|\\.)*)\])+)/")
-# Behind one of these signs, or one of those words, a slash begins a regular expression; behind anything else it
-# divides. That needs no grammar. A parenthesis ends a value, `(a + b) / 2`, or the head of a statement,
-# `if (a) /x/.test(b)`: the word before it tells, which is no method's name, as in `list.with(0, a) / 2`.
+# After one of these signs or words, a slash begins a regular expression; after anything else it divides. That needs no
+# grammar. A parenthesis ends a value, `(a + b) / 2`, or the head of a statement, `if (a) /x/.test(b)`: the word before it
+# decides, unless it is a method's name, as in `list.with(0, a) / 2`.
 _BEFORE_REGEX = frozenset(b"=(,:[!&|?{};\n+-*%~^")
 _WORD_BEFORE_REGEX = re.compile(rb"\b(?:return|typeof|case|in|of|do|else|void|delete)\Z")
-# The head is read forwards from its word, so that a parenthesis in a string is none; more than three within each
-# other, or a head longer than `_STATEMENT_HEAD_BYTES`, are taken for a value.
+# The head is read forwards from its word, so that a parenthesis in a string does not count; more than three nested ones,
+# or a head longer than `_STATEMENT_HEAD_BYTES`, are taken for a value.
 _STATEMENT_HEAD_BYTES = 256
 _INSIDE = r"""[^()"'`]|"(?>(?:[^"\\\n]|\\.)*)"|'(?>(?:[^'\\\n]|\\.)*)'|`(?>(?:[^`\\]|\\.)*)`"""
 _INNER_PARENTHESES = rf"\((?>(?:{_INSIDE}|\((?>(?:{_INSIDE})*)\))*)\)"
@@ -82,14 +82,14 @@ def _compile(language: str) -> _Compiled:
 
 
 class _Scope(NamedTuple):
-    """A pair of braces that is open and matters: that of a definition, or one inside of a header."""
+    """A relevant pair of open braces: that of a definition, or one inside of a header."""
 
     depth: int
     """How many braces are open inside of it."""
     kind: str
-    """The kind of the definition; "" for braces behind which their header goes on."""
+    """The kind of the definition; "" for braces after which their header continues."""
     head: bytes
-    """That header, where it goes on."""
+    """The header, if it continues."""
     head_line: int
     in_first_column: bool
 
@@ -106,8 +106,8 @@ class BraceScanner:
         self.line = 0  # newlines before the block, and before the gap while it is scanned
         self._rules = RULES[language]
         self._compiled = _compile(language)
-        # Braces are counted in `_depth`; only those of definitions and of headers that go on are kept in `_scopes`.
-        # So the stack is as deep as definitions nest, not as braces do.
+        # Braces are counted in `_depth`; only those of definitions and of continuing headers are kept in `_scopes`. So
+        # the stack is as deep as definitions nest, not as deep as braces do.
         self._depth = 0
         self._scopes: list[_Scope] = []
         self._head = b""  # code since the last `;`, `{` or `}`
@@ -118,12 +118,12 @@ class BraceScanner:
 
     def feed(self, block: bytes) -> None:
         """Scan one block of whole lines, each with its newline in front."""
-        # The scan jumps from token to token: a brace, a comment or a string. What lies between two of them is a gap,
-        # which `_gap` adds to the header that may be growing. A string is part of its gap (a default value), a
-        # comment ends it and vanishes. What is open at the end of the block is remembered by what would close it.
+        # The scan jumps from token to token: a brace, a comment or a string. What is between two of them is a gap, which
+        # `_gap` adds to the header that may be growing. A string is part of its gap (a default value); a comment ends the
+        # gap and is dropped. What is open at the end of the block is remembered by what would close it.
         search = self._compiled.token.search
         size = len(block)
-        start = position = 0  # the gap begins at `start`; before `position` all is seen
+        start = position = 0  # the gap begins at `start`; everything before `position` has been seen
         if self._closer[0]:
             start = position = self._skip(block, 0, *self._closer)
             self.line += block.count(b"\n", 0, start)
@@ -155,10 +155,10 @@ class BraceScanner:
             self._gap(block, start, size)
 
     def close(self) -> None:
-        """Leave what is open: it ends with the stream."""
+        """Leave open what is open: it ends with the stream."""
 
     def _skip(self, block: bytes, position: int, closer: bytes, escapes: bool) -> int:
-        """Return where the scan goes on behind `closer`, or the end of the block: then the next one begins inside.
+        """Return where the scan continues after `closer`, or the end of the block: then the next block begins inside.
 
         Args:
             block: The block.
@@ -183,7 +183,7 @@ class BraceScanner:
         return len(block)
 
     def _after_string(self, block: bytes, begin: int, end: int) -> int:
-        """Return where the string ends that begins with the token at `begin`."""
+        """Return the end of the string that begins with the token at `begin`."""
         token = block[begin:end] if end - begin < 32 else block[begin : begin + 32]
         if token == b"`":
             return self._skip(block, end, b"`", escapes=not self._rules.raw_backticks)
@@ -196,26 +196,26 @@ class BraceScanner:
             return self._skip(block, end, token.lstrip(b"$"), escapes=token == b'"""')
         if token.lstrip(b"b")[:1] == b"r":
             return self._skip(block, end, b'"' + token.strip(b'br"'), escapes=False)
-        # The expression took what there was of it: the string goes on in the next block.
+        # The expression took everything there was of it: the string continues in the next block.
         if self._rules.long_strings and end == len(block):
             quote = token.lstrip(b"@$b")[:1]
             return self._skip(block, begin + token.index(quote) + 1, quote, escapes=b"@" not in token[:2])
         return end
 
     def _gap(self, block: bytes, start: int, end: int) -> None:
-        """Take code without braces and comments: statements are reported, what may be a header is held.
+        """Take code without braces and comments: report statements, hold what may be a header.
 
         Args:
             block: The block.
-            start: Where the code begins in it.
-            end: Where a brace or comment, or the end of the block, ends it.
+            start: The beginning of the code in it.
+            end: Where a brace, a comment or the end of the block ends it.
         """
         text = block[start:end]
         line = self.line
         self.line += text.count(b"\n")
         scope = self._scopes[-1] if self._scopes else None
         direct = self._depth == (scope.depth if scope else 0)
-        # The body of a function where functions are not searched: nothing in it can be a header, so nothing is kept.
+        # The body of a function, if functions are not searched: nothing in it can be a header, so nothing is kept.
         if not self._rules.nested and scope and scope.kind not in _TYPES and scope.kind:
             self._head = b""
             return
@@ -233,8 +233,7 @@ class BraceScanner:
         if self._compiled.skip and (prefix := self._compiled.skip.match(rest)):
             rest = rest[prefix.end() :]
             skipped += prefix.end()
-        # Only the end of a long header is kept, so that appending gap by gap stays linear; a definition stands at
-        # its end.
+        # Only the end of a long header is kept, so that appending gap by gap stays linear; a definition is at its end.
         if len(rest) > HEADER_BYTES:
             skipped += len(rest) - HEADER_BYTES
             rest = rest[-HEADER_BYTES:]
@@ -254,15 +253,14 @@ class BraceScanner:
         for begin, kind, match in sorted(matches, key=itemgetter(0)):
             name = match["name"]
             first = line + text.count(b"\n", 1, begin)
-            # A gap that grows is looked at again with what came before it: what was reported already must not be
-            # twice.
+            # A growing gap is examined again with what came before it: what was already reported must not be repeated.
             if first > self._reported_line:
                 self._reported_line = first
                 self.found.open(name, self._named(kind, match), first, self._depth)
                 self.found.close_to(self._depth, first + name.rstrip().count(b"\n"))
 
     def _open(self) -> None:
-        """Take a `{`: with the header before it, it opens a definition, or a part of a header, or nothing that matters."""
+        """Take a `{`: with the header before it, it opens a definition, or a part of a header, or nothing relevant."""
         depth = self._depth
         self._depth = depth + 1
         head, line = self._head, self._head_line
@@ -280,16 +278,16 @@ class BraceScanner:
             name = head[offset:].rstrip(b" \t\r\n,").removesuffix(b"=>").removesuffix(b"=")
             self.found.open(name, kind, line, depth)
             scopes.append(_Scope(depth + 1, kind, b"", 0, self._head_in_first_column))
-        # Inside of parentheses, as in a default value `({a = 1})`: the header goes on behind the brace.
+        # Inside of parentheses, as in a default value `({a = 1})`: the header continues after the brace.
         elif flat.rfind(b"(") > flat.rfind(b")"):
             scopes.append(_Scope(depth + 1, "", head, line, self._head_in_first_column))
 
     def _close(self, *, in_first_column: bool) -> None:
-        """Take a `}`: close the definition that it ends, or take the header up again that goes on behind it."""
+        """Take a `}`: close the definition that it ends, or resume the header that continues after it."""
         self._head = b""
         scopes = self._scopes
-        # Both branches of an #if may open a brace that only one `}` closes. A `}` in the first column is trusted
-        # more than the count: what began in the first column ends there, with everything in it.
+        # Both branches of an #if may open a brace that only one `}` closes. A `}` in the first column is trusted more
+        # than the count: what began in the first column ends there, with everything in it.
         if in_first_column and self._rules.preprocessor:
             while scopes and not scopes[-1].in_first_column:
                 self._depth = scopes.pop().depth
@@ -306,11 +304,11 @@ class BraceScanner:
                 self._head_in_first_column = scope.in_first_column
 
     def _definition(self, flat: bytes, cuts: list[tuple[int, int]]) -> tuple[str, int]:
-        """Return the kind of what a header defines, "" for nothing, and where in the header that begins.
+        """Return the kind of what a header defines, "" for nothing, and the offset where that begins.
 
         Args:
             flat: The header with its parentheses emptied.
-            cuts: What was taken out of it, as `_flatten` gives it: the offset is one of the header as it was.
+            cuts: What was taken out of it, as returned by `_flatten`: the offset refers to the original header.
         """
         scope = self._scopes[-1] if self._scopes else None
         direct = self._depth - 1 == (scope.depth if scope else 0)
@@ -324,8 +322,8 @@ class BraceScanner:
                     return self._named(kind, match), 0
             return "", 0
         begin = len(flat)
-        # Without semicolons the header begins at some line end: the last line is tried, then the last two, and so
-        # on, up to a bound.
+        # Without semicolons the header begins at some line end: the last line is tried, then the last two, and so on, up
+        # to a bound.
         for _ in range(_STATEMENT_LINES):
             begin = flat.rfind(b"\n", 0, begin)
             text = flat[begin + 1 :].strip()
@@ -342,7 +340,7 @@ class BraceScanner:
     def _named(self, kind: str, match: re.Match[bytes]) -> str:
         """Return the kind of a match.
 
-        The kind `=` is what the match itself says (Rust's `mod` is a module); a function directly within a type is a
+        For the kind `=` the match itself determines it (Rust's `mod` is a module); a function directly within a type is a
         method.
         """
         if kind == "=":
@@ -354,11 +352,11 @@ class BraceScanner:
 
 
 def _flatten(head: bytes) -> tuple[bytes, list[tuple[int, int]]]:
-    """Return a header with the content of its parentheses gone, and what was taken out, as (where in the result, how
-    many bytes).
+    """Return a header without the content of its parentheses, and what was taken out, as (offset in the result, number of
+    bytes).
 
-    Parameters hold anything: commas, equals signs, further headers. Without them a pattern for a function is short
-    and cannot run off.
+    Parameters hold anything: commas, equals signs, further headers. Without them a pattern for a function is short and
+    cannot run away.
     """
     opened: list[int] = []
     inside: list[tuple[int, int]] = []
@@ -384,9 +382,9 @@ def _flatten(head: bytes) -> tuple[bytes, list[tuple[int, int]]]:
 
 
 def _after_slash(block: bytes, position: int) -> int:
-    """Return the offset behind the regular expression that begins at `position`, or behind the sign of a division.
+    """Return the offset after the regular expression that begins at `position`, or after the sign of a division.
 
-    A brace or quote in a regular expression would else open what nothing closes.
+    Otherwise a brace or quote in a regular expression would open something that nothing closes.
     """
     before = position - 1
     while block[before] in b" \t":

@@ -1,15 +1,14 @@
-"""Find the divisions, sections and paragraphs of a COBOL source, by sentence and not by line.
+"""Which divisions, sections and paragraphs are in a COBOL source? They are found by sentence, not by line.
 
-A header stands where a sentence has ended, or lacks its period in front of it; it ends at its own period. In fixed
-format columns 1-6 and 73-80 are no code and column 7 marks comments; free format is told by a directive or by the
-columns of the first lines.
+A header comes where a sentence has ended, or after one that lacks its period; it ends at its own period. In fixed format
+columns 1-6 and 73-80 are not code and column 7 marks comments; free format is recognised by a directive or by the columns
+of the first lines.
 
-Keeps out statements, data references and the call graph: those are the `cobol` room's, which needs the whole file;
-this one reads a stream of any length.
+Leaves to others: statements, data references and the call graph, which are the `cobol` room's. That room needs the whole
+file; this module reads a stream of any length. For a name after a sentence without its period, it therefore knows what the
+source says elsewhere of that name only within the current block, some thousand lines.
 
-Of what else a source says of a name that stands behind no period, the block is known that it is in, some thousand lines.
-
-Law: linear in the bytes; `EXIT.`, `GOBACK.`, `END-IF.` and other one-word sentences are no paragraphs.
+Law: linear in the bytes; `EXIT.`, `GOBACK.`, `END-IF.` and other one-word sentences are not paragraphs.
 """
 
 from __future__ import annotations
@@ -28,16 +27,15 @@ if TYPE_CHECKING:
 
     from penstock.cobol.headers import Names
 
-# What stands on a line with a period and is no paragraph: sentences, and what the `cobol` room takes as other things.
+# What is on a line with a period without being a paragraph: sentences, and what the `cobol` room classifies otherwise.
 _NO_PARAGRAPHS = SENTENCES | vocabulary("DECLARATIVES END NEXT THEN SKIP1 SKIP2 SKIP3 EJECT COPY REPLACE")
 _DIVISION, _UNIT = (f"(?:{words})".encode() for words in (DIVISIONS, UNITS))
 _WORD = rb"[A-Za-z0-9\x80-\xff][\w#@$\x80-\xff-]*+"
-_FIXED = re.compile(  # it passes over the commonest of the sentences above
+_FIXED = re.compile(  # it skips the commonest of the sentences above
     rb"\n(?:[^\n]{6}[ Dd] {0,3}+|\t)(?:(?=[A-Za-z0-9\x80-\xff])"
     rb"| ++(?=[\w-]++(?: ++[Ss][Ee][Cc][Tt][Ii][Oo][Nn])? *+\.)(?!(?:END-(?:IF|EXEC|EVALUATE|PERFORM)|EXIT)\.))"
 )
-# Lines that may hold a header, told by their beginning: everything else is passed over at the speed of the
-# expression.
+# Lines that may hold a header, recognised by their beginning: everything else is skipped at the speed of the expression.
 _FREE = re.compile(
     rb"\n[ \t]*+(?=(?:0?1|fd|sd|FD|SD)[ \t]|(?:[\w-]++[ \t]++)?(?:[Dd][Ii][Vv]|[Ss][Ee][Cc][Tt])[Ii]|[\w#@$-]++[ \t]*+\."
     rb"|(?i:program|function|class)-(?i:id)|(?i:end)[ \t])"
@@ -54,7 +52,7 @@ _HEADER = re.compile(
 )
 # Each program takes eight levels: itself, its divisions (1), sections (2), paragraphs and files (3), records (4).
 _LEVELS = {"section": 2, "file": 3, "paragraph": 3, "data": 4}
-_BEHIND_SENTENCES = frozenset({"section", "paragraph", "declaratives"})  # the others are told by their words
+_BEHIND_SENTENCES = frozenset({"section", "paragraph", "declaratives"})  # the others are recognised by their words
 _FORMAT = re.compile(
     rb"(?i)\n[^\n]{0,20}(?:>>[ \t]*source(?:[ \t]+format)?(?:[ \t]+is)?|\$[ \t]*set[ \t]+sourceformat)"
     rb"[ \t(\"']*(free|fixed|variable)"
@@ -62,7 +60,7 @@ _FORMAT = re.compile(
 _ASIDE = re.compile(
     rb"\*>|>>|[EeSsTt](?i:ject|kip[123]|itle[ \t]+(?:'[^']*'|\"[^\"]*\"))[ \t]*\.?\Z"  # the latter are for the printer
 )
-_NO_CODE = frozenset({b"*", b"/", b"$", b""})  # in column 7, the last where a line ends before it
+_NO_CODE = frozenset({b"*", b"/", b"$", b""})  # in column 7, the last if a line ends before it
 _INDICATORS = frozenset(b" *-/Dd$\t\r")
 _PROBED_LINES = 400
 _LETTERS = {byte: 0x80 + byte for byte in range(0x80, 0x100)}
@@ -80,14 +78,14 @@ class CobolScanner:
         self._ended = True  # the last sentence before the block has its period
         self._division = b""
         self._programs: list[OpenSymbol] = []
-        self._unnamed = False  # the program that is open has not had its name yet
+        self._unnamed = False  # the open program has no name yet
 
     def feed(self, block: bytes) -> None:
         """Scan one block of whole lines, each with its newline in front; a directive may change the format within."""
         if self._free is None:
             self._free = is_free(block)
         at = 0
-        # Looked for as plain marks first: most sources have neither.
+        # Searched for as plain marks first: most sources have neither.
         for switch in _FORMAT.finditer(block) if b">>" in block or b"$" in block else ():
             self._scan(block[at : switch.start()])
             at = switch.start()
@@ -105,7 +103,7 @@ class CobolScanner:
             end = block.find(b"\n", begin)
             if end < 0:
                 end = len(block)
-            # Columns 73 to 80 are no code, but behind a tab there are no columns.
+            # Columns 73 to 80 are not code, but after a tab there are no columns.
             if not free and end > start + 72 and block[start] != 9:
                 end = start + 72
             header = _HEADER.match(block, begin, end)
@@ -122,8 +120,8 @@ class CobolScanner:
                     continue
             elif kind == "data" and self._division not in {b"", b"DATA"}:
                 continue
-            # Looked at last, for it goes back over comments and blank lines: a word with a period that is none of
-            # the sentences is rare enough in the middle of a statement.
+            # Checked last, because it goes back over comments and blank lines: in the middle of a statement, a word with a
+            # period that is none of these sentences is rare enough.
             if (
                 kind in _BEHIND_SENTENCES
                 and not self._sentence_ended(block, start)
@@ -137,7 +135,7 @@ class CobolScanner:
         self.line = line + block.count(b"\n", at)
 
     def close(self) -> None:
-        """Leave what is open: it ends with the stream."""
+        """Leave open what is open: it ends with the stream."""
 
     def _header(self, kind: str | None, header: re.Match[bytes], line: int) -> None:
         """Open the landmark of a header, closing what it ends."""
@@ -171,7 +169,7 @@ class CobolScanner:
             found.close_to(base + 2, line if ends else line - 1)
 
     def _begin_program(self, line: int) -> None:
-        """Open a program, inside of one that is open; its PROGRAM-ID will name it."""
+        """Open a program, inside of an open one if there is one; its PROGRAM-ID will name it."""
         level = 8 * len(self._programs)
         self.found.close_to(level, line - 1)
         self._programs.append(self.found.open(b"PROGRAM", "program", line, level))
@@ -189,8 +187,8 @@ class CobolScanner:
         return self._ended
 
     def _period_follows(self, block: bytes, end: int) -> bool:
-        """Return whether the code after the line that goes to `end` begins with a period: a name may stand on a line
-        without it.
+        """Return whether the code after the line that ends at `end` begins with a period: a name may be on a line without
+        it.
         """
         free = bool(self._free)
         while True:
@@ -206,7 +204,7 @@ class CobolScanner:
 
 
 def _is_assumed(block: bytes, start: int, known: Callable[[], Names]) -> bool:
-    """Return whether the line that begins at `start` is a header behind a sentence that lacks its period."""
+    """Return whether the line that begins at `start` is a header after a sentence that lacks its period."""
     end = block.find(b"\n", start)
     line = block[start : end if end >= 0 else len(block)]
     # A tab goes to column 9, which is in area A.
@@ -218,7 +216,7 @@ def _is_assumed(block: bytes, start: int, known: Callable[[], Names]) -> bool:
 
 
 def _before(block: bytes, begin: int) -> str:
-    """Return the code of a sentence in front of the line that begins at `begin`: the last of it, as far as it is in the block."""
+    """Return the code of the sentence before the line that begins at `begin`: its last lines, as far as the block has them."""
     found: list[str] = []
     end = begin - 1
     while end > 0 and len(found) < _SENTENCE_LINES:
@@ -233,7 +231,7 @@ def _before(block: bytes, begin: int) -> str:
 
 
 def _behind(block: bytes, end: int) -> str:
-    """Return the code behind the line that goes to `end`: two lines of it, for EXIT and its period."""
+    """Return the code after the line that ends at `end`: two lines of it, for EXIT and its period."""
     found: list[str] = []
     while end >= 0 and len(found) < 2:
         start = end + 1
@@ -249,12 +247,12 @@ def _text(block: bytes, *, free: bool) -> str:
 
 
 def _read(code: bytes) -> str:
-    """Return code as letters, in capitals: those beyond ASCII stand for their bytes, whatever the encoding."""
+    """Return code as letters, in capitals: those beyond ASCII represent their bytes, whatever the encoding."""
     return code.upper().decode("latin-1").translate(_LETTERS)
 
 
 def code_of(line: bytes, *, free: bool) -> bytes:
-    """Return the code of a line, without what is around it; nothing of a comment or a directive.
+    """Return the code of a line without its surroundings; empty for a comment or a directive.
 
     Args:
         line: The line without its end.
@@ -274,8 +272,8 @@ def code_of(line: bytes, *, free: bool) -> bytes:
 def is_free(block: bytes) -> bool:
     """Return whether a source begins in free format.
 
-    A directive in front of all code says so; else more than a sixth of the lines, up to the first directive, with something in
-    column 7 that is no indicator.
+    A directive before all code decides; otherwise more than a sixth of the lines, up to the first directive, must have
+    something in column 7 that is not an indicator.
 
     Args:
         block: Its first lines, each with its newline in front.

@@ -1,13 +1,13 @@
-"""Make outlines from syntax trees: tree-sitter, where the grammar of a language is installed.
+"""How are outlines made from syntax trees? With tree-sitter, if the grammar of a language is installed.
 
-A table says which nodes are landmarks and which may hold some; nothing else is visited, so the walk costs a fraction
-of the parse. Keeps out the line scanners and every decision about size.
+A table says which nodes are landmarks and which may hold some; nothing else is visited, so the walk costs a fraction of
+the parse. Leaves to others: the line scanners and every decision about size.
 
-A parser written in C is fed with whatever bytes there are, so it is fenced: long lines and deep nesting are refused
-before it starts, and its steps are counted while it runs.
+A parser written in C gets arbitrary bytes, so it is guarded: long lines and deep nesting are refused before it starts,
+and its steps are counted while it runs.
 
-Law: a language without its grammar answers None, and so does a source in which only errors were found, or for which
-the parser takes too long.
+Law: a language without a grammar gets None, and so does a source in which only errors were found, or for which the
+parser takes too long.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ class Grammar(NamedTuple):
     module: str
     """The module of the grammar, imported when it is first needed."""
     definitions: dict[str, str]
-    """The kind of landmark, by type of node."""
+    """The kind of landmark, by node type."""
     holders: str
-    """The types of nodes that may hold landmarks and are none, between blanks."""
+    """The types of nodes that may hold landmarks without being one, separated by blanks."""
     assigned: str = ""
-    """The types of nodes that are landmarks when a function or class is their value, between blanks."""
+    """The types of nodes that are landmarks if their value is a function or class, separated by blanks."""
     function: str = "language"
-    """The function of the module that gives the language."""
+    """The function of the module that returns the language."""
     bodiless: bool = True
     """Whether a definition without a body counts, too."""
 
@@ -194,7 +194,7 @@ GRAMMARS: dict[str, Grammar] = {
     ),
     # not shell: the scanner finds its functions, and its parser takes 5 GB and 50 s for a megabyte of `<a>`
 }
-"""The grammars by language, as `language_of` calls them."""
+"""The grammars by language, as named by `language_of`."""
 
 _BODIES = frozenset(
     {
@@ -222,11 +222,11 @@ _PREFIXES = frozenset(
 
 _READ_BYTES = 1 << 16
 # The parser reports its offset every hundred operations. Measured in reports per KiB: headers of C 1 to 9, the standard
-# library of Python 5, the densest samples 14; hostile bytes 20 to several hundred, which can cost megabytes each. So
-# its steps are paid from a credit that its progress fills again.
+# library of Python 5, the densest samples 14; hostile bytes 20 to several hundred, which can cost megabytes each. So its
+# steps are paid from a credit that its progress refills.
 _CREDIT = 150
 _STEPS_PER_KIB = 16
-# 50,000 open brackets end the process: the parser is recursive. Code nests a dozen deep.
+# 50,000 open brackets crash the process: the parser is recursive. Code nests a dozen deep.
 _NESTING = 1_000
 _SLICE_BYTES = 1024
 _COMPARISONS = 2  # a slice: how often `<` opens nothing; 6,500 of them that do cost the parser of C# 3 GB
@@ -238,7 +238,7 @@ _languages: dict[str, Language | None] = {}
 
 
 def _language(name: str) -> Language | None:
-    """Return the language of a grammar, None where it is not installed or is of another ABI; kept once known."""
+    """Return the language of a grammar, None if it is not installed or has another ABI; kept once known."""
     if name not in _languages:
         grammar = GRAMMARS[name]
         try:
@@ -251,11 +251,11 @@ def _language(name: str) -> Language | None:
 
 
 def parse(data: bytes, language: str) -> Outline | None:
-    """Return the outline of a source by its syntax tree, or None when no grammar can tell.
+    """Return the outline of a source by its syntax tree, or None if no grammar can provide one.
 
     Args:
         data: The source.
-        language: A language; one without a row in `GRAMMARS` answers None.
+        language: A language; one without a row in `GRAMMARS` gives None.
     """
     grammar = GRAMMARS.get(language)
     if grammar is None or (parser_language := _language(language)) is None:
@@ -268,7 +268,7 @@ def parse(data: bytes, language: str) -> Outline | None:
     end = len(data.rstrip())
 
     def give_up(offset: int, _has_error: bool) -> bool:
-        """Pay one step from the credit that progress fills; return whether it is spent."""
+        """Pay one step from the credit that progress refills; return whether the credit is spent."""
         nonlocal credit, seen
         if offset < end:  # at the end the tree is only put in order
             credit = min(credit + (offset - seen) * _STEPS_PER_KIB / 1024, _CREDIT) - 1
@@ -294,11 +294,9 @@ def parse(data: bytes, language: str) -> Outline | None:
 
 
 def _has_long_lines(data: bytes) -> bool:
-    """Return whether a source is generated or minified: line ranges tell little there, and parsers are at their
-    slowest.
-    """
-    # A line of twice that length covers a whole stretch between two steps; so looking at every step is enough to
-    # find it.
+    """Return whether a source is generated or minified: there line ranges say little, and parsers are slowest."""
+    # A line of twice that length covers a whole stretch between two steps, so checking at every step is enough to find
+    # it.
     return any(
         data.find(b"\n", start, start + _LONG_LINE_BYTES) < 0
         for start in range(0, len(data) - _LONG_LINE_BYTES, _LONG_LINE_BYTES)
@@ -306,9 +304,9 @@ def _has_long_lines(data: bytes) -> bool:
 
 
 def _nests_deeply(data: bytes) -> bool:
-    """Return whether more brackets are open somewhere than any code has.
+    """Return whether more brackets are open anywhere than in any real code.
 
-    Counted by slices, without regard to strings and comments: too many is only a reason to let the scanner answer.
+    Brackets are counted by slices, ignoring strings and comments: too many is only a reason to let the scanner answer.
     """
     depth = angles = 0
     for start in range(0, len(data), _SLICE_BYTES):
@@ -324,10 +322,10 @@ def _nests_deeply(data: bytes) -> bool:
 
 
 def _walk(root: Node, data: bytes, grammar: Grammar, found: Collector) -> None:
-    """Collect the landmarks of a tree, with a list of what is still to be visited, for trees are deeper than the
+    """Collect the landmarks of a tree with a list of nodes still to be visited, because trees are deeper than the
     interpreter's stack.
 
-    Children go on the list backwards, so that they come off it in the order of the source, which `Collector` needs.
+    Children go on the list backwards, so that they come off it in source order, which `Collector` needs.
     """
     holders = frozenset(grammar.holders.split()) | {"ERROR"}
     assigned = frozenset(grammar.assigned.split())
@@ -364,8 +362,8 @@ def _walk(root: Node, data: bytes, grammar: Grammar, found: Collector) -> None:
                 node = first = body
         elif node.type not in holders:
             continue
-        # `export const f = () => 1` is named from `export` on: a wrapper around one definition lends it its
-        # beginning. One around several does not, or each would have the name of the first.
+        # `export const f = () => 1` is named from `export` on: a wrapper around one definition lends it its beginning. One
+        # around several does not, or each would have the name of the first.
         keep = node.type in {"export_statement", "lexical_declaration", "variable_declaration", "ambient_declaration"}
         keep = keep or node.type in {"expression_statement", "template_declaration", "type_declaration"}
         children = node.named_children
@@ -384,8 +382,8 @@ def _name(node: Node, start: Node, body: Node | None, data: bytes) -> bytes:
 
     Args:
         node: The definition.
-        start: The node at which its text begins, behind decorators, or the `export` in front of it.
-        body: Its body; None where it has none, and the text ends with the node.
+        start: The node at which its text begins, after decorators, or the `export` in front of it.
+        body: Its body; None if it has none and the text ends with the node.
         data: The source.
     """
     begin = start.start_byte
@@ -402,7 +400,7 @@ def _name(node: Node, start: Node, body: Node | None, data: bytes) -> bytes:
 
 
 def _body(node: Node) -> Node | None:
-    """Return the node that holds the body of a definition; None where it has none."""
+    """Return the node that holds the body of a definition; None if it has none."""
     body = node.child_by_field_name("body")
     if body is not None:
         return body
@@ -416,7 +414,7 @@ def _body(node: Node) -> Node | None:
 
 
 def _start(node: Node) -> Node:
-    """Return where the text of a definition begins: behind its decorators, annotations and attributes."""
+    """Return where the text of a definition begins: after its decorators, annotations and attributes."""
     for child in node.children:
         if child.type == "modifiers":
             for modifier in child.children:
@@ -428,7 +426,7 @@ def _start(node: Node) -> Node:
 
 
 def _is_prototype(node: Node, grammar: Grammar) -> bool:
-    """Return whether a declaration of C declares a function, perhaps behind pointers and references."""
+    """Return whether a declaration of C declares a function, perhaps after pointers and references."""
     if grammar.bodiless or node.type not in {"declaration", "field_declaration"}:
         return False
     declarator = node.child_by_field_name("declarator")

@@ -1,6 +1,6 @@
-"""Tell the language of a source: by extension, file name, interpreter line, or the first bytes.
+"""In which language is a source? The extension, the file name, the interpreter line, or the first bytes decide.
 
-Keeps out scanning. Law: any name and any bytes have an answer; what is not known is `text`.
+Leaves to others: scanning. Law: any name and any bytes have an answer; what is not known is `text`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _EXTENSIONS = {
 }
 _BY_EXTENSION = {extension: language for language, words in _EXTENSIONS.items() for extension in words.split()}
 
-# Files whose names say it, extension or not; these come before the table of extensions.
+# Files whose names decide, with or without an extension; these come before the table of extensions.
 _BY_NAME = {
     "rakefile": "ruby",
     "gemfile": "ruby",
@@ -73,12 +73,12 @@ _JSON = re.compile(rb'[\[{][ \t\r\n]{0,99}["\[{\]}]')
 
 
 def language_of(name: str, head: bytes = b"") -> str:
-    r"""Return the language of a source; `text` when nothing tells.
+    r"""Return the language of a source; `text` if nothing shows it.
 
     Args:
         name: Its file name or path, with either slash.
-        head: Its first bytes; no more than 4 KiB are looked at. They decide where the name does not, and between C
-            and C++ for a header.
+        head: Its first bytes; no more than 4 KiB are examined. They decide if the name does not, and between C and C++
+            for a header.
 
     Example:
         >>> language_of("src/main.rs"), language_of("run", b"#!/usr/bin/env python3\n"), language_of("notes")
@@ -96,7 +96,7 @@ def language_of(name: str, head: bytes = b"") -> str:
 
 
 def _by_content(head: bytes) -> str:
-    """Return the language that the first bytes speak for."""
+    """Return the language that the first bytes indicate."""
     if head.startswith(b"#!"):
         command = head.partition(b"\n")[0][:200]
         for pattern, language in _INTERPRETERS:

@@ -1,8 +1,8 @@
-"""Find the landmarks of a document or a configuration: headings, keys and tables, with what they hold.
+"""Which landmarks does a document or a configuration have? Headings, keys and tables, with what they hold.
 
-Keeps out validation: these scanners read what they can of broken, unfinished and commented sources.
+Leaves to others: validation; these scanners read what they can of broken, unfinished and commented sources.
 
-Law: linear in the bytes; what stands in a fence, a block scalar or a string of several lines is never a landmark.
+Law: linear in the bytes; what is in a fence, a block scalar or a multi-line string is never a landmark.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from .symbols import Collector, OpenSymbol
 
 KEY_DEPTH = 6
-"""How deep keys are landmarks; the lines of deeper ones belong to the key above."""
+"""The depth down to which keys are landmarks; the lines of deeper ones belong to the key above."""
 
 _HEADING = re.compile(rb"(\#{1,6})(?:[ \t]++([^\n]*+))?(?=\n|\Z)")
 _FENCE = re.compile(rb"(`{3,}+|~{3,}+)([^\n]*+)")
@@ -30,7 +30,7 @@ class _LineScanner:
         self.line = 0
 
     def close(self) -> None:
-        """Leave what is open: it ends with the stream."""
+        """Leave open what is open: it ends with the stream."""
 
 
 class MarkdownScanner(_LineScanner):
@@ -74,13 +74,13 @@ class MarkdownScanner(_LineScanner):
                     self._fence = b"<!--"
                     position += 4
             elif mark in b"`~":
-                # Backticks behind a fence of backticks make it inline code (CommonMark 4.5).
+                # Backticks after a fence of backticks make it inline code (CommonMark 4.5).
                 fence = _FENCE.match(block, position)
                 if fence and not (mark == 96 and b"`" in fence[2]):
                     self._fence = fence[1]
                     position = fence.end()
             else:
-                # A setext heading: the title is the line before, which may be the last one of the block before.
+                # A setext heading: the title is the line before, which may be the last one of the previous block.
                 end = block.find(b"\n", begin)
                 underline = block[begin : end if end >= 0 else len(block)].strip()
                 start = block.rfind(b"\n", 0, begin - 1)
@@ -97,9 +97,7 @@ class MarkdownScanner(_LineScanner):
         self.found.open(name, "heading", line, level)
 
     def _after_fence(self, block: bytes, position: int) -> int:
-        """Return where the scan goes on behind the fence or comment that is open; the end of the block where it stays
-        open.
-        """
+        """Return where the scan continues after the open fence or comment; the end of the block if it stays open."""
         fence = self._fence
         if fence == b"<!--":
             end = block.find(b"-->", position)
@@ -111,8 +109,7 @@ class MarkdownScanner(_LineScanner):
             end = block.find(b"\n", position + 1)
             end = end if end >= 0 else len(block)
             found = block.find(fence, position, end)
-            # A long fence is not read line by line: the next place where its mark occurs is the next that can end
-            # it.
+            # A long fence is not read line by line: only the next occurrence of its mark can end it.
             if found < 0:  # jump to the line that has one
                 found = block.find(fence, end)
                 if found < 0:
@@ -135,7 +132,7 @@ _BLOCK_SCALAR = re.compile(rb"[ \t]*(?:[&!]\S*[ \t]+)*[|>][-+0-9]{0,2}[ \t\r]*(?
 
 
 class YamlScanner(_LineScanner):
-    """Scans YAML: keys by indentation; documents only where there are several."""
+    """Scans YAML: keys by indentation; documents only if there are several."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -164,8 +161,8 @@ class YamlScanner(_LineScanner):
                 self._scalar = -1
             if not self._documents:
                 self._document(line)
-            # An item of a list closes what is deeper than its dash: `- a:` behind `- a:` is another item, whatever
-            # its column.
+            # An item of a list closes what is deeper than its dash: `- a:` after `- a:` is another item, whatever its
+            # column.
             dash = event[2].rfind(b"-")
             found.close_to(column if dash < 0 else dash + 1, line - 1)
             if len(found.stack) <= KEY_DEPTH:
@@ -175,7 +172,7 @@ class YamlScanner(_LineScanner):
         self.line += block.count(b"\n")
 
     def close(self) -> None:
-        """Give up the document where there is only one: it is not worth a landmark."""
+        """Drop the document if there is only one: it is not worth a landmark."""
         if len(self._documents) == 1:
             self.found.stack = [entry for entry in self.found.stack if entry.level >= 0]
             self.found.entries = [entry for entry in self.found.entries if entry.level >= 0]
@@ -199,7 +196,7 @@ class TableScanner(_LineScanner):
     """Scans TOML, INI and properties files: tables (sections) and their keys.
 
     Args:
-        toml: Whether strings may go over lines and a colon is no sign of a key.
+        toml: Whether strings may span lines and a colon does not mark a key.
     """
 
     def __init__(self, *, toml: bool) -> None:
@@ -252,9 +249,9 @@ class JsonScanner(_LineScanner):
 
     def __init__(self) -> None:
         super().__init__()
-        # A document may be one line of gigabytes, so this scanner reads tokens. A token at the end of a block is
-        # held back and read again with the next one; a string too long for that is skipped by what ends it
-        # (`_inside`). Brackets below the deepest landmarks are only counted (`_deeper`).
+        # A document may be one line of gigabytes, so this scanner reads tokens. A token at the end of a block is held back
+        # and read again with the next one; a string too long for that is skipped by what ends it (`_inside`). Brackets
+        # below the deepest landmarks are only counted (`_deeper`).
         self._held = b""
         self._inside = b""  # what ends the long string or comment that is open
         self._open: list[tuple[bool, int, OpenSymbol | None]] = []  # is it an object, its first line, its landmark
@@ -275,10 +272,10 @@ class JsonScanner(_LineScanner):
         self.found.close_to(0, 0)
 
     def _scan(self, block: bytes, *, last: bool) -> None:
-        """Scan bytes behind those that were held back.
+        """Scan bytes after those that were held back.
 
         Args:
-            block: What was held back and what came.
+            block: What was held back, and what came.
             last: Whether the stream ends here: then nothing is held back.
         """
         size = len(block)
@@ -294,8 +291,8 @@ class JsonScanner(_LineScanner):
                 break
             begin, position = token.span()
             mark = block[begin]
-            # The items of an array are numbered by its commas, counted in the gaps between tokens; strings are
-            # tokens, so a comma in one does not count.
+            # The items of an array are numbered by its commas, counted in the gaps between tokens; strings are tokens, so
+            # a comma in one does not count.
             if self._items and not self._deeper:
                 self._items[-1] += block.count(b",", gap, begin)
             gap = position
@@ -308,7 +305,7 @@ class JsonScanner(_LineScanner):
                 colon = _COLON.match(block, position) if token[2] else None
                 if colon is None and not last and size - position < 4096 and size - begin < _JSON_TOKEN_BYTES:
                     rest = block[position:].strip()
-                    if not rest:  # it may go on in the next block, or its colon may stand there
+                    if not rest:  # it may continue in the next block, or its colon may be there
                         position = begin
                         break
                 if not token[2]:
@@ -333,9 +330,7 @@ class JsonScanner(_LineScanner):
         self.line = line + block.count(b"\n", at, position)
 
     def _skip(self, block: bytes, position: int = 0) -> int:
-        """Return where the scan goes on behind the string or comment that is open; the end of the block where it stays
-        open.
-        """
+        """Return where the scan continues after the open string or comment; the end of the block if it stays open."""
         while (found := block.find(self._inside, position)) >= 0:
             slashes = found
             while self._inside == b'"' and slashes > position and block[slashes - 1] == 92:
@@ -348,9 +343,7 @@ class JsonScanner(_LineScanner):
         return len(block)
 
     def _landmark(self, name: bytes, line: int) -> OpenSymbol | None:
-        """Open a key or an item, unless it is on the line on which what holds it begins: its range would say nothing
-        new.
-        """
+        """Open a key or an item, unless it is on the line on which its container begins: its range would say nothing new."""
         depth = len(self._open) - 1
         self.found.close_to(depth, 0)
         if depth < 0 or (depth and self._open[-1][1] == line):

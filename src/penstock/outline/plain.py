@@ -1,8 +1,8 @@
-"""Find landmarks in a text without structure: its blocks, named by their first lines.
+"""Which landmarks does a text without structure have? Its blocks, named by their first lines.
 
-Keeps out every syntax. A block begins after a blank line, or where the one before has grown too long.
+A block begins after a blank line, or where the previous one has grown too long. Leaves to others: every syntax.
 
-Law: the blocks tile the text from its first line that is not blank, in memory that does not grow with it.
+Law: the blocks tile the text from its first line that is not blank, in memory that does not grow with the text.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from .symbols import Collector
 
 MAX_BLOCKS = 200
-"""How many blocks an outline has at most."""
+"""The most blocks of an outline."""
 MIN_LINES = 4
 """The least lines of a block at first: a landmark for fewer lines costs more than it says."""
 SPLIT_FACTOR = 25
@@ -27,9 +27,9 @@ class PlainTextScanner:
     def __init__(self) -> None:
         self.found = Collector()
         self.line = 0
-        # How long the text is, is known only at its end, and the blocks of a log of ten gigabytes cannot all be kept. So
-        # the least size doubles whenever there are too many blocks, and every other start is given up: at the end there
-        # are at most MAX_BLOCKS, spread over the whole text, whatever its length.
+        # The length of the text is known only at its end, and the blocks of a log of ten gigabytes cannot all be kept. So
+        # the least size doubles whenever there are too many blocks, and every other start is dropped: in the end there are
+        # at most MAX_BLOCKS, spread over the whole text, whatever its length.
         self._least = MIN_LINES
         self._starts: list[tuple[int, bytes]] = []
         self._after_blank = True
@@ -51,7 +51,7 @@ class PlainTextScanner:
             self.found.open(name, "block", start, 0)
 
     def _paragraph(self, block: bytes, at: int, end: int) -> None:
-        """Take lines without a blank one between them; they go on from the last call unless a blank one came."""
+        """Take lines without a blank one between them; they continue those of the last call unless a blank one came."""
         lines = block.count(b"\n", at, end)
         first = self.line + 1
         self.line += lines
@@ -71,7 +71,7 @@ class PlainTextScanner:
             self._start(line, block, at)
 
     def _last_start(self) -> int:
-        """Return the line of the last start, or one far in front of the text."""
+        """Return the line of the last start, or one far before the text."""
         return self._starts[-1][0] if self._starts else -(1 << 30)
 
     def _start(self, line: int, block: bytes, at: int) -> None:

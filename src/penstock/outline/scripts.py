@@ -1,8 +1,8 @@
-"""Find definitions in a language that ends them with a word, or with nothing: Ruby, shell and SQL.
+"""Which definitions are in a language that ends them with a word, or with nothing? Ruby, shell and SQL.
 
-A definition is a line that begins like one; it ends at the `end` or `}` in its own column, or, in SQL, with its
-statement. Here-documents and quoted bodies are stepped over where they end within a block. Grammars are kept out: an
-`end` of an `if` is told from that of a method by its column alone.
+A definition is a line that begins like one; it ends at the `end` or `}` in its own column or, in SQL, with its
+statement. Here-documents and quoted bodies are skipped if they end within a block. There is no grammar: the `end` of an
+`if` is told from that of a method only by its column.
 
 Law: linear in the bytes.
 """
@@ -14,9 +14,9 @@ import re
 from .blocks import find_line
 from .symbols import Collector
 
-_MISSES = 8  # here-documents without an end that are looked for in a block before they are taken for operators
+_MISSES = 8  # unended here-documents that are searched for in a block before they are taken for operators
 
-# One search finds what matters: a definition, an end in any column, what hides the rest, and a here-document.
+# One search finds what is relevant: a definition, an end in any column, what hides the rest, and a here-document.
 _EVENTS = {
     "ruby": re.compile(
         rb"\n(?:(?P<indent>[ \t]*+)(?:(?P<definition>(?:(?:private|protected|public|private_class_method)[ \t]++)?"
@@ -74,8 +74,8 @@ class ScriptScanner:
                 self._skipping = b"=end"
                 continue
             if event["here"]:
-                # `<<` may also be a shift, as in ((1 << N)), or an append: then no line ends it. A bounded number of
-                # such misses a block keeps the search from being quadratic.
+                # `<<` may also be a shift, as in ((1 << N)), or an append: then no line ends it. Bounding the number of such
+                # misses in a block keeps the search from being quadratic.
                 start = block.rfind(b"\n", max(0, event.start() - 500), event.start())
                 if misses < _MISSES and b"((" not in block[start : event.start()]:
                     end = find_line(block, position, event["here"])
@@ -87,8 +87,7 @@ class ScriptScanner:
             at = begin
             indent = len(event["indent"])
             if event["end"]:
-                # The end of an if or loop stands in a column in which no definition began, as long as the source is
-                # indented.
+                # The end of an if or loop is in a column in which no definition began, as long as the source is indented.
                 if any(entry.level == indent for entry in found.stack):
                     found.close_to(indent, line)
                 continue
@@ -96,7 +95,7 @@ class ScriptScanner:
         self.line += block.count(b"\n")
 
     def close(self) -> None:
-        """Leave what is open: it ends with the stream."""
+        """Leave open what is open: it ends with the stream."""
 
     def _define(self, text: bytes, line: int, indent: int) -> None:
         """Open a definition; one that ends on its own line is closed at once.
@@ -104,7 +103,7 @@ class ScriptScanner:
         Args:
             text: Its line, from the keyword or the name on.
             line: The number of that line.
-            indent: The column in which it begins, which is also where its end is looked for.
+            indent: The column in which it begins, which is also where its end is expected.
         """
         found = self.found
         found.close_to(indent, line - 1)
@@ -134,11 +133,11 @@ class SqlScanner:
     def __init__(self) -> None:
         self.found = Collector()
         self.line = 0
-        # A routine has semicolons in its body, and where the body ends only its dialect knows. So a statement ends
-        # at its `;`, and a routine at the last `;` before the next CREATE, GO or DELIMITER, unless its body is in
-        # dollar quotes, which end it themselves.
+        # A routine has semicolons in its body, and only its dialect knows where the body ends. So a statement ends at its
+        # `;`, and a routine at the last `;` before the next CREATE, GO or DELIMITER, unless its body is in dollar quotes,
+        # which end it themselves.
         self._closer = b""
-        self._statement_end = 0  # the line of the last `;` in the routine that is open
+        self._statement_end = 0  # the line of the last `;` in the open routine
         self._quoted = False  # its body was in dollar quotes
 
     def feed(self, block: bytes) -> None:
@@ -180,6 +179,6 @@ class SqlScanner:
         self.line += block.count(b"\n")
 
     def close(self) -> None:
-        """Close a routine that is open with its last statement."""
+        """Close an open routine with its last statement."""
         if self._statement_end:
             self.found.close_to(0, self._statement_end)

@@ -1,9 +1,9 @@
-"""The values of an outline, and the one place where landmarks are collected.
+"""What is an outline made of? Its values, and the one place where landmarks are collected.
 
-Keeps out every language: scanners say "a name opens here, it closes there"; nesting, order, the cap on their number
-and the cleaning of names are settled here.
+Scanners say "a name opens here, it closes there"; nesting, order, the cap on their number and the cleaning of names are
+settled here. Leaves to others: every language.
 
-Law: 1 <= start <= end <= total_lines; symbols stand in line order; a child lies within its parent.
+Law: 1 <= start <= end <= total_lines; symbols are in line order; a child is within its parent.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 MAX_SYMBOLS = 50_000
-"""How many landmarks are kept; beyond it the deepest are dropped and the outline says it is not complete."""
+"""How many landmarks are kept; beyond it the deepest are dropped and the outline says that it is not complete."""
 
 MAX_NAME_CHARS = 120
 """The most characters of a name, the ellipsis included."""
@@ -25,15 +25,15 @@ class Symbol(NamedTuple):
     name: str
     """The text of its definition on one line, such as `def f(self)` or `## Title`, clipped to `MAX_NAME_CHARS`."""
     kind: str
-    """class, function, method, heading, key, paragraph and so on; the set is that of its language."""
+    """class, function, method, heading, key, paragraph and so on; the set depends on the language."""
     start_line: int
     end_line: int
     depth: int
-    """How many landmarks enclose a landmark; 0 for the outermost."""
+    """How many landmarks enclose this one; 0 for the outermost."""
 
 
 class Outline(NamedTuple):
-    """The landmarks of one source in line order, and who found them."""
+    """The landmarks of one source in line order, and how they were found."""
 
     symbols: tuple[Symbol, ...]
     language: str
@@ -41,9 +41,9 @@ class Outline(NamedTuple):
     method: str
     """tree-sitter, line scanner, cobol scanner or plain text: how exact the ranges are."""
     total_lines: int
-    """How many lines the source has; a newline at its end begins no further one."""
+    """How many lines the source has; a newline at its end does not begin another one."""
     complete: bool
-    """Whether all landmarks are listed; False where some were dropped, for their number or their depth."""
+    """Whether all landmarks are listed; False if some were dropped, for their number or their depth."""
 
 
 def display(name: bytes) -> str:
@@ -52,7 +52,7 @@ def display(name: bytes) -> str:
     Args:
         name: Bytes of the source, in UTF-8 or anything else.
     """
-    # Four bytes are the most that a character takes; what is clipped anyway is not decoded.
+    # A character takes at most four bytes; what is clipped anyway is not decoded.
     text = name[: 4 * MAX_NAME_CHARS].decode("utf-8", "backslashreplace")
     if not text.isprintable() or "  " in text or text[:1] == " " or text[-1:] == " ":
         text = " ".join(text.split())
@@ -62,7 +62,7 @@ def display(name: bytes) -> str:
 class OpenSymbol:
     """A landmark under construction; `end_line` is right once it has been closed.
 
-    `level` is what orders nesting in its language; `depth` is how many landmarks it lies in, which an outline shows.
+    `level` orders nesting in its language; `depth`, which an outline shows, is how many landmarks enclose it.
     """
 
     __slots__ = ("depth", "end_line", "kind", "level", "name", "start_line")
@@ -79,8 +79,8 @@ class OpenSymbol:
 class Collector:
     """Collects landmarks in line order; `stack` holds the open ones, outermost first.
 
-    A level is whatever orders nesting in a language (indentation, heading level, brace depth): a landmark lies in
-    the nearest open one of a smaller level.
+    A level is whatever orders nesting in a language (indentation, heading level, brace depth): a landmark is inside the
+    nearest open one of a smaller level.
     """
 
     __slots__ = ("_max_depth", "complete", "entries", "stack")
@@ -92,7 +92,7 @@ class Collector:
         self._max_depth = MAX_OPEN
 
     def open(self, name: bytes, kind: str, line: int, level: int) -> OpenSymbol:
-        """Open a landmark inside of whatever is open, and return it; a scanner closes first what does not hold it.
+        """Open a landmark inside of whatever is open, and return it; a scanner first closes what does not enclose it.
 
         Args:
             name: Its text, as bytes of the source.
@@ -120,7 +120,7 @@ class Collector:
 
         Args:
             level: The smallest level that is closed.
-            line: The last line of all of them; one that is known to reach further keeps its own end, and so do those
+            line: The last line of all of them; one that is known to extend further keeps its own end, and so do those
                 around it.
         """
         stack = self.stack
@@ -128,15 +128,15 @@ class Collector:
             entry = stack.pop()
             if line > entry.end_line:
                 entry.end_line = line
-            # An end that was set exactly (by a grammar, or a bracket) may lie behind the line given here: what holds
-            # it then ends no earlier, or ranges would not nest.
+            # An end that was set exactly (by a grammar, or a bracket) may come after the line given here: what encloses it
+            # then ends no earlier, or ranges would not nest.
             elif entry.end_line > line:
                 line = entry.end_line
 
     def _thin(self) -> None:
-        """Give up the deepest layer (or, at the top, the newest): shallow landmarks are worth more."""
+        """Drop the deepest layer (or, at the top, the newest): shallow landmarks are worth more."""
         self.complete = False
-        # Each time one layer goes for good, so this runs at most once for each depth: a stream of millions of
+        # Each time one layer is dropped for good, so this runs at most once for each depth: a stream of millions of
         # methods costs two passes over the list, not one for each method.
         deepest = max(entry.depth for entry in self.entries)
         if deepest:
@@ -148,7 +148,7 @@ class Collector:
             self.entries.pop()
 
     def symbols(self, total_lines: int) -> tuple[Symbol, ...]:
-        """Close everything and return the landmarks, names cleaned, ranges within the source.
+        """Close everything and return the landmarks, with names cleaned and ranges within the source.
 
         Args:
             total_lines: How many lines the source has.
@@ -160,8 +160,8 @@ class Collector:
         for entry in self.entries:
             start, end, depth = entry.start_line, entry.end_line, entry.depth
             limit = ends[depth]
-            # Scanners of broken sources may report ranges that cross. They are clamped into what is around them,
-            # which is the last landmark before it of the depth above.
+            # Scanners of broken sources may report overlapping ranges. They are clamped into what encloses them, which is
+            # the last landmark before it of the depth above.
             if not last <= start <= end <= limit:
                 start = min(max(start, last), limit)
                 end = max(start, min(end, limit))
