@@ -1,6 +1,6 @@
 "use strict";
 (() => {
-  // A token stands behind the # of the address, which no browser sends: it goes as a header, and along to other pages.
+  // A token is in the address's fragment, which no browser sends: it is sent as a header and added to links to other pages.
   const token = location.hash.slice(1);
   const headers = token ? { "x-penstock-token": token } : {};
   const seconds = Number(document.body.dataset.seconds);
@@ -13,7 +13,7 @@
     document.title = page.title;
     for (const link of document.querySelectorAll("header a, main a")) link.hash = location.hash;
     if (!isStory) return;
-    // One session's page is not renewed under who reads it; what came as text does nothing before it is made anew.
+    // One session's page is not refreshed while somebody reads it. Scripts that were parsed as text run only once re-created.
     clearInterval(timer);
     for (const old of page.querySelectorAll("#data, #reader")) {
       const made = document.createElement("script");
@@ -23,7 +23,7 @@
     }
   };
   const renew = async () => {
-    // Who goes through it by the keys, or has marked words, is not interrupted.
+    // Do not interrupt a reader who is using the keyboard or has selected text.
     if (document.hidden || document.querySelector("main :focus-visible") || !getSelection().isCollapsed) return;
     let said = "The gateway does not answer.";
     try {

@@ -2,7 +2,7 @@
 (() => {
   const byId = (id) => document.getElementById(id);
   const [slots, steps, refusals, columns, limit] = JSON.parse(byId("data").textContent);
-  // Each kind's tokens come as differences from turn to turn.
+  // The data has each kind's tokens as differences from turn to turn.
   const tokens = steps.map((row) => { let sum = 0; return row.map((step) => (sum += step)); });
   const refused = new Set(refusals);
   const slider = byId("turn"), chart = byId("chart"), here = byId("here");

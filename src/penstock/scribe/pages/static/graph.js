@@ -2,25 +2,25 @@
 // Diagrams: a graph, or the neighbourhood of one of its boxes, in layers from left to right.
 //
 // The method is that of Sugiyama, Tagawa and Toda, "Methods for Visual Understanding of Hierarchical System Structures" (1981):
-// edges that close a circle are turned for the layering, each box stands one layer behind the last that leads to it, layers are
-// ordered by the places of neighbours. Law: no two boxes overlap, every box lies within, equal graphs give equal drawings; what is
-// not drawn is a box that says how many it stands for. Why this and no library: docs/adr/0013-diagrams-by-hand.md.
+// edges that close a cycle are reversed for the layering, each box is one layer after the last box that leads to it, and layers
+// are ordered by the positions of neighbours. Law: no two boxes overlap, every box is inside the drawing, equal graphs give equal
+// drawings, and the number of boxes left out is stated. Why no library: docs/adr/0013-diagrams-by-hand.md.
 penstock.graphs = (() => {
   const { element, button, address, load } = penstock;
   const HEIGHT = 24; // of every box, in pixels: one line of text
-  const GAP = 10; // between boxes of a layer
+  const GAP = 10; // between the boxes of a layer
   const STEP = 56; // between layers: room for a curve to turn in
   const MARGIN = 8;
-  const LETTER = 7.3; // of the 12 px monospace in style.css: wide enough for every platform's own
-  const ROW = 900; // how wide the rows of single boxes become
-  const LABEL = 30; // letters of a label
-  const WHOLE = 60; // boxes that are drawn without asking: what fits on two screens and can be followed with a finger
+  const LETTER = 7.3; // width of the 12 px monospace in style.css: enough for every platform's font
+  const ROW = 900; // maximum width of the rows of single boxes
+  const LABEL = 30; // characters of a label
+  const WHOLE = 60; // boxes of a graph that is drawn whole: it fits on two screens and can be followed with a finger
   const MOST = 150; // boxes of a neighbourhood
-  const FOLD = 12; // boxes of one kind that hang on one other, and are one box together
+  const FOLD = 12; // boxes of one kind with the same single neighbour that are not yet folded into one box
   const SWEEPS = 6;
   const DEEPEST = 6;
-  const RUNNING = ["program", "outside", "transaction", "job", "step"]; // kinds that the first view of an estate has
-  const LISTED = 500; // sentences of the list
+  const RUNNING = ["program", "outside", "transaction", "job", "step"]; // kinds in the first view of an estate
+  const LISTED = 500; // sentences in the list
 
   const svg = (name, attributes = {}, ...children) => {
     const made = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -31,11 +31,11 @@ penstock.graphs = (() => {
 
   // ── places ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  // Names of one folder differ at their end.
+  // Names in one folder differ at the end, so the end keeps more room.
   const labelOf = ({ label }) => (label.length <= LABEL ? label : label.slice(0, LABEL / 3) + "…" + label.slice(1 - 2 * LABEL / 3));
   const widthOf = (node) => Math.max(labelOf(node).length, 3) * LETTER + 16 + (node.more ? 16 : 0);
 
-  // What hangs together, the largest first, then boxes without edges. `edges` are [source, target, weak, verb] by place in `nodes`.
+  // Connected components, largest first, then boxes without edges. `edges` are [source, target, weak, verb], by index in `nodes`.
   const components = (nodes, edges) => {
     const group = nodes.map((_, at) => at);
     const top = (at) => { while (group[at] !== at) at = group[at] = group[group[at]]; return at; };
@@ -46,7 +46,7 @@ penstock.graphs = (() => {
     return [[...found.values()].sort((a, b) => b.length - a.length), nodes.map((_, at) => at).filter((at) => !touched.has(at))];
   };
 
-  // Edges that close a circle, when one walks depth first from the ways in.
+  // Edges that close a cycle in a depth-first walk from the boxes that nothing leads to.
   const backEdges = (members, after) => {
     const back = new Set();
     const state = new Map();
@@ -72,7 +72,7 @@ penstock.graphs = (() => {
     const back = backEdges(members, after);
     const down = new Map(members.map((at) => [at, new Set()]));
     for (const at of members) for (const to of after.get(at)) back.has(at + " " + to) ? down.get(to).add(at) : down.get(at).add(to);
-    // Layers by the longest way: each box when all that lead to it are placed.
+    // Layers by the longest path: a box is placed once all boxes that lead to it are.
     const open = new Map(members.map((at) => [at, 0]));
     for (const at of members) for (const to of down.get(at)) open.set(to, open.get(to) + 1);
     const layer = new Map();
@@ -87,7 +87,7 @@ penstock.graphs = (() => {
       }
       wave = next;
     }
-    // Slots: of boxes, and of edges that pass by on their way to a later layer.
+    // Slots: for boxes, and for edges that pass through a layer.
     const layers = [];
     const slotIn = (depth, node) => {
       const slot = { depth, node, before: [], after: [], y: 0, x: 0, height: node === null ? 2 : HEIGHT };
@@ -119,7 +119,7 @@ penstock.graphs = (() => {
         number(one);
       }
     }
-    // Heights: as near to the neighbours as those above allow, all moved by what is left.
+    // Heights: as near to the neighbours as the boxes above allow, then all shifted by the mean remainder.
     const stack = (one, wanted) => {
       let free = -Infinity;
       one.forEach((slot, at) => { slot.y = Math.max(wanted[at], free); free = slot.y + slot.height + GAP; });
@@ -146,7 +146,7 @@ penstock.graphs = (() => {
       if (a === b) return { edge, points: [[right, own.y - top + 6], [right, own.y - top + HEIGHT - 6]] };
       const isForth = ways.has(a + " " + b);
       const way = ways.get(isForth ? a + " " + b : b + " " + a);
-      const aside = isForth ? 0 : HEIGHT / 2 - 6; // an edge back leaves and arrives near the lower border
+      const aside = isForth ? 0 : HEIGHT / 2 - 6; // a back edge leaves and arrives near the lower border
       const points = [[way[0].x + widthOf(nodes[way[0].node]), middle(way[0]) + aside]];
       for (const slot of way.slice(1)) {
         points.push([slot.x, middle(slot) + (slot.node === null ? 0 : aside)]);
@@ -162,7 +162,7 @@ penstock.graphs = (() => {
     };
   };
 
-  // A whole graph in its place: components below each other, then single boxes in rows.
+  // The layout of a whole graph: components below each other, then single boxes in rows.
   const layout = (nodes, edges) => {
     const [groups, singles] = components(nodes, edges);
     const boxes = [];
@@ -190,7 +190,7 @@ penstock.graphs = (() => {
 
   // ── neighbourhoods ────────────────────────────────────────────────────────────────────────────────────────────
 
-  // A graph with its arrows by box, forth and back.
+  // A graph with the outgoing and incoming arrows of each box.
   const graphOf = (nodes, edges) => {
     const forth = nodes.map(() => []);
     const back = nodes.map(() => []);
@@ -198,7 +198,7 @@ penstock.graphs = (() => {
     return { nodes, edges, forth, back };
   };
 
-  // What a box leads to and what leads to it, wave by wave, in each direction for itself: what else a neighbour calls is no
+  // What a box leads to and what leads to it, wave by wave, each direction separately: what else a caller calls is not a
   // neighbour, or everything would be one within three steps.
   const around = (graph, center, depth, kinds) => {
     const kept = new Set([center]);
@@ -220,7 +220,7 @@ penstock.graphs = (() => {
     return kept;
   };
 
-  // What of a graph is drawn: the boxes that are wanted, those that hang on one other and are many as one box, and no more than fit.
+  // The part of a graph that is drawn: the wanted boxes, at most MOST; many that share one single neighbour are folded into one.
   const drawn = (graph, wanted, center, unfolded) => {
     const arrows = graph.edges.filter(([a, b]) => wanted.has(a) && wanted.has(b));
     const beside = new Map([...wanted].map((at) => [at, new Set()]));
@@ -304,7 +304,7 @@ penstock.graphs = (() => {
     return made;
   };
 
-  // A figure with its controls: how deep, which kinds, how large; and all of it as a list, for who does not see it.
+  // A figure with controls for depth, kinds and size, and all of it as a list for readers who cannot see it.
   const figure = (data, caption, title) => {
     const places = new Map(data[0].map(([id], at) => [id, at]));
     const nodes = data[0].map(([, label, kind, page, line]) => ({ label, kind, page: page ? "programs/" + page : "", anchor: line ? "p" + line : "" }));
@@ -313,12 +313,12 @@ penstock.graphs = (() => {
       { center: nodes.length > WHOLE ? Math.max(main, 0) : null });
   };
 
-  // A graph that came as numbers with what they mean (wiring.py).
+  // A graph that was encoded as numbers with tables of their meanings (wiring.py).
   const ofTable = ({ kinds, verbs, nodes, edges }) => graphOf(
     nodes.map(([label, kind, page]) => ({ label, kind: kinds[kind] === "program" && !page ? "outside" : kinds[kind], page })),
     edges.map(([a, b, verb, sure, line]) => [a, b, sure > 0, verbs[verb], line]));
 
-  // The graph of the estate, loaded when it is wanted; without a page around the program that most lead to or from in that view.
+  // The estate's graph, loaded on demand; without a page it is centred on the program with the most arrows in that view.
   let estate = null;
   const ofEstate = async (page, caption, title) => {
     estate ??= ofTable(await load("estate.js", "estate"));
@@ -334,7 +334,7 @@ penstock.graphs = (() => {
   };
   const replaced = (figure, made) => { figure.replaceWith(made); made.dispatchEvent(new Event("shown")); };
 
-  // What stands where a graph will be: that of a page's neighbours goes on into the estate, that of the estate comes by itself.
+  // The figure of a graph: that of a page's neighbours offers to continue into the estate, that of the estate loads by itself.
   const shownAs = (data, caption, title, from) => {
     if (from !== "estate") {
       const made = figure(data, caption, title);
@@ -346,7 +346,7 @@ penstock.graphs = (() => {
     return made;
   };
 
-  // What touches a field or a paragraph of a program, from the graph that came with its source.
+  // What touches a field or a paragraph of a program, from the graph that its source file contains.
   const touches = (table, name) => {
     const graph = ofTable(table);
     const wanted = name.toUpperCase();
@@ -362,7 +362,7 @@ penstock.graphs = (() => {
     const told = element("span", { role: "status" });
     const list = element("ul");
     let image = null;
-    // The first line that says a sentence: of this page's source, or of the page of the program that it is about.
+    // A link to the first line that a sentence cites, on this page or on the page of the program that the sentence is about.
     const cited = (node, line) => (start.isOwn || node.page
       ? element("a", { class: "at", href: address(start.isOwn ? "" : node.page, "L" + line) }, String(line))
       : element("span", { class: "at" }, String(line)));
@@ -402,7 +402,7 @@ penstock.graphs = (() => {
       }));
       scroll();
     };
-    // A drawing that is larger than its frame begins where it can be seen: at its own box, or at the leftmost.
+    // A drawing larger than its frame is scrolled to its main box, or to the leftmost.
     const scroll = () => {
       const first = image.querySelector(".box.main") ?? [...image.querySelectorAll(".box")].reduce((a, b) => (b && (!a || b.x.baseVal.value < a.x.baseVal.value) ? b : a), null);
       if (!first) return;
@@ -422,7 +422,7 @@ penstock.graphs = (() => {
     tools.push(element("span", { class: "group" }, button("−", () => zoom(1 / 1.25), { "aria-label": "Smaller" }), button("+", () => zoom(1.25), { "aria-label": "Larger" }), button("Fit", () => zoom(0))));
     const made = element("figure", {}, element("div", { class: "tools" }, ...tools), canvas,
       element("details", { class: "aside" }, element("summary", {}, "As a list"), list), element("figcaption", {}, caption));
-    // Drawn when it stands on the page: before that nothing has a size.
+    // Drawn once it is on the page: before that nothing has a size.
     made.addEventListener("shown", draw, { once: true });
     canvas.addEventListener("wheel", (event) => { if (event.ctrlKey) { event.preventDefault(); zoom(event.deltaY < 0 ? 1.1 : 1 / 1.1); } }, { passive: false });
     made.center = acts.center;

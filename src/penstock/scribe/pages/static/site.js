@@ -1,17 +1,17 @@
 "use strict";
-// What a page does: it makes elements of its data, finds names, sorts and turns pages of tables, and shows sources on demand.
-// Law: a text of a program becomes a text node or the value of an attribute that is no address; no text is ever parsed as markup.
+// What a page does: it turns its data into elements, finds names, sorts and pages tables, and shows sources on demand.
+// Law: text of a program becomes a text node or the value of an attribute that is not an address; it is never parsed as markup.
 const penstock = (() => {
   const up = document.body.dataset.up;
   const here = document.body.dataset.here;
   const root = document.documentElement;
-  const ROWS = 100; // of a table that are shown at once
-  const HITS = 50; // of a search
-  const MANY = 48; // pieces of a cell: two dozen citations and what stands between
+  const ROWS = 100; // rows of a table shown at once
+  const HITS = 50; // hits of a search shown
+  const MANY = 48; // pieces of a cell: two dozen citations and their separators
 
   // ── elements ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-  // Attributes are set one by one, so that nothing of a text can become another attribute.
+  // Attributes are set one by one, so that no part of a text can become another attribute.
   const element = (name, attributes = {}, ...children) => {
     const made = document.createElement(name);
     for (const [key, value] of Object.entries(attributes)) if (value !== undefined && value !== false) made.setAttribute(key, value === true ? "" : value);
@@ -26,14 +26,14 @@ const penstock = (() => {
   const encode = (path) => path.split("/").map(encodeURIComponent).join("/");
   const address = (path, anchor = "") => (path ? up + encode(path) + ".html" : "") + (anchor ? "#" + encodeURIComponent(anchor) : "");
 
-  // What is packed in base64 and deflated, as a value.
+  // The value of JSON that was deflated and encoded in base64.
   const unpack = async (text) => {
     const bytes = Uint8Array.from(atob(text.trim()), (letter) => letter.charCodeAt(0));
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
     return JSON.parse(await new Response(stream).text());
   };
 
-  // A file beside the page that calls penstock[what] with what it holds: a page from disk may load scripts, and fetch nothing.
+  // Load a file of the site that calls penstock[what] with its content: a page from disk may load scripts but not fetch.
   const loads = new Map();
   const load = (path, what) => {
     if (!loads.has(path)) {
@@ -69,7 +69,7 @@ const penstock = (() => {
     t: ([text, tone]) => element("span", { class: "tag " + tone }, text),
   };
   const piece = (one) => (one === "\n" ? element("br") : typeof one === "string" ? one : PIECES[one[one.length - 1]](one));
-  // A cell of hundreds of citations shows the first of them, and all when asked.
+  // A cell with hundreds of citations shows the first of them, and all on demand.
   const pieces = (cell) => {
     if (cell.length <= MANY) return cell.map(piece);
     const more = button("and " + Math.ceil((cell.length - MANY) / 2) + " more", () => more.replaceWith(...cell.slice(MANY).map(piece)), { class: "rest" });
@@ -77,7 +77,7 @@ const penstock = (() => {
   };
   const textOf = (cell) => cell.map((one) => (typeof one === "string" ? one : one[0])).join("");
 
-  // What is in a cell of each kind of column, as the pieces that it is made of.
+  // The pieces of a cell, for each kind of column.
   const commas = (found) => found.flatMap((one, at) => (at && typeof one !== "string" ? [", ", one] : [one]));
   const cited = (at) => (typeof at === "string" ? at : typeof at === "number" ? [at, at, "", "l"] : [...at, "", "l"]);
   const CELLS = {
@@ -91,9 +91,9 @@ const penstock = (() => {
   // ── tables ────────────────────────────────────────────────────────────────────────────────────────────────────
 
   const order = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
-  const anchors = new Map(); // of rows, shown or not, to the table that can show them
+  const anchors = new Map(); // of rows, shown or not: each to the function that shows its row
 
-  // A table shows a page of its rows; those that are sorted or filtered are all of them.
+  // A table shows one page of its rows; sorting and filtering apply to all rows.
   const table = ([columns, numbers, ids, depths], title) => {
     const rows = columns.length === 0 ? [] : columns[0][2].map((_, at) =>
       [columns.map(([, kind, cells]) => CELLS[kind](cells[at])), ids[at] || "", depths[at] || 0]);
@@ -180,7 +180,7 @@ const penstock = (() => {
     document.body.dataset.told = "";
   };
 
-  // The lines of the source: a file of its own, read when somebody wants to see them.
+  // The lines of the source: a separate file, loaded on demand.
   let listed = null;
   const source = () => {
     listed ??= load(here.replace(/\.html$/, ".js"), "source").then(({ spans: shown, lines, graph }) => {
@@ -192,7 +192,7 @@ const penstock = (() => {
     return listed;
   };
 
-  // What touches a name of this program: its graph comes with the source.
+  // Show what touches a name of this program: the graph is in the source's file.
   const touch = async (name) => {
     const graph = await source();
     const made = graph && penstock.graphs.touches(graph, name);
@@ -216,7 +216,7 @@ const penstock = (() => {
     place.append(element("div", { class: "tools" }, input, names, button("Show", () => touch(input.value.trim()))), element("div", { class: "shown" }));
   };
 
-  // Where an address leads: to a line of the source, a row of a table that may be on another page of it, or a heading.
+  // Go to the address's fragment: a line of the source, a row of a table, possibly on another page of it, or a heading.
   const go = async () => {
     const wanted = decodeURIComponent(location.hash.slice(1));
     if (!wanted) return;
@@ -235,7 +235,7 @@ const penstock = (() => {
   };
   addEventListener("hashchange", go);
 
-  // Light or dark, remembered where the browser lets a page from disk remember.
+  // Light or dark, remembered if the browser gives a page from disk storage.
   const theme = document.getElementById("theme");
   const remember = (value) => { try { localStorage.setItem("theme", value); } catch { /* not here */ } };
   try { const kept = localStorage.getItem("theme"); if (kept) root.dataset.theme = kept; } catch { /* not here */ }
@@ -254,8 +254,8 @@ const penstock = (() => {
   let index = null;
   let shown = [];
   let at = -1;
-  // All names in one text, a line each: a browser finds a word in ten million letters in the time of a frame, and in an array of
-  // three hundred thousand it does not.
+  // All names in one text, one per line: a browser finds a word in ten million characters within a frame, but not in an array of
+  // three hundred thousand names.
   const want = () => {
     if (index) return;
     index = {};
@@ -267,7 +267,7 @@ const penstock = (() => {
       look();
     });
   };
-  const entryAt = (place) => { // the last name that starts at or before it
+  const entryAt = (place) => { // the last name that starts at or before that place
     let low = 0;
     let high = index.starts.length - 1;
     while (low < high) {
@@ -286,11 +286,11 @@ const penstock = (() => {
     }
     return worst;
   };
-  const MOST = 20000; // names that are ranked: a letter or two are in all of them
+  const MOST = 20000; // names that are ranked: one or two letters match nearly all names
   const hitsOf = (words) => {
     const hits = [];
     const longest = words.reduce((a, b) => (b.length > a.length ? b : a));
-    // First names that begin with the word, then those that hold it: where there are too many, the better ones are among them.
+    // First names that begin with the word, then those that contain it: if there are too many, the better ones are included.
     const seen = new Set();
     for (const wanted of ["\n" + longest, longest]) {
       for (let place = index.text.indexOf(wanted); place >= 0 && seen.size < MOST; ) {
