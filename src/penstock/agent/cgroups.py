@@ -23,7 +23,7 @@ _FILES = {"pids": ("pids.max",), "memory": ("memory.max", "memory.limit_in_bytes
 
 
 def make(limits: dict[str, int]) -> dict[str, str]:
-    """Make groups with limits, and return their folders by controller; a controller that cannot be had is missing.
+    """Make groups with limits, and return their folders by controller; a controller that is not available is missing.
 
     Args:
         limits: what is bounded: `pids` in processes (threads count), `memory` in bytes.
@@ -47,7 +47,7 @@ def enter(folder: str) -> None:
 
 
 def remove(folders: list[str]) -> None:
-    """Remove groups whose processes have ended; one that cannot be removed is left for the next who makes one."""
+    """Remove groups whose processes have ended; one that cannot be removed is left for the next `make`."""
     # The last process may have been reaped and still be counted for an instant.
     until = time.monotonic() + _REMOVED_SECONDS
     for folder in set(folders):
@@ -98,7 +98,7 @@ def _places(controller: str) -> list[str]:
             if (controllers and controller not in controllers.split(",")) or mount is None:
                 continue
             root, point = mount
-            # In a container the mount may show a part of the hierarchy alone.
+            # In a container the mount may show only a part of the hierarchy.
             inner = path.removeprefix(root).strip("/") if root != "/" else path.strip("/")
             own = os.path.join(point, inner) if inner else point
             found.append(own)
@@ -108,7 +108,7 @@ def _places(controller: str) -> list[str]:
 
 
 def _mounts() -> dict[str, tuple[str, str]]:
-    """Return (root, mount point) of each hierarchy, by controller; version 2's by the empty name."""
+    """Return (root, mount point) of each hierarchy, by controller; version 2's under the empty name."""
     mounts: dict[str, tuple[str, str]] = {}
     for line in _read("/proc/self/mountinfo"):
         fields, _, rest = line.partition(" - ")

@@ -18,7 +18,7 @@ class ChildFigures(NamedTuple):
     description: str
     """The work that a child agent was given, in its parent's words."""
     outcome: str
-    """How a child agent ended; `open` where it has not."""
+    """How a child agent ended; `open` if it has not."""
     turns: int
     """Answers of its model."""
     spent_tokens: int
@@ -33,7 +33,7 @@ class BudgetFigures(NamedTuple):
     granted_tokens: int
     spent_tokens: int
     left_tokens: int
-    """What nobody has spent and no child holds."""
+    """Tokens that nobody has spent and no child holds."""
 
 
 def child_figures(store: Store, session_id: str) -> list[ChildFigures]:
@@ -56,7 +56,7 @@ def child_figures(store: Store, session_id: str) -> list[ChildFigures]:
 
 
 def budget_figures(store: Store, session_id: str) -> BudgetFigures | None:
-    """Return what all agents of a session may spend and have spent; None where it has no budget."""
+    """Return what all agents of a session may spend and have spent; None if it has no budget."""
     tree = spending_of(store, session_id)
     if tree is None:
         return None

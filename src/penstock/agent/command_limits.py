@@ -17,14 +17,14 @@ from penstock.text import escape
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-# A build with a process for each of many processors, and tests beside it, have some hundreds; a fork bomb has no end.
+# A build with one process per processor on a large machine, with tests next to it, has some hundreds; a fork bomb has no end.
 MAX_PROCESSES = 1_024
-"""Processes and threads of a command at once, where nobody says."""
+"""Default limit of a command's processes and threads at once."""
 # The usual hard limit of a system is higher, its soft limit 1,024.
 MAX_OPEN_FILES = 4_096
-"""Open files of each process of a command, where nobody says."""
+"""Default limit of open files of each process of a command."""
 MAX_FILE_BYTES = 8 << 30
-"""The size of a file that a command writes, where nobody says."""
+"""Default limit of the size of a file that a command writes."""
 VARIABLES = {
     "processes": "PENSTOCK_COMMAND_PROCESSES",
     "memory-bytes": "PENSTOCK_COMMAND_MEMORY_BYTES",
@@ -45,7 +45,7 @@ def command_limits(given: Iterable[str] = (), environment: Mapping[str, str] | N
         environment: Variables; None takes those of the process.
 
     Raises:
-        CallerError: There is no limit of that name, or N is no whole number above 0.
+        CallerError: There is no limit of that name, or N is not a whole number above 0.
     """
     environment = os.environ if environment is None else environment
     chosen = dict(zip(VARIABLES, (MAX_PROCESSES, default_memory_bytes(), MAX_OPEN_FILES, MAX_FILE_BYTES), strict=True))
@@ -59,7 +59,7 @@ def command_limits(given: Iterable[str] = (), environment: Mapping[str, str] | N
 
 
 def default_memory_bytes() -> int:
-    """Return three quarters of the memory of this machine, in bytes; what a command may take where nobody says."""
+    """Return three quarters of the memory of this machine, in bytes: what a command may take by default."""
     if sys.platform == "win32":
         raise CallerError("Commands cannot be confined here, and are not run unconfined. That takes Linux.")
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 3 // 4
@@ -67,7 +67,7 @@ def default_memory_bytes() -> int:
 
 def _number(where: str, text: str) -> int:
     """Return a whole number above 0."""
-    # 19 digits: what the kernel takes has 63 bits.
+    # 19 digits: the kernel's values have 63 bits.
     if not (text.isascii() and text.isdecimal() and len(text) < 19 and int(text) > 0):
         raise CallerError(f"{where} takes a whole number above 0, not {escape.clip(text, 40)!r}")
     return int(text)

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from penstock.workspace.root import Root
 
 UNKNOWN = "?"
-"""Stands for the digest of content that nobody looked at before it was changed."""
-# What a package manager or a cache puts there is nobody's work, and there are ten thousands of it.
+"""The digest of content that nobody read before it was changed."""
+# Files that a package manager or a cache puts there are nobody's work, and there are tens of thousands of them.
 _LEFT_OUT = frozenset(
     {
         *(".git", "node_modules", "site-packages", ".venv", "venv", ".tox", ".nox", "__pycache__"),
@@ -39,10 +39,12 @@ _LEFT_OUT = frozenset(
 )
 _WORKED_ON = Selection(None, lambda _, names: [name for name in names if name not in _LEFT_OUT], recursive=True)
 _LOOK_SECONDS = 2.0
-"""How long the tree is looked at before a command, and after it."""
-# A second of reading, once: what has the same status at the next look is not read again.
+"""How long the tree is scanned before a command, and after it."""
+# A second of reading, once: a file with the same status at the next look is not read again.
 _MAX_HASHED_BYTES = 256 << 20
-"""How much content is read before a command, so that a file whose times alone change is known. Small files come first."""
+"""How much content is read before a command, so that a file of which only the times change is recognised. Small files come
+first.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +53,7 @@ class ChangedFile:
 
     path: str
     found: str
-    """SHA-256 of the content, empty for no file, `UNKNOWN` where nobody looked."""
+    """SHA-256 of the content, empty for no file, `UNKNOWN` if nobody looked."""
     turn: int | None = None
     """The turn of the newest change."""
 
@@ -70,16 +72,16 @@ class TreeSnapshot:
 
 
 def look(root: Root, *, with_digests: bool, known: TreeSnapshot | None = None) -> TreeSnapshot:
-    """Return what the files beneath a root are now, ignored ones too; packages that are installed and caches are left out.
+    """Return the present state of the files beneath a root, including ignored ones; installed packages and caches are left out.
 
     Args:
         root: the root.
         with_digests: whether contents are read.
-        known: an earlier look: what has the same status since is not read again.
+        known: an earlier look: a file with the same status since is not read again.
     """
     statuses: dict[str, tuple[int, ...]] = {}
     try:
-        # Ignored files too: a command makes what is ignored as a rule, such as what it builds.
+        # Ignored files too: what a command makes is usually ignored, such as build output.
         walk = Walk(
             root,
             ".",
@@ -127,7 +129,7 @@ def between(root: Root, before: TreeSnapshot, after: TreeSnapshot) -> tuple[Chan
     changed = []
     for path in sorted(before.statuses.keys() | after.statuses.keys()):
         known, now = before.statuses.get(path), after.statuses.get(path)
-        # A look that did not come to its end says nothing of files that it does not have.
+        # An incomplete look says nothing of files that it does not have.
         if known == now or (known is None and not before.is_whole) or (now is None and not after.is_whole):
             continue
         found = "" if known is None else before.digests.get(path, UNKNOWN)
@@ -137,9 +139,9 @@ def between(root: Root, before: TreeSnapshot, after: TreeSnapshot) -> tuple[Chan
 
 
 def changed_since(root: Root, seconds: float) -> tuple[ChangedFile, ...]:
-    """Return the files that were made, written or moved since a time: what there is to see of a command that a kill cut off.
+    """Return the files that were made, written or moved since a time: the visible effects of a command that a kill cut off.
 
-    Nobody looked behind it, so that what it removed is not among them, and what people did since then is.
+    Nobody compared the tree after it, so files that it removed are missing, and what people did since then is included.
 
     Args:
         root: the root.
@@ -151,13 +153,13 @@ def changed_since(root: Root, seconds: float) -> tuple[ChangedFile, ...]:
 
 
 def handed_on(root: Root, handoff: Handoff) -> tuple[ChangedFile, ...]:
-    """Return the files that the sessions before one had changed, as far as they lie beneath its root.
+    """Return the files that earlier sessions of a handoff had changed, if they are beneath its root.
 
     Args:
         root: the root.
-        handoff: what it begins with.
+        handoff: what the session begins with.
     """
-    # What an event says comes first, then paths alone, as other writers have them.
+    # Events come first, then bare paths, as other writers have them.
     events = (*handoff.file_history, *(FileEvent(path=path) for path in handoff.modified_files))
     found: dict[str, ChangedFile] = {}
     for event in events:
@@ -167,7 +169,7 @@ def handed_on(root: Root, handoff: Handoff) -> tuple[ChangedFile, ...]:
             path = escape.show_name(root.relative(event.path))
         except ToolError:
             continue
-        # Of a file that is not there and of which nothing is known, nothing is said: its path may be one of another folder.
+        # A file that does not exist and of which nothing is known is left out: its path may be one of another folder.
         if path not in found and (event.digest or event.action == "deleted" or digest_of(root, path)):
             before = "" if event.action == "created" else event.found or UNKNOWN
             found[path] = ChangedFile(path=path, found=before)
@@ -175,7 +177,7 @@ def handed_on(root: Root, handoff: Handoff) -> tuple[ChangedFile, ...]:
 
 
 def digest_of(root: Root, path: str) -> str:
-    """Return SHA-256 of a file as it is; empty where there is none that can be read."""
+    """Return SHA-256 of a file as it is; empty if there is none that can be read."""
     try:
         opened = root.open_file(root.relative(path))
     except ToolError:
@@ -205,7 +207,7 @@ class DiskChanges:
         self.note(*files)
 
     def note(self, *files: ChangedFile) -> None:
-        """Remember changes; of each file what was found before the first one counts."""
+        """Record changes; for each file, the content found before the first change counts."""
         for file in files:
             first = self._files.pop(file.path, file)
             self._files[file.path] = replace(first, turn=file.turn)
@@ -222,7 +224,7 @@ class DiskChanges:
         return tuple(made)
 
     def corrected(self, handoff: Handoff) -> Handoff:
-        """Return a handoff whose files are those on the disk, instead of those that calls spoke of."""
+        """Return a handoff whose files are those on the disk, instead of those that calls mentioned."""
         events = self.events()
         paths = tuple(event.path for event in events)
         active = tuple(path for path in paths if path in handoff.active_files)

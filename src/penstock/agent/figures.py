@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from penstock.store import JournalRecord, Store
     from penstock.wires import Entry
 
-# Of source code 3.6 to 4.6 bytes a token are usual under o200k: with fewer bytes a token, more would have been saved.
+# Source code usually has 3.6 to 4.6 bytes a token under o200k: with fewer bytes a token, more would have been saved.
 BYTES_PER_TOKEN = 4
-"""Bytes that are taken for a token where only the size of a file is known."""
+"""Bytes counted as one token if only the size of a file is known."""
 _PROMPT_CHARS = 200
 _READING = frozenset({"view", "read_file"})
 UNREADABLE = (
@@ -50,7 +50,7 @@ UNREADABLE = (
     ValueError,
     AttributeError,
 )
-"""What a record of another version may lead to."""
+"""Errors that a record of another version may cause."""
 _ROLES = {"system": "instructions", "user": "user", "assistant": "assistant", "tool": "results"}
 
 
@@ -61,11 +61,11 @@ class TokenSource(NamedTuple):
     """Where tokens come from."""
 
     name: str
-    """`instructions`, `tools`, `user`, `assistant`, `results`, `notes` (which stand for what was cut) or `handoff`
-    (what a fresh start begins with).
+    """`instructions`, `tools`, `user`, `assistant`, `results`, `notes` (placeholders for what was cut) or `handoff` (what a
+    fresh start begins with).
     """
     tool: str = ""
-    """Whose results; empty for other sources."""
+    """The tool that returned the results; empty for other sources."""
 
 
 _HANDOFF = TokenSource("handoff")
@@ -78,7 +78,7 @@ class TokenFlow:
     came_tokens: int = 0
     """How many tokens of a source came into the window."""
     cut_tokens: int = 0
-    """How many tokens were taken from a source."""
+    """How many tokens of a source were removed."""
     sent_tokens: int = 0
     """How many tokens of a source all answered requests sent, each request counted anew."""
 
@@ -103,7 +103,7 @@ class TaskRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerRecord:
-    """One answer of the model: what its request took, and how long it was waited for."""
+    """One answer of the model: what its request took, and how long the answer took."""
 
     session: str
     number: int
@@ -113,16 +113,14 @@ class AnswerRecord:
     request_tokens: int
     """What the request took."""
     is_reported: bool
-    """Whether the provider says so; else it is our estimate."""
+    """Whether the provider reported the size; else it is our estimate."""
     window_tokens: int
     limits: Limits
-    """What the session was held to when it asked."""
+    """The session's limits when it asked."""
     seconds: float | None
-    """Seconds from the record before an answer to the answer; None where the clock went back."""
+    """Seconds from the previous record to the answer; None if the clock went back."""
     kind: Kind = "analysis"
-    """The kind of work, by what its calls did: `generation` made a file, `refactoring` changed one, `analysis` did
-    neither.
-    """
+    """The kind of work, by what its calls did: `generation` made a file, `refactoring` changed one, `analysis` did neither."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,11 +132,11 @@ class Read:
     path: str
     version: str
     first_line: int | None
-    """The first line shown, 1-based; None where none was."""
+    """The first line shown, 1-based; None if none was."""
     last_line: int | None
-    """The last line shown, inclusive; None where none was."""
+    """The last line shown, inclusive; None if none was."""
     size_bytes: int | None
-    """The size of the whole file; None where the page did not say."""
+    """The size of the whole file; None if the page did not say."""
     is_repeated: bool
     """Whether this session was shown the same lines of the same version before."""
 
@@ -154,28 +152,28 @@ class CallRecord:
 
     tool: str
     outcome: Literal["done", "failed", "not run"]
-    """`not run` where the person interrupted the work before it."""
+    """`not run` if the person interrupted the work before it."""
     result_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
-    """Something was taken from view."""
+    """Something was removed from view."""
 
     session: str
     after_answer: int
-    """After how many answers of its session."""
+    """Number of the session's answers before the cut."""
     strategy: str
     freed_tokens: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandoffRecord:
-    """A session began afresh with a handoff."""
+    """A session started afresh with a handoff."""
 
     session: str
     after_answer: int
-    """After how many answers of its session."""
+    """Number of the session's answers before the handoff."""
     reason: str
     evidence: str
     """Why a handoff was due: `30 turns`."""
@@ -187,16 +185,16 @@ class RefusalRecord:
     """A request that a provider refused as too large."""
 
     severity: str
-    """How far above its limit a request was, as `classify_overflow` has it."""
+    """How far a request was above its limit, by `classify_overflow`."""
     remedy: str = ""
-    """The strategy, or `handoff`, that came next; empty where nothing did."""
+    """The strategy, or `handoff`, that came next; empty if nothing did."""
     is_recovered: bool = False
-    """Whether an answer to that request came at last."""
+    """Whether that request was finally answered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unread:
-    """Where the reading of a session had to stop: all before is counted."""
+    """Where the reading of a session had to stop; everything before is counted."""
 
     session: str
     newest_sound: int | None
@@ -216,13 +214,13 @@ class Times(NamedTuple):
     longest_seconds: float
     faster: int
     usual: int
-    """How many were as long as is usual for it; `faster` and `slower` are the others."""
+    """How many took the usual time for it; `faster` and `slower` are the others."""
     slower: int
 
 
 class Savings(NamedTuple):
-    """What was not sent because pages were shown and not whole files: about the files' tokens, once each version, and
-    the pages'.
+    """Tokens saved by showing pages instead of whole files: approximate tokens of the files, each version once, and of the
+    pages.
     """
 
     files: int
@@ -231,13 +229,13 @@ class Savings(NamedTuple):
 
     @property
     def saved_tokens(self) -> int:
-        """The difference; below 0 where small files were read again and again."""
+        """The difference; below 0 if small files were read repeatedly."""
         return self.whole_tokens - self.shown_tokens
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stats:
-    """What happened in some sessions: facts in the order of their journals, and figures that follow from them."""
+    """What happened in some sessions: facts in the order of their journals, and figures derived from them."""
 
     sessions: tuple[str, ...] = ()
     records: int = 0
@@ -255,11 +253,11 @@ class Stats:
     handoffs: tuple[HandoffRecord, ...] = ()
     refusals: tuple[RefusalRecord, ...] = ()
     faults: tuple[str, ...] = ()
-    """The kind of each failure of a provider that was no refusal."""
+    """The kind of each failure of a provider other than a refusal."""
     waits: tuple[float, ...] = ()
     """How long the session waited each time, in seconds."""
     unread: tuple[Unread, ...] = ()
-    """Where the reading of a session had to stop; empty where all was understood."""
+    """Where the reading of a session had to stop; empty if everything was understood."""
 
     @property
     def flow(self) -> TokenFlow:
@@ -289,14 +287,14 @@ class Stats:
 
     @property
     def savings(self) -> Savings:
-        """What pages saved against a tool that shows every file as a whole."""
+        """What pages saved compared with a tool that shows every file as a whole."""
         files = {(read.session, read.path, read.version): read.size_bytes or 0 for read in self.reads}
         whole = -(-sum(files.values()) // BYTES_PER_TOKEN)
         return Savings(files=len(files), whole_tokens=whole, shown_tokens=sum(self._read_tokens))
 
     @property
     def response_times(self) -> tuple[Times, ...]:
-        """Response times by kind of work, for the kinds that there were."""
+        """Response times by kind of work, for the kinds that occurred."""
         made: list[Times] = []
         for kind in KINDS:
             seconds = [a.seconds for a in self.answers if a.kind == kind and a.seconds is not None]
@@ -323,7 +321,7 @@ def together(several: Iterable[Stats]) -> Stats:
     for known in fields(Stats):
         values = [getattr(one, known.name) for one in each]
         if known.name != "flows":
-            # At once: a tuple that is made anew with each session takes the time of their number squared.
+            # All at once: building a new tuple with each session would take time quadratic in their number.
             made[known.name] = sum(values) if isinstance(known.default, int) else tuple(chain.from_iterable(values))
     return Stats(**made, flows=flows)
 
@@ -332,15 +330,15 @@ def together(several: Iterable[Stats]) -> Stats:
 
 
 def stats_of(store: Store, session_id: str) -> Stats:
-    """Return what the journal says of one session. Where it is damaged or not understood, all before, and `unread` says
-    why.
+    """Return what the journal says of one session. If it is damaged or not understood, everything before that point is counted, and
+    `unread` says why.
 
     Args:
         store: where the journal is.
         session_id: the session.
 
     Raises:
-        StoreFault: where the store cannot be read at all.
+        StoreFault: if the store cannot be read at all.
     """
     reading: _Reading | None = None
     newest: int | None = None
@@ -394,7 +392,7 @@ class _Reading:
         self._rewritten()
 
     def take(self, record: JournalRecord) -> None:
-        """Count one record more."""
+        """Count one more record."""
         data: Any = record.data
         if record.type == SEEN:
             for act in data["acts"]:
@@ -407,7 +405,7 @@ class _Reading:
         self._at = record.at
 
     def stats(self) -> Stats:
-        """Return what there is to say so far."""
+        """Return the figures so far."""
         state = self._session.state
         flows = {
             source: TokenFlow(
@@ -460,18 +458,18 @@ class _Reading:
                 self._faults.append(str(event.kind))
             case ev.Ticked():
                 until = before.faults.blocked_until(before.now_seconds)
-                if until is not None:  # it slept at most until then; what is later is a pause
+                if until is not None:  # it slept at most until then; anything later is a pause
                     self._waits.append(max(0.0, min(event.now_seconds, until) - before.now_seconds))
             case _:
                 pass
-        # Those two rewrite the view as a whole and have counted it; every other event only adds entries.
+        # Those two rewrite the whole view and have counted it; every other event only adds entries.
         if not isinstance(event, ev.Compacted | ev.HandedOff):
             self._grown(before, after, event)
 
     def _prompted(self, after: State) -> None:
         """Count a task."""
         asked = after.transcript.newest_user()
-        # What a session tells its model beside a prompt is no part of the task.
+        # What a session tells its model along with a prompt is not part of the task.
         prompt = "" if asked is None else (of_person(asked.text) or asked.text.partition("\n")[0])[:_PROMPT_CHARS]
         self._tasks.append(TaskRecord(session=self._name, number=len(self._tasks) + 1, prompt=prompt))
         self._open_refusals = 0  # what is answered from here on is another request
@@ -503,7 +501,7 @@ class _Reading:
         self._handed_on = sum(entry.role == "system" for entry in after.transcript.entries)
         former = self._view[_HANDOFF]
         freed = self._rewritten()
-        replaced = min(former, self._view[_HANDOFF])  # nothing of the former one is left, however alike they are
+        replaced = min(former, self._view[_HANDOFF])  # nothing of the former one is left, however similar they are
         self._came[_HANDOFF] += replaced
         self._cut[_HANDOFF] += replaced
         self._handoffs.append(
@@ -517,16 +515,16 @@ class _Reading:
         )
 
     def _remedied(self, remedy: str) -> None:
-        """Remember how the newest refusal was met; of several steps the first is what was tried."""
+        """Record how the newest refusal was cured; of several steps the first is what was tried."""
         if self._open_refusals and not self._refusals[-1].remedy:
             self._refusals[-1] = replace(self._refusals[-1], remedy=remedy)
 
     def _seen(self, act: Mapping[str, Any]) -> None:
         """Count what a tool showed or changed."""
-        Ledger(limits=NO_LIMITS).after(act)  # raises for what is no act
+        Ledger(limits=NO_LIMITS).after(act)  # raises for an invalid act
         if act["did"] != "read":
             kind: Kind = "generation" if act["did"] == "created" else "refactoring"
-            # An answer that made a file and changed another is generation: the larger cap holds.
+            # An answer that made a file and changed another is generation: the larger cap applies.
             if self._answers and self._answers[-1].kind != "generation":
                 self._answers[-1] = replace(self._answers[-1], kind=kind)
             return
@@ -549,7 +547,7 @@ class _Reading:
     # ── sizes ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _grown(self, before: State, after: State, event: Event) -> None:
-        """Count what an event has added to the transcript, and how the calls ended that it answers."""
+        """Count what an event has added to the transcript, and how the calls that it answers ended."""
         names = {call.id: call.name for call in before.open_calls}
         sizes: Counter[str] = Counter()
         for entry in after.transcript.entries[len(before.transcript.entries) :]:
@@ -573,7 +571,7 @@ class _Reading:
             )
 
     def _rewritten(self) -> int:
-        """Count the view anew after something was taken from it, and return what that freed."""
+        """Recount the view after something was removed from it, and return the freed tokens."""
         transcript = self._session.state.transcript
         counter = self._session.counter
         view: Counter[TokenSource] = Counter()
@@ -583,8 +581,8 @@ class _Reading:
         for entry in transcript.visible():
             for source, tokens, _ in self._sizes(entry):
                 view[source] += tokens
-        # Counters subtract per source and keep what is above 0: notes that came and results that went are both counted,
-        # though the sum only shows their difference.
+        # Counters subtract per source and keep what is above 0: notes that came and results that went are both counted, though the
+        # sum shows only their difference.
         self._came.update(view - self._view)
         self._cut.update(self._view - view)
         freed = sum(self._view.values()) - sum(view.values())
@@ -592,9 +590,9 @@ class _Reading:
         return freed
 
     def _sizes(self, entry: Entry) -> Iterator[tuple[TokenSource, int, str]]:
-        """Yield what each part of an entry takes, of which source it is, and the call that it answers."""
+        """Yield the size of each part of an entry, its source, and the call that it answers."""
         name = "notes" if entry.is_note else _ROLES[entry.role]
-        # A fresh transcript begins with two messages of ours, behind the instructions: the handoff, and "noted".
+        # A fresh transcript begins with two messages of ours after the instructions: the handoff, and "noted".
         if self._handed_on is not None and self._handed_on <= entry.index < self._handed_on + 2:
             name = _HANDOFF.name
         framed = TokenSource(name), ""

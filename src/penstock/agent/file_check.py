@@ -34,23 +34,23 @@ if TYPE_CHECKING:
     from penstock.workspace.root import OpenFile, Root
 
 Kind = Literal["file", "missing", "other", "unreadable"]
-"""What stands at a path; `other` is what stands in a file's place and is none: a folder, a FIFO, a device."""
+"""What is at a path; `other` is anything but a regular file: a folder, a FIFO, a device."""
 State = Literal["same", "changed", "missing", "new", "unreadable"]
-"""What became of a file since the snapshot."""
+"""What happened to a file since the snapshot."""
 STATES: tuple[State, ...] = get_args(State)
 """All states, in the order in which a report counts them."""
 
-# FAT counts in steps of 2 s, ext3 and HFS+ of 1 s, a Linux kernel of 1 to 10 ms.
+# FAT stores times in steps of 2 s, ext3 and HFS+ of 1 s, a Linux kernel of 1 to 10 ms.
 GRANULARITY_NS = 2_000_000_000
-"""How old a file's times have to be before any later write must change them, in nanoseconds."""
+"""How old a file's times have to be so that any later write must change them, in nanoseconds."""
 _BLOCK_BYTES = 1 << 20
 _ATTEMPTS = 3
-"""How often a file is read that is being written meanwhile."""
+"""How often a file that is being written meanwhile is read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tracked:
-    """One file as the session knew it; what a checkpoint writes down.
+    """One file as the session knew it; the entry in a checkpoint.
 
     Raises:
         CallerError: from `from_dict`, for anything that `to_dict` did not write.
@@ -61,19 +61,19 @@ class Tracked:
     """What the session did with a file, as its ledger says."""
     kind: Kind = "file"
     reason: str = ""
-    """Why a file was not read; empty where it was."""
+    """Why a file was not read; empty if it was."""
     size_bytes: int | None = None
     mtime_ns: int | None = None
     ctime_ns: int | None = None
-    """When a file's inode changed: nobody can set this time, so it tells a file whose other times were put back."""
+    """When a file's inode changed: nobody can set this time, so it reveals a file whose other times were reset."""
     mode: int | None = None
     """The file's permissions."""
     sha256: str = ""
-    """The digest of its content; empty where it was not read."""
+    """The digest of its content; empty if it was not read."""
     unix_sha256: str = ""
-    """The digest of the content with LF for every CRLF; empty where there is no carriage return."""
+    """The digest of the content with LF for every CRLF; empty if there is no carriage return."""
     target: str = ""
-    """Where the file really lies, relative to the root, if a link leads there; else empty."""
+    """The file's real location, relative to the root, if a link leads there; else empty."""
     is_settled: bool = False
     """Whether a file's times were old enough, when it was read, that any later write had to change them."""
     is_known: bool = True
@@ -111,7 +111,7 @@ class Tracked:
 
 
 def _fits(value: Any, annotation: str) -> bool:
-    """Return whether a value is what a field with that annotation takes."""
+    """Return whether a value is valid for a field with that annotation."""
     match annotation:
         case "int | None":
             return value is None or (type(value) is int and value >= 0)
@@ -124,12 +124,12 @@ def _fits(value: Any, annotation: str) -> bool:
 
 
 class Verified(NamedTuple):
-    """What became of one file, and why that is said."""
+    """The outcome for one file, with the reason."""
 
     tracked: Tracked
     state: State
     reason: str = ""
-    """What differs in a file, or why that cannot be told; empty where there is nothing to say."""
+    """What differs in a file, or why that cannot be determined; empty if there is nothing to say."""
 
     @property
     def must_be_read(self) -> bool:
@@ -149,22 +149,22 @@ def snapshot(
         place: the root.
         paths: which files; `ledger.files` are all that it has.
         ledger: what the session knows.
-        deadline: when to stop reading; None is that of one walk. What was not read by then is `unreadable`, and will be
-            when it is verified.
+        deadline: when to stop reading; None is that of one walk. What was not read by then is `unreadable`, and will still be when
+            it is verified.
 
     Returns:
         A file for each path, in the order of the paths.
     """
     root, until = _root(place), deadline or Deadline(WALK_SECONDS)
     known = {file.path: file for file in map(ledger.file, paths)}
-    # The smallest first: one large file must not take the time of all the others.
+    # The smallest first: one large file must not use up the time of all the others.
     smallest_first = sorted(known.values(), key=lambda file: file.size_bytes or 0)
     made = {file.path: _tracked(file, *_look(root, file.path, until)) for file in smallest_first}
     return tuple(made[path] for path in known)
 
 
 def _tracked(file: KnownFile, found: Tracked, version: str) -> Tracked:
-    """Return what was found, as what the session knows of it."""
+    """Return what was found, combined with what the session knows of it."""
     if file.role == "deleted" or found.kind == "missing":
         is_known = (file.role == "deleted" or not file.version) and found.kind == "missing"
     elif file.digest:
@@ -177,14 +177,14 @@ def _tracked(file: KnownFile, found: Tracked, version: str) -> Tracked:
 def verify(
     place: Workspace | Root, tracked: Iterable[Tracked], *, strict: bool = False, deadline: Deadline | None = None
 ) -> tuple[Verified, ...]:
-    """Return what became of each file since the snapshot, in the same order.
+    """Return the outcome for each file since the snapshot, in the same order.
 
     A file whose size and times are those of the snapshot is not read, if they were old enough then.
 
     Args:
         place: the root; it may be another folder than at the snapshot.
         tracked: the snapshot.
-        strict: whether every file is read, which finds a write through a memory map too.
+        strict: whether every file is read, which also finds a write through a memory map.
         deadline: when to stop reading; None is that of one walk. What was not read by then is `unreadable`.
     """
     root, until, files = _root(place), deadline or Deadline(WALK_SECONDS), list(tracked)
@@ -194,7 +194,7 @@ def verify(
 
 
 def _verified(root: Root, was: Tracked, strict: bool, deadline: Deadline) -> Verified:
-    """Return what became of one file, against what the session knew of it and not only against the checkpoint."""
+    """Return the outcome for one file, compared with what the session knew of it and not only with the checkpoint."""
     now, _ = _look(root, was.path, deadline, None if strict else was)
     state, reason = _compared(was, now)
     if state == "same" and not was.is_known:
@@ -213,13 +213,13 @@ def _compared(was: Tracked, now: Tracked) -> tuple[State, str]:
         return "changed", now.reason
     if now.size_bytes is None or (was.size_bytes is None and not was.sha256):  # one of them could not even be opened
         return "unreadable", now.reason or _NOT_READ_THEN
-    # Of a file that another's handoff names nothing may be known but its digest.
+    # For a file named by a foreign handoff, possibly nothing but its digest is known.
     if was.size_bytes is not None and was.target != now.target:
         return "changed", _lies_at(was.target, now.target)
     if was.sha256 and now.sha256:
         if was.sha256 == now.sha256:
             return "same", "" if was.mode in {None, now.mode} else _other_mode(was.mode or 0, now.mode or 0)
-        # Without a carriage return a content is its own form with LF, so either digest may stand for it.
+        # Content without a carriage return is its own LF form, so either digest may represent it.
         if (was.unix_sha256 or was.sha256) == (now.unix_sha256 or now.sha256):
             return "changed", _OTHER_LINE_ENDS
     if was.size_bytes is not None and was.size_bytes != now.size_bytes:
@@ -244,7 +244,7 @@ def _other_mode(then: int, now: int) -> str:
 
 
 def _lies_at(then: str, now: str) -> str:
-    """Return what is said of a link that was swapped in, led elsewhere, or gave way to a file."""
+    """Return the message about a link that was swapped in, now leads elsewhere, or was replaced by a file."""
     if not now:
         return f"it was a link to {escape.shorten(then)} and is a file of its own"
     return f"it is a link to {escape.shorten(now)}" + (f" and was one to {escape.shorten(then)}" if then else "")
@@ -263,14 +263,12 @@ def _root(place: Workspace | Root) -> Root:
 
 
 def _look(root: Root, path: str, deadline: Deadline, was: Tracked | None = None) -> tuple[Tracked, str]:
-    """Return the file as it is now, and its version; where nothing was written since `was`, the content is taken from
-    there.
-    """
+    """Return the file as it is now, and its version; if nothing was written since `was`, its digests are reused."""
     relative, now = b"", Tracked(path=path, kind="unreadable")
     try:
         relative = root.relative(path)
         for _ in range(_ATTEMPTS):
-            # Taken before the look: what is written after it has a later time, or was not settled.
+            # Taken before the look: anything written after it has a later time, or was not settled.
             at_ns = time.time_ns()
             file = root.open_file(relative)
             try:
@@ -281,8 +279,8 @@ def _look(root: Root, path: str, deadline: Deadline, was: Tracked | None = None)
                 digests = _digests(source, deadline)
                 if digests is None:
                     return replace(now, reason=_NO_TIME_TO_READ), ""
-                # The same size and times before and after: else the digest would be of two halves, that of no file, and
-                # the file is read again.
+                # The size and times must be the same before and after: otherwise the digest would mix two contents, and the file is
+                # read again.
                 if _stamp(now) == _stamp(_opened(root, path, file._replace(status=os.fstat(file.descriptor)), at_ns)):
                     found = replace(now, kind="file", sha256=digests[0], unix_sha256=digests[1])
                     return found, str(versions.of(source, source.size_bytes))
@@ -313,14 +311,12 @@ def _opened(root: Root, path: str, file: OpenFile, at_ns: int) -> Tracked:
 
 
 def _stamp(of: Tracked) -> tuple[object, ...]:
-    """Return what a write has to change about a file."""
+    """Return what any write must change about a file."""
     return of.size_bytes, of.mtime_ns, of.ctime_ns, of.target
 
 
 def _digests(source: FileSource, deadline: Deadline) -> tuple[str, str] | None:
-    """Return SHA-256 of the content, and of the same with LF for every CRLF (empty where there is no CR); None when
-    time is up.
-    """
+    """Return SHA-256 of the content, and of the same with LF for every CRLF (empty if there is no CR); None when time is up."""
     from hashlib import sha256
 
     whole, unix, held, at = sha256(), None, b"", 0
@@ -332,8 +328,7 @@ def _digests(source: FileSource, deadline: Deadline) -> tuple[str, str] | None:
             unix.update(held)
             return whole.hexdigest(), unix.hexdigest()
         at += len(block)
-        # Up to here both forms are the same, so the second digest goes on from a copy of the first; most files never
-        # need it.
+        # Up to here both forms are the same, so the second digest continues from a copy of the first; most files never need it.
         if unix is None and b"\r" in block:
             unix = whole.copy()
         whole.update(block)
@@ -347,25 +342,24 @@ def _digests(source: FileSource, deadline: Deadline) -> tuple[str, str] | None:
 
 # ── git ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-# An index of half a million files.
+# Enough for an index of half a million files.
 _MAX_GIT_BYTES = 64 << 20
 _ENTRY = struct.Struct(">10I")
 
 
 class Git(NamedTuple):
-    """Where a repository stands."""
+    """The state of a repository."""
 
     head: str
     """The commit, in hexadecimal; empty before the first."""
     branch: str = ""
-    """The branch; empty where none is checked out."""
+    """The branch; empty if none is checked out."""
     is_dirty: bool | None = None
-    """Whether a file of the index is changed or gone, by content, as `git diff` finds it; None where that cannot be told."""
+    """Whether a file of the index is changed or gone, by content, as `git diff` finds it; None if that cannot be determined."""
 
 
 def git(place: Workspace | Root, *, deadline: Deadline | None = None) -> Git | None:
-    """Return the state of the repository whose folder is the root, read from its files; None where there is none
-    beneath the root.
+    """Return the state of the repository whose folder is the root, read from its files; None if there is none beneath the root.
 
     git itself is not run: it would read settings of a stranger's repository, and those can name programs.
 
@@ -388,7 +382,7 @@ def git(place: Workspace | Root, *, deadline: Deadline | None = None) -> Git | N
 
 
 def _own(root: Root, name: str) -> bytes | None:
-    """Return a file of the repository; None where there is none, or none that can be read."""
+    """Return a file of the repository; None if there is none, or none that can be read."""
     try:
         file = root.open_file(root.relative(f".git/{name}"))
     except ToolError:
@@ -402,7 +396,7 @@ def _own(root: Root, name: str) -> bytes | None:
 
 
 def _packed(root: Root, ref: str) -> bytes:
-    """Return the commit of a reference that `git pack-refs` put into one file; empty for none."""
+    """Return the commit of a reference that `git pack-refs` stored in one file; empty for none."""
     for line in (_own(root, "packed-refs") or b"").splitlines():
         commit, _, name = line.partition(b" ")
         if name == ref.encode("utf-8", "replace"):
@@ -422,8 +416,8 @@ class _Entry(NamedTuple):
 
 
 def _is_dirty(root: Root, digest_bytes: int, deadline: Deadline) -> bool | None:
-    """Return whether a file is no longer what the index has; None where that cannot be told. Links and submodules are
-    not looked at.
+    """Return whether a file is no longer what the index has; None if that cannot be determined. Links and submodules are
+    ignored.
     """
     index = _own(root, "index")
     if index is None:
@@ -443,7 +437,7 @@ def _entries(index: bytes, digest_bytes: int) -> list[_Entry]:
     """Return the regular files of an index of version 2 or 3 (gitformat-index).
 
     Raises:
-        ValueError: for a form that is not known; what cannot be told is not guessed.
+        ValueError: for an unknown form; what cannot be determined is not guessed.
     """
     signature, version, count = struct.unpack_from(">4sII", index)
     if signature != b"DIRC" or version not in {2, 3}:
@@ -451,13 +445,13 @@ def _entries(index: bytes, digest_bytes: int) -> list[_Entry]:
     made, at = [], 12
     for _ in range(count):
         _, _, seconds, nanoseconds, _, _, mode, _, _, size = _ENTRY.unpack_from(index, at)
-        # gitformat-index: ten 32-bit numbers, the object's name, 16 bits of flags, 16 more where bit 14 is set (version
-        # 3), the path, and NULs up to a multiple of eight.
+        # gitformat-index: ten 32-bit numbers, the object's name, 16 bits of flags, 16 more if bit 14 is set (version 3), the path,
+        # and NULs up to a multiple of eight.
         flags_at = at + _ENTRY.size + digest_bytes
         flags, more = struct.unpack_from(">HH", index, flags_at)
         name_at = flags_at + (4 if flags & 0x4000 else 2)
         name_end = index.index(b"\0", name_at)
-        # Entries that git itself leaves alone: assume-unchanged, skip-worktree.
+        # Entries that git itself ignores: assume-unchanged, skip-worktree.
         is_left_alone = flags & 0x8000 or (flags & 0x4000 and more & 0x4000)
         if stat.S_ISDIR(mode):
             raise ValueError("a sparse index")
@@ -471,7 +465,7 @@ def _entries(index: bytes, digest_bytes: int) -> list[_Entry]:
                     is_merged=not flags & 0x3000,
                 )
             )
-        # Padded to eight bytes, with one NUL at least.
+        # Padded to eight bytes, with at least one NUL.
         at += (name_end - at + 8) & ~7
     if index[at : at + 4] == b"link":
         raise ValueError("a split index")
@@ -491,8 +485,8 @@ def _is_entry(root: Root, entry: _Entry, index_ns: int, deadline: Deadline) -> b
         size = file.status.st_size
         if not entry.is_merged or (entry.size_bytes and entry.size_bytes != size & 0xFFFFFFFF):
             return False
-        # Racy git: a file written in the same step of the clock as the index has the entry's size and time whatever it
-        # holds. Only one that is older than the index is told by its time; others are read.
+        # Racy git: a file written in the same clock step as the index has the entry's size and time whatever it holds. The time is
+        # trusted only for a file that is older than the index; others are read.
         if entry.size_bytes == size & 0xFFFFFFFF and entry.mtime_ns == file.status.st_mtime_ns < index_ns:
             return True
         made = (hashlib.sha1 if len(entry.digest) == 20 else hashlib.sha256)(b"blob %d\0" % size, usedforsecurity=False)
@@ -523,17 +517,16 @@ def report(
     git_then: Git | None = None,
     git_now: Git | None = None,
 ) -> str:
-    """Return what a person and a model are told when a session goes on.
+    """Return the report to a person and a model when a session resumes.
 
-    First what has to be read again, then what else is not as it was. Inert, and at most `max_chars`; what has no room
-    is counted.
+    First what has to be read again, then what else has changed. Inert, and at most `max_chars`; what does not fit is counted.
 
     Args:
         verified: what `verify` found.
         max_chars: the most characters.
-        dialect: how the calls are written that read a file again; None is Python's.
-        git_then: where the repository stood; None where nobody knows.
-        git_now: where it stands; None leaves it out.
+        dialect: how the calls that read a file again are written; None is Python's.
+        git_then: the earlier state of the repository; None if nobody knows.
+        git_now: its present state; None leaves it out.
     """
     rows: list[tuple[str, list[str]]] = [(_READ_AGAIN, []), (_NOT_AS_THEY_WERE, [])]
     for item in sorted(verified, key=lambda item: item.tracked.role == "read"):
@@ -553,7 +546,7 @@ def report(
 
 
 def _as_fits(lines: list[str], max_chars: int) -> list[str]:
-    """Return a title and as many rows as have room, with the number of the others; nothing where not even one row has."""
+    """Return a title and as many rows as fit, with the number of the others; nothing if not even one row fits."""
     for shown in range(len(lines), 1, -1):
         kept = lines[:shown] + ([_more_files(len(lines) - shown)] if shown < len(lines) else [])
         if len("\n".join(kept)) <= max_chars:
@@ -570,7 +563,7 @@ def _more_files(count: int) -> str:
 
 
 def _repository(then: Git, now: Git) -> str:
-    """Return where the repository stands, and where it stood if that was elsewhere."""
+    """Return the state of the repository, and its earlier state if that was different."""
     moved = f"{_stands(then)}, now " if (then.head, then.branch) != (now.head, now.branch) else ""
     work = {None: "", True: "; files differ from its index", False: "; files are as its index has them"}[now.is_dirty]
     return f"Git: {moved}{_stands(now)}{work}."

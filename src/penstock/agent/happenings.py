@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from penstock.wires import Entry
 
 HOST = "penstock"
-"""What our own sessions are listed under, among those of other agents."""
+"""The host name under which our own sessions are listed, among those of other agents."""
 
 
 def happenings(store: Store, session_id: str) -> Iterator[Happening]:
@@ -45,7 +45,7 @@ def happenings(store: Store, session_id: str) -> Iterator[Happening]:
         session_id: the session.
 
     Raises:
-        Damaged: at the first record that is not sound, behind all before it.
+        Damaged: at the first record that is not sound, after everything before it.
         CallerError: for a journal that no agent has written, or a record that is not understood.
     """
     reading: _Reading | None = None
@@ -105,7 +105,7 @@ class _Reading:
         yield from self._shown()
 
     def taken(self, data: Any) -> None:
-        """Go on with the model and the window that a resume named."""
+        """Switch to the model and the window that a resume named."""
         hold_to(self._session, data)
         self._model = string(field(data, "about", "model")) or self._model
 
@@ -137,7 +137,7 @@ class _Reading:
 
         Args:
             at: when.
-            is_fresh: whether it begins with a handoff, which is two messages of ours behind the instructions.
+            is_fresh: whether it begins with a handoff, which is two messages of ours after the instructions.
         """
         ours = 2 if is_fresh else 0
         for entry in self._session.state.transcript.visible():
@@ -157,7 +157,7 @@ def _said(entry: Entry, at: str) -> Said:
 
 
 def _moment(at: float) -> str:
-    """Return a time of a record as RFC 3339 in UTC; empty for one that no calendar has."""
+    """Return the time of a record as RFC 3339 in UTC; empty for one that no calendar has."""
     try:
         return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (OverflowError, OSError, ValueError):

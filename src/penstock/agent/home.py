@@ -12,7 +12,7 @@ from penstock.workspace.own_files import PrivateFolder
 
 
 def make_home() -> PrivateFolder:
-    """Return a folder that is HOME for as long as its process lives, and no longer than until it is closed.
+    """Return a folder that serves as HOME until it is closed, or until its process ends.
 
     Raises:
         CallerError: It cannot be made.

@@ -24,38 +24,38 @@ if TYPE_CHECKING:
     from penstock.store import Store
     from penstock.text.json_access import Json
 
-# What a child does to files is the session's: undo, handoffs and a resume read it without asking who did it.
+# What a child does to files belongs to the session: undo, handoffs and a resume read it without asking who did it.
 _OF_THE_SESSION = frozenset({EDITED, CHANGED, TRACKED})
 
 
 class Journal:
-    """The journal of one session, to be written on: each record gets the next number."""
+    """The journal of one session, open for writing: each record gets the next number."""
 
     def __init__(self, store: Store, session_id: str, next_seq: int = 0) -> None:
-        """Go on with a journal.
+        """Continue a journal.
 
         Args:
-            store: where it lies.
+            store: where it is kept.
             session_id: whose it is.
-            next_seq: the number of the next record: 0, or what `resumed` says.
+            next_seq: the number of the next record: 0, or what `resumed` returned.
         """
         self._store, self._session_id = store, session_id
         self.next_seq = next_seq
-        # A new session has a name that nobody else knows; whoever goes on with one may have company.
+        # The name of a new session is known to nobody else; a resumed session may have other users.
         self._is_ours = next_seq == 0
 
     def claim(self, terms: Mapping[str, Json] | None = None) -> None:
-        """Write down that we go on with the session, before anything is asked or done for it; once is enough.
+        """Record that we continue the session, before anything is asked or done for it; once is enough.
 
-        Two that go on at one instant may write the same words at the same place, which the store takes for one event told twice.
-        This record is the same of no two, so that one of them is refused before it asks a model for anything.
+        Two processes that resume at the same instant may write the same words at the same place, which the store takes as one event
+        reported twice. This record always differs, so that one of them is refused before it asks a model for anything.
 
         Args:
-            terms: what the session goes on with otherwise than before, for `resumed`; None for nothing.
+            terms: what differs from now on, for `resumed`; None for nothing.
 
         Raises:
-            Conflict: where another process that lives works on the session, or has gone on with it since it was read.
-            StoreFault: where it cannot be written.
+            Conflict: if another live process works on the session, or has continued it since it was read.
+            StoreFault: if it cannot be written.
         """
         if self._is_ours:
             return
@@ -74,8 +74,8 @@ class Journal:
             handles: artifacts that it names, which live as long as the session.
 
         Raises:
-            StoreFault: where it cannot be written.
-            Conflict: where somebody else has gone on with the session meanwhile.
+            StoreFault: if it cannot be written.
+            Conflict: if somebody else has continued the session meanwhile.
         """
         self._store.append(self._session_id, self.next_seq, kind, data, handles=handles)
         self.next_seq += 1
@@ -90,7 +90,7 @@ class Journal:
 
 
 class ChildJournal:
-    """The journal of a child agent: its records stand in that of its parent, under its name."""
+    """The journal of a child agent: its records are in its parent's journal, under its name."""
 
     def __init__(self, whole: Journal, child: str) -> None:
         self._whole, self._child = whole, child
@@ -98,7 +98,7 @@ class ChildJournal:
         """The files that it has changed."""
 
     def claim(self, terms: Mapping[str, Json] | None = None) -> None:
-        """Claim the whole, as its parent has done long ago."""
+        """Claim the whole journal, as the parent has already done."""
         self._whole.claim(terms)
 
     def write(self, kind: str, data: dict[str, Json], handles: tuple[str, ...] = ()) -> None:
@@ -112,7 +112,7 @@ class ChildJournal:
             self._whole.write(CHILD, {"child": self._child, "type": kind, "data": data}, handles)
 
     def of(self, child: str) -> ChildJournal:
-        """Return the journal of a child of this child, beside its own."""
+        """Return the journal of a child of this child, next to its own."""
         return self._whole.of(child)
 
 
@@ -122,15 +122,15 @@ class KeptChild:
 
     name: str
     begun: dict[str, Json]
-    """What a child agent was begun with: the header of its session, and what its parent gave it."""
+    """What a child agent was started with: the header of its session, and what its parent gave it."""
     rows: list[tuple[str, dict[str, Json]]] = field(default_factory=list)
     """The events of a child agent, by name, oldest first."""
     acts: list[dict[str, Json]] = field(default_factory=list)
-    """What a child agent's ledger remembers of files."""
+    """What a child agent's ledger records of files."""
     changed: dict[str, None] = field(default_factory=dict)
     """The files that it changed."""
     ended: dict[str, Json] | None = None
-    """How a child agent ended; None where it was cut off."""
+    """How a child agent ended; None if it was cut off."""
 
 
 def children_of(store: Store, session_id: str) -> dict[str, KeptChild]:
@@ -160,21 +160,19 @@ def children_of(store: Store, session_id: str) -> dict[str, KeptChild]:
 
 
 def without_secrets(event: Event) -> Event:
-    """Return an event as it may be kept: the same where it holds no secrets (S-17)."""
+    """Return an event as it may be kept: unchanged if it holds no secrets (S-17)."""
     data = to_dict(event)
     clean: Any = redacted_json(data)
     return event if clean is data else event_of(name_of(event), clean)
 
 
 def new_id() -> str:
-    """Return a name that nobody has: 12 random hexadecimal digits."""
+    """Return a unique name: 12 random hexadecimal digits."""
     return uuid.uuid4().hex[:12]
 
 
 def remembered(store: Store, session_id: str) -> tuple[list[dict[str, Json]], dict[str, dict[str, Json]]]:
-    """Return what the journal holds of files: the acts for a ledger, and by path what each file was when it was touched
-    last.
-    """
+    """Return what the journal holds of files: the acts for a ledger, and by path what each file was when last touched."""
     acts: list[dict[str, Json]] = []
     files: dict[str, dict[str, Json]] = {}
     for record in store.events(session_id):
@@ -191,17 +189,17 @@ def resumed(
 ) -> tuple[Session, dict[str, Json], int]:
     """Return the session that a journal holds, what it was begun with, and the number of its next record.
 
-    The root is the one that a resume moved it to last, and the rest of `about` what was said last.
+    The root is the one that a resume last moved it to, and the rest of `about` is the latest given.
 
     Args:
         store: where the journal is.
         session_id: the session.
         counter: counts tokens from now on; None estimates.
-        dialect: how calls are written that a notice recommends; None is Python's.
+        dialect: how calls that a notice recommends are written; None is Python's.
 
     Raises:
-        CallerError: where there is no session of that name; the newest are named.
-        Damaged: where the journal was changed, with the newest sound record.
+        CallerError: if there is no session of that name; the newest are named.
+        Damaged: if the journal was changed, with the newest sound record.
     """
     records = store.events(session_id)
     first = next(records, None)
@@ -224,14 +222,14 @@ def resumed(
             begun |= {"about": {**about, **taken.get("about", {})}}
             hold_to(session, taken)
         if record.type not in BESIDE:
-            # Journals of before had secrets in calls and answers; from here on nobody sees them.
+            # Older journals had secrets in calls and answers; from here on nobody sees them.
             clean: Any = redacted_json(record.data)
             session.feed(event_of(record.type, clean))
     return session, begun, last + 1
 
 
 def hold_to(session: Session, taken: Mapping[str, Any]) -> None:
-    """Hold a session to the limits with which a resume went on, where it had others.
+    """Apply the limits with which a resume continued a session, if they differ.
 
     Args:
         session: as it was when the resume began.

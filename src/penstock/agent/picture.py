@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _WIDTH, _HEIGHT = 960, 360
 _LEFT, _RIGHT, _TOP, _BOTTOM = 90, 930, 60, 300
-# Greys and colours of middle lightness: 3.9:1 at least against white and against black.
+# Greys and colours of medium lightness: at least 3.9:1 against white and against black.
 _GREY, _LINE = "#808080", "#3584c4"
 _CUT = "l -5 -9 h 10 z", "#c4682b"  # a triangle that points at its place
 _HANDOFF = "m 0 -6 l 6 6 l -6 6 l -6 -6 z", "#a05fc0"  # a diamond around it
@@ -29,8 +29,7 @@ def picture(found: Stats) -> str:
     max_turns = max((number for number, _ in turns), default=1)
     max_tokens = max([1, window, *(tokens for _, tokens in turns)]) * 1.05
 
-    # Turns run from 1 to the last across the frame, tokens from 0 to a little above the largest upwards; SVG counts y
-    # from the top.
+    # Turns run from 1 to the last across the frame, tokens upwards from 0 to a little above the largest; SVG counts y from the top.
     def at(turn: float, tokens: float) -> tuple[float, float]:
         x = _LEFT + (_RIGHT - _LEFT) * (turn - 1) / max(1, max_turns - 1)
         return round(x, 1), round(_BOTTOM - (_BOTTOM - _TOP) * tokens / max_tokens, 1)
@@ -74,7 +73,7 @@ def picture(found: Stats) -> str:
 
 
 def _between(turns: list[tuple[int, int]], after: int) -> tuple[float, float]:
-    """Return where on the line something is that happened after that turn: half of the way to the next, where there is one."""
+    """Return where on the line something that happened after that turn is: halfway to the next turn, if there is one."""
     for (turn, tokens), (following, then) in pairwise(turns):
         if turn == after:
             return (turn + following) / 2, (tokens + then) / 2
@@ -82,7 +81,7 @@ def _between(turns: list[tuple[int, int]], after: int) -> tuple[float, float]:
 
 
 def _mark(x: float, y: float, sign: tuple[str, str], said: str = "") -> str:
-    """Return a mark; what it stands for shows under the pointer."""
+    """Return a mark; its meaning shows under the pointer."""
     shape, colour = sign
     inner = f"<title>{_xml(said)}</title>" if said else ""
     return f'<path d="M {x} {y} {shape}" fill="{colour}">{inner}</path>'
@@ -99,5 +98,5 @@ def _text(x: float, y: float, said: str, *, anchor: str = "start", size: int = 1
 
 
 def _xml(text: str) -> str:
-    """Return others' text for the inside of an element: escaped, without what XML cannot hold."""
+    """Return foreign text for the inside of an element: escaped, without what XML cannot hold."""
     return html.escape("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in escape.clip(text)))

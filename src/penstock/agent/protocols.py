@@ -22,28 +22,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    """How a call ended, and what the journal has to remember of it."""
+    """How a call ended, and what the journal must record of it."""
 
     text: str
     """The result for the model."""
     failed: bool = False
-    """Whether a call did not do what it was asked for."""
+    """Whether a call did not do what it was asked to do."""
     is_refusal: bool = False
-    """Whether a call failed because Penstock refused it: that is no mistake that counts (S-11)."""
+    """Whether a call failed because Penstock refused it, which does not count as a mistake (S-11)."""
     seen: tuple[dict[str, Json], ...] = ()
-    """What the ledger remembers of the files that were shown or changed, as acts."""
+    """What the ledger records of the files that were shown or changed, as acts."""
     tracked: tuple[dict[str, Json], ...] = ()
-    """The files of a call as they are now: what a resume compares them with."""
+    """The files of a call as they are now: a resume compares them with this."""
     notes: tuple[Noted, ...] = ()
     """Changes of the todo list."""
     change: Change | None = None
-    """The change of a file that was made."""
+    """The change that was made to a file."""
     advice: str = ""
-    """What the person should hear, too; it stands in the result already."""
+    """Advice for the person as well; it is in the result already."""
     handles: tuple[str, ...] = ()
-    """Where the whole of the result is kept, and lives and goes with the session."""
+    """Handles of the whole result, which live and are removed with the session."""
     changed: tuple[dict[str, Json], ...] = ()
-    """The files that are other than they were before the call, and what they held then."""
+    """The files that differ from before the call, and what they held then."""
 
 
 class ToolRunner(Protocol):
@@ -54,11 +54,11 @@ class ToolRunner(Protocol):
         ...
 
     def run(self, call: ToolCall, session: Session) -> Done:
-        """Run a call. Mistakes are results that say so; what is raised ends the work."""
+        """Run a call. Mistakes are results that say so; an exception ends the work."""
         ...
 
     def settled(self, kind: str, what: str, digest: str) -> Settled:
-        """Return what became of an effect that was begun and not seen to its end."""
+        """Return the outcome of an effect that was begun and not seen to its end."""
         ...
 
     def interrupt(self) -> None:
@@ -66,7 +66,7 @@ class ToolRunner(Protocol):
         ...
 
     def close(self) -> None:
-        """Give back what tools hold."""
+        """Release what tools hold."""
         ...
 
     def digest_after(self, call: ToolCall) -> str:
@@ -74,11 +74,11 @@ class ToolRunner(Protocol):
         ...
 
     def change(self, call: ToolCall) -> Change | None:
-        """Return the file that a call would change, with both contents; None where it is not known."""
+        """Return the file that a call would change, with both contents; None if it is not known."""
         ...
 
     def overwritten(self) -> tuple[str, ...]:
-        """Return the files that no longer are what an edit of the session left; each is named once."""
+        """Return the files that are no longer what an edit of the session left; each is named once."""
         ...
 
     def corrected(self, handoff: Handoff) -> Handoff:
@@ -87,7 +87,7 @@ class ToolRunner(Protocol):
 
 
 class Listener(Protocol):
-    """What a face shows while the work goes on."""
+    """What a face shows while the work is in progress."""
 
     def text(self, delta: str) -> None:
         """Take a piece of the answer, as it comes."""
@@ -99,13 +99,13 @@ class Listener(Protocol):
 
 
 class Silent:
-    """The listener where nobody listens."""
+    """A listener that shows nothing."""
 
     def text(self, delta: str) -> None:
-        """Say nothing of a piece of the answer."""
+        """Ignore a piece of the answer."""
 
     def step(self, session: Session, what: str) -> None:
-        """Say nothing of what was done."""
+        """Ignore what was done."""
 
 
 @dataclass(kw_only=True)
@@ -114,7 +114,7 @@ class AgentRun:
 
     session: str
     answer: str = ""
-    """The model's last words; empty where it did not come to any."""
+    """The model's last words; empty if it did not reach any."""
     outcome: str = "answered"
     """`answered`, `interrupted`, `max_turns`, `outage`, `budget`, or why the session stopped."""
     message: str = ""
@@ -128,11 +128,11 @@ class AgentRun:
     recoveries: int = 0
     """Requests of this run that were refused as too large."""
     warnings: tuple[str, ...] = ()
-    """What was wrong with answers that came: cut without a word, empty, ended at their length (R-6)."""
+    """What was wrong with answers: cut without notice, empty, ended at their length (R-6)."""
 
 
 class ChildRunner(Protocol):
-    """Who gives work to child agents; `children` has ours."""
+    """An object that gives work to child agents; `children` has ours."""
 
     def takes(self, call: ToolCall) -> bool:
         """Return whether a call gives work to a child."""
@@ -143,15 +143,15 @@ class ChildRunner(Protocol):
         ...
 
     def run(self, call: ToolCall, place: str) -> Done:
-        """Let a child do the work of a call; what it comes to is the result."""
+        """Let a child do the work of a call; its outcome is the result."""
         ...
 
     def interrupt(self) -> None:
-        """End what the child runs that works now."""
+        """End what the working child runs."""
         ...
 
     def cut_off(self) -> list[str]:
-        """End the children that a kill has left in the middle and that do not go on; return what there is to say of each."""
+        """End the children that a kill has left unfinished and that do not continue; return a message about each."""
         ...
 
     def used(self) -> dict[str, int]:
@@ -160,7 +160,7 @@ class ChildRunner(Protocol):
 
 
 class Driver(Protocol):
-    """Who drives a session, as the two hands of the loop see it: what they work on, and the one way to change it."""
+    """The driver of a session, as the two hands of the loop see it: what they work on, and the one way to change it."""
 
     session: Session
     model: Model
@@ -168,20 +168,20 @@ class Driver(Protocol):
     store: Store
     listener: Listener
     purse: Purse | None
-    """What may be spent; None sets no end."""
+    """What may be spent; None sets no limit."""
     children: ChildRunner | None
-    """Who gives work to child agents; None where nobody does."""
+    """What gives work to child agents; None if nothing does."""
     told: str
     """What the model is told with its next result."""
     is_stopped: bool
     """Whether the person wants the work to end."""
 
     def feed(self, event: Event, handles: tuple[str, ...] = ()) -> None:
-        """Write an event to the journal, then tell the session."""
+        """Write an event to the journal, then feed it to the session."""
         ...
 
     def record(self, kind: str, data: dict[str, Json], handles: tuple[str, ...] = ()) -> None:
-        """Write a record beside the events."""
+        """Write a record other than an event."""
         ...
 
     def now(self) -> float:
@@ -189,5 +189,5 @@ class Driver(Protocol):
         ...
 
     def escalate(self) -> None:
-        """Tell the listener of so many failures in a row (S-11)."""
+        """Tell the listener about repeated failures in a row (S-11)."""
         ...

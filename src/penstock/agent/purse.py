@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class _Book:
-    """The tree as it is now; each change of it is written down before it is believed."""
+    """The present tree; each change is recorded before it is applied."""
 
     def __init__(self, tree: Spending, record: Callable[[str, dict[str, Json]], None]) -> None:
         self.tree, self._record = tree, record
@@ -32,7 +32,7 @@ class _Book:
 
 
 class Purse:
-    """The account of one agent. `open_purse` begins a tree, `purse_of` goes on with one."""
+    """The account of one agent. `open_purse` begins a tree, `purse_of` continues one."""
 
     def __init__(self, book: _Book, name: str) -> None:
         self._book, self.name = book, name
@@ -61,7 +61,7 @@ class Purse:
         self._book.change(self._book.tree.commit(self.name, tokens))
 
     def settle(self, taken_tokens: int, used_tokens: int) -> None:
-        """Give back what a call did not take; or commit, as far as there is any left, what it took beyond.
+        """Return what a call did not take; or commit what it took beyond, as far as tokens are left.
 
         Args:
             taken_tokens: what was committed before it.
@@ -69,7 +69,7 @@ class Purse:
         """
         if used_tokens < taken_tokens:
             self._book.change(self._book.tree.refund(self.name, taken_tokens - used_tokens))
-        # A provider that counts more than any of ours may have gone beyond: the account is empty then, and its parent pays.
+        # A provider that counts more than all our counters may have exceeded it: the account is then empty, and its parent pays.
         name: str | None = self.name
         beyond = max(0, used_tokens - taken_tokens)
         while beyond and name is not None:
@@ -79,42 +79,42 @@ class Purse:
             beyond, name = beyond - pays, self._book.tree.accounts[name].parent
 
     def grant(self, tokens: int) -> None:
-        """Put more into the tree's root, which a person gives."""
+        """Put more tokens, granted by a person, into the tree's root."""
         self._book.change(self._book.tree.grant(tokens))
 
     def for_child(self, tokens: int) -> Purse:
-        """Return the purse of a new child agent, filled from this one; `release` gives back what it leaves.
+        """Return the purse of a new child agent, filled from this one; `release` returns what it leaves.
 
         Args:
             tokens: how many; no more than are left.
         """
-        # The root is the first account, so the first child is number 1. Closed ones stay in the tree: a name is given once.
+        # The root is the first account, so the first child is number 1. Closed ones stay in the tree: a name is used only once.
         name = f"task-{len(self._book.tree.accounts)}"
         self._book.change(self._book.tree.reserve(self.name, name, tokens))
         return Purse(self._book, name)
 
     def of(self, name: str) -> Purse:
-        """Return the purse of a child that there is already."""
+        """Return the purse of an existing child."""
         return Purse(self._book, name)
 
     def release(self) -> None:
-        """Give what is left back to the parent; nothing where that was done."""
+        """Return what is left to the parent; do nothing if that was done."""
         if self.account.is_open:
             self._book.change(self._book.tree.release(self.name))
 
     def release_children(self) -> None:
-        """Give back what children hold that no longer work: for when this agent itself goes on."""
+        """Return what children that no longer work still hold: for when this agent itself continues."""
         if self._book.tree.children(self.name):
             self._book.change(self._book.tree.released_orphans())
 
 
 def open_purse(name: str, tokens: int, record: Callable[[str, dict[str, Json]], None]) -> Purse:
-    """Return the purse of a session's own agent, and write down what is in it.
+    """Return the purse of a session's own agent, and record its content.
 
     Args:
         name: the account: the id of the session.
         tokens: what it and all its children may spend.
-        record: writes a record beside the events.
+        record: writes a record other than an event.
     """
     tree = Spending.opened(name, tokens)
     record(SPENDING, tree.latest.to_dict())
@@ -127,7 +127,7 @@ def purse_of(store: Store, session_id: str, record: Callable[[str, dict[str, Jso
     Args:
         store: where the journal is.
         session_id: the session.
-        record: writes a record beside the events.
+        record: writes a record other than an event.
     """
     tree = spending_of(store, session_id)
     return None if tree is None else Purse(_Book(tree, record), tree.root)
@@ -135,7 +135,7 @@ def purse_of(store: Store, session_id: str, record: Callable[[str, dict[str, Jso
 
 def spending_of(store: Store, session_id: str) -> Spending | None:
     """Return what the agents of a session were granted and have spent; None for a session without a budget."""
-    if SPENDING not in store.record_types(session_id):  # which are read without their data
+    if SPENDING not in store.record_types(session_id):  # record types are read without their data
         return None
     rows: list[Any] = [record.data for record in store.events(session_id) if record.type == SPENDING]
     return replay(map(change_of, rows))

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def size_advice(change: Change) -> str:
-    """Return what there is to say of the size of a file after an edit; empty for nothing that the edit has brought.
+    """Return advice on the size of a file after an edit; empty if the edit made nothing too large.
 
     Args:
-        change: the file as it was and as it is. What was too large before is not said again.
+        change: the file as it was and as it is. What was too large before is not repeated.
     """
-    # What is shorter than the smallest cap is above none.
+    # A file shorter than the smallest cap exceeds none.
     if change.after.count(b"\n") < METHOD_LINES:
         return ""
     language = language_of(change.path)

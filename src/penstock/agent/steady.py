@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 class SteadyClock:
-    """A clock that never goes back: where the one behind it does, it goes on from what it said last.
+    """A clock that never goes back: if the underlying one does, it continues from its last value.
 
     Args:
         clock: seconds; only differences count.
-        from_seconds: what it has said before, in an earlier process.
+        from_seconds: its last value in an earlier process.
     """
 
     def __init__(self, clock: Callable[[], float], from_seconds: float) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from penstock.store import Store
 
-_BATCH = 100  # summaries kept at once: so many are made again after a kill
+_BATCH = 100  # summaries kept at once: at most so many are recomputed after a kill
 _RECORDS: dict[str, Any] = {
     "tasks": figures.TaskRecord,
     "answers": figures.AnswerRecord,
@@ -43,9 +43,9 @@ _LIMITS = _NAMES["answers"].index("limits")
 
 @cache
 def _made_by() -> str:
-    """Return what tells these figures from those of another Penstock, whose are made again.
+    """Return what distinguishes these figures from those of another Penstock, whose are recomputed.
 
-    Between two versions, the text of the rooms that count tells it; who develops what these count from makes another version.
+    Between two versions it is the source text of the modules that count; a change in the modules below them needs a new version.
     """
     try:
         text = "".join(map(inspect.getsource, (figures, counting_children)))
@@ -62,7 +62,7 @@ def figures_of(store: Store, sessions: Iterable[str]) -> Iterator[tuple[Stats, l
         sessions: the names of the sessions.
 
     Raises:
-        StoreFault: where the store cannot be read at all.
+        StoreFault: if the store cannot be read at all.
     """
     left, is_kept = iter(sessions), True
     while names := list(islice(left, _BATCH)):
@@ -74,7 +74,7 @@ def figures_of(store: Store, sessions: Iterable[str]) -> Iterator[tuple[Stats, l
                 newest = store.newest_hash(name)
                 stats = stats_of(store, name)
                 found = stats, [] if stats.unread else child_figures(store, name)
-                # Of a journal that grew meanwhile nobody knows which record was the last.
+                # If a journal grew meanwhile, nobody knows which record was the last.
                 if is_kept and not stats.unread and newest == store.newest_hash(name):
                     text = _encoded(*found)
                     if text is not None:
@@ -83,12 +83,12 @@ def figures_of(store: Store, sessions: Iterable[str]) -> Iterator[tuple[Stats, l
         try:
             if made:
                 store.keep_summaries(made)
-        except StoreFault:  # it can only be read, has no room or is busy: what was made is made again next time
+        except StoreFault:  # it is read-only, has no room or is busy: the summaries are recomputed next time
             is_kept = False
 
 
 def _encoded(stats: Stats, children: list[ChildFigures]) -> str | None:
-    """Return figures as text: each record as the list of its fields. None where that would hold what may not be kept."""
+    """Return figures as text: each record as the list of its fields. None if that would hold what may not be kept."""
     # A session has the same limits for most of its answers.
     limits = list(dict.fromkeys(answer.limits for answer in stats.answers))
     made: dict[str, Any] = {known.name: getattr(stats, known.name) for known in fields(Stats)}
@@ -106,12 +106,12 @@ def _encoded(stats: Stats, children: list[ChildFigures]) -> str | None:
         text = json.dumps(made, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError):
         return None
-    # What is cut from a record may look like a secret where the record did not.
+    # A part cut from a record may look like a secret even if the record did not.
     return None if secrets_in(text) else text
 
 
 def _decoded(text: str) -> tuple[Stats, list[ChildFigures]] | None:
-    """Return the figures that `_encoded` wrote, None where another Penstock did."""
+    """Return the figures that `_encoded` wrote, None if another Penstock wrote them."""
     made: dict[str, Any] = json.loads(text)
     if made.pop("made_by") != _made_by():
         return None
