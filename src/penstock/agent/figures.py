@@ -189,7 +189,7 @@ class RefusalRecord:
     remedy: str = ""
     """The strategy, or `handoff`, that came next; empty if nothing did."""
     is_recovered: bool = False
-    """Whether that request was finally answered."""
+    """Whether the refused request was finally answered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

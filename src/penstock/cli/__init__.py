@@ -45,7 +45,7 @@ COMMANDS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "Servers and setup": {"serving": ("mcp", "doctor", "completion")},
 }
-"""The commands by what a person wants, beneath the module that holds them, in the order in which they are listed."""
+"""The commands by purpose and by the module that holds them, in the order in which they are listed."""
 
 
 @click.command(
@@ -73,13 +73,13 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command.
 
     Args:
-        arguments: What stands behind `penstock`; by default what was typed.
+        arguments: The words after `penstock`; by default what was typed.
 
     Returns:
         The exit status. An error has been printed as one line, or as one object under `--json`.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
-    if "_PENSTOCK_COMPLETE" in os.environ:  # a shell asks: click looks for the shell before it looks for the command
+    if "_PENSTOCK_COMPLETE" in os.environ:  # a shell asks: click looks for the shell before the command
         from penstock.cli import shells  # noqa: F401 - imported for what it registers
     try:
         with warnings.catch_warnings():
@@ -87,20 +87,20 @@ def main(arguments: list[str] | None = None) -> int:
             status = _status_of(arguments)
     except BrokenPipeError:
         return answer.quiet_pipe()
-    except OSError as error:  # what was to be printed cannot be: the disk is full
+    except OSError as error:  # the output cannot be printed: the disk is full
         status = answer.FAULT
-        with suppress(OSError):  # nor may that be told
+        with suppress(OSError):  # even the error may fail to print
             answer.report(error, {})
     return _written(status)
 
 
 def _warn(message: Warning | str, *_about: object, **_more: object) -> None:
-    """Show a warning as one line of ours: which line of Python gave it tells a person nothing."""
+    """Show a warning as one line of ours: the Python line that raised it tells a person nothing."""
     terminal.warn(str(message))
 
 
 def _written(status: int) -> int:
-    """Write what waits to be printed: failing at its very end, the interpreter would have a status of its own."""
+    """Flush pending output: if that failed at the very end, the interpreter would set its own status."""
     if sys.stdout is None:  # it was closed before we began, and nothing was printed
         return status
     try:
@@ -113,8 +113,8 @@ def _written(status: int) -> int:
 
 
 def _status_of(arguments: list[str]) -> int:
-    """Run one command and return its exit status. Raises OSError where nothing can be printed."""
-    # click has not parsed anything where it cannot parse
+    """Run one command and return its exit status. Raises OSError if nothing can be printed."""
+    # if click fails to parse, it has not parsed this either
     output_format = next((name for name in ("stream-json", "json") if _asks_for(name, arguments)), "text")
     try:
         status = cli.main(args=arguments, prog_name="penstock", standalone_mode=False)
@@ -132,7 +132,7 @@ def _status_of(arguments: list[str]) -> int:
 
 
 def _asks_for(output_format: str, arguments: list[str]) -> bool:
-    """Whether the words of a command line ask for a format."""
+    """Return whether the words of a command line ask for a format."""
     flags = {f"--output-format={output_format}", *(["--json"] if output_format == "json" else [])}
     named = ("--output-format", output_format)
     return not flags.isdisjoint(arguments) or named in pairwise(arguments)

@@ -39,27 +39,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandOptions:
-    """How a command works and shows it, whatever it works on."""
+    """How a command works and shows its work, whatever it works on."""
 
     store_url: str | None
-    """Where the session is kept; None is where settings say."""
+    """Where the session is kept; None is the place that settings name."""
     output_format: str
     """One of `FORMATS`."""
     max_turns: int | None
-    """After so many answers the work is stopped; None for no end."""
+    """Stop after so many answers; None for no limit."""
     max_wait_seconds: float
     """How long to wait for a provider that is down."""
 
     @property
     def is_for_people(self) -> bool:
-        """Whether what is printed is text."""
+        """Whether the output is text."""
         return self.output_format == "text"
 
 
 _NOT_KEPT = frozenset({"root", "budget_tokens"})
-"""What a resume was told that stands in records of its own."""
+"""Options of a resume that have their own records."""
 _NAMED_FILES = 20
-"""Of a command that was cut off: how many files are named."""
+"""How many files are named for a command that was cut off."""
 _budget = functools.partial(click.option, "--budget", "budget_tokens", type=click.IntRange(min=1_000), metavar="TOKENS")
 _BUDGET = _budget(help="Tokens that it may spend in all; with a budget it may delegate to child agents.")
 _MORE_BUDGET = _budget(help="Tokens that it may spend on top of its budget.")
@@ -133,7 +133,7 @@ _CHANGES = (
 
 
 def _with_terms(chosen: tuple[Decorator, ...], allowed: tuple[Decorator, ...]) -> Decorator:
-    """Return a decorator that adds options, in the order of a help page, and gives the command its `terms` as one value."""
+    """Return a decorator that adds options, in the order of a help page, and passes the command its `terms` as one value."""
 
     def decorate(function: Callable[..., Any]) -> Any:
         @functools.wraps(function)
@@ -166,13 +166,13 @@ def _with_terms(chosen: tuple[Decorator, ...], allowed: tuple[Decorator, ...]) -
 
 
 beginning_options = _with_terms(_BEGINNING, _ALLOWED)
-"""What a session is begun with."""
+"""Options for starting a session."""
 resuming_options = _with_terms(_CHANGES, _ALLOWED_FROM_NOW)
-"""What a session may go on with otherwise than it began."""
+"""Options that a resumed session may change."""
 
 
 def begun(store: Store, about: dict[str, Any], terms: CommandOptions) -> Agent:
-    """Return the agent of a new session, whose beginning stands in the journal already.
+    """Return the agent of a new session, whose beginning is already in the journal.
 
     Args:
         store: where it is kept.
@@ -183,7 +183,7 @@ def begun(store: Store, about: dict[str, Any], terms: CommandOptions) -> Agent:
     from penstock.agent.purse import open_purse
     from penstock.session import Session
 
-    # As it is now, whatever folder a resume is typed in; and which folder that is, for another may stand at its path by then.
+    # The real path, whatever folder a resume is typed in; and the folder's identity, since another may be at its path by then.
     about["root"] = os.path.realpath(about["root"])
     parts = _parts(store, about)
     session = Session(
@@ -206,17 +206,17 @@ def begun(store: Store, about: dict[str, Any], terms: CommandOptions) -> Agent:
 def resumed(
     store: Store, session_id: str, changes: dict[str, Any], terms: CommandOptions, *, is_written: bool
 ) -> tuple[Agent, tuple[str, list[dict[str, Any]]]]:
-    """Return the agent of a session that goes on, and what became of its files, in words and as rows.
+    """Return the agent of a resumed session, and the state of its files, in words and as rows.
 
     Args:
         store: where it is kept.
         session_id: the session.
-        changes: what the flags say, by name; what they leave out is as it was, and the next resume goes on with them.
+        changes: what the flags say, by name; what they leave out is as it was, and the next resume continues with them.
         terms: how it works.
-        is_written: whether it goes on at all, or is only looked at.
+        is_written: whether it continues at all, or is only looked at.
 
     Raises:
-        ToolError: Its folder is not there, or another stands at its path.
+        ToolError: Its folder does not exist, or another is at its path.
         CallerError: The model speaks another API than the session.
     """
     from penstock.agent.edits import changes_of
@@ -241,13 +241,13 @@ def resumed(
     if changes["window"] or changes["model"]:
         session.state = replace(session.state, limits=parts.limits)
     acts, _ = remembered(store, session_id)
-    # What was read and written before counts on: a file that was read need not be read again.
+    # What was read and written before still counts: a file that was read need not be read again.
     parts.toolbox.ledger = parts.toolbox.ledger.after(*acts)
     parts.toolbox.changes.note(*changes_of(store, session_id))
     agent = _agent(session, parts, store, terms, next_seq, streams=about.get("stream", True))
     agent.purse = purse_of(store, session_id, agent.record)
     if is_written:
-        # Before anything else is written: whoever works on the session now would stumble over it.
+        # Before anything else is written: another process that works on the session now would conflict with it.
         kept = {name: value for name, value in said.items() if name not in _NOT_KEPT}
         limits = {"limits": session.state.limits.to_dict()} if {"window", "model"} & kept.keys() else {}
         agent.journal.claim({"about": kept, **limits} if kept else None)
@@ -258,7 +258,7 @@ def resumed(
             agent.purse.grant(more)
     if agent.purse is not None:
         parts.give_children(agent)
-    # What it may do is offered anew: a resume may allow more.
+    # The permitted tools are offered anew: a resume may allow more.
     definitions = parts.definitions(has_budget=agent.purse is not None)
     session.state = replace(session.state, transcript=replace(session.state.transcript, tools=definitions))
     return agent, _verified(store, session_id, about["root"])
@@ -282,14 +282,14 @@ class _Parts:
         return tool_definitions((*self.toolbox.tools, *([TASK] if has_budget else [])), self.model.wire)
 
     def give_children(self, agent: Agent) -> None:
-        """Let an agent that has a budget give work to others."""
+        """Let an agent that has a budget delegate work."""
         from penstock.agent.children import Children
 
         Children(agent, self.toolbox, self.equipment, instructions=_instructions())
 
 
 def _instructions() -> str:
-    """Return what a model is told that works with the tools."""
+    """Return the instructions for a model that works with the tools."""
     from penstock.agent.toolbox import INSTRUCTIONS
     from penstock.tools import NAVIGATION
 
@@ -306,9 +306,9 @@ def _parts(store: Store, about: dict[str, Any]) -> _Parts:
     is_local = about["model"] == "local"
     workspace, _ = open_workspace(about["root"], tell=terminal.warn)
     limits = profile_of(workspace.root, about["profile"], tell=terminal.warn)
-    # `local` keeps to its own window, whatever is believed of it: a larger one would never make it compact.
+    # `local` enforces its own window, whatever is assumed of it: with a larger one it would never be compacted.
     model = load_model(about["model"], base_url=about["base_url"], window_tokens=None if is_local else about["window"])
-    # What the person says comes first, then what the model says of itself, then the guess of the profile.
+    # The person's figure comes first, then what the model says of itself, then the guess of the profile.
     window = about["window"] or model.window_tokens or limits.window_tokens
     limits = limits.scaled(window, about["reserve"])
     return _Parts(
@@ -335,7 +335,7 @@ def _toolbox(
     from penstock.agent.toolbox import Toolbox
     from penstock.session.ledger import Ledger
 
-    # The default profile has no rules for how files are worked on; the others keep a ledger of what was read.
+    # The default profile has no rules for working on files; the others keep a ledger of what was read.
     ledger = Ledger() if {about["profile"], limits.name} != {"default"} else None
     toolbox = Toolbox(
         workspace, store, window_tokens=limits.window_tokens, model=model_name, ledger=ledger, limits=results
@@ -346,7 +346,7 @@ def _toolbox(
 
         toolbox.allow(Editing(workspace.root, guard=toolbox.may_write, allow_write_to=allowed))
     given = about.get("command_limits", ())
-    if given or about["allow_shell"]:  # a limit that cannot be is told also where no command is run yet
+    if given or about["allow_shell"]:  # an invalid limit is reported even if no command is run yet
         from penstock.agent.command_limits import command_limits
 
         limits_of_commands = command_limits(given)._asdict()
@@ -373,11 +373,11 @@ def _agent(
     *,
     streams: bool,
 ) -> Agent:
-    """Return what drives a session, and shows what happens as the terms say."""
+    """Return the agent that drives a session, and shows what happens as the terms say."""
     from penstock.agent.loop import Agent
     from penstock.models import LocalModel
 
-    # What `local` says are lines of files, not Markdown: it is shown as it stands.
+    # The output of `local` is lines of files, not Markdown: it is shown as it is.
     is_markdown = not isinstance(parts.model, LocalModel)
     listener = TerminalListener(is_markdown=is_markdown) if terms.is_for_people else None
     events = EventListener() if terms.output_format == "stream-json" else None
@@ -398,10 +398,10 @@ def _agent(
 
 
 def settled(agent: Agent) -> list[str]:
-    """Return what is known now of effects that were begun before the session stopped, and write down what became of them.
+    """Return what is known now of effects that were begun before the session stopped, and record their outcome.
 
     Args:
-        agent: who goes on.
+        agent: the agent that continues.
     """
     from penstock.session import Effected
     from penstock.session.effects import settled_later
@@ -410,20 +410,20 @@ def settled(agent: Agent) -> list[str]:
     for effect_id, effect in agent.session.state.unknown_effects.items():
         outcome = agent.tools.settled(effect.kind, effect.what, effect.digest)
         if outcome != "unknown":
-            # Without a digest where nothing was made: an undo then knows of no such edit.
+            # Without a digest if nothing was made: an undo then knows of no such edit.
             agent.feed(Effected(effect_id=effect_id, digest="" if outcome == "not done" else effect.digest))
         lines.append(settled_later(effect.kind, effect.what, outcome))
     return lines
 
 
 def behind_cut_off(agent: Agent, store: Store, *, is_moved: bool, is_written: bool) -> list[str]:
-    """Return what there is to see of commands that a kill cut off, and write it down: what they did is the session's (S-9).
+    """Return the visible effects of commands that a kill cut off, and record them: what they did belongs to the session (S-9).
 
     Args:
-        agent: who goes on.
+        agent: the agent that continues.
         store: where its journal is.
-        is_moved: whether it goes on in another folder, whose files say nothing of when a command began.
-        is_written: whether it goes on at all.
+        is_moved: whether it continues in another folder, whose files say nothing of when a command began.
+        is_written: whether it continues at all.
     """
     from penstock.agent.disk_changes import changed_since
     from penstock.agent.edits import cut_off_of
@@ -443,7 +443,7 @@ def behind_cut_off(agent: Agent, store: Store, *, is_moved: bool, is_written: bo
 
 
 def _verified(store: Store, session_id: str, root: str) -> tuple[str, list[dict[str, Any]]]:
-    """Return what the files that the session knows are now, in words for people and the model, and as rows for scripts."""
+    """Return the present state of the files that the session knows, in words for people and the model, and as rows for scripts."""
     from penstock.agent.file_check import Tracked, report, verify
     from penstock.agent.journal import remembered
     from penstock.workspace.root import Root

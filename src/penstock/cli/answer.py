@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from penstock.tools import Tools
     from penstock.workspace.reading import OutlinePage
 
-# The exit statuses of contracts.md. 0 is an answer; grep's 1 is "nothing found", so that a script can ask.
+# The exit statuses of contracts.md. 0 is an answer; 1 is "nothing found", as for grep, so that a script can test it.
 NOTHING, USAGE, REFUSED, MISSING, STALE, PARTIAL, OVER_BUDGET, FAULT, INTERRUPTED = 1, 2, 3, 4, 5, 6, 7, 8, 130
 PROTOCOL_ONLY = (
     "--json prints the address it serves on, so give --http too: without it, standard output carries the protocol."
 )
-"""What a server over standard input and output says of `--json`."""
+"""The error when a server on standard input and output is given `--json`."""
 _MISUSE_BYTES = 1_000  # click repeats whatever was typed
-# By the code of a `ToolError`. What is missing here is 3, refused: outside the root, binary, a secret, not a regular file.
+# By the code of a `ToolError`. A code not listed here is 3, refused: outside the root, binary, a secret, not a regular file.
 _STATUS = {
     "bad_argument": USAGE,
     "bad_pattern": USAGE,
@@ -52,10 +52,10 @@ _OUTCOMES = {"done": 0, "nothing": NOTHING, "partial": PARTIAL}
 def dialect_of(
     root: str | None = None, store_url: str | None = None, budget: int | None = None, queue_url: str | None = None
 ) -> Dialect:
-    """Return how calls are written that are to work where this one was typed: with its root, its store, its budget, its queue."""
+    """Return how calls are written so that they work where this one was typed: with its root, its store, its budget, its queue."""
     if queue_url == os.environ.get("PENSTOCK_QUEUE"):
         queue_url = None
-    elif queue_url is not None and urlsplit(queue_url).password:  # which is not for the log of whoever started this
+    elif queue_url is not None and urlsplit(queue_url).password:  # which must not appear in the caller's log
         queue_url = "URL"
     return CommandLine(None if root in {None, "."} else root, store_url, budget=budget, queue=queue_url)
 
@@ -75,7 +75,7 @@ def answer_tool(
     Args:
         root: The folder, as it was typed.
         tool: The name of the tool in `penstock.tools`.
-        arguments: Those that were typed; what is missing is the tool's own default.
+        arguments: Those that were typed; for missing ones the tool's own default applies.
         as_json: Whether one object is printed instead of the tool's text.
         to_json: Makes the object and its outcome (`done`, `nothing`, `partial`) from the arguments as they were checked.
 
@@ -83,8 +83,8 @@ def answer_tool(
         The exit status.
 
     Raises:
-        ToolError: The call cannot be answered, and `as_json` is set: without it the tool has put that into words already.
-        CallerError: The root or a setting cannot be.
+        ToolError: The call cannot be answered, and `as_json` is set: without it the tool has already put the error into words.
+        CallerError: The root or a setting is invalid.
     """
     from penstock import settings
     from penstock.tools import TOOLS, Tools, check
@@ -136,7 +136,7 @@ def print_json(value: object) -> None:
 
 
 def _print_result(text: str) -> None:
-    """Print a result of a tool; on a terminal the first line, which is ours, stands out from what is the file's."""
+    """Print a result of a tool; on a terminal the first line, which is ours, is set off from the file's text."""
     if terminal.is_coloured(sys.stdout):
         head, newline, body = text.partition("\n")
         text = click.style(head, dim=True) + newline + body
@@ -144,7 +144,7 @@ def _print_result(text: str) -> None:
 
 
 def print_url(url: str) -> None:
-    """Print where something is served, for a script.
+    """Print the address of a server, for a script.
 
     Args:
         url: its address.
@@ -162,7 +162,7 @@ def report(error: Exception, about: Mapping[str, Any], command: str = "penstock"
         error: A `PenstockError` or an `OSError`.
         about: The parameters of the command: whether `as_json`, or which `output_format`, and the `root` and `store_url` that a
             next call repeats.
-        command: The command as it is typed; its help is what to try where nothing nearer is known.
+        command: The command as it is typed; its help is suggested if nothing more specific is known.
 
     Returns:
         The exit status: by the code of a `ToolError`, 2 for a mistake of the caller, 8 for a fault of the disk or the store.
@@ -177,7 +177,7 @@ def report(error: Exception, about: Mapping[str, Any], command: str = "penstock"
             if way is None and status in {USAGE, MISSING}:
                 way = f"{command} --help"
             return fail(error.code, error.message, way, status, output_format=output_format)
-        case CallerError(__cause__=FileNotFoundError()):  # a root, a script: what was named is not there
+        case CallerError(__cause__=FileNotFoundError()):  # a root or a script: what was named does not exist
             return fail("not_found", str(error), f"{command} --help", MISSING, output_format=output_format)
         case CallerError(__cause__=IsADirectoryError()):
             return fail("is_directory", str(error), f"{command} --help", REFUSED, output_format=output_format)
@@ -193,25 +193,25 @@ def report(error: Exception, about: Mapping[str, Any], command: str = "penstock"
             way = f"{command} --help"
             return fail("not_found", f"There is no file {name!r}.", way, MISSING, output_format=output_format)
         case OSError():
-            # What was opened by a descriptor brings its number for a name: the person named the file.
-            # Only what was being written can be full: where it has no name, the file that was read is not to blame.
+            # An error on a descriptor carries its number instead of a name: the person named the file. Only a file being written
+            # can be full: if the error has no name, the file that was read is not to blame.
             full = error.errno in {errno.ENOSPC, errno.EDQUOT}
             named = error.filename if isinstance(error.filename, str) or full else about.get("file")
             if isinstance(error, IsADirectoryError):
                 said = f"{named} is a folder, not a file."
                 return fail("is_directory", said, f"{command} --help", REFUSED, output_format=output_format)
-            # What we raise by ourselves has no number, and says the name itself.
+            # Errors that we raise ourselves have no number, and contain the name.
             message = ": ".join(filter(None, (named, error.strerror))) if error.strerror else str(error)
             way = None if full else f"{command} --help"
             return fail("io_error", message, way, FAULT, output_format=output_format)
-        case _:  # a store that cannot: it brings its own code
+        case _:  # a store fault: it has its own code
             code = getattr(error, "code", "ended")
             way = _way(getattr(error, "calls", ()), about) or (None if code == "disk_full" else f"{command} --help")
             return fail(code, str(error), way, FAULT, output_format=output_format)
 
 
 def _way(calls: Iterable[Call], about: Mapping[str, Any]) -> str | None:
-    """Return the commands that an error names; without one, of a session that was named what shows it."""
+    """Return the commands that an error names; if it names none but a session was given, the command that shows the session."""
     dialect = dialect_of(about.get("root"), about.get("store_url"), queue_url=about.get("queue_url"))
     if not calls and (session := about.get("session_id")) is not None:
         calls = (Call("show", {"session_id": session}),)
@@ -221,12 +221,12 @@ def _way(calls: Iterable[Call], about: Mapping[str, Any]) -> str | None:
 def fail(
     code: str, message: str, way: str | None, status: int, *, as_json: bool = False, output_format: str = "text"
 ) -> int:
-    """Print an error as contracts.md has it, and return `status`.
+    """Print an error in the form of contracts.md, and return `status`.
 
     Args:
         code: What kind of error it is.
         message: What happened, in words.
-        way: The command that would work; None where there is none.
+        way: The command that would work; None if there is none.
         status: The exit status.
         as_json: Whether it is one object on standard output.
         output_format: One of `watching.FORMATS`: an event in `stream-json`, one object in `json`.
@@ -241,7 +241,7 @@ def fail(
 
 
 def misuse(error: click.ClickException) -> str:
-    """Return what click says of a mistyped line as one line that ends as a sentence does; click lists choices one a line."""
+    """Return click's message about a mistyped line as one line that ends as a sentence does; click lists choices one a line."""
     return _sentence(escape.shorten(escape.show(" ".join(error.format_message().split()))[0], _MISUSE_BYTES))
 
 
@@ -251,12 +251,12 @@ def _sentence(said: str) -> str:
 
 
 def _status_of(code: str) -> int:
-    """Return the exit status for the code of a `ToolError`; what is not listed is refused."""
+    """Return the exit status for the code of a `ToolError`; unlisted codes are refusals."""
     return _STATUS.get(code, REFUSED)
 
 
 def quiet_pipe() -> int:
-    """End without a word: the reader of our output has gone, as `head` does, and nothing is wrong."""
+    """End silently: the reader of our output has gone, as `head` does, and nothing is wrong."""
     from penstock.workspace.own_files import discard_output
 
     discard_output()
@@ -267,12 +267,12 @@ def quiet_pipe() -> int:
 
 
 def fields_of(value: object, *names: str) -> dict[str, Any]:
-    """Return those attributes of a value by their names: what JSON calls as the code does is written once."""
+    """Return those attributes of a value by their names, so that names shared by JSON and code are written once."""
     return {name: getattr(value, name) for name in names}
 
 
 def next_json(call: Call | None) -> dict[str, object] | None:
-    """Return the arguments of the next call; None where there is none."""
+    """Return the arguments of the next call; None if there is none."""
     return None if call is None else dict(call.arguments)
 
 
@@ -283,7 +283,7 @@ def page_json(page: Window | OutlinePage) -> dict[str, object]:
 
     if not isinstance(page, Window):
         return outline_json(page)
-    # `escape.show` makes "\r\n" one line feed; scripts get the bytes that the file has.
+    # `escape.show` turns "\r\n" into one line feed; scripts get the bytes that the file has.
     parts = [escape.show(part) for part in page.text.split("\r\n")]
     past_the_end = page.first_line == 0 and page.previous is not None
     value: dict[str, object] = {
@@ -295,7 +295,7 @@ def page_json(page: Window | OutlinePage) -> dict[str, object]:
         "fragment": None if page.fragment is None else fields_of(page.fragment, "line_start_byte", "line_end_byte"),
         "escaped": sum(count for _, count in parts) + page.invalid_bytes,
         **fields_of(page, "encoding", "version", "bound"),
-        "stale": False,  # a stale page is an error: none is shown
+        "stale": False,  # a stale page is an error, never shown
         "next": next_json(page.next),
         "previous": next_json(page.previous),
         "notices": [*page.notices, *([notices.past_the_end(page.total_lines or 0)] if past_the_end else [])],
@@ -309,7 +309,7 @@ def page_json(page: Window | OutlinePage) -> dict[str, object]:
 
 
 def outline_json(outline: OutlinePage) -> dict[str, object]:
-    """Return a page of landmarks: the keys of a page where they apply, and the landmarks as `items`."""
+    """Return a page of landmarks: the keys of a page that apply, and the landmarks as `items`."""
     from penstock.tools.pages import outline_entry
 
     page: Page[Any] = outline.page

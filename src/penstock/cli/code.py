@@ -81,12 +81,12 @@ def _measured_file(workspace: Workspace, path: str) -> MeasuredCode:
 
 
 def _measured_input(name: str) -> MeasuredCode:
-    """Measure standard input. Raises `ToolError` where it is no text."""
+    """Measure standard input. Raises `ToolError` if it is not text."""
     from penstock.text import window
 
     blocks = iter(lambda: sys.stdin.buffer.read(_BLOCK_BYTES), b"")
     head = next(blocks, b"")
-    # The first block tells the encoding and, where there is no name, the language: it is read once and put back in front.
+    # The first block determines the encoding and, without a name, the language: it is read once and put back in front.
     encoding = window.detect(head)
     if encoding is None:
         raise ToolError("binary", f"Standard input is binary ({window.kind_of(head)}): it holds no code.")
@@ -94,7 +94,7 @@ def _measured_input(name: str) -> MeasuredCode:
 
 
 def _measured(blocks: Iterable[bytes], encoding: Encoding, name: str, shown: str) -> MeasuredCode:
-    """Measure code that comes in blocks; its language is told by its name, or by its first block."""
+    """Measure code that comes in blocks; its language is determined by its name, or by its first block."""
     from penstock.outline import language_of
     from penstock.session.generated_code import measured
 

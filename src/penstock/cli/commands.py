@@ -1,10 +1,10 @@
 """How does a command explain itself? Its docstring is its help page, and its mistakes name what works.
 
-A docstring opens with a sentence that stands alone in the list of commands, says what else there is to know, and may end with a
-block `Examples:`, shown as it is written: a command at two blanks, what it shows at four. Whatever a command raises becomes one
-line, or one object under `--json`, and an exit status.
-Law: every name that the table of commands lists is found; a name that is nearly right is answered with the right one.
-Keeps out: what the commands do, and how an error is printed (`answer`).
+A docstring opens with a sentence that stands alone in the list of commands, adds whatever else there is to know, and may end with a
+block `Examples:`, shown as written: a command indented by two blanks, its explanation by four. Whatever a command raises becomes
+one line, or one object under `--json`, and an exit status.
+Law: every name that the table of commands lists is found; a nearly correct name is answered with the right one. Keeps out: what
+the commands do, and how an error is printed (`answer`).
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
 HELP_WIDTH = 110  # columns that a help page uses at most; a narrower terminal makes it narrower
-_NAMED = 2  # words too many; more of them come from a shell
-_SUGGESTED = 2  # "Did you mean" of more than two is no answer
+_NAMED = 2  # unexpected words that are named; more of them come from a shell
+_SUGGESTED = 2  # "Did you mean" with more than two names does not help
 _TYPED = 32  # words of a line that a person types
 
 
@@ -48,32 +48,32 @@ class HelpPage(click.Command):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        # click would rewrap the examples with the rest; what is typed has to stand as it is.
+        # click would rewrap the examples with the rest; a command to be typed must stay as it is.
         self.help, _, shown = cleandoc(self.help or "").partition("\n\nExamples:\n")
         self.examples = shown.splitlines()
 
     @property
     def example_commands(self) -> list[str]:
-        """The examples that can be typed: lines at two blanks, without what is said about them."""
+        """The examples that can be typed: lines indented by two blanks, without their explanations."""
         return [line.strip() for line in self.examples if not line.startswith("   ")]
 
     def get_short_help_str(self, limit: int = 0) -> str:
-        """Return the first sentence, whole: a cut sentence tells a stranger nothing."""
+        """Return the whole first sentence: a cut sentence tells a stranger nothing."""
         del limit
         return (self.help or "").partition("\n")[0].removesuffix(".")
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples below the options, unwrapped: a command that is wrapped cannot be copied."""
+        """Write the examples below the options, unwrapped: a wrapped command cannot be copied."""
         if self.examples:
             with formatter.section("Examples"):
                 formatter.write("".join(f"{line}\n" for line in self.examples))
         super().format_epilog(ctx, formatter)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the arguments; of words too many the first are named: a shell writes out a pattern to all the names there are.
+        """Read the arguments; if there are too many words, name the first: a shell expands a pattern to all matching names.
 
         Raises:
-            click.UsageError: There are words too many, or as click says.
+            click.UsageError: There are too many words, or for click's own reasons.
         """
         may_be_more, ctx.allow_extra_args = ctx.allow_extra_args, True
         super().parse_args(ctx, args)
@@ -88,7 +88,7 @@ class HelpPage(click.Command):
         """Run the command; what it raises on purpose, or meets on disk, becomes its answer."""
         try:
             return super().invoke(ctx)
-        except BrokenPipeError:  # an OSError too, but the reader has gone: the table of commands ends without a word
+        except BrokenPipeError:  # an OSError too, but the reader has gone: the table of commands ends silently
             raise
         except (PenstockError, OSError) as error:
             return answer.report(error, ctx.params, ctx.command_path)
@@ -100,13 +100,13 @@ class CommandGroup(HelpPage, click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that is meant; the nearest ones are named where there is none.
+        """Find the command that is meant; if there is none, name the nearest ones.
 
         Raises:
             UnknownCommand: No command has that name.
         """
         name, names = args[0], self.list_commands(ctx)
-        # A word that begins with a dash is an option that click refuses in its own words; a shell that completes must not fail.
+        # A word that begins with a dash is an option, which click refuses in its own words; a completing shell must not fail.
         if name in names or name.startswith("-") or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
         import shlex
@@ -124,14 +124,14 @@ class CommandGroup(HelpPage, click.Group):
         """Write each section with the first sentences of its commands, all in one column."""
         width = max(map(len, self.list_commands(ctx)))
         for heading, names in self.sections(ctx).items():
-            # Here every module of commands is loaded: the price of a list whose sentences are written in one place only.
+            # This loads every module of commands: the price of a list whose sentences are written in one place only.
             commands = [(name, self.get_command(ctx, name)) for name in names]
             with formatter.section(heading):
                 formatter.write_dl([(n.ljust(width), c.get_short_help_str()) for n, c in commands if c is not None])
 
 
 class CommandTable(CommandGroup):
-    """The commands of the program by section, each imported when it is asked for.
+    """The commands of the program by section, each imported on first use.
 
     Importing them all costs more than starting the interpreter; `penstock view` needs one.
     """
@@ -150,7 +150,7 @@ class CommandTable(CommandGroup):
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command that was named; it ends without a word where the reader of its output has gone."""
+        """Run the command that was named; it ends silently if the reader of its output has gone."""
         with _quiet_pipe():
             return super().invoke(ctx)
 
@@ -160,12 +160,12 @@ class CommandTable(CommandGroup):
         return list(self._modules)
 
     def sections(self, ctx: click.Context) -> Mapping[str, list[str]]:
-        """Return the names by heading, as the table has them."""
+        """Return the names by heading, as in the table."""
         del ctx
         return self._sections
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the command of that name; None where there is none."""
+        """Import the command of that name; None if there is none."""
         del ctx
         if cmd_name not in self._modules:
             return None
@@ -177,7 +177,7 @@ class CommandTable(CommandGroup):
 
 @contextmanager
 def _quiet_pipe() -> Iterator[None]:
-    """End with 0 where the reader has gone: click itself would end with 1, which is to say that nothing was found."""
+    """End with 0 if the reader has gone: click itself would end with 1, which means that nothing was found."""
     try:
         yield
     except BrokenPipeError:

@@ -25,7 +25,7 @@ _OWN_MODELS = {"local": "quotes what it finds, needs no key", "scripted:": "a fi
 
 
 def _offered(names: Iterable[tuple[str, str]], incomplete: str) -> list[CompletionItem[str]]:
-    """Return the names that begin so, each with its explanation on one line: others have written it, and a terminal shows it."""
+    """Return the names with this prefix, each with its explanation on one line: others have written it, and a terminal shows it."""
     from click.shell_completion import CompletionItem
 
     return [
@@ -36,7 +36,7 @@ def _offered(names: Iterable[tuple[str, str]], incomplete: str) -> list[Completi
 
 
 class PathBeneathRoot(click.types.StringParamType):
-    """A path that is relative to `--root`; `-` where standard input may stand for it."""
+    """A path that is relative to `--root`; `-` if standard input is allowed."""
 
     name = "file"
 
@@ -53,7 +53,7 @@ class PathBeneathRoot(click.types.StringParamType):
 
 
 def _paths(root: str, incomplete: str) -> list[str]:
-    """Return the paths beneath `root` that begin so, folders with a slash behind them."""
+    """Return the paths beneath `root` with this prefix, folders with a trailing slash."""
     folder, slash, start = incomplete.rpartition("/")
     if os.path.isabs(incomplete) or ".." in folder.split("/"):  # it would lead out of the root
         return []
@@ -67,12 +67,12 @@ def _paths(root: str, incomplete: str) -> list[str]:
 
 
 def complete_model(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-    """Offer the schemes of model names, and behind `scripted:` the files."""
+    """Offer the schemes of model names, and after `scripted:` the files."""
     from penstock.wires.table import WIRES, wire_named
 
     del ctx, param
     scheme, colon, file = incomplete.partition(":")
-    # Only this scheme names something that lies on this machine; the names of providers' models are not ours to know.
+    # Only this scheme names something on this machine; the names of providers' models are not ours to know.
     if scheme == "scripted" and colon:
         return _offered(((f"scripted:{path}", "") for path in _paths(".", file)), incomplete)
     providers = {f"{wire}:": wire_named(wire).about for wire in WIRES}

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _MAX_SUFFIXES = 8
 EXPORTS = ("graphml", "csv", "json", "svg")
-"""How the graph of an estate can be written."""
+"""The formats in which the graph of an estate can be written."""
 _ASK_TOKENIZER = (
     " The model's name does not say how it counts, so that prompts are about half as large as they could be: "
     "--tokenizer o200k, cl100k, claude or claude3 says it."
@@ -46,8 +46,8 @@ _MAX_REASONS = 3
 def rooted(root: str, paths: tuple[str, ...]) -> tuple[Root, tuple[str, ...]]:
     """Return the root, and the paths beneath it.
 
-    A person may name any file: without --root, the folder that holds all that is named is the root. One that is typed holds, also
-    where it is the current folder.
+    A person may name any file: without --root, the folder that contains everything named is the root. A root that was typed
+    applies, even if it is the current folder.
     """
     from penstock.settings import allows_secrets
     from penstock.workspace.root import Root
@@ -55,7 +55,7 @@ def rooted(root: str, paths: tuple[str, ...]) -> tuple[Root, tuple[str, ...]]:
     if click.get_current_context().get_parameter_source("root") is ParameterSource.DEFAULT:
         here = os.path.realpath(".")
         real = [os.path.realpath(path) for path in paths]
-        # Nothing is read outside the root. Who names a file elsewhere means that folder, and no other, to be looked at.
+        # Nothing is read outside the root. Naming a file elsewhere means that folder, and no other, is to be read.
         if any(os.path.commonpath([here, path]) != here for path in real):
             root = os.path.commonpath([path if os.path.isdir(path) else os.path.dirname(path) for path in real])
             paths = tuple(os.path.relpath(path, root) for path in real)
@@ -63,7 +63,7 @@ def rooted(root: str, paths: tuple[str, ...]) -> tuple[Root, tuple[str, ...]]:
 
 
 def _source(root: str, file: str, source_format: Format | None) -> tuple[str, ScannedSource, bool]:
-    """Return a file's path from the root, made inert, what it says, and whether that is COBOL."""
+    """Return a file's path from the root, made inert, its scanned source, and whether that is COBOL."""
     from penstock.cobol import scan
     from penstock.outline import language_of
     from penstock.scribe.gathering import read_whole
@@ -77,10 +77,10 @@ def _source(root: str, file: str, source_format: Format | None) -> tuple[str, Sc
 
 
 def _is_cobol(source: ScannedSource, language: str) -> bool:
-    """Return whether there is COBOL in a file: any text has something that looks like a sentence of it."""
+    """Return whether there is COBOL in a file: any text has something that looks like a COBOL sentence."""
     if language == "cobol" or any(program.kind != "copybook" for program in source):
         return bool(source.programs)
-    # A README that quotes a MOVE is none; a member of a library has no suffix, and its data or paragraphs tell.
+    # A README that quotes a MOVE is not COBOL; a library member has no suffix, so its data or paragraphs decide.
     return language == "text" and any(
         program.copies or program.paragraphs or any(entry.level is not None for entry in program.entries)
         for program in source
@@ -159,7 +159,7 @@ def _landmarks(path: str, source: ScannedSource, *, is_cobol: bool) -> list[str]
             f"{program.start_line:>7}-{program.end_line:<7}{program.kind} {program.name or '(unnamed)'}{inside}"
         )
         marks = [(d.start_line, 1, d.end_line, f"{d.name} DIVISION") for d in program.divisions]
-        # Sections and paragraphs lie within a division: sorted by line, then by depth, they are the program from top to bottom.
+        # Sections and paragraphs are within a division: sorted by line, then by depth, they are the program from top to bottom.
         marks += [(s.start_line, 2, s.end_line, f"{s.name} SECTION") for s in program.sections]
         marks += [
             (p.start_line, 3 if p.section else 2, p.end_line, p.name or "(before the first paragraph)")
@@ -239,7 +239,7 @@ def _planned(
     tokenizer: str | None,
     source_format: Format | None,
 ) -> tuple[str, ChunkPlan, Callable[[str], Prompt]]:
-    """Return the path from the root, made inert, the plan, and what gives the prompt of a chunk."""
+    """Return the path from the root, made inert, the plan, and a function that returns the prompt of a chunk."""
     from penstock.chunk import ChunkPlan, chunk, plan
     from penstock.cobol.estate import kind_of
     from penstock.outline import language_of
@@ -261,7 +261,7 @@ def _planned(
         if language in {None, "cobol", "text"}:
             found = gather(looking, [path, *beside], kind_of)
             (one,) = subjects(found.files, [path], source_format)
-    # Text without a language may be COBOL whose name does not tell: the scanner decides.
+    # Text without a language may be COBOL under a name that does not say so: the scanner decides.
     if one is None or (language != "cobol" and source_format is None and not says_anything(one)):
         if max_tokens is None:
             raise CallerError(
@@ -394,7 +394,8 @@ def document_command(
         if exports:
             raise CallerError("--export writes the graph where the files are: run it without --queue")
         how["max_prompt_tokens"] = max_prompt_tokens or MAX_PROMPT_TOKENS
-        # Workers ask, and they alone have a key, but for who says in one wording what several chunks said alike: that is done here.
+        # Workers ask, and only they have a key, except for `--reconcile`: merging what several chunks said in similar words is done
+        # here.
         wording = _wording(model_name, base_url, window) if how.pop("reconcile") else None
         asked = named_model(model_name, window)
         return _queued(queue_url, *rooted(root, paths), out, asked, wording, as_json, urgency=urgency, **how)
@@ -421,13 +422,13 @@ def document_command(
 
 
 def _answered(done: Documented, out: str, as_json: bool, *, asked: bool, **more: object) -> int:
-    """Print what came of an estate, and return the exit status."""
+    """Print the outcome for an estate, and return the exit status."""
     answer.give(
         {"out": out, **done.to_dict(), **more},
         "\n".join(_summary(done, escape.show_argument(out), asked=asked)),
         as_json,
     )
-    # The order is that of what a script has to do: go on, look elsewhere, look at what failed.
+    # In the order of what a script has to do: continue, look elsewhere, look at what failed.
     if done.run.was_interrupted:
         return answer.INTERRUPTED
     if not done.programs and not done.copybooks:
@@ -463,7 +464,7 @@ def _queued(
 
 
 def _wording(model_name: str | None, base_url: str | None, window: int | None) -> Model:
-    """Return the model that brings the answers of a run into one wording. Raises `CallerError` where none is named."""
+    """Return the model that brings the answers of a run into one wording. Raises `CallerError` if none is named."""
     from penstock.models import load_model
 
     if model_name is None:
@@ -497,7 +498,7 @@ def _finished(queue_url: str | None, number: int | None, out: str, as_json: bool
 
 
 def _progress_of_chunks(line: terminal.ProgressLine) -> Callable[[Progress], None] | None:
-    """Return what takes how far the asking is; None where nobody looks."""
+    """Return the function that reports progress of the asking; None if nobody watches."""
     tell = line.tell
     if tell is None:
         return None
@@ -523,7 +524,7 @@ def _reasons(done: Documented) -> list[str]:
 
 
 def _left_out(done: Documented) -> list[str]:
-    """Return how many files of each suffix were left out, with the first of them by name."""
+    """Return how many files of each suffix were left out, with the name of the first."""
     from penstock.scribe.pages.blocks import count
 
     told = []
@@ -541,14 +542,14 @@ def _left_out(done: Documented) -> list[str]:
 
 
 def _no_cobol(files: int) -> str:
-    """Return what is said of files in which there is neither a program nor a copybook."""
+    """Return the message for files that contain neither a program nor a copybook."""
     from penstock.scribe.pages.blocks import count
 
     return f"There is no COBOL here, in {count(files, 'file')}. Name a program, or a folder that holds some."
 
 
 def _summary(done: Documented, out: str, *, asked: bool) -> list[str]:
-    """Return what came of it, and what to do next."""
+    """Return the outcome, and what to do next."""
     from penstock.scribe.pages.blocks import count
 
     shown = []

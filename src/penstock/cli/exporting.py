@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 """The version of the document, for those who read old ones."""
 MAX_TEXT_BYTES = 64 << 20
-"""An output that is larger is named and not written: the whole of it has to be looked at for secrets at once."""
+"""A larger output is named and not written: all of it must be searched for secrets at once."""
 
 
 def lines_of(store: Store, session_id: str) -> Iterator[dict[str, Any]]:
@@ -34,14 +34,15 @@ def lines_of(store: Store, session_id: str) -> Iterator[dict[str, Any]]:
 
     Raises:
         ToolError: There is no session of that name.
-        Damaged: At the first record that is not sound, behind the lines of those before it.
+        Damaged: At the first record that is not sound, after the lines of those before it.
     """
     info = next((one for one in store.sessions() if one.session == session_id), None)
     if info is None:
         raise ToolError("not_found", f"There is no session {escape.clip(session_id)}.", Call("sessions"))
     yield {"penstock_session": FORMAT, "session": session_id, "count": info.records, "updated": info.at}
     for record in store.events(session_id):
-        # By the names of its members first, as journals do it; then every text alone, since an export need not be valid again.
+        # First by the names of its members, as journals are redacted; then every text alone, since an export need not be valid
+        # again.
         data = hidden(redacted_json(record.data))
         yield {"record": {"seq": record.seq, "type": record.type, "at": record.at, "data": data}}
     for handle in store.handles_of(session_id):
@@ -49,7 +50,7 @@ def lines_of(store: Store, session_id: str) -> Iterator[dict[str, Any]]:
 
 
 def hidden(value: Any) -> Any:
-    """Return a JSON value whose texts, names included, have passed the redaction."""
+    """Return a JSON value whose texts, including names, have passed the redaction."""
     if isinstance(value, str):
         return redacted(value)
     if isinstance(value, dict):
@@ -58,7 +59,7 @@ def hidden(value: Any) -> Any:
 
 
 def _artifact(store: Store, handle: str) -> dict[str, Any]:
-    """Return an output as a line has it; why there is no text, where there is none."""
+    """Return an output as a line of the document; without text, the reason why there is none."""
     try:
         info = store.info(handle)
     except ToolError as error:

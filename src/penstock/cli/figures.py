@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from penstock.session.degradation import Assessment
     from penstock.store import SessionInfo, Store
 
-_MAX_SESSIONS = 10  # of which the cost is shown beside each other; a script gets all of them
+_MAX_SESSIONS = 10  # whose costs are shown side by side; a script gets all of them
 
 
 @command("stats")
@@ -64,7 +64,7 @@ def stats_command(
     none_yet = partial(
         answer.fail, "nothing", "There are no sessions yet.", f'penstock run "QUESTION"{there}', answer.NOTHING
     )
-    if absent_folder(store_url) is not None:  # to be looked at none is made
+    if absent_folder(store_url) is not None:  # none is created just to be looked at
         return none_yet(as_json=as_json)
     with opened(store_url) as store:
         infos = store.sessions()
@@ -102,7 +102,7 @@ def stats_command(
 
 
 def _page(store: Store, infos: Sequence[SessionInfo], session_id: str | None) -> str:
-    """Return the page of the session that was asked for, or of all."""
+    """Return the page of the requested session, or of all."""
     from penstock.agent.happenings import story_of
     from penstock.inspection.page import overview_page, row_of, story_page
 
@@ -111,9 +111,9 @@ def _page(store: Store, infos: Sequence[SessionInfo], session_id: str | None) ->
 
 
 def _written(file: str, text: str) -> str | None:
-    """Write a file of the user's own; return why it cannot be written, where it cannot.
+    """Write a file of the user's own; return why it cannot be written, or None.
 
-    A missing folder is a disk that cannot be written here, and no file that was asked for.
+    A missing folder counts as a disk that cannot be written, not as a missing file.
     """
     from penstock.workspace.own_files import replace_drawn
 
@@ -128,7 +128,7 @@ def _written(file: str, text: str) -> str | None:
 
 
 def stats_json(found: Stats) -> dict[str, Any]:
-    """Return all figures as JSON can hold them."""
+    """Return all figures as JSON."""
     savings = found.savings
     return {
         "sessions": list(found.sessions),
@@ -186,7 +186,7 @@ def stats_json(found: Stats) -> dict[str, Any]:
 
 
 def _cost_json(one: AnswerRecord, assessment: Assessment) -> dict[str, Any]:
-    """Return what a session's context costs as it was last asked about, with each statement and how it is known."""
+    """Return what a session's context cost at its newest answer, with each statement and its basis."""
     return {
         **answer.fields_of(one, "session", "window_tokens"),
         "tokens": one.request_tokens,
@@ -198,16 +198,16 @@ def _cost_json(one: AnswerRecord, assessment: Assessment) -> dict[str, Any]:
 
 
 def _assessments(found: Stats) -> list[tuple[AnswerRecord, Assessment]]:
-    """Return for each session its newest answer, and what there is to say of a context of that size in that window.
+    """Return for each session its newest answer, and the assessment of a context of that size in that window.
 
     The policy is the session's own: the limits of its profile, not those of the default one.
     """
     from penstock.session.degradation import Points, assess
 
-    newest = {one.session: one for one in found.answers}  # a later answer takes the place of an earlier one
+    newest = {one.session: one for one in found.answers}  # a later answer replaces an earlier one
     assessed: list[tuple[AnswerRecord, Assessment]] = []
     for one in newest.values():
-        with suppress(CallerError):  # a provider may report any number; of one that cannot be there is nothing to say
+        with suppress(CallerError):  # a provider may report any number; an impossible one has no assessment
             assessed.append((one, assess(one.request_tokens, one.window_tokens, Points(policy=one.limits))))
     return assessed
 
@@ -256,7 +256,7 @@ def _refusals(found: Stats) -> list[tuple[Any, ...]]:
 
 
 def sections(found: Stats) -> list[str]:
-    """Return what there is to say, piece by piece; an empty piece is one of which nothing is to be said."""
+    """Return the sections of the report; an empty one is left out."""
     return [
         _head(found),
         _tokens(found),
@@ -304,7 +304,7 @@ def _reading(found: Stats) -> str:
         f"Files behind them: {savings.files}, {whole} as a whole, {shown} shown, {_saved(savings.saved_tokens)}",
     ]
     if len(found.sessions) == 1:
-        # Tasks of several sessions would stand under the same numbers, so only one session shows its own.
+        # Tasks of several sessions would have the same numbers, so only one session shows its own.
         rows = [(number, *figures, prompt) for _, number, *figures, prompt in _tasks(found)]
         said.append(render_table(("task", "turns", "reads", "repeated", "prompt"), rows))
     return "\n".join(said)
@@ -360,7 +360,7 @@ def _cost(found: Stats) -> str:
     assessed = _assessments(found)
     if len(found.sessions) == 1:
         return "".join(f"cost against size: {assessment}" for _, assessment in assessed)
-    # What matters first is who is nearest to its window; a big context in a bigger window is no trouble.
+    # The session nearest to its window comes first: a big context in a bigger window is no problem.
     assessed.sort(key=lambda pair: -pair[0].request_tokens / pair[0].window_tokens)
     rows = [
         (one.session, one.request_tokens, one.window_tokens, f"{a.cost.low:.0f}-{a.cost.high:.0f}", ADVICE[a.pressure])

@@ -100,7 +100,7 @@ def gateway_command(
             is_shared=reuse_port,
         )
         host, port = listening.getsockname()[:2]
-        # Who shows the token may call it by any name: of a balancer, or of its service.
+        # With the token, clients may use any name: that of a balancer, or of its service.
         names = None if token_file else ServedNames(host, port)
         gateway = _gateway(upstream, token_file, known, store_url, names, offering, telemetry, observes=observe)
         shown = served_url(listening)
@@ -164,14 +164,16 @@ def _checked(upstream: str | None) -> str | None:
 
     if upstream is None:
         return None
-    if "@" in upstream.partition("//")[2].partition("/")[0]:  # it would stand on the page, and in the list of processes
+    if (
+        "@" in upstream.partition("//")[2].partition("/")[0]
+    ):  # it would appear on the page, and in the list of processes
         raise CallerError("--upstream contains a user name: keys come with requests, in their headers")
     try:
         parts = urlsplit(upstream)
         is_one = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # brackets or a port that cannot be
+    except ValueError:  # brackets or an impossible port
         is_one = False
-    # What stands behind it is the path and the query of each request: it has none of its own.
+    # The path and the query of each request are appended: it has none of its own.
     if not is_one or not upstream.isascii() or not upstream.isprintable() or set(upstream) & _NEVER_IN_A_BASE:
         said = escape.clip(upstream, _SHOWN_CHARS)
         raise CallerError(f"--upstream {said}: http://HOST… or https://HOST…, for example https://api.openai.com/v1")

@@ -22,12 +22,12 @@ _MAX_PROGRAMS = 6
 
 
 def growth_lines(name: str, more_bytes: int, found: Sequence[Grown], graph: EstateGraph) -> Iterator[str]:
-    """Yield what to say of a field that grows.
+    """Yield the report on a field that grows.
 
     Args:
         name: The field, as it was asked for.
         more_bytes: By how many bytes it grows.
-        found: What follows, in the order of its worth.
+        found: What follows, most important first.
         graph: The estate, which knows the programs.
     """
     told = f": {_summary(found)}" if found else ":"
@@ -60,7 +60,7 @@ def _summary(found: Sequence[Grown]) -> str:
 
 
 def _said(one: Grown) -> str:
-    """Return a consequence in words, as far in as there are moves before it."""
+    """Return a consequence in words, indented by the number of moves before it."""
     length = ""
     if one.digits is not None and one.needed_bytes == one.bytes:
         # A binary or packed item may have room for more digits than its picture.
@@ -72,5 +72,5 @@ def _said(one: Grown) -> str:
 
 
 def _where(one: Grown) -> str:
-    """Return the first places that say a consequence."""
+    """Return the first places that show a consequence."""
     return ", ".join(f"{escape.show_name(cited.path)}:{cited.line}" for cited in one.citations[:_MAX_PLACES])

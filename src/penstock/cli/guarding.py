@@ -1,6 +1,6 @@
 """How is the output of a program let through? `penstock guard`, as a filter of a pipe or around a command (H-2).
 
-What is kept, and how much is shown, is decided in `guard.stream`; here is where the bytes come from and how the program ends.
+What is kept, and how much is shown, is decided in `guard.stream`; this module reads the bytes and handles the program's end.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _READ_BYTES = 256 * 1024
 _PARTS_AHEAD = 4
 _LOOK_SECONDS = 0.2
-_F_SETPIPE_SZ = 1031  # of fcntl.h on Linux; Python names it from 3.10 on, but not on every system
+_F_SETPIPE_SZ = 1031  # from fcntl.h on Linux; Python names it from 3.10 on, but not on every system
 _PIPE_BYTES = 1 << 20
 
 
@@ -113,7 +113,7 @@ def guard_command(
     from penstock.store import as_kept
 
     source = (_ThreadedInput if sys.platform == "win32" else _Input)(sys.stdin.fileno(), seconds)
-    # A pipe is read once: what is cut without a way back is gone, and the command that wrote it may not be one to run again.
+    # A pipe is read once: what is cut without a way back is lost, and the command that wrote it may not be safe to run again.
     hand_on = None if sys.stdout is None else _JsonText(sys.stdout) if as_json else sys.stdout.buffer.write
     with ExitStack() as stack, source.listening():
         passed = stream.drain(
@@ -121,7 +121,7 @@ def guard_command(
             _allowance(tokens, chars, model),
             Keep(keep or "head"),
             name=name or "command",
-            # what fits makes no store
+            # output that fits creates no store
             open_store=lambda: stack.enter_context(opened(store_url, options.BUSY_SECONDS, may_begin=True)),
             keep_bytes=keep_bytes,
             dialect=answer.dialect_of(store_url=store_url),
@@ -158,11 +158,11 @@ def _print_shell_file(flags: list[str]) -> int:
     return 0
 
 
-guard_command.allow_interspersed_args = False  # the flags behind a COMMAND are its own
+guard_command.allow_interspersed_args = False  # flags after a COMMAND are its own
 
 
 def _json_of(passed: Drained) -> dict[str, object]:
-    """Return one output as an object of JSON."""
+    """Return one output as a JSON object."""
     measures = ("is_cut", "shown_tokens", "whole_tokens", "whole_bytes", "whole_lines")
     return {
         "text": passed.result.text,
@@ -173,7 +173,7 @@ def _json_of(passed: Drained) -> dict[str, object]:
 
 
 def _json_of_uncut(passed: Drained, uncut: Whole, lost_bytes: int = 0) -> dict[str, object]:
-    """Return what stands behind the text of an output that passes uncut."""
+    """Return the fields that follow the text of an output that passes uncut."""
     return {
         "is_cut": lost_bytes > 0,
         "shown_tokens": uncut.tokens,
@@ -185,7 +185,7 @@ def _json_of_uncut(passed: Drained, uncut: Whole, lost_bytes: int = 0) -> dict[s
 
 
 class _JsonText:
-    """Writes one output that passes uncut as an object of JSON, its text first, and holds none of it.
+    """Writes one output that passes uncut as a JSON object, its text first, and holds none of it.
 
     Args:
         out: where it goes.
@@ -202,13 +202,14 @@ class _JsonText:
         self._opening = ""
 
     def end(self, fields: dict[str, object]) -> None:
-        """Write what stands behind the text."""
+        """Write the fields after the text."""
         self(b"", is_last=True)
         self._out.write(f'", {json.dumps(fields)[1:]}')
 
 
 class _Aside:
-    """Holds an output that cannot be kept until the program has ended, in a file without a name: in JSON one follows the other.
+    """Holds an output that cannot be kept, in a file without a name, until the program has ended: in JSON one output follows the
+    other.
 
     Args:
         open_file: makes the file, once there is something for it.
@@ -220,7 +221,7 @@ class _Aside:
         self._bytes, self._is_whole = 0, True
 
     def __call__(self, part: bytes) -> None:
-        """Hold a part, unless one before it found no room: what is held is a beginning."""
+        """Hold a part, unless an earlier one found no room: what is held is then only a beginning."""
         if not self._is_whole:
             return
         try:
@@ -232,7 +233,7 @@ class _Aside:
         self._is_whole = written == len(part)
 
     def print(self, passed: Drained, uncut: Whole) -> None:
-        """Print what is held as an object of JSON."""
+        """Print what is held as a JSON object."""
         text = _JsonText(sys.stdout)
         if self._file is not None:
             self._file.seek(0)
@@ -258,7 +259,7 @@ def _run(command: tuple[str, ...], how: _How, store_url: str | None, *, as_json:
     from penstock.store import as_kept
     from penstock.text import stand_ins
 
-    # A person looks: an editor or a pager must have the terminal to itself. Nobody does: there is nothing to guard.
+    # A person watches: an editor or a pager must have the terminal to itself. Nobody watches: there is nothing to guard.
     if sys.stdout is None or (sys.stdout.isatty() and not as_json):
         if sys.platform != "win32":
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it, and a program would inherit that
@@ -300,17 +301,17 @@ def _run(command: tuple[str, ...], how: _How, store_url: str | None, *, as_json:
     for shown in (ran.stdout.result, ran.stderr.result):
         if shown.is_cut and shown.handle is not None:
             way = stand_ins.way_back(shown.handle, answer.dialect_of(store_url=store_url))
-            # The status is the command's own, so that the way stands beside what is shown.
+            # The status is the command's own, so the way back is printed next to the result.
             if way not in shown:
                 _say(f"{_no_room(how.allowance, way)} Try: {way}")
     if unwritten:
         _say(f"what {how.name} printed could not be written: {unwritten}")
-    # A program that ended well and whose output is nowhere did not go well for whoever waits for that.
+    # If a program ended well but its output was lost, the run did not go well for the caller.
     return _as_it_ended(ran.status or (answer.FAULT if unwritten else 0))
 
 
 def _print_as_json(ran: Ran, asides: Sequence[_Aside]) -> None:
-    """Print how a program went as an object of JSON."""
+    """Print how a program ended as a JSON object."""
     click.echo(f'{{"status": {ran.status}', nl=False)
     for name, passed, aside in zip(("stdout", "stderr"), (ran.stdout, ran.stderr), asides, strict=True):
         click.echo(f', "{name}": ', nl=False)
@@ -322,17 +323,19 @@ def _print_as_json(ran: Ran, asides: Sequence[_Aside]) -> None:
 
 
 def _as_it_ended(status: int) -> int:
-    """Return the exit status of a program; one that a signal ended ends this process by it, so that who waits sees the same."""
+    """Return the exit status of a program; if a signal ended it, end this process by the same signal, so that the caller sees
+    it.
+    """
     if status >= 0:
         return status
-    with suppress(OSError):  # nobody can handle a kill, so nobody does
+    with suppress(OSError):  # nobody can handle SIGKILL, so its handler cannot be reset
         signal.signal(-status, signal.SIG_DFL)
     os.kill(os.getpid(), -status)
     return 128 - status
 
 
 def _print(text: str, stream: TextIO | None) -> str:
-    """Print an output of a command, and return why that could not be; empty where it could, or nobody reads it."""
+    """Print an output of a command, and return why that failed; empty if it succeeded, or nobody reads it."""
     if stream is None or not text:
         return ""
     try:
@@ -342,7 +345,7 @@ def _print(text: str, stream: TextIO | None) -> str:
         return ""
     except OSError as error:
         if stream is sys.stdout:
-            answer.quiet_pipe()  # what waits to be written would fail once more
+            answer.quiet_pipe()  # flushing pending output would fail once more
         return error.strerror or str(error)
     return ""
 
@@ -364,7 +367,7 @@ def _printed_to(*, as_json: bool) -> tuple[int | None, int | None]:
 
 
 def _not_started(name: str, error: OSError, *, as_json: bool) -> int:
-    """Say why a command could not be started, and return what a shell returns then."""
+    """Report why a command could not be started, and return the status that a shell returns."""
     from penstock.guard.program import NOT_FOUND, NOT_RUN
 
     code, status = ("not_found", NOT_FOUND) if isinstance(error, FileNotFoundError) else ("denied", NOT_RUN)
@@ -376,12 +379,14 @@ def _not_started(name: str, error: OSError, *, as_json: bool) -> int:
 
 
 def _too_small(allowance: Allowance, way: str, *, as_json: bool) -> int:
-    """Say that in this allowance the way to the rest is cut too, which allowance holds it, and where the whole is. Returns 7."""
+    """Report that this allowance cuts even the way to the rest, which allowance would hold it, and where the whole is. Returns
+    7.
+    """
     return answer.fail("over_budget", _no_room(allowance, way), way, answer.OVER_BUDGET, as_json=as_json)
 
 
 def _no_room(allowance: Allowance, way: str) -> str:
-    """Return that an allowance does not hold the way to the rest, and the least that does."""
+    """Return the message that an allowance does not hold the way to the rest, and the least that does."""
     from penstock.text.stand_ins import TRUNCATED
 
     least = allowance.measure(f"{TRUNCATED} {way}")
@@ -389,12 +394,12 @@ def _no_room(allowance: Allowance, way: str) -> str:
 
 
 def _allowance(tokens: int | None, chars: int | None, model: str) -> Allowance:
-    """Return what may be printed; without a flag what the environment says, else the default."""
+    """Return what may be printed: by a flag, else by the environment, else the default."""
     from penstock.guard import output
     from penstock.text.allowance import Allowance
     from penstock.text.tokens import Tokens
 
-    # Tokens are counted by their upper bound, so that what is printed surely fits the model that it is meant for.
+    # Tokens are counted by their upper bound, so that the output certainly fits the model that it is meant for.
     if tokens is not None:
         return Allowance.tokens(tokens, Tokens(model=model))
     return Allowance.chars(chars) if chars is not None else output.default_allowance()
@@ -418,7 +423,7 @@ class _Input:
         """Let an interrupt end the input and not the process while this lasts; a second one ends the process."""
         from penstock.workspace.system import ending_signals
 
-        # A signal may come between the look at `ended` and the wait for input: the pipe wakes a wait that begins after it.
+        # A signal may come between the check of `ended` and the wait for input: the pipe wakes a wait that begins after it.
         self._woken, self._waker = os.pipe()
         earlier = {number: signal.getsignal(number) for number in ending_signals()}
 
@@ -432,7 +437,7 @@ class _Input:
             for number, handler in earlier.items():
                 signal.signal(number, handler)
 
-        # Handlers are put back by the first interrupt itself: a second one ends the process, as it would have without us.
+        # The first interrupt itself restores the handlers: a second one ends the process, as it would have without us.
         for number in earlier:
             signal.signal(number, interrupt)
         try:
@@ -448,11 +453,11 @@ class _Input:
         if sys.platform == "linux":
             import fcntl
 
-            with suppress(OSError):  # it is no pipe, or the user's pipes are many already
+            with suppress(OSError):  # it is not a pipe, or the user has many pipes already
                 fcntl.fcntl(self._descriptor, _F_SETPIPE_SZ, _PIPE_BYTES)
         buffer = bytearray(_READ_BYTES)
         view, filled = memoryview(buffer), 0
-        # Small writes of the program are gathered into large parts; a part is handed on when it is full or the input ends.
+        # Small writes of the program are gathered into large parts; a part is passed on when it is full or the input ends.
         while self._ready():
             got = os.readv(self._descriptor, [view[filled:]])
             filled += got
@@ -471,7 +476,7 @@ class _Input:
             self.ended = self.ended if self.ended != "input" else "seconds"
             return False
         ready, _, _ = select.select([self._descriptor, self._woken], [], [], left)
-        # The byte of the handler: an interrupt came while we waited, and what has been read so far is printed.
+        # The handler's byte: an interrupt came while we waited, and what has been read so far is printed.
         if self._woken in ready:
             return False
         if not ready:
@@ -481,7 +486,7 @@ class _Input:
 
 
 class _ThreadedInput(_Input):
-    """The same where nobody can wait for a pipe, which is Windows: a thread reads it, a few parts ahead."""
+    """The same on Windows, where waiting for a pipe is impossible: a thread reads it, a few parts ahead."""
 
     def __iter__(self) -> Iterator[bytes]:
         import threading
@@ -496,7 +501,7 @@ class _ThreadedInput(_Input):
                 room.acquire()
                 try:
                     part = os.read(self._descriptor, _READ_BYTES)
-                except OSError:  # whoever wrote has gone
+                except OSError:  # the writer has gone
                     part = b""
                 parts.put(part)
 
@@ -507,7 +512,7 @@ class _ThreadedInput(_Input):
                 self.ended = "seconds"
                 return
             try:
-                part = parts.get(timeout=min(left, _LOOK_SECONDS))  # an interrupt waits for the end of it
+                part = parts.get(timeout=min(left, _LOOK_SECONDS))  # an interrupt is noticed only when it ends
             except Empty:
                 continue
             room.release()

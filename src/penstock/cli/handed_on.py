@@ -29,7 +29,7 @@ def read_handoff(path: str) -> Handoff:
 
     Raises:
         ToolError: there is no such file.
-        CallerError: it is too large, or a field in it cannot be.
+        CallerError: it is too large, or a field in it is invalid.
     """
     from penstock.context.handoff import decode
     from penstock.workspace.own_files import read_own
@@ -46,13 +46,13 @@ def read_handoff(path: str) -> Handoff:
 
 
 def take_up(handoff: Handoff, file: str, root: str, agent: Agent) -> str:
-    """Let a fresh session begin with what another one handed on; return what the files of that are by now, in words.
+    """Let a fresh session begin with what another one handed on; return the present state of its files, in words.
 
     Args:
         handoff: what was handed on.
         file: where it was read.
         root: the folder to work in.
-        agent: who goes on.
+        agent: the agent that continues.
     """
     from penstock.agent.disk_changes import handed_on
     from penstock.agent.file_check import report, verify
@@ -68,7 +68,7 @@ def take_up(handoff: Handoff, file: str, root: str, agent: Agent) -> str:
     agent.feed(HandedOff(handoff=json.loads(encode(handoff)), text=words, reason="manual", evidence=evidence))
     with closing(Root(root)) as looking:
         found = verify(looking, tracked_by(handoff))
-        # What was changed before is handed on again, until the disk says that it is what the first session found.
+        # Earlier changes are handed on again, until the disk shows what the first session found.
         changed = handed_on(looking, handoff)
     if changed:
         agent.record(CHANGED, {"files": [file.to_dict() for file in changed]})
@@ -87,7 +87,8 @@ def tracked_by(handoff: Handoff) -> list[Tracked]:
     """Return the files of a handoff as it left them, which is all that is known of them: a digest, or that they were gone.
 
     Args:
-        handoff: what was handed on; of several events of a file the newest counts. One whose name held a secret nobody finds.
+        handoff: what was handed on; of several events of a file the newest counts. A file whose name held a secret cannot be
+            found.
     """
     from penstock.agent.file_check import Tracked
     from penstock.text.redaction import mark_in

@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from penstock.text.calls import Dialect
 
 _LAST_SECONDS = 3
-_HANDOFF_TOKENS = 800  # `handing_on` is loaded where it is needed
+_HANDOFF_TOKENS = 800  # `handing_on` is loaded only when needed
 _HOOK_SECONDS = 20  # hosts wait 60 by default, and a person waits with them
 
 
 class _HookPage(HelpPage):
-    """A command that a host starts: a mistake in its line is told to the person and never blocks the host (H-5).
+    """A command that a host starts: a mistake in its line is reported to the person and never blocks the host (H-5).
 
-    Claude Code and Gemini CLI take the exit status of wrong usage, 2, for a refusal of what their model did.
+    Claude Code and Gemini CLI take the exit status of wrong usage, 2, as a refusal of what their model did.
     """
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
-        """Read the arguments; what is wrong in them is a message in the form of hosts, unless a person looks."""
+        """Read the arguments; a mistake in them becomes a message in the form of hosts, unless a person watches."""
         try:
             return super().make_context(*args, **extra)
         except click.UsageError as error:
@@ -115,7 +115,7 @@ def hook_command(
 
         handing_on = HandingOn(folder=folder_for(os.environ), budget_tokens=handoff_tokens, pinned=pinned)
     hook = Hook(known, open_store, find_dialect, budget=budget, handing_on=handing_on)
-    if sys.stdout is None:  # nobody listens
+    if sys.stdout is None:  # nobody reads the answer
         return 0
     reply = b""
     with suppress(OSError, TimeoutError), _at_most(_HOOK_SECONDS):
@@ -132,7 +132,7 @@ def hook_command(
 
 
 def _program() -> str:
-    """Return what a shell of the host runs Penstock by: its name where that is found, else what runs now."""
+    """Return the words by which a shell of the host runs Penstock: its name if that is found, else what runs now."""
     import shlex
 
     folder, name = os.path.split(os.path.abspath(sys.argv[0]))
@@ -145,9 +145,9 @@ def _program() -> str:
 
 @contextmanager
 def _at_most(seconds: int) -> Iterator[None]:
-    """Raise TimeoutError in the block after so long, where the system has alarms: no store may hold up a host.
+    """Raise TimeoutError in the block after so long, if the system has alarms: no store may hold up a host.
 
-    A block that goes on all the same is ended with the process a little later: what was to be answered is not.
+    If the block continues nevertheless, the process is ended a little later, without an answer.
     """
     if sys.platform == "win32":
         yield

@@ -132,7 +132,7 @@ def _tree(found: Impact, lines: CitedText) -> Iterator[str]:
     below: dict[NodeId, list[TreeEdge]] = {}
     for branch in found.branches:
         below.setdefault(branch.at, []).append(branch)
-    # Each name has its own edges below the edge by which it was found first, the nearest to the root.
+    # A name's own edges are shown below the edge by which it was first found, the nearest to the root.
     first: dict[NodeId, TreeEdge] = {}
     for branch in found.branches:
         first.setdefault(branch.to, branch)
@@ -160,20 +160,20 @@ def _sentence(branch: TreeEdge, *, is_named: bool) -> str:
 
 
 def _places(edge: EstateEdge) -> str:
-    """Return where an edge is said, the first few places."""
+    """Return the first few places that state an edge."""
     more = f" +{len(edge.citations) - _MAX_PLACES}" if len(edge.citations) > _MAX_PLACES else ""
     return ", ".join(f"{escape.show_name(one.path)}:{one.line}" for one in edge.citations[:_MAX_PLACES]) + more
 
 
 def _quoted(edge: EstateEdge, lines: CitedText) -> Iterator[str]:
-    """Yield the text of the first line that says an edge."""
+    """Yield the text of the first line that states an edge."""
     text = lines.statement(edge.citations[0]) if edge.citations else ""
     if text:
         yield escape.shorten(escape.show_argument(text))
 
 
 def _nothing(name: str, kind: Kind | None, estate: DrawnEstate) -> str:
-    """Return what to say where nothing has the name, with what comes near it."""
+    """Return the message when nothing has the name, with the nearest names."""
     from difflib import get_close_matches
 
     nodes = [node for node in estate.graph.nodes() if kind is None or node.kind == kind]

@@ -120,7 +120,7 @@ def _listed(
 
 
 class _Looked(NamedTuple):
-    """What a look at files came to."""
+    """The result of looking at files."""
 
     seen: list[tuple[Subject, Story]]
     unreadable: list[str]
@@ -162,7 +162,7 @@ def _row(subject: Subject, story: Story) -> tuple[str, ...]:
 
 
 def _tokens(story: Story) -> int | None:
-    """Return what the newest measured request took; None where no provider measured one."""
+    """Return what the newest measured request took; None if no provider measured one."""
     return next((turn.tokens for turn in reversed(story.turns) if turn.is_measured), None)
 
 

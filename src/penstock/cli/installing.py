@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from penstock.hosts.records import InstallRecords
 
 _HOSTS = ("claude", "codex", "gemini", "opencode", "qwen", "copilot", "cursor", "vscode", "zed", "cline")
-# Without a part named: what most want, and all of it back.
+# If no part is named: what most people want, and removal of all parts.
 _UNNAMED = {"install": ("mcp", "hook"), "uninstall": ("mcp", "hook", "relay", "rules", "gateway")}
 
 
 def _options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add what both commands take."""
+    """Add the options of both commands."""
     for each in (
         options.json_option,
         click.option("--yes", is_flag=True, help="Do not ask."),
@@ -124,7 +124,7 @@ def uninstall_command(**how: Any) -> int:
 
 
 def _checked_address(address: str | None, wanted: Sequence[str]) -> str:
-    """Return where the gateway listens. Raises click.UsageError for what is no base URL, and where no gateway is asked for."""
+    """Return where the gateway listens. Raises click.UsageError for an invalid base URL, or if no gateway is asked for."""
     from penstock.hosts.leading import GATEWAY_ADDRESS
 
     if address is None:
@@ -137,7 +137,7 @@ def _checked_address(address: str | None, wanted: Sequence[str]) -> str:
 
 
 def surroundings() -> tuple[HostSurroundings, InstallRecords]:
-    """Return where hosts' configurations are for whoever runs this, here, and what was installed there."""
+    """Return where the hosts' configurations are for this user and folder, and the records of what was installed there."""
     from penstock.hosts.catalogue import HostSurroundings
     from penstock.hosts.records import InstallRecords
     from penstock.workspace.own_files import home_folder
@@ -160,7 +160,7 @@ def own_command() -> list[str]:
 
 
 class _Request:
-    """What was typed, and what is done about it."""
+    """A request as typed, and its execution."""
 
     def __init__(
         self, verb: str, *, host: str, scope: Scope, dry_run: bool, yes: bool, as_json: bool, **chosen: bool
@@ -173,7 +173,7 @@ class _Request:
         self._with_yes = shlex.join(["penstock", verb, host, *flags, "--yes"])
 
     def carry_out(self, plan: InstallPlan, nothing: str) -> int:
-        """Show a plan, ask, and do it. Returns the exit status."""
+        """Show a plan, ask, and carry it out. Returns the exit status."""
         from penstock.hosts import installing
 
         if plan.refused:
@@ -211,7 +211,7 @@ class _Request:
             click.echo(escape.show(note)[0])
 
     def _is_agreed(self) -> bool:
-        """Ask where somebody can answer. Raises click.Abort where the answer is no."""
+        """Ask if somebody can answer. Raises click.Abort if the answer is no."""
         if self._as_json or not (sys.stdin and sys.stdin.isatty() and sys.stdout and sys.stdout.isatty()):
             return False
         return click.confirm("Write this?", abort=True)

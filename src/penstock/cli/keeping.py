@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from penstock.text.allowance import Allowance
 
 _READ_BYTES = 256 * 1024
-_TOLD = 5  # names of what was removed, on one line
+_TOLD = 5  # names of removed items, on one line
 _PARTS_AHEAD = 4
 _LOOK_SECONDS = 0.2
-_F_SETPIPE_SZ = 1031  # of fcntl.h on Linux; Python names it from 3.10 on, but not on every system
+_F_SETPIPE_SZ = 1031  # from fcntl.h on Linux; Python names it from 3.10 on, but not on every system
 _PIPE_BYTES = 1 << 20
 
 _handle_argument = click.argument("handle", shell_complete=complete_handle)
@@ -46,10 +46,10 @@ def opened(url: str | None, wait_seconds: float | None = None, *, may_begin: boo
     """Open the store at `url`, or the user's own, for as long as this lasts.
 
     Args:
-        url: The store; None for the user's own, which is made where there is none.
-        wait_seconds: As of `open_store`.
-        may_begin: Whether a folder that is named and is not there is a new store, for whoever keeps something, and not a slip:
-            a check of it would find that all is well.
+        url: The store; None for the user's own, which is created if there is none.
+        wait_seconds: As in `open_store`.
+        may_begin: Whether a named folder that does not exist is a new store, for a caller that keeps something, and not a typo: a
+            check of it would find that all is well.
 
     Raises:
         ToolError: There is no such folder.
@@ -67,7 +67,7 @@ def opened(url: str | None, wait_seconds: float | None = None, *, may_begin: boo
 
 
 def absent_folder(url: str | None) -> str | None:
-    """Return the folder of a store that is named and not there; None of what else cannot be one, of which opening it says more."""
+    """Return the folder of a store that is named but does not exist; None for anything else, of which opening it says more."""
     from penstock.store import folder_of
 
     folder = None if url is None else folder_of(url)
@@ -81,7 +81,7 @@ def absent_folder(url: str | None) -> str | None:
 
 @contextmanager
 def _opened_for_handle(url: str | None) -> Iterator[Store]:
-    """Open a store for a command that names a handle: where nothing is kept under it, `store list` says what is."""
+    """Open a store for a command that names a handle: if nothing is kept under it, the error suggests `store list`."""
     with opened(url) as store:
         try:
             yield store
@@ -92,7 +92,7 @@ def _opened_for_handle(url: str | None) -> Iterator[Store]:
 
 
 def _tell(taken: Sequence[Removal]) -> None:
-    """Say on standard error what the rules of retention took away meanwhile."""
+    """Report on standard error what the retention rules removed meanwhile."""
     if taken:
         named = ", ".join(one.name for one in taken[:_TOLD])
         more = f" and {len(taken) - _TOLD} more" if len(taken) > _TOLD else ""
@@ -141,10 +141,10 @@ def page_command(handle: str, raw: bool, budget: int | None, store_url: str | No
 
 
 def _allowance(budget: int | None, max_bytes: int | None = None) -> Allowance | None:
-    """Return what an answer may take: what was typed, else what a result may where a model may be who reads it.
+    """Return what an answer may take: the flag, else the usual result size if a model may be the reader.
 
-    The shell of an agent's host shows so much of what a command prints and cuts the rest: a page of 64 KiB was seen as one of 2
-    KiB, and the next one began behind it.
+    The shell of an agent's host shows only so much of what a command prints and cuts the rest: a page of 64 KiB was seen as one
+    of 2 KiB, and the next one began after it.
     """
     from penstock.text.allowance import Allowance
 
@@ -164,7 +164,7 @@ def _raw(
     from penstock.store import pages
 
     size = store.info(handle).bytes
-    # The same leniency as for a page: a place before the beginning is the beginning, one behind the end is nothing.
+    # As lenient as for a page: a position before the beginning is the beginning, one beyond the end shows nothing.
     at = max(0, start_byte or 0)
     end = size if max_bytes is None else min(size, at + max(0, max_bytes))
     if offset is not None or limit is not None:
@@ -244,7 +244,7 @@ def list_command(offset: int, limit: int, with_secrets: bool, store_url: str | N
     from penstock.store.marks import secrets_of
 
     with opened(store_url) as store:
-        page = store.newest(offset, limit)  # who looks for a handle wants the one that was just printed
+        page = store.newest(offset, limit)  # the wanted handle is usually the one that was just printed
         marks = {one.handle: secrets_of(store, one.handle) for one in page.items} if with_secrets else {}
     next_offset, there = page.next_offset, options.store_words(store_url)
     if as_json:
@@ -275,7 +275,7 @@ def list_command(offset: int, limit: int, with_secrets: bool, store_url: str | N
 
 
 def _echo_rows(head: tuple[str, ...], rows: Sequence[Sequence[object]]) -> None:
-    """Print a table without a head of its own; nothing where there are no rows."""
+    """Print a table without a plain head; nothing if there are no rows."""
     if rows:
         click.echo(terminal.render_table(head, rows, has_plain_head=False))
 
@@ -373,13 +373,13 @@ def gc_command(
     size = sum(one.bytes for one in found)
     click.echo(f"{len(found)} {'would be removed' if dry_run else 'removed'}: {size} bytes | {left} bytes are in use")
     _echo_rows(("what", "name", "size", "used", "why"), rows)
-    if fault is not None:  # told behind what went: that has gone whatever failed then
+    if fault is not None:  # reported after the removals, which are done whatever failed then
         raise fault
     return 0
 
 
 def _scrubbed(store: Store) -> StoreFault | None:
-    """Write what a store keeps anew, without traces of what was removed; return why that could not be done."""
+    """Rewrite what a store keeps, without traces of what was removed; return why that failed, or None."""
     from penstock.store import StoreFault
 
     try:
