@@ -1,6 +1,6 @@
-"""What a page saves: tokens of a view (V-12) and calls of a byte window (B-13), counted exactly, ours beside paging.
+"""What does a page save? Tokens of a view (V-12) and calls of a byte window (B-13), counted exactly, ours next to paging.
 
-Prints two Markdown tables. With `penstock[exact]` tokens are those of o200k; without it the estimate is used and named.
+Prints two Markdown tables. With `penstock[exact]`, tokens are those of o200k; without it the estimate is used and named.
 """
 
 from __future__ import annotations

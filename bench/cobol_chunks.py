@@ -1,20 +1,20 @@
-"""Chunks of COBOL, ours beside other splitters in one run: what they cut, what they keep together, and how long it takes.
+"""What do COBOL chunks cut, what do they keep together, and how long do they take? Ours next to other splitters, in one run.
 
     PENSTOCK_DATA=... python -m bench.cobol_chunks [--tokens 8000] [--programs N] [--no-speed]
 
 Peers: langchain-text-splitters, semantic-text-splitter and chonkie; those that are not installed are left out and named. Run it
-with an interpreter that has them and `penstock[exact]`. Tokens are those of o200k, of the text as the file has it; every peer that
-takes a counter gets the same exact one. Ours twice: clusters of the call graph, and chunks in the order of the file. Beside them:
-fixed lines and characters, paragraphs packed greedily in their order, and the best that a cut into as many consecutive chunks could
-keep (by dynamic programming).
+with an interpreter that has them and `penstock[exact]`. Tokens are those of o200k, of the text in the file; every peer that takes a
+counter gets the same exact one. Ours twice: clusters of the call graph, and chunks in the order of the file. For comparison: fixed
+lines and characters, paragraphs packed greedily in their order, and the best result of cutting into as many consecutive chunks (by
+dynamic programming).
 
-over: chunks above the budget. calls: chunks to the least that could be, the mean over programs. S1: cuts at the start of a
-division, section, paragraph, or of a file, a section or level 01 of the data, the comments before it included. S2: cuts behind the
-end of a sentence or entry. kept: PERFORMs whose whole range is in the chunk of the caller; those of a chunk above the budget do
-not count. exact: whether the chunks, joined, are the file. Speed is processor time, the best of three runs: of all programs, and of
-5 MB of generated ones.
+over: chunks above the budget. calls: the number of chunks relative to the smallest possible, the mean over programs. S1: cuts at
+the start of a division, section, paragraph, or of a file, a section or level 01 of the data, the comments before it included. S2:
+cuts after the end of a sentence or entry. kept: PERFORMs whose whole range is in the caller's chunk; those of a chunk above the
+budget do not count. exact: whether the chunks, joined, are the file. Speed is processor time, the best of three runs: of all
+programs, and of 5 MB of generated ones.
 
-The last table is the estimator (C-1): the upper bound of windows of 100 lines and of whole programs to the real count.
+The last table is the estimator (C-1): the upper bound for windows of 100 lines and for whole programs, relative to the real count.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ Span = tuple[int, int]
 
 
 class Text(NamedTuple):
-    """A program, and what is true of it whoever cuts it."""
+    """A program, and facts about it that do not depend on how it is cut."""
 
     name: str
     text: str
@@ -61,18 +61,18 @@ class Text(NamedTuple):
     starts: tuple[int, ...]  # where each line begins
     lines: list[int]  # the tokens of each
     semantic: frozenset[int]
-    ends: frozenset[int]  # lines behind which a sentence, an entry or nothing ends
+    ends: frozenset[int]  # lines after which a cut splits no sentence and no entry
 
 
 class Cut(NamedTuple):
-    """Chunks as spans of characters in the text, and whether they are all of it."""
+    """Chunks as spans of characters in the text, and whether they cover it."""
 
     chunks: list[list[Span]]
     exact: bool
 
 
 class Score(NamedTuple):
-    """How a method fares on one program."""
+    """A method's results on one program."""
 
     chunks: int
     over: int
@@ -93,7 +93,7 @@ def counted(texts: Iterable[str]) -> list[int]:
 
 
 def one(text: str) -> int:
-    """Exact tokens of one text: what a splitter is given."""
+    """Exact tokens of one text: the counter for splitters."""
     return counted([text])[0]
 
 
@@ -101,7 +101,7 @@ def one(text: str) -> int:
 
 
 def read(path: Path) -> Text:
-    """A program with all that scores are made of."""
+    """A program with everything that scores need."""
     data = path.read_bytes()
     source = scan(data)
     text = data.decode("latin-1")
@@ -165,7 +165,7 @@ def in_order(program: Text, budget: int) -> Cut:
 
 
 def found_in_order(program: Text, pieces: Iterable[str]) -> Cut:
-    """Pieces of the text, looked for one behind the other."""
+    """Pieces of the text, located one after another."""
     made: list[list[Span]] = []
     at = 0
     exact = True
@@ -187,7 +187,7 @@ def langchain(program: Text, budget: int, *, chars: int | None = None) -> Cut:
 
 
 def semantic_text_splitter(program: Text, budget: int) -> Cut:
-    """Its splitter of text, with our counter."""
+    """Its text splitter, with our counter."""
     splitter = importlib.import_module("semantic_text_splitter").TextSplitter
     return found_in_order(program, splitter.from_callback(one, budget, trim=False).chunks(program.text))
 
@@ -205,20 +205,20 @@ def fixed_lines(program: Text, _budget: int) -> Cut:
 
 
 def fixed_chars(program: Text, budget: int) -> Cut:
-    """Every so many characters, at four a token."""
+    """A fixed number of characters, at four per token."""
     size = budget * CHARS_PER_TOKEN
     return Cut([[(at, min(at + size, len(program.text)))] for at in range(0, len(program.text), size)], exact=True)
 
 
 def pieces_of(program: Text, budget: int) -> tuple[list[Span], Sizes]:
-    """Our units, those above the budget cut as ours are: what consecutive methods pack."""
+    """Our units, oversized ones cut as ours are: the input of consecutive methods."""
     sizes = Sizes(program.lines)
     cuts = Cuts(program.layout.ranks())
     return [span for unit in program.layout.units for span in cuts.pieces(unit.first, unit.last, sizes, budget)], sizes
 
 
 def greedy(program: Text, budget: int) -> Cut:
-    """Paragraphs in their order, a new chunk where the next does not fit."""
+    """Paragraphs in their order, with a new chunk if the next does not fit."""
     pieces, sizes = pieces_of(program, budget)
     made: list[list[Span]] = [[pieces[0]]]
     for first, last in pieces[1:]:
@@ -229,7 +229,7 @@ def greedy(program: Text, budget: int) -> Cut:
 
 
 def contiguous_optimum(program: Text, budget: int) -> Cut:
-    """The cut into as many consecutive chunks as greedy packing makes that keeps most PERFORMs."""
+    """The cut that keeps most PERFORMs, into as many consecutive chunks as greedy packing makes."""
     pieces, sizes = pieces_of(program, budget)
     firsts = [first for first, _ in pieces]
     many = len(greedy(program, budget).chunks)
@@ -240,7 +240,7 @@ def contiguous_optimum(program: Text, budget: int) -> Cut:
             by_last.setdefault(max(ends), []).append(min(ends))
     best: list[dict[int, tuple[int, int]]] = [
         {0: (0, -1)}
-    ]  # by chunks so far: where they end, what is kept, where the last begins
+    ]  # by number of chunks: where they end, what is kept, where the last begins
     for _ in range(many):
         reached: dict[int, tuple[int, int]] = {}
         for start, (sofar, _) in best[-1].items():
@@ -282,7 +282,7 @@ METHODS: dict[str, tuple[str | None, Callable[[Text, int], Cut]]] = {
 
 
 def score(program: Text, cut: Cut, budget: int) -> Score:
-    """How good a cut is."""
+    """The scores of a cut."""
     sizes = counted("".join(program.text[start:end] for start, end in inside) for inside in cut.chunks)
     over = {at for at, size in enumerate(sizes) if size > budget}
     spans = sorted((start, end, at) for at, inside in enumerate(cut.chunks) for start, end in inside)
@@ -337,7 +337,7 @@ def quality(found: Sequence[Text], budget: int) -> None:
             continue
         scores = [score(program, method(program, budget), budget) for program in found]
         took = seconds(lambda method=method: [method(program, budget) for program in found])  # type: ignore[misc]
-        if method is ours:  # which is given what was scanned
+        if method is ours:  # it gets the scanned program
             took += seconds(lambda: [scan(program.source.data) for program in found])
         size = sum(len(program.text) for program in found)
         mean = [f"{statistics.fmean(column):.3f}" for column in zip(*(s[2:6] for s in scores), strict=True)]
@@ -403,7 +403,7 @@ def _chonkie(data: bytes) -> object:
 
 
 def estimator(folder: Path) -> None:
-    """C-1: numbered windows of 100 lines and whole prompts of every program below a folder, real count against upper bound."""
+    """C-1: numbered windows of 100 lines and whole prompts of every program below a folder, real count and upper bound."""
     windows: list[str] = []
     wholes: list[str] = []
     for path in sorted(folder.rglob("*")):

@@ -2,8 +2,8 @@
 
     PENSTOCK_DATA=DIR python bench/cobol_documents.py [--times N]
 
-DIR holds `cobol/carddemo`. Each figure is the best of N runs in fresh processes; the limit beside it is what reading those
-sources and writing the same documents takes alone, each file whole and flushed as the product does it.
+DIR contains `cobol/carddemo`. Each figure is the best of N runs in fresh processes; the lower limit next to it is the time of only
+reading those sources and writing the same documents, each file whole and flushed as the product does it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ print(*(round(after - before, 3) for before, after in zip(marks, marks[1:])))
 
 
 def documented(root: Path, path: str) -> tuple[float, Path]:
-    """Seconds of `penstock document` as a process, start and all, and where the documents are."""
+    """Seconds of `penstock document` as a process, start included, and the documents' folder."""
     out = Path(tempfile.mkdtemp(prefix="penstock-bench-"))
     command = [sys.executable, "-m", "penstock", "document", path, "--root", str(root), "--out", str(out)]
     began = time.perf_counter()
@@ -45,7 +45,7 @@ def documented(root: Path, path: str) -> tuple[float, Path]:
 
 
 def copied(root: Path, path: str, out: Path) -> float:
-    """Seconds of reading what was read, and of writing what was written anew, flushed file by file."""
+    """Seconds of reading what was read, and of writing what was newly written, flushed file by file."""
     at = root / path
     began = time.perf_counter()
     for file in [at] if at.is_file() else filter(Path.is_file, at.rglob("*")):

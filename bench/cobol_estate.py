@@ -1,10 +1,10 @@
-"""What does a large estate cost? Edited copies of examples/cobol, documented without a model, beside an earlier tree.
+"""What does a large estate cost? Edited copies of examples/cobol, documented without a model, compared with an earlier tree.
 
     python bench/cobol_estate.py [--lines N] [--beside REVISION] [--estate DIR]
 
-Processor time is that of all processes, memory that of the largest, both as the system counts them (getrusage); what the pages take
-is what C-19 counts: pages, scripts, index and sources. Copies differ in their names, their numbers and some of their lines, so that
-no two programs are the same; the seed is fixed.
+Processor time is that of all processes, memory that of the largest, both as the system counts them (getrusage); the size of the
+pages is counted as in C-19: pages, scripts, index and sources. Copies differ in their names, their numbers and some of their lines,
+so that no two programs are the same; the seed is fixed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 class Cost(NamedTuple):
-    """What a run took: processor seconds in all, seconds, megabytes of the largest process, megabytes by what they are."""
+    """A run's cost: processor seconds in total, seconds, megabytes of the largest process, megabytes on disk by kind."""
 
     processor_seconds: float
     seconds: float
@@ -41,7 +41,7 @@ class Cost(NamedTuple):
 
 
 def edited(text: str, name: str, dice: random.Random) -> str:
-    """A copy of a file: other names, other numbers, and in one line of a hundred a comment where nothing was."""
+    """A copy of a file: other names, other numbers, and a comment after one in a hundred lines."""
     lines = re.sub(r"\bMW(?=[A-Z])", name, text).split("\n")
     for at, line in enumerate(lines):
         if dice.random() < 0.02 and " PIC " not in line and " VALUE " not in line:
@@ -52,7 +52,7 @@ def edited(text: str, name: str, dice: random.Random) -> str:
 
 
 def estate_of(folder: Path, lines: int) -> int:
-    """Write an estate of so many lines at least; how many there are."""
+    """Write an estate of at least this many lines; return how many there are."""
     dice = random.Random(7)
     made, copy = 0, 0
     while made < lines:
@@ -60,7 +60,7 @@ def estate_of(folder: Path, lines: int) -> int:
         for path in sorted(EXAMPLES.rglob("*")):
             if path.is_file():
                 text = edited(path.read_text("utf-8", "surrogateescape"), name, dice)
-                # A folder for twenty copies: a library of ten thousand members is listed slowly by everybody.
+                # One folder per twenty copies: any tool is slow to list a library of ten thousand members.
                 beside = folder / f"{copy // 20}" / path.parent.name / path.name.upper().replace("MW", name, 1)
                 beside.parent.mkdir(parents=True, exist_ok=True)
                 beside.write_text(text, "utf-8", "surrogateescape")
@@ -71,7 +71,7 @@ def estate_of(folder: Path, lines: int) -> int:
 
 
 def _documented(source: str, root: str, out: str) -> Cost:
-    """Document an estate with the package at a path; in a process of its own, whose children are this run's alone."""
+    """Document an estate with the package at a path; in a separate process, whose children belong only to this run."""
     environment = {**os.environ, "PYTHONPATH": source}
     began = time.perf_counter()
     command = [sys.executable, "-m", "penstock", "document", ".", "--root", root, "--out", out]
@@ -91,7 +91,7 @@ def _documented(source: str, root: str, out: str) -> Cost:
 
 
 def cost(source: Path, root: Path) -> Cost:
-    """What it takes to document an estate with the package at a path."""
+    """The cost of documenting an estate with the package at a path."""
     with (
         tempfile.TemporaryDirectory(prefix="penstock-bench-") as out,
         multiprocessing.get_context("spawn").Pool(1) as pool,

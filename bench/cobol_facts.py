@@ -1,7 +1,7 @@
-"""The facts that need no model, beside what others say of the same programs.
+"""Are the facts that need no model right? Compared with what others say about the same programs.
 
-Data layout beside the symbol listing of GnuCOBOL's compiler (sizes) and the C that it makes (offsets); copybooks, EXEC blocks,
-calls and files beside careful greps of the raw text; and the time of it all. The shim is that of `cobol_oracle`.
+Data layout is compared with the symbol listing of GnuCOBOL's compiler (sizes) and its generated C (offsets); copybooks, EXEC
+blocks, calls and files with careful greps of the raw text; and all of it is timed. The shim is that of `cobol_oracle`.
 
 Usage: PENSTOCK_DATA=... python bench/cobol_facts.py [CORPUS ...] [--differences N]
 """
@@ -35,7 +35,7 @@ Found = dict[str, Counter[tuple[object, ...]]]
 
 
 def listed(path: Path, copies: list[Path]) -> tuple[Counter[tuple[object, ...]], dict[str, set[int]]] | None:
-    """Level, name and bytes of every item, and the offsets of those that are used, as cobc has them."""
+    """Level, name and bytes of every item, and the offsets of used ones, according to cobc."""
     raw = path.read_bytes().decode("latin-1")
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
@@ -62,7 +62,7 @@ def listed(path: Path, copies: list[Path]) -> tuple[Counter[tuple[object, ...]],
 
 
 def items_of(listing: Path, made: Stubs) -> Counter[tuple[object, ...]]:
-    """The rows of the symbol tables, without what the shim made up."""
+    """The rows of the symbol tables, without the shim's inventions."""
     lines = listing.read_text("latin-1").split("\n")
     start = next((at for at, line in enumerate(lines) if line.startswith("SIZE  TYPE")), len(lines))
     invented = {name.upper() for name in re.findall(r"\d\d\s+([A-Z0-9-]+)", EIB)} | set(made.items)
@@ -76,7 +76,7 @@ def items_of(listing: Path, made: Stubs) -> Counter[tuple[object, ...]]:
 
 
 def offsets_of(folder: Path) -> dict[str, set[int]]:
-    """Where the items lie that the C names."""
+    """The offsets of the items that the C names."""
     found: dict[str, set[int]] = {}
     for file in folder.glob("x.c*"):
         for _, offset, name in FIELD.findall(file.read_text("latin-1")):
@@ -85,12 +85,12 @@ def offsets_of(folder: Path) -> dict[str, set[int]]:
 
 
 def ours(found: Facts) -> tuple[Counter[tuple[object, ...]], dict[str, set[int | None]]]:
-    """The same, as the facts have it."""
+    """The same, according to our facts."""
     sizes: Counter[tuple[object, ...]] = Counter()
     offsets: dict[str, set[int | None]] = {}
     for item in found.items:
         if item.level != 66:
-            times = item.occurs or 1 if item.usage == "GROUP" else 1  # as the listing counts
+            times = item.occurs or 1 if item.usage == "GROUP" else 1  # like the listing
             size = None if item.bytes is None else item.bytes * times
             sizes[item.level, item.name.upper(), size] += 1
             offsets.setdefault(item.name.upper(), set()).add(item.offset)
@@ -135,7 +135,7 @@ def grepped(text: str) -> Found:
 
 
 def stated(found: Facts) -> Found:
-    """The same, as the facts have it."""
+    """The same, according to our facts."""
     said: Found = {kind: Counter() for kind in ("copy", "include", "cics", "sql", "dli", "call", "select", "fd")}
     for copy in found.copybooks:
         if copy.copybook is None:

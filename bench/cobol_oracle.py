@@ -1,9 +1,9 @@
-"""The structure that we read beside what GnuCOBOL's compiler reads, over corpora of real programs.
+"""Do we read the same structure as GnuCOBOL's compiler, over corpora of real programs?
 
-`cobc -C` writes each section, paragraph and statement with its line into the C that it makes. It compiles for another
-machine than most of these programs were written for, so a shim makes them acceptable without moving a line: EXEC blocks
-become CONTINUE, missing copybooks and names are made up. What stands between >>IF and >>END-IF is compared as far as cobc
-compiles it: we read all of it. Prints a Markdown table and writes every difference to a file.
+`cobc -C` writes each section, paragraph and statement with its line into the generated C. It compiles for another machine than most
+of these programs were written for, so a shim makes them acceptable without moving a line: EXEC blocks become CONTINUE, missing
+copybooks and names are invented. Code between >>IF and >>END-IF is compared as far as cobc compiles it: we read all of it. Prints a
+Markdown table and writes every difference to a file.
 
 Usage: PENSTOCK_DATA=... python bench/cobol_oracle.py [CORPUS ...] [--differences FILE]
 """
@@ -25,7 +25,7 @@ from pathlib import Path
 from penstock.cobol import ScannedSource, scan
 from penstock.cobol.procedure import MARKERS
 
-ROUNDS = 12  # of making up what is missing
+ROUNDS = 12  # of inventing what is missing
 WORKERS = 2
 COBC_SECONDS = 120
 KINDS = ("sections", "paragraphs", "performs", "gotos", "calls", "statements")
@@ -61,7 +61,7 @@ EIB = """
 EXEC = re.compile(r"(?is)(?<![\w-])EXEC(?:UTE)?\s+(\w+)\s.*?END-EXEC(\s*\.)?")
 INCLUDE = re.compile(r"(?is)EXEC\s+SQL\s+INCLUDE\s+([\w#@$-]+)\s+END-EXEC(\s*\.)?")
 LONE = re.compile(r"\.( *+\n(?:(?:.{6}(?:\*.*+| *+)|.{0,5}+)\n)*+.{6} ++)\.(?=\s)")
-"""A period behind a period: it makes cobc count two lines less from there on."""
+"""A period after a period: from there on, cobc's line numbers are two too low."""
 COMMENT_LINE = re.compile(r"/\* Line: (\d+)\s*: (?:(Section|Paragraph|Entry)\s+)?(.+?)\s*: (.+?) \*/")
 LINKED = re.compile(
     r"\s*(?:(?:b_\d+|ret|\(\*\(unsigned char \*\*\) \(.*?\)\)) = (?:\(void \*\))?)?"
@@ -73,7 +73,7 @@ PERFORMED = re.compile(r"/\* PERFORM (\S+)(?: THRU (\S+))? \*/")
 
 @dataclass
 class Compared:
-    """How many of each kind there are, and where they differ."""
+    """The number of each kind, and the differences."""
 
     both: Counter[str] = field(default_factory=Counter)
     ours: Counter[str] = field(default_factory=Counter)
@@ -85,7 +85,7 @@ class Compared:
 
 
 def corpora(data: Path) -> dict[str, list[Path]]:
-    """The programs by corpus; NIST by the families that are shown and those that are not."""
+    """The programs by corpus; NIST split into the families NC, IF, SQ and IC, and the others."""
     nist = data / "proleap/src/test/resources/gov/nist"
     found = {
         name: [path for path in sorted((data / name).rglob("*")) if path.suffix.lower() in SUFFIXES]
@@ -102,7 +102,7 @@ def corpora(data: Path) -> dict[str, list[Path]]:
 
 
 def shimmed(text: str, *, copybook: bool = False) -> str:
-    """Fixed-format source for a mainframe, as cobc accepts it, line for line."""
+    """Fixed-format mainframe source made acceptable to cobc, line for line."""
     text = without_comments("\n".join(mended(line) for line in text.split("\n")))
     text = INCLUDE.sub(lambda block: padded(f"COPY {block[1]}.", block[0]), text)
     procedure = re.search(r"(?im)^.{6} {1,4}PROCEDURE\s+DIVISION", text)
@@ -129,7 +129,7 @@ def is_copied(text: str, period: int) -> bool:
 
 
 def without_comments(text: str) -> str:
-    """Comment lines emptied, so that what they say of EXEC is not taken for one."""
+    """Comment lines emptied, so that an EXEC mentioned in one is not taken for a block."""
     return "\n".join(line[:6] + "*" if line[6:7] in {"*", "/"} else line for line in text.split("\n"))
 
 
@@ -138,7 +138,7 @@ def mended(line: str) -> str:
     line = line.rstrip("\r")
     if re.match(r"(?i) {0,7}(?:CBL|PROCESS)\s", line):
         return "      *"
-    if "\t" in line:  # written in an editor: by eights where that fits
+    if "\t" in line:  # written in an editor: tab stops of eight if that fits
         line = min((line.expandtabs(8), line.expandtabs(4)), key=lambda expanded: len(expanded.rstrip()) > 72)
     else:
         line = line[:72]
@@ -150,17 +150,17 @@ def mended(line: str) -> str:
 
 
 def padded(text: str, block: str) -> str:
-    """`text` in the place of a block, with the lines of the block."""
+    """`text` in place of a block, with the block's number of lines."""
     first, *rest = block.split("\n")
     return "\n".join([text.ljust(len(first)), *("" for _ in rest)])
 
 
 class Stubs:
-    """What the shim makes up: copybooks and data items that are nowhere to be found."""
+    """What the shim invents: copybooks and data items that cannot be found."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.missing: set[str] = set()  # the copybooks made up
+        self.missing: set[str] = set()  # the invented copybooks
         self.items: dict[str, str] = {}
         self.groups: dict[str, dict[str, str]] = {}
         self.write()
@@ -175,7 +175,7 @@ class Stubs:
         (self.folder / "EIB-STUB").write_text("\n".join(lines) + "\n")
 
     def learn(self, errors: str, source: str) -> bool:
-        """Make up what errors miss; whether there was anything new."""
+        """Invent what errors report as missing; return whether there was anything new."""
         before = self.known()
         for name in re.findall(r"error: ([\w#@$.-]+): No such file or directory", errors):
             (self.folder / name.upper()).write_text("")
@@ -201,7 +201,7 @@ class Stubs:
         return before != self.known()
 
     def known(self) -> str:
-        """Everything that is made up."""
+        """Everything that is invented."""
         return "".join(
             path.read_text("latin-1")
             for path in sorted(self.folder.iterdir())
@@ -210,7 +210,7 @@ class Stubs:
 
 
 def compiled(path: Path, copies: list[Path], *, is_free: bool) -> tuple[str | None, str]:
-    """The C that cobc makes of a program, or None and why not; the format that it seems to have is tried first."""
+    """The C that cobc generates for a program, or None and the reason; the likely format is tried first."""
     raw = path.read_bytes().decode("latin-1")
     why = ""
     with tempfile.TemporaryDirectory() as temporary:
@@ -266,15 +266,15 @@ def compiled(path: Path, copies: list[Path], *, is_free: bool) -> tuple[str | No
     return None, why
 
 
-NEAR = 4  # lines: cobc counts two less behind some periods
+NEAR = 4  # lines: after some periods, cobc counts two too few
 UNNAMED = "?"
-"""A function of the run time, or one that is linked: the C does not say by which name it was called."""
+"""A runtime or linked function: the C does not say by which name it was called."""
 
 Found = dict[str, Counter[tuple[int, str]]]
 
 
 class Translation:
-    """Reads the C that cobc made, row by row."""
+    """Reads cobc's generated C, row by row."""
 
     def __init__(self) -> None:
         self.found: Found = {kind: Counter() for kind in KINDS}
@@ -282,7 +282,7 @@ class Translation:
         self._jumps: list[tuple[int, str]] = []
         self._line = 0
         self._verb = self._header = ""
-        self._wanted = ""  # of what follows: the first jump, all of them, the name of what is called
+        self._wanted = ""  # of the following rows: the first jump, all of them, the name of what is called
 
     def read(self, text: str) -> Found:
         """What all rows say."""
@@ -297,7 +297,7 @@ class Translation:
                 "SORT",
                 "MERGE",
                 "XML PARSE",
-            }:  # errors of files run procedures, too
+            }:  # file errors run procedures too
                 thru = f" THRU {performed[2]}" if performed[2] else ""
                 self.found["performs"][self._line, (performed[1] + thru).upper()] += 1
             elif label and self._header:
@@ -344,7 +344,7 @@ class Translation:
 
 
 def of_penstock(source: ScannedSource) -> Found:
-    """What we say, with paragraphs at the line of their period, as cobc has them."""
+    """Our reading, with paragraphs at the line of their period, as in cobc's."""
     found: Found = {kind: Counter() for kind in KINDS}
     for program in source:
         for section in program.sections:
@@ -369,16 +369,14 @@ def of_penstock(source: ScannedSource) -> Found:
                 found["calls"][call.line, call.target.upper()] += 1
         for statement in program.statements:
             included = statement.verb == "EXEC SQL" and any(copy.line == statement.line for copy in program.copies)
-            if (
-                statement.verb not in MARKERS and statement.verb != "USE" and not included
-            ):  # cobc does not say where USE is
-                verb = "CONTINUE" if statement.verb.startswith("EXEC") else statement.verb.upper()  # as the shim has it
+            if statement.verb not in MARKERS and statement.verb != "USE" and not included:  # cobc does not report USE
+                verb = "CONTINUE" if statement.verb.startswith("EXEC") else statement.verb.upper()  # as in the shim
                 found["statements"][statement.line, "INITIALIZE" if verb == "INITIALISE" else verb] += 1
     return found
 
 
 def period_line(source: ScannedSource, line: int, name: str) -> int:
-    """Where the header ends that has its name on a line."""
+    """The end of the header whose name is on a line."""
     words = source.words(source.starts[line - 1], source.starts[min(line + 5, source.lines) - 1] + 80)
     at = next((n for n, word in enumerate(words) if word.text.upper() == name.upper()), 0)
     return next((word.line for word in words[at:] if word.kind == "period"), line)
@@ -404,7 +402,7 @@ def compare(job: tuple[str, list[str]]) -> tuple[str, Found | None, Found, str]:
 
 
 def unname(ours: Counter[tuple[int, str]], theirs: Counter[tuple[int, str]]) -> None:
-    """Each call whose name the C does not say is the nearest one of ours that has no counterpart."""
+    """Match each call whose name the C does not say to the nearest of ours without a counterpart."""
     for line, _ in sorted(call for call in theirs.elements() if call[1] == UNNAMED):
         near = [(abs(at - line), at, name) for at, name in ours - theirs if name != UNNAMED and abs(at - line) <= NEAR]
         if near:
@@ -416,7 +414,7 @@ def unname(ours: Counter[tuple[int, str]], theirs: Counter[tuple[int, str]]) -> 
 
 
 def conditional(source: ScannedSource) -> set[int]:
-    """The lines that are compiled or not, as a directive says."""
+    """The lines whose compilation depends on a directive."""
     found: set[int] = set()
     depth = 0
     for line in range(1, source.lines + 1):
@@ -431,10 +429,10 @@ def conditional(source: ScannedSource) -> set[int]:
 def renumber(
     source: ScannedSource, ours: Counter[tuple[int, str]], theirs: Counter[tuple[int, str]], optional: set[int]
 ) -> None:
-    """Where cobc has a thing on a line that does not say so, and we have it on one that does, the source is right.
+    """Correct cobc's lines: if its line for an item does not contain it, and ours does, the source is right.
 
-    cobc counts wrongly behind some continued words, doubled periods and REPLACE, and has verbs without operands where
-    the next token is.
+    cobc counts wrongly after some continued words, doubled periods and REPLACE, and places verbs without operands at the next
+    token.
     """
     waiting: dict[str, list[int]] = {}
     for line, name in sorted((theirs - ours).elements()):
@@ -459,7 +457,7 @@ def said(source: ScannedSource, line: int, name: str, *, letters: int | None = N
 
 
 def copybooks(paths: list[Path], root: Path) -> list[str]:
-    """The files that a program of these may copy."""
+    """The files that one of these programs may copy."""
     folders = {path.parent for path in paths}
     nearby = [
         path

@@ -1,8 +1,8 @@
-"""How fast a COBOL source is scanned, in CPU seconds (user + system, the best of several runs), ours and the peers in one run.
+"""How fast is a COBOL source scanned, in CPU seconds (user + system, the best of several runs)? Ours and the peers, in one run.
 
-Prints a Markdown table over the corpora that PENSTOCK_DATA holds and over a source that is generated here: our scanner and our
-outline; what bounds any scanner in this language (decoding, splitting into lines and joining them); universal-ctags, Pygments,
-cobol-parser and GnuCOBOL's compiler, each where it is installed. `paragraphs` is how many a reader names.
+Prints a Markdown table over the corpora below PENSTOCK_DATA and over a generated source: our scanner and our outline; the lower
+limit of any scanner in this language (decoding, splitting into lines and joining them); universal-ctags, Pygments, cobol-parser and
+GnuCOBOL's compiler, each if it is installed. `paragraphs` is the number that a reader names.
 Quote the ratios, not the absolutes.
 """
 
@@ -71,7 +71,7 @@ def generated() -> bytes:
 
 
 def corpora() -> dict[str, list[bytes]]:
-    """The sources to be read, by name."""
+    """The sources to read, by name."""
     found = {"generated, 5 MB": [generated()]}
     data = Path(os.environ.get("PENSTOCK_DATA", "/nowhere")) / "cobol"
     carddemo = [path for path in sorted((data / "carddemo").rglob("*")) if path.suffix.lower() == ".cbl"]
@@ -108,7 +108,7 @@ def outlined(sources: list[bytes]) -> int:
 
 
 def lines_alone(sources: list[bytes]) -> int:
-    """What nobody can leave out: decode, split, cut the columns, join."""
+    """The minimum for any scanner: decode, split, cut the columns, join."""
     for source in sources:
         "\n".join([line[7:72] for line in source.decode("latin-1").split("\n")])
     return 0
@@ -148,7 +148,7 @@ def parsed(sources: list[bytes]) -> int:
 
 
 def compiled(sources: list[bytes]) -> int:
-    """What a compiler needs to parse them, its start included."""
+    """A compiler's parse, its start included."""
     with written(sources) as paths:
         for path in paths:
             command = ["cobc", "-fsyntax-only", "-w", "-std=ibm", "-fixed", "-fmax-errors=9999", path]
@@ -167,7 +167,7 @@ def written(sources: list[bytes]) -> Iterator[list[str]]:
 
 
 class Reader(NamedTuple):
-    """One that is measured; `runs` are fewer where one takes long."""
+    """A measured reader; `runs` are fewer if one takes long."""
 
     name: str
     read: Callable[[list[bytes]], int]

@@ -3,8 +3,8 @@
     python bench/cobol_site.py [--programs N] [--picture FILE]
 
 Measured in the page, by the browser's own clock: the first paint of the overview, the first search, which loads the index, each
-further one, and the neighbourhood of a program by depth. The target of each is 0.3 s, whatever the number of programs.
-Playwright is that of the tests (tests/browser.py).
+further one, and a program's neighbourhood by depth. The target of each is 0.3 s, whatever the number of programs. Playwright is
+that of the tests (tests/browser.py).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from bench.cobol_estate import EXAMPLES, LETTERS, edited
 REPOSITORY = Path(__file__).parents[1]
 SECONDS = 0.3
 LARGE = "MWRATE"
-"""The one program that is long: an estate of a thousand has not a thousand of those."""
+"""The only long program: an estate of a thousand programs does not have a thousand long ones."""
 
 DRIVER = r"""
 import json, sys
@@ -75,7 +75,7 @@ print(json.dumps(told))
 
 
 def estate_of(folder: Path, programs: int) -> int:
-    """Write an estate of so many programs at least; how many there are."""
+    """Write an estate of at least this many programs; return how many there are."""
     dice, made, copy = random.Random(7), 0, 0
     while made < programs:
         name = LETTERS[copy // 676 % 26] + LETTERS[copy // 26 % 26] + LETTERS[copy % 26]

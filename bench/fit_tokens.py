@@ -1,16 +1,15 @@
 """Where do the estimator's weights come from? Collect texts, count them exactly, fit, print the tables.
 
-    python bench/fit_tokens.py collect --data DIR [--sources DIR]
-    python bench/fit_tokens.py measure --data DIR
-    python bench/fit_tokens.py fit     --data DIR
+    python bench/fit_tokens.py collect --data DIR [--sources DIR] python bench/fit_tokens.py measure --data DIR python
+    bench/fit_tokens.py fit     --data DIR
 
-`DIR/<kind>/<file>` is the layout; `bench/tokens.py` reads the same. `collect` fills it from the running Python,
-the documentation and locales of the system and, under `--sources`, unpacked public repositories, each in a
-folder `owner+name` (see `RECIPE`). Texts are never committed: only the numbers that `fit` prints are, in
-`penstock/text/token_estimate.py`. Files are split by a digest of their content, so a text is in the fit or held out, never both.
+The layout is `DIR/<kind>/<file>`, as `bench/tokens.py` reads it. `collect` fills it from the running Python, the documentation and
+locales of the system and, under `--sources`, unpacked public repositories, each in a folder `owner+name` (see `RECIPE`). Texts are
+never committed: only the numbers that `fit` prints are, in `penstock/text/token_estimate.py`. Files are split by a digest of their
+content, so a text is in the fit or held out, never both.
 
-`measure` needs `toktok-rs` and, for the Claude families, `ctok`; `fit` needs `numpy` and `scipy`. None of the
-last three is a dependency of the product.
+`measure` needs `toktok-rs` and, for the Claude families, `ctok`; `fit` needs `numpy` and `scipy`. None of the last three is a
+dependency of the product.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ FILES_PER_KIND = 240
 FILE_BYTES = 200_000
 WINDOWS_PER_KIND = 320
 WINDOW_BYTES = (300, 16_384)
-HELD_OUT = 2  # one file in so many is kept from the fit
+HELD_OUT = 2  # one file in this many is held out of the fit
 
 STDLIB = sysconfig.get_paths()["stdlib"]
 SITE = sysconfig.get_paths()["purelib"]
@@ -92,7 +91,7 @@ SCRIPTS = {"cyrillic": LOCALES[:3], "greek": LOCALES[3:4], "latin": LOCALES[4:13
 
 
 class Measured(NamedTuple):
-    """One window: its kind, the digest of its file, its bytes, and the true count of each family."""
+    """One window: its kind, its file's digest, its bytes, and each family's true count."""
 
     kind: str
     file: int
@@ -101,7 +100,7 @@ class Measured(NamedTuple):
 
     @property
     def held_out(self) -> bool:
-        """Whether the fit must not see it."""
+        """Whether the file is held out of the fit."""
         return self.file % HELD_OUT == 0
 
 
@@ -153,7 +152,7 @@ def _locale(language: str) -> Iterator[bytes]:
 
 
 def _made(kind: str) -> Iterator[bytes]:
-    """Texts that no repository holds enough of: what tools print when they go wrong."""
+    """Texts of which no repository holds enough: the output of failing tools."""
     for i in range(24):
         noise = _stream(f"{kind}{i}", 60_000)
         if kind == "base64":
@@ -255,7 +254,7 @@ def windows(data: Path) -> Iterator[tuple[str, int, bytes]]:
 
 
 def measure(data: Path) -> list[Measured]:
-    """Count every window exactly, for every family whose tokenizer is here; remembered beside the data."""
+    """Count every window exactly, for every family whose tokenizer is installed; cached next to the data."""
     cache = data / "measured.jsonl"
     known: dict[str, dict[str, int]] = {}
     if cache.exists():
@@ -287,17 +286,17 @@ def measure(data: Path) -> list[Measured]:
 
 # --- fit ---------------------------------------------------------------------------------------------------------
 
-MADE_WEIGHT = 0.4  # what is made up matters for the bounds, less for the middle
-TAIL, FOLDS = 0.05, 4  # the best trade of width for safety of 0.004 to 0.05, when widened as `_bounds` does it
-EXCEEDED = 0.009  # the share of windows, of files that the fit has not seen, that may lie above `high`
+MADE_WEIGHT = 0.4  # generated texts matter for the bounds, less for the middle
+TAIL, FOLDS = 0.05, 4  # the best trade-off of width and safety between 0.004 and 0.05, when widened as in `_bounds`
+EXCEEDED = 0.009  # the share of windows from held-out files that may exceed `high`
 
 
 def _groups() -> set[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """For each byte: the features that it always adds one to, and those that it may add one to.
+    """For each byte: the features that it always increments, and those that it may increment.
 
-    Appending a byte adds one to `bytes` and to each single class that it is in, and at most one to each longer pattern
-    that ends in its class. So no byte can lower a weighted sum if the weights that it always adds, and those below zero
-    among the others, come to zero at least. That makes `high` monotone.
+    Appending a byte adds one to `bytes` and to each single class that contains it, and at most one to each longer pattern that ends
+    in its class. So no byte can lower a weighted sum if the weights that it always adds, plus the negative ones among the others,
+    sum to at least zero. That makes `high` monotone.
     """
     patterns = [
         (table, pattern) for table, _, group in token_estimate.ASCII + token_estimate.BEYOND for pattern in group
@@ -325,7 +324,7 @@ class Problem:
         self.importance = np.array([MADE_WEIGHT if row.kind in MADE else 1.0 for row in rows])
 
     def likely(self) -> Any:
-        """Least absolute relative error, by least squares that weigh again and again."""
+        """Least absolute relative error, by iteratively reweighted least squares."""
         np, scale = self.np, self.rows.mean(0) + 1e-9
         weight = self.importance.copy()
         for _ in range(25):
@@ -363,7 +362,7 @@ class Problem:
 
 
 def _bounds(np: Any, rows: list[Measured], family: str) -> tuple[Any, Any]:
-    """`most` and `least`, widened until folds of files that they were not fitted on stay within them."""
+    """`most` and `least`, widened until they hold in folds of files that they were not fitted on."""
     above, below, importance = [], [], []
     for fold in range(FOLDS):
         inside = Problem(np, [row for row in rows if row.file // HELD_OUT % FOLDS != fold], family)

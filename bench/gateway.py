@@ -1,11 +1,11 @@
-"""What does the gateway add to a request? Processor time, lag and memory, beside the same requests without it (W-9).
+"""What does the gateway add to a request? Processor time, lag and memory, compared with the same requests without it (W-9).
 
     python -m bench.gateway [--seconds 5]
 
-An upstream and a load client of our own speak HTTP/1.1 over loopback and do nothing else. Beside the gateway stands the same
-server and the same client library with a loop between them and nothing else (`bare`): what is left where nothing of ours is done.
-Processor time is told of both, in turns, since one machine takes from one to twice as long for it from hour to hour; times and lags
-are of this machine at this hour.
+An upstream and a load client of our own speak HTTP/1.1 over loopback and do nothing else. The gateway is compared with the same
+server and the same client library with only a loop between them (`bare`): the cost without anything of ours. Processor time is
+measured for both in turns, since it varies by up to a factor of two from hour to hour on one machine; times and lags are of this
+machine at this hour.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ async def serve_upstream() -> None:
                     (int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")), 0
                 )
                 body = await reader.readexactly(length)
-                if len(body) < _LONG and _STREAMED.search(body):  # wherever, and however spelled, a gateway writes it
+                if len(body) < _LONG and _STREAMED.search(body):  # however a gateway writes it
                     await stream(writer)
                 else:
                     writer.write(_response(_ANSWER, b"application/json"))
@@ -75,7 +75,7 @@ async def serve_upstream() -> None:
     async def stream(writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")
         for number in range(EVENTS):
-            if writer.is_closing():  # a gateway that hung up: asyncio would tell of each further write
+            if writer.is_closing():  # a gateway that hung up: asyncio would warn about each further write
                 return
             event = {
                 "type": "content_block_delta",
@@ -102,7 +102,7 @@ def _response(body: bytes, kind: bytes) -> bytes:
 
 
 async def serve_bare(upstream: str) -> None:
-    """Pass each request to an upstream, and its answer back, by uvicorn and aiohttp as the gateway uses them."""
+    """Pass each request to an upstream, and its answer back, using uvicorn and aiohttp like the gateway."""
     listening = listen("127.0.0.1:0")
     print(listening.getsockname()[1], flush=True)
     upstreams = Upstream()
@@ -127,7 +127,7 @@ async def serve_bare(upstream: str) -> None:
 
 
 async def event_lags(reader: asyncio.StreamReader) -> AsyncIterator[float]:
-    """Read a stream to its end, and yield how long each event was on its way, in seconds."""
+    """Read a stream to its end, and yield each event's time on the way, in seconds."""
     rest = b""
     while size := int(await reader.readline(), 16):
         *events, rest = (rest + await reader.readexactly(size)).split(b"\n\n")
@@ -140,7 +140,7 @@ async def event_lags(reader: asyncio.StreamReader) -> AsyncIterator[float]:
 
 
 async def ask(port: int, bodies: Any, connections: int, seconds: float) -> tuple[int, list[float], list[list[float]]]:
-    """Send bodies over so many connections for so long; return how many, their times, and each stream's lags, in seconds."""
+    """Send bodies over this many connections for this long; return how many, their times, and each stream's lags, in seconds."""
     until = time.perf_counter() + seconds
     times: list[float] = []
     lags: list[list[float]] = []
@@ -169,7 +169,7 @@ async def ask(port: int, bodies: Any, connections: int, seconds: float) -> tuple
 
 
 def plain() -> Any:
-    """Yield small requests for ever."""
+    """Yield small requests forever."""
     body = json.dumps({"model": "m", "max_tokens": 100, "messages": [{"role": "user", "content": "x" * 100}]}).encode()
     while True:
         yield body
@@ -180,7 +180,7 @@ _TEXT = Path(json.__file__).read_text() * 5
 
 
 def session(number: int, turn: int) -> bytes:
-    """Return a request of about 1 MB; each turn of a session brings another 50 KB."""
+    """Return a request of about 1 MB; each turn of a session adds 50 KB."""
     messages: list[Any] = [{"role": "user", "content": f"Task {number}."}]
     for step in range(20 + turn):
         text = f"{number} {step} {_TEXT}"[:_RESULT_BYTES]
@@ -192,7 +192,7 @@ def session(number: int, turn: int) -> bytes:
 
 
 def first_turns() -> Any:
-    """Yield the first requests of some sessions: nothing of them is known."""
+    """Yield the first requests of some sessions, about which nothing is known."""
     yield from [session(number, 0) for number in range(_SESSIONS)]
 
 
@@ -202,7 +202,7 @@ def later_turns() -> Any:
 
 
 def streams(number: int) -> Any:
-    """Yield so many small requests for a stream."""
+    """Yield this many small requests for a stream."""
     body = json.dumps({"model": "m", "messages": [{"role": "user", "content": "x"}], "stream": True}).encode()
     yield from [body] * number
 
@@ -211,7 +211,7 @@ def streams(number: int) -> Any:
 
 
 def _processor_seconds(pid: int) -> float:
-    """Return the processor time of all threads of a process, to the nanosecond and not to the clock's hundredth of a second."""
+    """Return the processor time of all threads of a process, to the nanosecond instead of the clock's hundredth of a second."""
     return sum(int((task / "schedstat").read_text().split()[0]) for task in Path(f"/proc/{pid}/task").iterdir()) / 1e9
 
 
@@ -266,8 +266,8 @@ def _started(*flags: str) -> tuple[subprocess.Popen[bytes], int]:
 
 
 def _table(gateway: tuple[int, int], bare: tuple[int, int], upstream: tuple[int, int], seconds: float) -> None:
-    """Measure a gateway and the bare libraries, each given as its port and its process, in turns."""
-    for port, _ in (bare, gateway):  # what is loaded at the first request is no part of the next ones
+    """Measure a gateway and the bare libraries, each given by its port and its process, in turns."""
+    for port, _ in (bare, gateway):  # what is loaded at the first request does not count for the next ones
         asyncio.run(ask(port, iter([session(_SESSIONS, turn) for turn in range(2)]), 1, 60))
     print("| | requests | CPU ms a request (bare) | p50 ms (bare, direct) | p99 ms (bare, direct) |")
     print("|---|---|---|---|---|")
@@ -300,10 +300,10 @@ _ROUNDS, _BEGINNING_EVENTS = 3, 10
 
 
 def _streams(servers: dict[str, tuple[int, int]]) -> None:
-    """Measure the lag of events, in turns; what is measured has a core alone, where there are two.
+    """Measure the lag of events, in turns; the measured process has a core of its own, if there are two.
 
-    All streams begin in one moment, and on two cores four processes measured each other as much as the gateway. What a stream sees
-    once all have begun is told by itself.
+    All streams start at the same moment, and on two cores the four processes would measure each other as much as the gateway. The
+    lag after all have started is reported separately.
     """
     cores = os.sched_getaffinity(0)
     own = {max(cores)} if len(cores) > 1 else cores

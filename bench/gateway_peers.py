@@ -1,12 +1,12 @@
-"""What do gateways change, and what do they cost? Ours beside LiteLLM, Portkey and Headroom, in one run (W-1, W-9).
+"""What do gateways change, and what do they cost? Ours next to LiteLLM, Portkey and Headroom, in one run (W-1, W-9).
 
     scripts/tools peers && python -m bench.gateway_peers [--seconds 10] [--only Penstock,LiteLLM]
 
-Fidelity: a Messages and a chat request with odd order, escapes, numbers, unknown fields and signed thinking are sent through each,
-and what came out behind is compared, byte by byte and value by value. Cost: processor time of the gateway and all its children a
-request, small ones over 32 connections and 1 MB over one; and of 256 streams at once, how long an event is on its way. Each has
-its default settings, but for what it takes to reach the upstream of this run, which answers at once; a limit on requests a minute
-is off. What a gateway does for its price is its own.
+Fidelity: a Messages and a chat request with unusual order, escapes, numbers, unknown fields and signed thinking are sent through
+each, and the result is compared, byte by byte and value by value. Cost: processor time per request of the gateway and all its
+children, small requests over 32 connections and 1 MB over one; and for 256 concurrent streams, each event's time on the way. Each
+has its default settings, except for what it needs to reach this run's upstream, which answers at once; a limit on requests per
+minute is off. What a gateway does for its price differs.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _START_SECONDS = 400.0  # a peer takes 20 s on a quiet machine
 _KEY = "sk-0123456789abcdefghijklmnopqrstuvwxyz"
 _TICKS = os.sysconf("SC_CLK_TCK")
 
-# What hosts and SDKs send and writers of JSON change: order, escapes, floats that are whole, integers of 20 digits, fields that a
-# schema of last year does not have, signed thinking without a text.
+# What hosts and SDKs send and JSON writers change: order, escapes, whole floats, integers of 20 digits, fields that last year's
+# schema lacks, signed thinking without text.
 _MESSAGES = rb"""{"stream": false ,"max_tokens":64,"x_unknown":{"b":1.0,"a":1e3,"big":12345678901234567890},
 "metadata":{"user_id":"u\u00e9"},"model":"m","context_management":{"edits":[{"type":"clear_thinking_20251015","keep":"all"}]},
 "messages":[{"role":"user","content":[{"type":"text","text":"caf\u00e9 \/ 1","cache_control":{"type":"ephemeral"}}]},
@@ -73,11 +73,11 @@ class Peer(NamedTuple):
 
     name: str
     command: Callable[[int, str, str], list[str]]
-    """Of a port, the upstream's address and a folder."""
+    """A function of a port, the upstream's address and a folder."""
     headers: Callable[[str], dict[str, str]] = lambda _: {}
-    """Which it wants besides, of the upstream's address."""
+    """Additional headers that it needs, given the upstream's address."""
     environment: Callable[[str, str], dict[str, str]] = lambda _url, _folder: {}
-    """Of the upstream's address and a folder."""
+    """A function of the upstream's address and a folder."""
 
 
 def _litellm(port: int, upstream: str, folder: str) -> list[str]:
@@ -172,7 +172,7 @@ class Upstream(ThreadingHTTPServer):
 
 
 def differences(sent: Any, came: Any, at: str = "") -> Iterator[str]:
-    """Yield what is not the same in two values: what is missing, added, moved and changed, by its place."""
+    """Yield the differences of two values: missing, added, moved and changed members, by their path."""
     if isinstance(sent, dict) and isinstance(came, dict):
         yield from (f"{at}{name} gone" for name in sent if name not in came)
         yield from (f"{at}{name} added" for name in came if name not in sent)
@@ -191,7 +191,7 @@ def differences(sent: Any, came: Any, at: str = "") -> Iterator[str]:
 
 
 def fidelity(upstream: Upstream, port: int, peer: Peer, path: str, body: bytes) -> str:
-    """Return what a gateway changes of a request, as a cell of a table."""
+    """Return what a gateway changes in a request, as a cell of a table."""
     upstream.body = b""
     status, _ = _post(upstream, port, peer, path, body)
     if status != 200 or not upstream.body:
@@ -219,7 +219,7 @@ def _headers(upstream: _Addressed, peer: Peer, path: str) -> dict[str, str]:
 
 
 def _head(upstream: _Addressed, peer: Peer, port: int) -> bytes:
-    """Return the head of a request for a message, but for its length."""
+    """Return the head of a message request, without its length."""
     path = "/v1/messages"
     lines = [f"POST {path} HTTP/1.1", f"host: 127.0.0.1:{port}"]
     lines += [f"{name}: {value}" for name, value in _headers(upstream, peer, path).items()]
@@ -237,7 +237,7 @@ def _post(upstream: _Addressed, port: int, peer: Peer, path: str, body: bytes) -
 
 
 async def ask(port: int, head: bytes, bodies: Iterator[bytes], connections: int, seconds: float) -> int:
-    """Send bodies over so many connections for so long; return how many were answered with 200."""
+    """Send bodies over this many connections for this long; return how many were answered with 200."""
     until, done = time.perf_counter() + seconds, 0
 
     async def one() -> None:
@@ -261,7 +261,7 @@ async def ask(port: int, head: bytes, bodies: Iterator[bytes], connections: int,
 
 
 def _family(pid: int) -> list[int]:
-    """A process and all that it has started."""
+    """A process and all its descendants."""
     found = [pid]
     with suppress(OSError):
         for task in os.listdir(f"/proc/{pid}/task"):
@@ -271,7 +271,7 @@ def _family(pid: int) -> list[int]:
 
 
 def processor_seconds(pid: int) -> float:
-    """Return what a process and its children have used."""
+    """Return the processor time of a process and its children."""
     spent = 0
     for one in _family(pid):
         with suppress(OSError):
@@ -281,7 +281,7 @@ def processor_seconds(pid: int) -> float:
 
 
 def resident_mib(pid: int) -> float:
-    """Return what a process and its children take."""
+    """Return the memory of a process and its children."""
     taken = 0
     for one in _family(pid):
         with suppress(OSError, StopIteration):
@@ -303,7 +303,7 @@ def cost(upstream: Upstream, port: int, peer: Peer, pid: int, seconds: float) ->
     rows: list[tuple[Iterator[bytes], int]] = [(_small(), 32), (iter([session(900, 0), *map(_turn, range(8))]), 1)]
     asyncio.run(
         ask(port, head, islice(_small(), 64), 8, seconds)
-    )  # what is loaded with the first requests is no part of it
+    )  # what is loaded with the first requests does not count
     for bodies, connections in rows:
         before, begun = processor_seconds(pid), time.perf_counter()
         try:
@@ -321,7 +321,7 @@ STREAMS = 256
 
 
 def streaming(upstream: Streaming, port: int, peer: Peer, pid: int) -> str:
-    """Return the cells of a gateway's streams: how long an event is on its way, and what it costs."""
+    """Return the cells of a gateway's streams: each event's time on the way, and the cost."""
     body = b'{"model": "m", "max_tokens": 100, "messages": [{"role": "user", "content": "x"}], "stream": true}'
     request = _head(upstream, peer, port) + b"content-length: %d\r\n\r\n%s" % (len(body), body)
 
@@ -351,7 +351,7 @@ def streaming(upstream: Streaming, port: int, peer: Peer, pid: int) -> str:
 
 
 class Streaming:
-    """The upstream of `bench.gateway`, in a process of its own: what it takes must not hold up the client."""
+    """The upstream of `bench.gateway`, in a separate process: its work must not hold up the client."""
 
     def __init__(self) -> None:
         command = [sys.executable, "-m", "bench.gateway", "--upstream"]
@@ -376,7 +376,7 @@ def _free_port() -> int:
 
 
 def start(peer: Peer, upstream: _Addressed, folder: str, stack: ExitStack) -> tuple[int, int, float]:
-    """Start a gateway, and return its port, its process, and how long it took until it answered."""
+    """Start a gateway, and return its port, its process, and the time until it answered."""
     port = _free_port()
     log = stack.enter_context((Path(folder) / f"{peer.name}.log").open("wb"))
     process = subprocess.Popen(

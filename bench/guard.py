@@ -1,6 +1,6 @@
-"""What does guarding cost? 1 MB against copying it to disk with a flush; a 1 GB pipe against `cat` to a file.
+"""What does guarding cost? 1 MB compared with copying it to disk with a flush; a 1 GB pipe compared with `cat` to a file.
 
-Prints a Markdown table. The whole of what is cut is on the disk, flushed, when the guarded text is returned.
+Prints a Markdown table. All cut content is on disk, flushed, when the guarded text is returned.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ COMMAND = "from penstock.cli.guarding import guard_command; guard_command(standa
 
 
 def text(number: int) -> str:
-    """A megabyte of log that no other is equal to."""
+    """A megabyte of log, different each time."""
     line = "2026-11-21 04:00:00 INFO request {} handled in 12 ms by worker 7\n"
     return "".join(line.format(number * 100_000 + n) for n in range(17_500))[:MEGABYTE]
 
@@ -37,7 +37,7 @@ def copy(folder: str, number: int, content: str) -> float:
 
 
 def megabyte(folder: str) -> float:
-    """Guarding one, to copying one."""
+    """Guarding a megabyte, relative to copying it."""
     store = open_store(os.path.join(folder, "store"))
     guard_output(text(0), "warm", store=store)
     ours, theirs = [], []
@@ -55,7 +55,7 @@ def megabyte(folder: str) -> float:
 
 
 def pipe(folder: str) -> float:
-    """Bytes a second through the filter, to bytes a second through `cat` to a file."""
+    """Bytes per second through the filter, relative to those through `cat` to a file."""
     source = os.path.join(folder, "source")
     with open(source, "wb") as file:
         file.writelines(text(number).encode() for number in range(16))
@@ -80,7 +80,7 @@ def pipe(folder: str) -> float:
 
 
 def main() -> int:
-    """The table; 1 when a target is missed."""
+    """The table; 1 if a target is missed."""
     print("| what | took | ratio | target |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
         missed = (megabyte(folder) > 3) + (pipe(folder) < 0.3)

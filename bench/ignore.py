@@ -1,8 +1,8 @@
-"""What do ignore rules cost, and how often are they not git's? Ours beside pathspec's three engines, in one run.
+"""What do ignore rules cost, and how often do they differ from git's? Ours next to pathspec's three engines, in one run.
 
     python bench/ignore.py [--rules 3000] [--names 100000] [--seed 1]
 
-Differences: generated rules, one or two lines each, over one tree; git's own `ls-files` is the judge. Time: a template of
+Differences: generated rules, one or two lines each, over one tree; git's own `ls-files` is the reference. Time: a template of
 common rules over names in folders, processor time, the smallest of five runs; rules that can hang an engine run in a child.
 """
 
@@ -57,7 +57,7 @@ ENGINES = ("simple", "re2")
 
 
 def of_folders(source: str) -> Callable[[str], bool]:
-    """Whether ours excludes a path beneath the rules: it, or a folder above it."""
+    """Whether ours excludes a path under the rules: the path, or a folder above it."""
     rules = IgnoreRules(os.fsencode(source))
 
     def excludes(path: str) -> bool:
@@ -73,7 +73,7 @@ def of_folders(source: str) -> Callable[[str], bool]:
 
 
 def differences(count: int, seed: int) -> dict[str, tuple[int, int]]:
-    """Rule sets of which an engine keeps other files than git, and those that it refuses, by engine."""
+    """Rule sets for which an engine keeps other files than git, and those that it rejects, by engine."""
     pick = random.Random(seed)
     wrong = dict.fromkeys(("penstock", *ENGINES), 0)
     refused = dict.fromkeys(wrong, 0)
@@ -113,7 +113,7 @@ def seconds_of(work: Callable[[], object], runs: int = 5) -> float:
 
 
 def costs(count: int, seed: int) -> dict[str, float]:
-    """Microseconds a name, in folders of a hundred, by engine."""
+    """Microseconds per name, in folders of a hundred, by engine."""
     pick = random.Random(seed)
     folders = [f"src/{pick.choice('abcdef')}{n}/" for n in range(count // 100)]
     ends = [".py", ".pyc", ".c", ".o", ".md", ".log", ".tmp", ".json"]
@@ -131,7 +131,7 @@ def costs(count: int, seed: int) -> dict[str, float]:
 
 
 def hangs(engine: str) -> str:
-    """What a rule of thirty stars costs on one name of 250 letters; ten seconds are given."""
+    """The time of a rule of thirty stars on one name of 250 letters; at most ten seconds."""
     work = f"""import os, pathspec, sys
 from penstock.workspace.ignore import IgnoreRules
 rule, name = {HOSTILE!r}, "a" * 250
@@ -153,7 +153,7 @@ def main() -> None:
     parser.add_argument("--names", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
-    warnings.simplefilter("ignore", FutureWarning)  # of brackets that pathspec hands on as they stand
+    warnings.simplefilter("ignore", FutureWarning)  # about brackets that pathspec passes on unchanged
     wrong, spent = differences(asked.rules, asked.seed), costs(asked.names, asked.seed)
     version = pathspec.__version__
     print(f"{asked.rules} generated rule sets, {asked.names} names against a template of 20 rules\n")

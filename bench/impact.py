@@ -3,9 +3,9 @@
     python -m bench.impact cabs=FOLDER bankdemo=FOLDER poei=FOLDER clbs=FOLDER garage=FOLDER counter=FOLDER ctos=FOLDER \\
         tpe=FOLDER mvs=FOLDER telco=FOLDER
 
-Each folder is a checkout of the estate that `impact_questions_NAME.json` gives the address of; none is part of this project. The
-answers were read from the sources with a reader that shares no code with ours, looked through by hand, and committed before the
-command first ran on the estate. What they had missed was added after the first run, each read in its source: 27 edges through
+Each folder is a checkout of the estate whose address is in `impact_questions_NAME.json`; none is part of this project. The answers
+were read from the sources with a reader that shares no code with ours, reviewed by hand, and committed before the command first ran
+on the estate. What they had missed was added after the first run, each read in its source: 27 edges through
 copied code (cabs, bankdemo, poei), 11 of items that a screen shows or takes (garage), 75 of either kind (counter); one that no job
 would come to was taken out (clbs), two about a column that says its table (poei), and three of a comment and of a copybook that
 nothing copies (ctos); one that a copybook's own code says was added (telco). The fields were drawn at random among those with two
@@ -19,9 +19,9 @@ src/batch what begins with FNB or SQL without FNB166T2, FNB169T and FNB170CSI, o
 than 3,300 lines, and from maps the S.bms of those. Of telco it is the folder Mainframe without what is
 kept there under another suffix (._cob, ._JCL, .xmi, .COB_BAK, .DELETED).
 
-Precision is asked of what the tool is certain of (`is`): the share that the answers hold, whatever certainty they give it.
-Recall is asked of the answers that are certain, and then of all of them by `is` and `may` together. Prints a Markdown table and
-every difference; 1 where precision or recall of `is` is below .98, or recall of all below .99.
+Precision is measured on what the tool is certain of (`is`): the share that the answers contain, with whatever certainty. Recall is
+measured on the certain answers, and then on all of them by `is` and `may` together. Prints a Markdown table and every difference;
+1 if precision or recall of `is` is below .98, or recall of all below .99.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ Edge = tuple[str, str, str]  # from, verb, to; in capitals
 
 @dataclass
 class Tally:
-    """What one estate's answers and the tool's edges have in common."""
+    """The overlap of one estate's answers and the tool's edges."""
 
     questions: int = 0
     expected_is: int = 0

@@ -1,17 +1,18 @@
-"""Other ways out of a refusal, for `bench.recovery`: each sends through a provider until it answers or the ladder ends.
+"""Which other ways out of a refusal are there for `bench.recovery`? Each sends through a provider until it answers or the ladder
+ends.
 
-A ladder takes (request, provider, the window that the caller believes in, counter) and returns whether an answer came. What a
-provider refuses it says by `Refused`. `floor at once` and `halving` are toys that mark the two ends. `pi` and `Cline` are written
-after what the sources of these agents do, with their default settings:
+A ladder takes (request, provider, the window that the caller assumes, counter) and returns whether an answer came. A provider
+refuses by raising `Refused`. `floor at once` and `halving` are toys that mark the two extremes. `pi` and `Cline` follow the sources
+of these agents, with their default settings:
 
 - pi (github.com/badlogic/pi-mono at 0430917, packages/coding-agent/src/core/compaction/compaction.ts): above the window less 16,384
-  tokens, and once after a refusal, what is older than the newest 20,000 tokens becomes a summary by a model.
-- Cline (github.com/cline/cline at 21cb8d2, sdk/packages/core/src/extensions/context): above .9 of .9 of the window a summary by a
-  model of what is older than 20,000 tokens or .7 of that; after a refusal, once and without a model, half of the messages' tokens:
-  all prompts stay, of the newest turn the newest messages that fit, of older turns last answers, and a list of the tools' work for
-  the rest.
+  tokens, and once after a refusal, everything older than the newest 20,000 tokens becomes a model's summary.
+- Cline (github.com/cline/cline at 21cb8d2, sdk/packages/core/src/extensions/context): above .9 of .9 of the window, a model's
+  summary of what is older than 20,000 tokens or .7 of that; after a refusal, once and without a model, half of the messages'
+  tokens: all prompts stay, of the newest turn the newest messages that fit, of older turns last answers, and a list of the tools'
+  work for the rest.
 
-The model's summaries are a stand-in: always given, `SUMMARY_TOKENS` long, and not counted as a call. Both count a token for four
+The model's summaries are a stand-in: always available, `SUMMARY_TOKENS` long, and not counted as a call. Both count a token as four
 characters, as this benchmark does.
 """
 
@@ -35,22 +36,22 @@ Request = Any
 
 
 class Refused(Exception):
-    """What a provider raises, in its words."""
+    """A provider's refusal, in its words."""
 
 
 SUMMARY_TOKENS = 800
-"""What a model's summary takes; pi allows 13,107 and Cline 4,096."""
+"""The size of a model's summary; pi allows 13,107 and Cline 4,096."""
 RECENT_TOKENS = 20_000
 
 
 def floor_at_once(request: Request, provider: Any, believed: int, counter: Any) -> bool:
-    """Send the request, and the floor if that is refused: two calls, and everything that could go is given up."""
+    """Send the request, and the floor if that is refused: two calls, and everything removable is given up."""
     ladder = _ladder(request, provider, believed, counter)
     return any(_answers(provider, _rung(ladder, rung, request)) for rung in (0, ladder.last))
 
 
 def halving(request: Request, provider: Any, believed: int, counter: Any) -> bool:
-    """Halve what can shrink with each refusal, whatever it says, and send the floor as the fourth call."""
+    """Halve what can shrink at each refusal, whatever it says, and send the floor as the fourth call."""
     ladder = _ladder(request, provider, believed, counter)
     whole, floor = ladder.counts(0).total, ladder.counts(ladder.last).total
     for keep in (1.0, 0.5, 0.25):
@@ -62,7 +63,7 @@ def halving(request: Request, provider: Any, believed: int, counter: Any) -> boo
 
 
 def pi(request: Request, provider: Any, believed: int, counter: Any) -> bool:
-    """Sum up what is older than the newest 20,000 tokens, before sending where it seems too much, and once after a refusal."""
+    """Summarize what is older than the newest 20,000 tokens, before sending if it seems too much, and once after a refusal."""
     talk = load_request(request, provider.wire)
     if Sized(talk, counter).counts.total > believed - 16_384:
         talk = _summed_up(talk, RECENT_TOKENS, counter)
@@ -73,7 +74,7 @@ def pi(request: Request, provider: Any, believed: int, counter: Any) -> bool:
 
 
 def cline(request: Request, provider: Any, believed: int, counter: Any) -> bool:
-    """Sum up before sending where it seems too much; after a refusal, once, keep prompts, recent messages and last answers."""
+    """Summarize before sending if it seems too much; after a refusal, once, keep prompts, recent messages and last answers."""
     talk = load_request(request, provider.wire)
     most = int(believed * 0.9 * 0.9)
     beside = Sized(talk, counter).counts.total - sum(turn.tokens for turn in _turns(talk, counter))
@@ -86,19 +87,19 @@ def cline(request: Request, provider: Any, believed: int, counter: Any) -> bool:
 
 
 def _summed_up(talk: Transcript, recent_tokens: int, counter: Any) -> Transcript:
-    """Return the talk with a stand-in for a model's summary of all that is older than its newest tokens."""
+    """Return the talk with a stand-in for a model's summary of everything older than its newest tokens."""
     turns, kept, first = _turns(talk, counter), 0, 0
     for at in range(len(turns) - 1, -1, -1):
         kept += turns[at].tokens
         if kept >= recent_tokens:
-            # The cut is at or behind the message that fills the measure: behind it where that one is results.
+            # The cut is before the message that reaches the limit if its last entry is the user's, otherwise after it.
             first = at if turns[at].entries[-1].role == "user" else min(at + 1, len(turns) - 1)
             break
     return _without(talk, turns[:first], lambda _: "word " * (SUMMARY_TOKENS * 4 // 5))
 
 
 def _folded(talk: Transcript, target_tokens: int, counter: Any) -> Transcript:
-    """Return the talk with its prompts, the newest messages that fit, and last answers of older turns that fit as well."""
+    """Return the talk with its prompts, the newest messages that fit, and last answers of older turns that also fit."""
     turns = _turns(talk, counter)
     prompts = [at for at, turn in enumerate(turns) if turn.entries[0].speaks]
     kept, total = set(prompts), sum(turns[at].tokens for at in prompts)
@@ -125,7 +126,7 @@ class _Turn:
 
 
 def _turns(talk: Transcript, counter: Any) -> list[_Turn]:
-    """Return the turns that are shown, without those that have to stay."""
+    """Return the visible turns, without those that must stay."""
     shown = {entry.index: entry for entry in talk.visible() if not entry.is_note}
     found = []
     for place, turn in enumerate(talk.turns()):
@@ -136,13 +137,13 @@ def _turns(talk: Transcript, counter: Any) -> list[_Turn]:
 
 
 def _work(dropped: Sequence[Entry]) -> str:
-    """Return the list of what tools did that Cline leaves where messages were."""
+    """Return Cline's list of what tools did, which replaces messages."""
     done = [f"- {call.name} {str(call.arguments)[:80]}" for entry in dropped for call in entry.calls]
     return "Earlier context was compacted. Summary of your actions:\n" + "\n".join(done[-50:])
 
 
 def _without(talk: Transcript, dropped: Sequence[_Turn], note: Callable[[Sequence[Entry]], str]) -> Transcript:
-    """Return the talk with a note in place of each row of turns that is dropped; the task and the newest prompt stay."""
+    """Return the talk with a note in place of each run of dropped turns; the task and the newest prompt stay."""
     stays = talk.protected()
     rows: list[list[_Turn]] = []
     for turn in dropped:

@@ -1,9 +1,9 @@
-"""What does a page cost, and a count? Ours beside `rg --files`, `git ls-files` and the usual Python, in one run.
+"""What does a page cost, and a count? Ours next to `rg --files`, `git ls-files` and plain Python, in one run.
 
     python bench/listing.py [--files 100000] [--folders 10000] [--flat 1000000] [--runs 5]
 
-Builds its trees in a temporary folder. CPU is user+sys of a fresh process, the smallest of `--runs`; for Python processes
-less that of one which only imports. Memory is the peak resident set (VmHWM) above that of the same.
+Builds its trees in a temporary folder. CPU is user+sys of a fresh process, the smallest of `--runs`; for Python processes less that
+of one that only imports. Memory is the peak resident set (VmHWM) above that of the same.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def cost(command: list[str], runs: int) -> float:
 
 
 def peak(command: list[str], code: str, folder: str) -> float:
-    """MiB of resident set at its highest, as the child sees itself."""
+    """The peak resident set in MiB, as the child reports it."""
     report = "\nprint(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')))"
     said = subprocess.run([*command, code + report, folder], check=True, capture_output=True, text=True).stdout
     return int(said.split()[1]) / 1024

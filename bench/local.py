@@ -1,13 +1,14 @@
-"""Does `local` find it? Questions with known answers about trees that are installed here, beside plain BM25 on the same trees.
+"""Does `local` find it? Questions with known answers about trees that are installed here, compared with plain BM25 on the same
+trees.
 
     python -m bench.local [--set N …]
 
-Five sets of forty questions are about the library of Python 3.11, a sixth about fourteen packages of this project's environment.
-A question is answered when one of the first three passages that `penstock run --model local` quotes has a line that a regular
-expression of the set takes for an answer. Beside it stand the first three windows of 11 lines, which are as many lines, ranked by
-BM25 as `bm25s` computes it with its defaults. That package is a peer and no dependency: without it (`pip install bm25s==0.3.16`)
+Five sets of forty questions are about the library of Python 3.11, a sixth about fourteen packages of this project's environment. A
+question counts as answered if one of the first three passages that `penstock run --model local` quotes has a line that matches one
+of the set's regular expressions. The comparison is with the first three windows of 11 lines, which are as many lines, ranked by
+BM25 as `bm25s` computes it with its defaults. That package is a peer and not a dependency: without it (`pip install bm25s==0.3.16`)
 its column is empty. The targets: at least the shares below, at least as good as BM25, and a fifth of the tokens that `local` took
-when it was made of rules. Prints a Markdown table; 1 where a target is missed.
+when it was made of rules. Prints a Markdown table; 1 if a target is missed.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ from penstock.cli import main as penstock
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-PYTHON = (3, 11)  # whose lines the answers are
+PYTHON = (3, 11)  # the version to which the answers' lines belong
 NOT_THE_LIBRARY = ("site-packages", "dist-packages", "__pycache__", "config-*", "*.so")
 PACKAGES = (
     *("_pytest", "anyio", "click", "h11", "jsonschema", "packaging", "pluggy"),
     *("requests", "rich", "starlette", "tomlkit", "urllib3", "uvicorn", "xdist"),
 )
 FIRST = 3  # passages that a reader looks at
-WINDOW_LINES = 11  # of the peer: three of them are as many lines as three passages have
+WINDOW_LINES = 11  # of the peer: three of them have as many lines as three passages
 SHARE_OF_TOKENS = 5
 
 Place = tuple[str, int, int]  # a path below the root, first and last line from 1
@@ -84,13 +85,13 @@ SETS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """What is asked, and by path what a line must match to be an answer."""
+    """The question, and by path the pattern of an answering line."""
 
     text: str
     answers: dict[str, re.Pattern[str]]
 
     def answered_by(self, root: Path, place: Place) -> bool:
-        """Whether a line of those holds an answer. Only files that can hold one are opened."""
+        """Whether one of those lines is an answer. Only files that can hold one are opened."""
         path, first, last = place
         pattern = self.answers.get(os.path.normpath(path))
         return pattern is not None and any(map(pattern.search, lines_of(root / path)[max(0, first - 1) : max(0, last)]))
@@ -98,7 +99,7 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """What became of a set: questions answered, lines shown for all of them, tokens taken; `peer` is None without it."""
+    """The results of a set: questions answered, lines shown for all of them, tokens taken; `peer` is None without it."""
 
     asked: int
     answered: int
@@ -113,7 +114,7 @@ def lines_of(file: Path) -> list[str]:
 
 
 def questions(file: Path) -> list[Question]:
-    """What is asked, in its order."""
+    """The questions, in order."""
     return [
         Question(text=one["question"], answers=_answers(one["answers"])) for one in json.loads(file.read_text("utf-8"))
     ]
@@ -133,7 +134,7 @@ def _answers(told: list[dict[str, str]]) -> dict[str, re.Pattern[str]]:
 
 
 def copy_tree(kind: str, root: Path) -> None:
-    """Make the tree that questions are about: the running Python's library, or the packages installed beside us."""
+    """Create the tree that questions are about: the running Python's library, or the packages installed here."""
     ignore = shutil.ignore_patterns(*NOT_THE_LIBRARY)
     if kind == "library":
         shutil.copytree(sysconfig.get_path("stdlib"), root, ignore=ignore)
@@ -160,7 +161,7 @@ def run(root: Path, text: str, store: str) -> dict[str, Any]:
 
 
 def in_passages(cited: list[tuple[str, int]]) -> list[Place]:
-    """Lines of a file that follow one another are one passage."""
+    """Merge consecutive lines of a file into one passage."""
     made: list[Place] = []
     for path, line in cited:
         if made and made[-1][0] == path and made[-1][2] + 1 == line:
@@ -174,7 +175,7 @@ def in_passages(cited: list[tuple[str, int]]) -> list[Place]:
 
 
 def peer_of(root: Path) -> Callable[[str], list[Place]] | None:
-    """BM25 over windows of each text file of a tree; None where `bm25s` is not installed."""
+    """BM25 over windows of each text file of a tree; None if `bm25s` is not installed."""
     if importlib.util.find_spec("bm25s") is None:
         return None
     bm25s: Any = importlib.import_module("bm25s")
@@ -236,7 +237,7 @@ def row(asking: QuestionSet, done: Measured) -> tuple[str, bool]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The table; 1 when a target is missed."""
+    """The table; 1 if a target is missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--set", type=int, nargs="+", metavar="N", choices=range(1, len(SETS) + 1))
     chosen = [SETS[number - 1] for number in parser.parse_args(argv).set or range(1, len(SETS) + 1)]

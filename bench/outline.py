@@ -1,7 +1,8 @@
-"""Outlines of 5 MB sources, ours and the peers in one run, in CPU seconds (user + system, the best of several runs).
+"""What does an outline of a 5 MB source cost? Ours and the peers in one run, in CPU seconds (user + system, the best of several
+runs).
 
-Prints a Markdown table. Peers: universal-ctags with JSON output where it is installed, tree-sitter (parse and our
-walk over containers) where its grammar is. Quote the ratios, not the absolutes.
+Prints a Markdown table. Peers: universal-ctags with JSON output if it is installed, tree-sitter (parse and our walk over
+containers) if its grammar is. Quote the ratios, not the absolutes.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ RUNS = 7
 
 
 def python_source() -> bytes:
-    """Modules of the running standard library, one after the other."""
+    """Modules of the running standard library, concatenated."""
     parts: list[bytes] = []
     for module in sorted(Path(os.__file__).parent.rglob("*.py")):
         if "test" in module.parts or "site-packages" in module.parts or "lib2to3" in module.parts:

@@ -1,10 +1,9 @@
-"""How well and how fast is a refusal read? Prints Markdown tables: quality beside naive lists of words, forms, time.
+"""How well and how fast is a refusal read? Prints Markdown tables: quality compared with naive word lists, forms, time.
 
     python bench/overflow.py [--forms N] [--data FILE]
 
-The labelled set is `overflow_dev.jsonl` beside the repository (or `--data`); without it only our own samples are judged.
-The lists of words are those that public tools look for in the text of an error, shortened to what decides; none of them
-gives numbers.
+The labelled set is `overflow_dev.jsonl` next to the repository (or `--data`); without it only our own samples are judged. The word
+lists are those that public tools search for in an error's text, shortened to what decides; none of them gives numbers.
 """
 
 from __future__ import annotations
@@ -74,7 +73,7 @@ def labelled(data: Path) -> list[tuple[str, Any, int | None, dict[str, Any] | No
 
 
 def quality(rows: list[tuple[str, Any, int | None, dict[str, Any] | None]]) -> None:
-    """Recognised, false alarms, and numbers that are exact, absent or wrong."""
+    """Recognized, false alarms, and numbers that are exact, absent or wrong."""
 
     def by_words(pattern: str) -> Callable[[Any, int | None], bool]:
         found = re.compile(pattern, re.IGNORECASE)

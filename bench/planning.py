@@ -1,16 +1,17 @@
-"""What does a plan cost? Planning on a long history beside a token count of the same text, each in a fresh process; and `execute`.
+"""What does a plan cost? Planning on a long history compared with a token count of the same text, each in a fresh process; and
+`execute`.
 
     python bench/planning.py [--rounds N] [--times N] [--execute]
 
-The history is mixed: files read, changed, searched and run, words of the user between, about a kilobyte a message. It is planned
-down to half of its limit, first with nothing counted, then as an agent does it at every turn: with what was counted before
-remembered. The peer counts the same text once, text by text, and before that has to load its vocabulary, which a plan does not; it
-has it from `TIKTOKEN_CACHE_DIR`, and where it is not there `penstock[exact]` counts in its place.
+The history is mixed: files read, changed, searched and run, with the user's words in between, about a kilobyte a message. It is
+planned down to half of its limit, first with nothing counted, then as an agent does at every turn: with earlier counts remembered.
+The peer counts the same text once, text by text, and must first load its vocabulary, which a plan does not; it takes it from
+`TIKTOKEN_CACHE_DIR`, and without that `penstock[exact]` counts instead.
 
-With `--execute`: a refused request on its way through the ladder, 1,500 rounds in a window that is believed 7 times too large,
-beside the bill of the same request; with what is cut kept in memory and in SQLite, whose refusals state numbers or none; counted by
-the estimator (a model of Claude's) and, where `penstock[exact]` is here, exactly (gpt-4o). The least of some runs in one process,
-what the provider of the test takes left out.
+With `--execute`: a refused request on its way through the ladder, 1,500 rounds in a window that is assumed 7 times too large,
+compared with the bill of the same request; with cuts kept in memory and in SQLite; with refusals that state numbers or none;
+counted by the estimator (a Claude model) and, if `penstock[exact]` is installed, exactly (gpt-4o). The smallest of some runs in one
+process, without the time of the test's provider.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ LADDERS = {"default": DEFAULT, "recovery": RECOVERY}
 
 
 def history(rounds: int) -> list[Any]:
-    """About two messages a round, for the wire of OpenAI chat."""
+    """About two messages per round, on the wire of OpenAI chat."""
     source = random.Random(2026)
     messages: list[Any] = [{"role": "user", "content": "Fix the parser."}]
     for number in range(rounds):
@@ -97,12 +98,12 @@ def once(what: str, rounds: int) -> list[float]:
 
 
 def executed(times: int, model: str) -> None:
-    """Print what a request takes that is refused, in bills of the same request."""
+    """Print the cost of a refused request, in bills of the same request."""
     request = {"model": model, "messages": history(1_500)}
     limit = len(json.dumps(request)) // CHARS_PER_TOKEN // 7 * 2
     rows: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory(prefix="penstock-bench-") as folder:
-        # One folder for each, and all removed at the end: a file system may search for room among what has just been removed.
+        # One folder each, and all removed at the end: a file system may search for space among what has just been removed.
         for number in range(times):
             # Messages remember their counts, so each run has its own.
             rows.setdefault("bill", []).append(milliseconds(partial(bill, copy.deepcopy(request), "openai-chat")))
@@ -122,7 +123,7 @@ def executed(times: int, model: str) -> None:
 
 
 class _Refusing:
-    """A provider that takes so many tokens, three characters each, and keeps account of its own time."""
+    """A provider that accepts this many tokens, three characters each, and measures its own time."""
 
     def __init__(self, wording: str, limit_tokens: int) -> None:
         self.wording, self.limit_tokens = wording, limit_tokens
@@ -140,7 +141,7 @@ class _Refusing:
 
 
 def counter(name: str) -> Callable[[str], object]:
-    """The peer, its vocabulary loaded."""
+    """The peer, with its vocabulary loaded."""
     if name == "tiktoken":
         import tiktoken
 
@@ -168,7 +169,7 @@ def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
 
 
 def main() -> None:
-    """The peer first, then each ladder beside it."""
+    """The peer first, then each ladder compared with it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=490)
     parser.add_argument("--times", type=int, default=5)

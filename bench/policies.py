@@ -1,6 +1,6 @@
-"""What is forgotten, and when? The ways that are in use, and ours, behind one protocol.
+"""What is forgotten, and when? Policies in common use, and ours, behind one protocol.
 
-A policy sees the transcript as the last request left it, grown by what was said since. Keeps out: what it costs (`replay`).
+A policy sees the transcript as the last request left it, plus what was said since. Leaves to others: what it costs (`replay`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ STUB = "[Old tool result cleared]"
 
 
 class Policy(Protocol):
-    """A plan is false where there is nothing to do; `keep(content, name)` stores a text and gives its handle."""
+    """A plan is falsy if there is nothing to do; `keep(content, name)` stores a text and returns its handle."""
 
     def plan(self, transcript: Transcript, /) -> Any: ...
 
@@ -39,7 +39,7 @@ class Policy(Protocol):
 
 
 class Quarters:
-    """Four characters are a token: the same measure for every policy and for the table."""
+    """A token is four characters: the same measure for every policy and for the table."""
 
     def count(self, text: str, /) -> Count:
         tokens = len(text) // CHARS_PER_TOKEN
@@ -48,7 +48,7 @@ class Quarters:
 
 @dataclass(frozen=True, kw_only=True)
 class Mask:
-    """Clears all results but the newest, once the prompt is above so many tokens: at every call, or in batches."""
+    """Clears all results but the newest, once the prompt is above this many tokens: at every call, or in batches."""
 
     keep_results: int = sys.maxsize
     above_tokens: int = 0
@@ -70,10 +70,10 @@ class Mask:
 
 @dataclass(frozen=True, kw_only=True)
 class Summaries:
-    """Once the prompt is above so many tokens, all but the newest turns give way to a text of fixed length.
+    """Once the prompt is above this many tokens, all but the newest turns are replaced by a text of fixed length.
 
-    A stand-in for the summary of a model: its text says nothing, and nothing is paid for writing it. What a real one would
-    repeat is missing here, and what it would cost as well.
+    A stand-in for a model's summary: its text says nothing, and writing it costs nothing. So what a real one would repeat is
+    missing here, and so is its cost.
     """
 
     above_tokens: int
@@ -105,7 +105,7 @@ class Summaries:
 
 @dataclass(frozen=True, kw_only=True)
 class Ours:
-    """`penstock.compaction` as it comes, with so many tokens as its budget."""
+    """`penstock.compaction` with its defaults, with this many tokens as its budget."""
 
     budget: Budget
     strategies: Sequence[Strategy] = DEFAULT

@@ -1,6 +1,6 @@
-"""What does a page of a large file cost? CPU (user + system) against the tools of the system, one run on one machine.
+"""What does a page of a large file cost? CPU (user + system) compared with the system's tools, in one run on one machine.
 
-Prints a Markdown table. The file of 1 GB is made in a temporary folder and removed; smaller with `reading.py MEBIBYTES`.
+Prints a Markdown table. The file of 1 GB is created in a temporary folder and removed; smaller with `reading.py MEBIBYTES`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def timed(call: Callable[[], object], repeat: int = 1) -> float:
 
 
 def many(call: Callable[[], object], count: int = 300) -> float:
-    """CPU seconds of one call of many: for what is quicker than the clock ticks."""
+    """CPU seconds of one call of many: for calls quicker than the clock's tick."""
     return min(timed(lambda: [call() for _ in range(count)]) for _ in range(3)) / count
 
 
@@ -54,7 +54,7 @@ def program(*command: str) -> float:
 
 
 def peak_kib(code: str, *arguments: str) -> int:
-    """The highest resident memory of a Python that runs `code` (not ru_maxrss, which begins with that of its parent)."""
+    """The highest resident memory of a Python that runs `code` (not ru_maxrss, which starts with its parent's)."""
     tail = "\nprint(open('/proc/self/status').read().partition('VmHWM:')[2].split()[0])"
     command = [sys.executable, "-c", code + tail, *arguments]
     return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)

@@ -1,19 +1,19 @@
-"""Recovery against providers that count in their own way: how many calls it takes, and how much is given up.
+"""How many calls does recovery take, and how much is given up, against providers that count in their own way?
 
     python -m bench.recovery [--providers 10000] [--seed 1] [--counter kinds|characters] [--processes N]
 
-Each provider counts the sum of our counts by kind of content, each kind times a factor of its own between 1/4 and 4, plus up to 16
-a message, each message up to 6 % off but by the same in every send (behaviour R-1). What it takes for an image, a file and what was
-thought is its own affair: from 10 tokens to 16,384 an image, from nothing to 24 times our count for the others. Each meets one
-history in which the floor fits and the request as it is sent first does not, on a random wire, with a window that the caller
-believes to be right or up to four times as large. `--counter characters` counts letters, digits, blanks and marks by factors
-instead, which no row of the assumption describes.
+Each provider counts the sum of our counts by kind of content, each kind times its own factor between 1/4 and 4, plus up to 16 a
+message, each message up to 6 % off but by the same in every request (behaviour R-1). Its counts of images, files and reasoning are
+independent: from 10 tokens to 16,384 an image, from nothing to 24 times our count for the others. Each meets one history in which
+the floor fits and the original request does not, on a random wire, with a window that the caller assumes correctly or up to four
+times too large. `--counter characters` counts letters, digits, blanks and marks by factors instead, which no row of the assumption
+describes.
 
 Printed by the wording of refusals: the share that got through, within 2, 3 and 4 calls; how often the floor was sent; tokens given
-up against the largest request in the same clearing order that would have fitted, in the provider's count; and sends that were not
-smaller than the one before. Beside it, on the same cases, all wordings together: a toy whose second send is the floor, and one that
-halves whatever it is told. The providers are made in shares, each from a seed of its own, so that the table is the same however
-many processes play them.
+up relative to the largest request in the same clearing order that would have fitted, in the provider's count; and requests that
+were not smaller than the one before. For comparison, on the same cases, all wordings together: a toy whose second request is the
+floor, and one that halves whatever it is told. The providers are generated in shares, each from its own seed, so that the table is
+the same with any number of processes.
 """
 
 from __future__ import annotations
@@ -54,17 +54,17 @@ PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk" * 400
 
 IMAGE = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
 PRICES = (85, 258, 1_105, 1_568, 4_784)
-"""What an image takes: OpenAI's low detail, a tile of Gemini's, OpenAI's high detail, Claude's old and new most."""
+"""Sizes of an image: OpenAI's low detail, a tile of Gemini's, OpenAI's high detail, Claude's old and new maximum."""
 
 
 def document(kilobytes: int) -> dict[str, Any]:
-    """Return a file of so many kilobytes as a part of a message."""
+    """Return a file of this many kilobytes as a part of a message."""
     data = (PNG * kilobytes)[: kilobytes * 1_024 * 4 // 3 // 4 * 4]
     return {"type": "file", "file": {"filename": "a.pdf", "file_data": f"data:application/pdf;base64,{data}"}}
 
 
 class FourCharacters:
-    """Counts a token for each four characters: quick, exact, and nobody's tokenizer."""
+    """Counts a token per four characters: quick, exact, and nobody's tokenizer."""
 
     def count(self, text: str, /) -> Count:
         """Return the count, which is its own bounds."""
@@ -76,7 +76,7 @@ COUNTER = FourCharacters()
 
 
 class NoStore:
-    """A store that keeps nothing: what is kept is measured elsewhere."""
+    """A store that keeps nothing: keeping is measured elsewhere."""
 
     url = "sqlite:///nowhere"
 
@@ -89,13 +89,13 @@ class NoStore:
 
 
 def words(dice: random.Random, tokens: int) -> str:
-    """Return about so many tokens of text."""
+    """Return text of about this many tokens."""
     text = " ".join(dice.choices(VOCABULARY, k=max(1, tokens * 4 // 7)))
     return text[: tokens * 4]
 
 
 def history(dice: random.Random, wire: str) -> dict[str, Any]:
-    """Return a request of one of the shapes that agents and chats have."""
+    """Return a request in one of the shapes that agents and chats have."""
     shape = dice.choice(
         ["flood", "many small", "long words", "images", "screenshots", "documents", "parallel", "thinking", "dialogue"]
     )
@@ -168,7 +168,7 @@ class Provider:
     by_characters: bool
     limit: int = 1 << 60
     off: float = 0.0
-    """How far its stated numbers are from the truth."""
+    """The error of its stated numbers."""
     sent: list[float] = field(default_factory=list)
 
     def count(self, request: Any) -> float:
@@ -185,7 +185,7 @@ class Provider:
                 own = self._characters(entry.raw)
             else:
                 counts = measure_entry(entry, COUNTER).counts.by_kind()
-                # Its factors are for what a text is, and our notes are text of whoever seems to say them.
+                # Its factors depend on the kind of text, and our notes count as text of their apparent author.
                 own = sum(self.factors[PLAIN.get(kind, kind)] * tokens for kind, tokens in counts.items())
             total += (1 + error) * own + self.frame
         return total
@@ -205,7 +205,7 @@ class Provider:
         return sum(number * self.factors[kind] for number, kind in weighed) / 4
 
     def __call__(self, request: Any) -> dict[str, Any]:
-        """Answer, or refuse what is too large."""
+        """Answer, or refuse a request that is too large."""
         size = self.count(request)
         self.sent.append(size)
         if size <= self.limit:
@@ -244,7 +244,7 @@ PLAIN = {"notes": "user"}
 
 @dataclass
 class Case:
-    """One request, one provider, one belief."""
+    """One request, one provider, one assumed window."""
 
     request: dict[str, Any]
     provider: Provider
@@ -252,7 +252,7 @@ class Case:
 
 
 def case(dice: random.Random, wording: str, by_characters: bool = False, wire: str = "") -> Case | None:
-    """Return a case in which the floor fits and the whole does not, on some wire; None where the dice gave none."""
+    """Return a case in which the floor fits and the whole does not, on some wire; None if the random draw gave none."""
     wire = wire or dice.choice(WIRES)
     request = history(dice, wire)
     kinds = [*CONTENT_KINDS]
@@ -260,7 +260,7 @@ def case(dice: random.Random, wording: str, by_characters: bool = False, wire: s
     price = dice.choice(PRICES) if dice.random() < 0.5 else math.exp(dice.uniform(math.log(10), math.log(16_384)))
     factors["images"] = price / IMAGE_TOKENS.tokens
     factors["files"] = math.exp(dice.uniform(math.log(1 / 1_000), math.log(24)))
-    for kind in ("reasoning", "other"):  # what was thought in earlier turns is not counted everywhere
+    for kind in ("reasoning", "other"):  # not every provider counts earlier turns' reasoning
         factors[kind] *= dice.random() < 0.7
     provider = Provider(wire, wording, factors, dice.uniform(0, 16), by_characters)
     provider.off = dice.uniform(-0.1, 0.1) if wording == "wrong by 10 %" else 0.0
@@ -277,7 +277,7 @@ def case(dice: random.Random, wording: str, by_characters: bool = False, wire: s
 
 
 def rung_request(ladder: Ladder, rung: int, request: Any) -> Any:
-    """Return a rung of a ladder as a request: what is no longer shown is named by its handle, as in what `execute` sends."""
+    """Return a rung of a ladder as a request: hidden content is named by its handle, as in what `execute` sends."""
     keep = NoStore().put
     shown = apply(ladder.sized.transcript, ladder.plan(rung, 0), lambda text, name: keep(text.encode(), name=name))
     return dump_valid(shown, request)
@@ -301,7 +301,7 @@ def best_fit(first: Any, provider: Provider, believed: int) -> float:
 
 @dataclass
 class Row:
-    """What happened with one wording."""
+    """The results for one wording."""
 
     calls: list[int] = field(default_factory=list)
     given_up: list[float] = field(default_factory=list)
@@ -362,7 +362,7 @@ def play(providers: int, seed: int, *, by_characters: bool = False, processes: i
 
 
 def _play_share(by_characters: bool, share: tuple[str, int]) -> dict[str, Row]:
-    """Return the rows of some providers: the seed that they are made from, and their number."""
+    """Return the rows of some providers, given their seed and number."""
     seed, providers = share
     dice = random.Random(seed)
     rows: dict[str, Row] = defaultdict(Row)
@@ -372,7 +372,7 @@ def _play_share(by_characters: bool, share: tuple[str, int]) -> dict[str, Row]:
         if made is None:
             continue
         number += 1
-        # All peers begin with the request as it came: the largest that would have fitted below it is looked for once.
+        # All peers start with the original request: the largest smaller one that would have fitted is searched for once.
         best = cache(lambda made=made: best_fit(made.request, made.provider, made.believed))
         _play_ours(made, rows[made.provider.wording], best)
         for name, ladder in PEERS.items():
@@ -398,7 +398,7 @@ def _play_ours(made: Case, row: Row, best_of_whole: Callable[[], float]) -> None
         counter=COUNTER,
     )
     if len(sent) == 1 and result.success:
-        return  # trimmed before it was sent, and no refusal to recover from
+        return  # trimmed before sending: no refusal to recover from
     best = 0.0
     if result.success:
         best = best_of_whole() if sent[0] is made.request else best_fit(sent[0], provider, made.believed)

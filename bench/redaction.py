@@ -1,17 +1,17 @@
-"""Which secrets go, what else goes with them, and what does it cost? Ours beside detect-secrets, in one run.
+"""Which secrets are removed, what else is removed with them, and at what cost? Ours next to detect-secrets, in one run.
 
     pip install detect-secrets; python bench/redaction.py [--megabytes 0.1]
     python bench/redaction.py --speed
 
-Secrets and lines of ordinary code are those of `tests/text/test_redaction.py`, which ours was made for; keys are one of each format
-that detect-secrets has a plugin for, made up. detect-secrets says which values of a line are secret, so its user takes these out of
-the line: a secret is gone when its second half is. Its plugins for entropy, which take
-any random word for a secret, are on in its default settings; both are shown. Code is the top of Python's standard library. Time
-is processor time, the smallest of three runs.
+Secrets and lines of ordinary code are those of `tests/text/test_redaction.py`, for which ours was made; keys are one of each format
+that detect-secrets has a plugin for, invented. detect-secrets reports which values of a line are secret, so its user removes these
+from the line: a secret counts as removed if its second half is. Its entropy plugins, which take any random word for a secret, are
+on in its default settings; both variants are shown. Code is the beginning of Python's standard library. Time is processor time, the
+smallest of three runs.
 
-`--speed` measures ours alone, on up to 10 MB of the standard library's code and of the texts of installed packages, as they
-are and with a password every 64 kB, in blocks of 512 kB as a store looks at them: the first time in a process, and the
-smallest of five further runs.
+`--speed` measures only ours, on up to 10 MB of the standard library's code and of the texts of installed packages, unchanged and
+with a password every 64 kB, in blocks of 512 kB as a store reads them: the first time in a process, and the smallest of five
+further runs.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def keys() -> dict[str, str]:
-    """Return a key of each format for which detect-secrets has a plugin, and that begins or ends in a way of its own."""
+    """Return a key of each format that has a detect-secrets plugin and a distinctive beginning or end."""
     dice = random.Random(3)
 
     def word(length: int, letters: str = string.ascii_letters + string.digits) -> str:
@@ -65,7 +65,7 @@ def keys() -> dict[str, str]:
 
 
 def peer(*, entropy: bool) -> Callable[[str], str]:
-    """Return detect-secrets as a function from a text to the text without the secrets that it finds."""
+    """Return detect-secrets as a function that removes the secrets it finds from a text."""
     from detect_secrets.core import scan  # type: ignore[import-not-found]
     from detect_secrets.settings import default_settings, get_settings  # type: ignore[import-not-found]
 
@@ -115,7 +115,7 @@ def corpus(name: str) -> list[str]:
 
 
 def print_speed(name: str) -> None:
-    """Print what a text costs in a fresh process, and again."""
+    """Print the cost of a text in a fresh process, and again."""
     blocks = corpus(name)
     times, marks = [], 0
     for _ in range(6):
@@ -135,7 +135,7 @@ def library(size: int) -> str:
 
 
 def main() -> None:
-    """Print what each takes out, and how long it takes."""
+    """Print what each removes, and how long it takes."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--megabytes", type=float, default=0.1)
     arguments.add_argument("--speed", action="store_true")

@@ -1,6 +1,6 @@
-"""What does the relay cost? Small calls directly and through it; megabytes that pass, beside `cat`; results that are kept.
+"""What does the relay cost? Small calls directly and through it; passing megabytes, compared with `cat`; results that are kept.
 
-Prints a Markdown table. The server is a plain loop over lines, so that what is measured is what stands before it.
+Prints a Markdown table. The server is a plain loop over lines, so that only the relay in front of it is measured.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ RELAY = [sys.executable, "-m", "penstock", "relay", "--"]
 
 @contextmanager
 def served(folder: str, *before: str) -> Iterator[subprocess.Popen[bytes]]:
-    """The server, with something before it or not."""
+    """The server, with or without something in front of it."""
     path = os.path.join(folder, "server.py")
     with open(path, "w", encoding="utf-8") as file:
         file.write(SERVER)
@@ -66,7 +66,7 @@ def served(folder: str, *before: str) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def ask(process: subprocess.Popen[bytes], name: str, megabytes: int = 0) -> tuple[float, int]:
-    """Seconds until the answer to a call is there, and the bytes that came."""
+    """Seconds until the answer to a call has come, and its bytes."""
     assert process.stdin is not None
     assert process.stdout is not None
     params = {"name": name, "arguments": {"mb": megabytes}}
@@ -82,13 +82,13 @@ def ask(process: subprocess.Popen[bytes], name: str, megabytes: int = 0) -> tupl
 
 
 def peak_megabytes(process: subprocess.Popen[bytes]) -> float:
-    """The most memory that a process has had."""
+    """The peak memory of a process."""
     with open(f"/proc/{process.pid}/status", encoding="ascii") as file:
         return next(int(row.split()[1]) for row in file if row.startswith("VmHWM")) / 1024
 
 
 def small_calls(folder: str) -> float:
-    """Milliseconds that a small call takes longer, at the median; calls directly and through it take turns."""
+    """The added milliseconds of a small call, at the median; direct calls and calls through it alternate."""
     with served(folder) as direct, served(folder, *RELAY) as through:
         seconds: dict[int, list[float]] = {0: [], 1: []}
         for _ in range(CALLS):
@@ -101,7 +101,7 @@ def small_calls(folder: str) -> float:
 
 
 def passing(folder: str, what: str, name: str) -> tuple[float, float]:
-    """Megabytes a second through the relay, and the most memory that it had."""
+    """Megabytes per second through the relay, and its peak memory."""
     with served(folder, "sh", "-c", '"$@" | cat', "-") as direct:
         ask(direct, "small")
         seconds, came = ask(direct, name, MEGABYTES)
@@ -115,7 +115,7 @@ def passing(folder: str, what: str, name: str) -> tuple[float, float]:
 
 
 def keeping(folder: str, what: str, name: str) -> float:
-    """Megabytes a second of a result that is kept and cut, less what the server itself takes to write it."""
+    """Megabytes per second of a result that is kept and cut, without the server's own time to write it."""
     with served(folder) as direct:
         ask(direct, "small")
         alone, size = ask(direct, name, KEPT_MEGABYTES)
@@ -132,7 +132,7 @@ def keeping(folder: str, what: str, name: str) -> float:
 
 
 def main() -> int:
-    """1 where a target is missed."""
+    """1 if a target is missed."""
     print("| | the relay | beside it | target |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         added = small_calls(folder)

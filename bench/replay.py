@@ -1,12 +1,12 @@
-"""What does forgetting cost, and what does it lose? Public sessions, call by call, under our plan and under what is in use.
+"""What does forgetting cost, and what does it lose? Public sessions, call by call, under our plan and under others in use.
 
     python bench/replay.py [--data DIR] [--half 0|1] [--above TOKENS] [--hidden]      (or PENSTOCK_DATA=DIR)
 
-Before each call of the model a policy may edit the history; edits stay, the history grows. A token is four characters. The cost
-of a prompt is 0.1 for what it has in common with the prompt before, in whole messages from the start, and 1.25 for the rest. What
-a call needs, the text that an edit replaces or an identifier that an argument names, is "visible" where it stands in the prompt
-that led to the call, of what stood anywhere before it. `--hidden` lists the rest. `--half 0` takes the sessions that policies are
-chosen on, `--half 1` the others. Where the data lies, and what was measured, is in docs/replay.md.
+Before each call of the model a policy may edit the history; edits stay, the history grows. A token is four characters. The cost of
+a prompt is 0.1 for the part that it shares with the previous prompt, in whole messages from the start, and 1.25 for the rest. What
+a call needs, the text that an edit replaces or an identifier that an argument names, is "visible" if it is in the prompt that led
+to the call, provided that it was anywhere before. `--hidden` lists the rest. `--half 0` takes the sessions on which policies are
+chosen, `--half 1` the others. Where the data is, and what was measured, is in docs/replay.md.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from penstock.store import Store
     from penstock.wires import Entry
 
-READ, WRITE = 0.1, 1.25  # of the price of a token: Anthropic's cache of five minutes
-# The sessions of SWE-agent and the dialogues all end below 60,000 tokens: nothing would be forgotten.
+READ, WRITE = 0.1, 1.25  # relative to a token's price: Anthropic's five-minute cache
+# SWE-agent's sessions and the dialogues all end below 60,000 tokens: nothing would be forgotten.
 CORPORA = {
     "pi/large-session.jsonl": 60_000,
     "pi/before-compaction.jsonl": 60_000,
@@ -48,7 +48,7 @@ CORPORA = {
 
 @dataclass(kw_only=True)
 class Outcome:
-    """What a policy did to sessions: sizes in characters, times in seconds."""
+    """A policy's results on sessions: sizes in characters, times in seconds."""
 
     calls: int = 0
     chars: int = 0
@@ -66,14 +66,14 @@ class Outcome:
 
 
 class Prompts:
-    """The prompts of one session, one after the other: what each has in common with the one before."""
+    """The prompts of one session, in order: how much each shares with the previous one."""
 
     def __init__(self) -> None:
         self.before: Sequence[Entry] = ()
         self.texts: dict[int, tuple[Entry, str]] = {}
 
     def text(self, entry: Entry) -> str:
-        """What a model reads in it; most entries come again at every call."""
+        """What a model reads in an entry; most entries occur again at every call."""
         known = self.texts.get(id(entry))
         if known is None:
             known = self.texts[id(entry)] = entry, spoken(entry)
@@ -145,9 +145,9 @@ def _why(talk: Transcript, text: str, prompts: Prompts) -> str:
 
 
 def recovered(talk: Transcript, store: Store) -> tuple[int, int]:
-    """The bytes that edits took from view, and those of them that their handles give back exactly.
+    """The bytes that edits hid, and how many of them their handles give back exactly.
 
-    What an edit hid is what was shown before it, so that a stub in a span leads on to its own handle.
+    An edit hides what was shown before it, so a stub in a span leads on to its own handle.
     """
     gone = kept = 0
     for place, edit in enumerate(talk.edits):

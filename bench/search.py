@@ -1,9 +1,9 @@
-"""What does a search cost? Ours beside `rg` and beside Python line by line, in one run.
+"""What does a search cost? Ours next to `rg` and to Python line by line, in one run.
 
     python bench/search.py [--megabytes 250] [--files 12000] [--runs 3]
 
-The files are copies of the standard library and of installed packages, in a temporary folder. CPU is user+sys of a fresh
-process, the smallest of `--runs`; for Python processes less that of one which only imports. `rg -c` counts, as ours does.
+The files are copies of the standard library and of installed packages, in a temporary folder. CPU is user+sys of a fresh process,
+the smallest of `--runs`; for Python processes less that of one that only imports. `rg -c` counts, as ours does.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ ENDS = (".py", ".pyi", ".h", ".txt", ".md", ".js", ".json", ".c")
 
 
 def corpus(base: str, size: int, files: int) -> tuple[int, int]:
-    """Copies of what this Python comes with, until there is enough of both."""
+    """Copies of this Python's own files, until there is enough of both."""
     sources = [
         entry.path
         for top in (sysconfig.get_paths()["stdlib"], sysconfig.get_paths()["purelib"])

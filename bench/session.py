@@ -1,8 +1,9 @@
-"""What does the state machine cost beside the request, and beside the store? Two tables, each a ratio of one run.
+"""What does the state machine cost relative to the request, and to the store? Two tables, each a ratio from one run.
 
-A turn at 1,000 entries against `json.dumps` of the request it sends: everything that the machine does between two requests, that is
-the step that runs the calls, the answer and the results as events, and the step that asks again. And the journal of a long session
-as an agent writes it, event by event, against `append` of the same records. Prints Markdown; 1 when a target is missed.
+A turn at 1,000 entries is compared with `json.dumps` of the request that it sends: everything that the machine does between two
+requests, that is the step that runs the calls, the answer and the results as events, and the step that asks again. And the journal
+of a long session as an agent writes it, event by event, is compared with `append` of the same records. Prints Markdown; 1 if a
+target is missed.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ JOURNAL_TARGET = 1.3
 
 
 def grown(wire: str, window: int) -> Stage:
-    """A session at work whose history has so many entries; in the smaller window most results are forgotten."""
+    """A session at work whose history has this many entries; in the smaller window most results are forgotten."""
     tools = [{"name": f"tool{number}", "description": "what it does " * 20} for number in range(10)]
     stage = Stage(wire=wire, window=window, counter=Tokens(), tools=tools)
     stage.prompt("Find the bug.")
@@ -55,14 +56,14 @@ def grown(wire: str, window: int) -> Stage:
 
 
 def milliseconds(work: Callable[[], object]) -> float:
-    """What it takes of the processor."""
+    """Its processor time."""
     started = time.process_time()
     work()
     return (time.process_time() - started) * 1_000
 
 
 def turn_of(stage: Stage, call: Call) -> None:
-    """The answer, its call, the result, and what is next."""
+    """The answer, its call, the result, and the next step."""
     stage.turn(call)
     stage.session.next_step()
 
@@ -88,14 +89,14 @@ def measured(stage: Stage) -> tuple[float, float]:
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """How long it takes, the disk included."""
+    """Its wall time, the disk included."""
     started = time.perf_counter()
     work()
     return time.perf_counter() - started
 
 
 def written(folder: str, stage: Stage) -> tuple[float, float]:
-    """Seconds for all records of a session, as the store takes them and as an agent writes them: record by record, in turns."""
+    """Seconds for all records of a session, written directly to the store and by an agent: record by record, in turns."""
     records = [json.loads(line) for line in stage.journal]
     with closing(open_store(f"{folder}/alone")) as alone, closing(open_store(f"{folder}/agent")) as store:
         agent = Agent(
@@ -114,7 +115,7 @@ def written(folder: str, stage: Stage) -> tuple[float, float]:
 
 
 def journal() -> float:
-    """The second table; how many times as long the journal takes as the store alone."""
+    """The second table; the ratio of the journal's time to the store's alone."""
     stage = grown("openai-chat", 128_000)
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
         rounds = [written(f"{folder}/{number}", stage) for number in range(JOURNAL_ROUNDS)]

@@ -1,6 +1,7 @@
-"""What did agents really say? Public transcripts as message lists that a provider would take, and what their calls needed.
+"""What did agents really say? Public transcripts as message lists that a provider would accept, and what their calls needed.
 
-Where they lie is `docs/replay.md`'s matter. Keeps out: what is forgotten of them (`policies`), and what that costs (`replay`).
+Where they are is described in `docs/replay.md`. Leaves to others: what is forgotten of them (`policies`), and what that costs
+(`replay`).
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ _MOVES = {"goto", "scroll_up", "scroll_down"}
 
 @dataclass(frozen=True, kw_only=True)
 class Session:
-    """A conversation on a wire. `needs` has, by the index of an assistant's message, the texts that its calls need: what an
-    edit replaces, or in a dialogue the identifiers that it names.
+    """A conversation on a wire. `needs` has, by the index of an assistant's message, the texts that its calls need: what an edit
+    replaces, or in a dialogue the identifiers that it names.
     """
 
     name: str
@@ -42,12 +43,12 @@ class Session:
 
     @property
     def calls(self) -> list[int]:
-        """The messages that a model wrote; what stands before one is what its request was made of."""
+        """The messages that a model wrote; the messages before one made up its request."""
         return [index for index, message in enumerate(self.messages) if message["role"] == "assistant"]
 
 
 def session(name: str, wire: str, messages: list[Json], needed: Needed | None = None) -> Session:
-    """As a provider takes it: calls that nobody answered are closed, empty messages dropped, neighbours merged."""
+    """The form that a provider accepts: unanswered calls closed, empty messages dropped, neighbours merged."""
     whole = repair(messages, wire)
     if whole.left:
         raise ValueError(f"{name} cannot be sent: {whole.left[0]}")
@@ -64,12 +65,12 @@ def corpus(place: str, half: int | None = None) -> Iterator[Session]:
 
 
 def half_of(name: str) -> int:
-    """The half that a session belongs to, by its name alone; the trials of one task are in the same."""
+    """The half to which a session belongs, by its name alone; trials of one task are in the same half."""
     return hashlib.sha256(f"penstock {name.partition('#')[0]}".encode()).digest()[0] % 2
 
 
 def digest(place: str) -> str:
-    """SHA-256 of a file; of a folder, that of what `sha256sum` prints for its sessions in the order of their names."""
+    """SHA-256 of a file; for a folder, of the output of `sha256sum` for its sessions in the order of their names."""
     digests = [(hashlib.sha256(content).hexdigest(), name) for name, content in _contents(place)]
     if os.path.isfile(place):
         return digests[0][0]
@@ -88,7 +89,7 @@ def _contents(place: str) -> Iterator[tuple[str, bytes]]:
 
 
 def pi(name: str, text: str) -> list[Session]:
-    """A session of the coding agent pi; its own compactions are passed over, so that the history is whole."""
+    """A session of the coding agent pi; its own compactions are skipped, so that the history is whole."""
     rows = [json.loads(line) for line in text.splitlines()]
     said = [row["message"] for row in rows if row["type"] == "message"]
     return [session(name, "anthropic", [_from_pi(message) for message in said])]
@@ -133,7 +134,7 @@ def _block(part: Json) -> Json:
 
 
 def swe_agent(name: str, text: str) -> list[Session]:
-    """A trajectory of SWE-agent on the wire of OpenAI chat; a command in the text becomes a call, what it printed its result."""
+    """A trajectory of SWE-agent on the wire of OpenAI chat; a command in the text becomes a call, its output the call's result."""
     messages: list[Json] = []
     asked, shown = "", ""
     for number, said in enumerate(json.loads(text)["history"]):
@@ -167,7 +168,7 @@ def _call(name: str, action: str, shown: str) -> Json:
 
 
 def _asked(action: str, shown: str) -> tuple[str, dict[str, Json]]:
-    """The tool and its arguments that a command means; `shown` is the file that is open."""
+    """The tool and its arguments that a command means; `shown` is the open file."""
     tool, _, rest = action.partition(" ")
     words = rest.strip().strip("\"'")
     if edit := _LINES.fullmatch(action):
@@ -217,7 +218,7 @@ READERS: dict[str, Callable[[str, str], Sequence[Session]]] = {".jsonl": pi, ".t
 
 
 def needs(transcript: Transcript) -> dict[int, list[str]]:
-    """By the index of the message that edits: the text that is replaced, where it stands in anything said before."""
+    """By the index of the message that edits: the replaced text, if it occurs in anything said before."""
     found: dict[int, list[str]] = {}
     before: list[str] = []
     for entry in transcript.entries:
@@ -236,9 +237,9 @@ _IDENTIFIER = re.compile(r'"([^"\s]{5,}|[A-Z]{2,}\d+)"')
 
 
 def identifiers(transcript: Transcript) -> dict[int, list[str]]:
-    """By the index of the message that calls: what its arguments name that was said before and has a digit.
+    """By the index of the message that calls: words in its arguments that were said before and contain a digit.
 
-    Numbers of customers, orders and flights, dates, means of payment: a model that cannot see them has to ask again, or guesses.
+    Numbers of customers, orders and flights, dates, means of payment: a model that cannot see them must ask again, or guesses.
     """
     found: dict[int, list[str]] = {}
     before: list[str] = []
@@ -255,7 +256,7 @@ _DIGIT = re.compile(r"\d")
 
 
 def _numbered(values: dict[str, Json], before: Sequence[str]) -> str:
-    """The lines that an edit by number replaces, as the newest view of that file that holds them all has shown them."""
+    """The lines that an edit by number replaces, as shown in the newest view of that file that contains them all."""
     first, last = values.get("start_line"), values.get("end_line")
     if not isinstance(first, int) or not isinstance(last, int):
         return ""
@@ -278,7 +279,7 @@ def _all_start(lines: Sequence[str], starts: Sequence[str]) -> bool:
 
 
 def spoken(entry: Entry) -> str:
-    """All that a model reads in a message: words, results, and the arguments of calls as they were meant."""
+    """Everything that a model reads in a message: words, results, and the arguments of calls, decoded."""
     return "\n".join(["", *_pieces(entry), ""])
 
 

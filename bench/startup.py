@@ -1,7 +1,7 @@
-"""How long until the first answer? `penstock view` beside an empty click program; `penstock mcp` beside a bare server.
+"""How long until the first answer? `penstock view` compared with an empty click program; `penstock mcp` with a bare server.
 
-Prints Markdown tables of CPU and wall time, ours and the peer in the same run, the best of several, and the ratios. `--help`,
-a completed word and a drawn table are there for comparison: the promise (1.5 times) is for `--version` and `view`.
+Prints Markdown tables of CPU and wall time, ours and the peer in the same run, the best of several, and the ratios. `--help`, a
+completed word and a drawn table are for comparison: the promise (1.5 times) is for `--version` and `view`.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ server.run("stdio")
 
 
 def cost(command: list[str], cwd: str) -> tuple[float, float]:
-    """CPU and wall seconds of one process; words before it that hold `=` are its environment."""
+    """CPU and wall seconds of one process; leading words that contain `=` are its environment."""
     environment = dict(word.split("=", 1) for word in command if word.startswith(("_PENSTOCK", "COMP_")))
     command = [word for word in command if not word.startswith(("_PENSTOCK", "COMP_"))]
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()

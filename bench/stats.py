@@ -1,6 +1,6 @@
-"""What do the figures of many sessions cost? Read from their journals, with summaries made on the way, and from the summaries.
+"""What do the figures of many sessions cost? Read from their journals, with summaries created on the way, and from the summaries.
 
-Processor time of one run over 400 sessions of 49 records on average, scripted. Prints Markdown; 1 when the target is missed.
+Processor time of one run over 400 sessions of 49 records on average, scripted. Prints Markdown; 1 if the target is missed.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def filled(folder: str) -> Store:
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """What it takes of the processor."""
+    """Its processor time."""
     started = time.process_time()
     work()
     return time.process_time() - started

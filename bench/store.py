@@ -1,6 +1,6 @@
-"""What does durability cost? Appends of 1.6 KB events against `write` and `fdatasync` of the same bytes, in one run.
+"""What does durability cost? Appends of 1.6 KB events compared with `write` and `fdatasync` of the same bytes, in one run.
 
-Prints a Markdown table. Quote the ratios: disks differ, and so does what else they do.
+Prints a Markdown table. Quote the ratios: disks differ, and so does their other load.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TARGET = 0.7
 
 
 def floor(folder: str, size: int) -> float:
-    """Appends a second of a file that is flushed after each."""
+    """Appends per second to a file that is flushed after each."""
     descriptor = os.open(os.path.join(folder, "floor"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     record = b"x" * size
     started = time.perf_counter()
@@ -36,7 +36,7 @@ def floor(folder: str, size: int) -> float:
 
 
 def appends(folder: str, group: int) -> float:
-    """Events a second, so many a commit."""
+    """Events per second, with this many per commit."""
     store = open_store(os.path.join(folder, f"store{group}"))
     name = f"s{time.monotonic_ns()}"
     started = time.perf_counter()
@@ -53,7 +53,7 @@ def appends(folder: str, group: int) -> float:
 
 
 def main() -> int:
-    """The table; 1 when the target is missed."""
+    """The table; 1 if the target is missed."""
     ways: dict[str, Callable[[str], float]] = {
         "`write` + `fdatasync`": lambda folder: floor(folder, 1_800),
         "append, one a commit": lambda folder: appends(folder, 1),

@@ -2,10 +2,10 @@
 
     python bench/tokens.py [--data DIR]        (or PENSTOCK_DATA=DIR)
 
-`DIR/<kind>/<file>` as `bench/fit_tokens.py collect` makes it; without one, a corpus is collected from the running
-Python and the documentation of the system. Only files held out from the fit are judged. `tiktoken` needs its
-vocabulary in `TIKTOKEN_CACHE_DIR`, because it downloads it otherwise; the table says where it is missing. Counts of
-the Claude families are judged where `ctok` is installed or `measured.jsonl` beside the data holds them.
+`DIR/<kind>/<file>` as `bench/fit_tokens.py collect` creates it; without one, a corpus is collected from the running Python and the
+system's documentation. Only files held out of the fit are judged. `tiktoken` needs its vocabulary in `TIKTOKEN_CACHE_DIR`, because
+it downloads it otherwise; the table says if it is missing. Counts of the Claude families are judged if `ctok` is installed or
+`measured.jsonl` next to the data holds them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def share(values: list[float], percent: float) -> float:
 
 
 def seconds(work: Callable[[], object], times: int = 3) -> float:
-    """The best processor time of a few: other programs of the machine do not count."""
+    """The best processor time of a few runs: other programs of the machine do not count."""
     best = float("inf")
     for _ in range(times):
         start = time.process_time()
@@ -123,7 +123,7 @@ def _peer() -> Any:
 
 
 def exact(data: Path) -> None:
-    """Speed of exact counting beside tiktoken, and whether both say the same."""
+    """Speed of exact counting compared with tiktoken, and whether both give the same."""
     print("## Exact counts, o200k, one thread\n")
     peer = _peer()
     if peer is None:
@@ -158,7 +158,7 @@ def exact(data: Path) -> None:
 
 
 def sampled(data: Path, size: int) -> None:
-    """The error and the speed of sampling a large file, against counting all of it."""
+    """The error and the speed of sampling a large file, compared with counting all of it."""
     print(f"## Sampled counts of {size // 1_000_000} MB\n")
     rows, errors, inside, speeds = [], [], 0, []
     for folder in sorted(path for path in data.iterdir() if path.is_dir()):
