@@ -21,7 +21,7 @@ _CITATION = re.compile(r"[ \t]*(?:[-*][ \t]+)?`?([^\s:`]+):(\d+)`?:[ \t]?(.*)")
 
 
 def citations_in(text: str) -> list[tuple[str, int, str]]:
-    """Return the lines `path:number: text` that an answer quotes, in its order."""
+    """Return the lines `path:number: text` that an answer quotes, in order."""
     cited = filter(None, map(_CITATION.fullmatch, text.split("\n")))
     return [(match[1], int(match[2]), match[3]) for match in cited]
 
@@ -29,21 +29,21 @@ def citations_in(text: str) -> list[tuple[str, int, str]]:
 class MarkdownWriter:
     """An answer that comes in pieces, written to standard output block by block as Markdown.
 
-    A block is written once it is whole and never again: redrawing what has been written makes terminals flash and fills
-    their history with copies. A block ends at a blank line that is in no fence and that no indented line follows; so a list, a
-    quotation and a program each stay one block.
+    A block is written once it is whole and never again: redrawing makes terminals flash and fills their history with copies. A
+    block ends at a blank line that is outside any fence and not followed by an indented line; so a list, a quotation and a
+    program each stay one block.
     """
 
     def __init__(self) -> None:
         self._lines: list[str] = []
-        """Those lines of the newest block that have ended."""
+        """The finished lines of the newest block."""
         self._rest = ""
         self._fence = ""
-        """What has opened the fence that the next line stands in; empty where it stands in none."""
+        """The opening marker of the fence that the next line is in; empty if it is in none."""
         self._has_written = False
 
     def write(self, piece: str) -> None:
-        """Take the next piece, and write the blocks that are whole now."""
+        """Take the next piece, and write the blocks that are now complete."""
         *lines, self._rest = (self._rest + piece).split("\n")
         for line in lines:
             self._end_before(line)
@@ -52,14 +52,14 @@ class MarkdownWriter:
         self._end_before(self._rest)
 
     def finish(self) -> None:
-        """Write what is left: the answer is over, or a line of status comes in between."""
+        """Write what is left: the answer is over, or a status line comes in between."""
         text = "\n".join([*self._lines, self._rest])
         if text.strip():
             self._block(text)
         self._lines, self._rest, self._fence, self._has_written = [], "", "", False
 
     def _end_before(self, line: str) -> None:
-        """Write the block where a line, of which the first character is enough, begins the next one."""
+        """Write the block if a line, of which the first character is enough, begins the next one."""
         if not self._fence and self._lines and not self._lines[-1].strip() and line[:1].strip():
             self._block("\n".join(self._lines))
             self._lines = []
@@ -75,7 +75,7 @@ class MarkdownWriter:
 
 
 def _fence_behind(line: str, fence: str) -> str:
-    """Return what has opened the fence that is open behind a line, of the one that is open before it."""
+    """Return the marker of the fence that is open after a line, given the one open before it."""
     found = _FENCE.match(line)
     if not fence:
         return found[1] if found else ""
@@ -86,18 +86,18 @@ def _fence_behind(line: str, fence: str) -> str:
 def _rendered(text: str) -> Any:
     """Return one block as rich shows it.
 
-    Lines that quote a file stand as they are: in `src/a.py:3: def __init__` nothing is bold. In the rest a line end stays a line
-    end, and `<T>` is text: what a model says about code must not lose a letter to HTML.
+    Lines that quote a file stay as they are: in `src/a.py:3: def __init__` nothing is bold. In the rest a line end stays a line
+    end, and `<T>` is text: what a model says about code must not lose a character to HTML.
     """
     from markdown_it import MarkdownIt
     from rich.console import Group
     from rich.markdown import Markdown
     from rich.text import Text
 
-    # rich's own parser takes `<T>` for HTML and shows nothing of it.
+    # rich's own parser takes `<T>` as HTML and shows nothing of it.
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
     parts: list[Any] = []
-    is_code = _FENCE.match(text) is not None  # a program quotes nothing
+    is_code = _FENCE.match(text) is not None  # a program contains no citations
 
     def is_citation(line: str) -> bool:
         return not is_code and _CITATION.fullmatch(line) is not None
@@ -106,11 +106,11 @@ def _rendered(text: str) -> Any:
         if is_cited:
             parts += [Text(line, style="cyan") for line in lines]
             continue
-        shown = Markdown("", hyperlinks=False)  # where a link leads is shown, not hidden behind its words
+        shown = Markdown("", hyperlinks=False)  # the target of a link is shown, not hidden behind its words
         shown.parsed = parser.parse("\n".join(lines))
         for token in shown.parsed:
             for child in token.children or ():
-                # A model that begins a line means a line: lists of files, addresses and verses are not run together.
+                # A model that begins a line means a line: lists of files, addresses and verses must not run together.
                 if child.type == "softbreak":
                     child.type = "hardbreak"
         parts.append(shown)

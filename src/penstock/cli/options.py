@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class LateChoice(click.Choice[str]):
-    """One of several words, looked up when somebody chooses: who lists the commands need not load the rooms that know them.
+    """A choice of words that are looked up only when needed: listing the commands need not load the rooms that know the words.
 
     Args:
         words: Returns them, in the order in which a person sees them.
@@ -31,7 +31,7 @@ class LateChoice(click.Choice[str]):
 
     def __init__(self, words: Callable[[], Iterable[str]]) -> None:
         super().__init__(())
-        del self.choices  # for `__getattr__`, which is asked for what is not there
+        del self.choices  # so that `__getattr__`, which is called for missing attributes, gets asked
         self._words = words
 
     def __getattr__(self, name: str) -> tuple[str, ...]:
@@ -47,13 +47,13 @@ class LateChoice(click.Choice[str]):
 
 
 BUSY_SECONDS = 1.0
-"""How long who stands between a command and its reader waits for another process that writes to the store; then all passes."""
+"""How long a filter between a command and its reader waits for another process that writes to the store; then everything passes."""
 FILE = PathBeneathRoot()
 """A file or a folder beneath `--root`."""
 
 
 class _Name(click.ParamType[str]):
-    """What something is called: not nothing, which is what a variable that is not set leaves, and which nobody meant.
+    """A name of something: not empty, as an unset variable would leave it, which nobody meant.
 
     Args:
         what: What is named, with its article.
@@ -76,24 +76,24 @@ class _Name(click.ParamType[str]):
 
 
 class _OwnPath(click.Path):
-    """A file or a folder of the person's own, wherever it lies; one without a name is a mistake, as of any `_Name`."""
+    """A file or a folder of the person's own, wherever it is; an empty name is a mistake, as for any `_Name`."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path as it was typed.
 
         Raises:
-            click.BadParameter: It is empty, or not what is wanted.
+            click.BadParameter: It is empty, or not of the wanted kind.
         """
         return super().convert(_Name("a file" if self.file_okay else "a folder").convert(value, param, ctx), param, ctx)
 
 
 class _Span(click.ParamType[float]):
-    """How long something takes: a number with an end, which NaN is not and an infinite one never comes to.
+    """A duration: a number with an upper bound, which excludes NaN and infinity.
 
     Args:
         unit: What it counts, in the plural.
-        most: The most that is taken.
-        or_none: Whether 0 is taken too.
+        most: The most that is accepted.
+        or_none: Whether 0 is accepted too.
     """
 
     name = "number"
@@ -106,7 +106,7 @@ class _Span(click.ParamType[float]):
         """Return the number.
 
         Raises:
-            click.BadParameter: It is none, or out of its range.
+            click.BadParameter: It is not a number, or out of range.
         """
         try:
             number = float(value)
@@ -118,28 +118,28 @@ class _Span(click.ParamType[float]):
 
 
 WAIT = _Span("seconds", 365 * 86_400, or_none=True)
-"""Seconds that something is waited for, a year at most; 0 waits for nothing."""
+"""Seconds to wait for something, a year at most; 0 does not wait."""
 SECONDS = _Span("seconds", 365 * 86_400)
 """Seconds after which something is done, a year at most."""
 DAYS = _Span("days", 36_500)
-"""Days that something is kept, a hundred years at most: a date that can be printed."""
+"""Days for which something is kept, a hundred years at most: a date that can be printed."""
 OWN_FILE = _OwnPath(allow_dash=True, readable=False)
-"""A file of the person's own, wherever it lies; what reads it says what is wrong with it."""
+"""A file of the person's own, wherever it is; its reader reports what is wrong with it."""
 OWN_FOLDER = _OwnPath(file_okay=False, readable=False)
-"""A folder of the person's own, wherever it lies."""
+"""A folder of the person's own, wherever it is."""
 URL = _Name("an address")
-"""Where something is reached."""
+"""The address of something."""
 STORE = _Name("a folder or an address")
-"""Where outputs and sessions are kept: the user's own is not what an unset variable meant."""
+"""Where outputs and sessions are kept: an unset variable does not mean the user's own store."""
 PATH = _Name("a path")
 """A place beneath the root."""
 
-# Flags that several commands share, in the order in which a page of help lists them.
+# Flags that several commands share, in the order in which a help page lists them.
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 
 
 def said_json_option(what: str) -> Decorator:
-    """Return the flag `--json` of a command whose object needs a word.
+    """Return the flag `--json` of a command whose object needs an explanation.
 
     Args:
         what: Its help.
@@ -189,16 +189,16 @@ def root_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def in_order(root: str, what: str, named: str, paths: Sequence[str]) -> None:
-    """Check that a command did not get a path in the place of what it looks for, as grep and find have them the other way about.
+    """Check that a command did not get its first argument and a path in reverse order, as some confuse them with grep and find.
 
     Args:
         root: The folder that paths are relative to.
-        what: What stands before the paths, as the help calls it.
-        named: What stands there.
-        paths: The paths behind it.
+        what: What comes before the paths, as the help calls it.
+        named: The argument given there.
+        paths: The paths after it.
 
     Raises:
-        ToolError: Of the paths none is there, and what stands before them is.
+        ToolError: None of the paths exists, but the first argument does.
     """
     if (
         paths
@@ -210,7 +210,7 @@ def in_order(root: str, what: str, named: str, paths: Sequence[str]) -> None:
 
 
 def store_words(store_url: str | None) -> str:
-    """Return what a command that is recommended names the store by, with a blank before it; empty for the user's own.
+    """Return the option that names the store in a recommended command, with a leading blank; empty for the user's own.
 
     Args:
         store_url: the store, as it was typed.

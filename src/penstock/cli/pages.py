@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def _given(arguments: dict[str, Any]) -> dict[str, object]:
-    """Return the flags that were set: what was not is the tool's own default."""
+    """Return the flags that were set: for the others the tool's own defaults apply."""
     return {name: value for name, value in arguments.items() if value is not None}
 
 

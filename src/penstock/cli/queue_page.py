@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 PAGE = "/penstock/"
 METRICS = f"{PAGE}metrics"
-_SILENT_SECONDS = 10.0  # after which a connection that says nothing is closed
+_SILENT_SECONDS = 10.0  # after which an idle connection is closed
 
 
 def serve_pages(database: Database, address: str, token_file: str | None) -> int:
@@ -36,11 +36,11 @@ def serve_pages(database: Database, address: str, token_file: str | None) -> int
 
     Args:
         database: The queue.
-        address: HOST:PORT; one that others reach needs a token.
-        token_file: The file with the token, made where there is none.
+        address: HOST:PORT; one that others can reach needs a token.
+        token_file: The file with the token, created if missing.
 
     Raises:
-        CallerError: The address cannot be one, or is in use.
+        CallerError: The address is invalid, or is in use.
     """
     from penstock.mcp_server.listening import ServedNames, listen, served_url
     from penstock.mcp_server.token import load
@@ -121,7 +121,7 @@ def _answer(
     html = b"text/html; charset=utf-8"
     shown = given.get(b"x-penstock-token", b"") or given.get(b"authorization", b"").removeprefix(b"Bearer ")
     if token and not hmac.compare_digest(shown, token):
-        # The page itself asks again with the token, which stands behind its # and is never sent in an address.
+        # The page itself asks again with the token, which is after the # and is never sent in an address.
         if path == PAGE and not shown:
             return 200, html, page.wanted_page().encode()
         return _error(401, "This wants its token: in the header x-penstock-token, or as Authorization: Bearer TOKEN")

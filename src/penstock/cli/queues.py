@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from penstock.scribe.queue.worker import QueueWorker
 
 _LOOK_SECONDS = 2.0  # between two looks at a run that is followed
-_LINE_SECONDS = 60.0  # between two lines where there is no terminal
+_LINE_SECONDS = 60.0  # between two lines without a terminal
 _MINUTES_FROM = 120
 _LONGEST_LEASE_SECONDS = 86_400
-_MAX_LIMIT = 10**12  # a minute; the sums of it are numbers of 64 bits
+_MAX_LIMIT = 10**12  # a minute; their sums are 64-bit numbers
 PATIENCE_SECONDS = 3_600.0
-"""How long a follower waits for a database that is away."""
+"""How long a follower waits for a database that is unreachable."""
 
 RUN = click.IntRange(1, 2**63 - 1)
-"""The number of a run: what an identity of PostgreSQL can be."""
+"""The number of a run: the range of an identity in PostgreSQL."""
 queue_option = click.option(
     "--queue",
     "queue_url",
@@ -71,7 +71,7 @@ def opened(url: str | None, *, patience_seconds: float = 0.0) -> Iterator[Databa
     from penstock.scribe.queue.database import Database
 
     if patience_seconds:
-        Database(_wanted(url)).close()  # a wrong address is told at once, and not waited for
+        Database(_wanted(url)).close()  # a wrong address is reported at once, without waiting
     with closing(Database(_wanted(url), patience_seconds=patience_seconds, say=_say)) as database:
         yield database
 
@@ -83,7 +83,7 @@ def _wire_and_name(model: str) -> tuple[str, str]:
     """Return the wire of a model that workers ask, and its name on it.
 
     Raises:
-        CallerError: It is none.
+        CallerError: It is not a model's name.
     """
     from penstock.wires.table import WIRES
 
@@ -96,10 +96,10 @@ def _wire_and_name(model: str) -> tuple[str, str]:
 
 
 def named_model(model: str, window_tokens: int | None) -> NamedModel:
-    """Return the model that workers are to ask; whoever starts a run needs no key of it.
+    """Return the model that workers are to ask; starting a run needs no key for it.
 
     Raises:
-        CallerError: It is none, or the extra is not installed.
+        CallerError: It is not a model's name, or the extra is not installed.
     """
     from penstock.scribe.queue.runs import NamedModel
 
@@ -107,7 +107,7 @@ def named_model(model: str, window_tokens: int | None) -> NamedModel:
 
 
 def start_run(database: Database, found: Gathered, title: str, model: NamedModel, **how: Any) -> Run:
-    """Put an estate into the queue, or find the run that is going on over the same, and say which it is."""
+    """Put an estate into the queue, or find the run already in progress over the same one, and report which it is."""
     from penstock.scribe.queue import runs
 
     database.prepare()
@@ -120,7 +120,7 @@ def start_run(database: Database, found: Gathered, title: str, model: NamedModel
 
 
 def follow(database: Database, run: int, line: terminal.ProgressLine) -> RunProgress:
-    """Follow a run until it is over: drawn on a terminal, a line a minute elsewhere. An interrupt ends the following alone."""
+    """Follow a run until it is over: drawn on a terminal, a line a minute elsewhere. An interrupt ends only the following."""
     from penstock.scribe.queue.progress import progress
 
     said, tell = 0.0, line.tell
@@ -153,7 +153,7 @@ def _left(seen: RunProgress) -> str:
 
 
 def _line(seen: RunProgress) -> str:
-    """Return how far a run is, in a line."""
+    """Return the progress of a run in a line."""
     workers = sum(one.serves for one in seen.workers)
     who = counted(workers, "worker") if workers else _nobody(seen)
     if seen.phase == "surveying":
@@ -212,7 +212,7 @@ def worker_command(queue_url: str | None, base_url: str | None, jobs: int, key: 
     """
     url = _wanted(queue_url)
     workers: list[QueueWorker] = []
-    # Before what takes long to load: whoever ends a worker meanwhile wants status 0 as well.
+    # Before anything that takes long to load: a worker that is ended meanwhile should also exit with status 0.
     with _asked_to_end(workers) as asked:
         from penstock.scribe.queue.connecting import missing_extra
 
@@ -237,7 +237,7 @@ def worker_command(queue_url: str | None, base_url: str | None, jobs: int, key: 
         if asked:
             worker.stop()
         terminal.warn(f"worker {worker.id} takes what is asked of {', '.join(wires)}")
-        spare_collector()  # what it reads of programs is kept for a while, and has few circles
+        spare_collector()  # what it reads of programs is kept for a while, and has few reference cycles
         with connections:
             worker.run()
     if as_json:
@@ -250,7 +250,9 @@ def worker_command(queue_url: str | None, base_url: str | None, jobs: int, key: 
 
 @contextmanager
 def _asked_to_end(workers: Sequence[QueueWorker]) -> Iterator[list[int]]:
-    """Tell workers while this lasts that the process is to end, a second time at once; yield the signals that said so."""
+    """While this lasts, pass signals that end the process on to workers, a second one to end at once; yield the signals
+    received.
+    """
     asked: list[int] = []
 
     def end(number: int, _frame: object) -> None:
@@ -267,7 +269,7 @@ def _asked_to_end(workers: Sequence[QueueWorker]) -> Iterator[list[int]]:
 
 
 def _times() -> dict[str, Any]:
-    """Return the lease of a worker where somebody wants another: seconds of silence after which others take over."""
+    """Return the lease of a worker if another one was set: seconds of silence after which others take over."""
     from penstock.scribe.queue.worker import HEARTBEAT_SECONDS
 
     given = os.environ.get("PENSTOCK_QUEUE_LEASE_SECONDS")
@@ -279,13 +281,13 @@ def _times() -> dict[str, Any]:
         raise CallerError(f"PENSTOCK_QUEUE_LEASE_SECONDS is a number of seconds, not {given!r}") from None
     if not 0 < lease <= _LONGEST_LEASE_SECONDS:
         raise CallerError(f"PENSTOCK_QUEUE_LEASE_SECONDS is more than 0, and {_LONGEST_LEASE_SECONDS:,} at most: a day")
-    # Never less often than others expect it, who may have another lease: they would take what a living worker has.
+    # Never less often than others expect, who may have another lease: they would take work from a living worker.
     often = min(lease / 4, HEARTBEAT_SECONDS)
     return {"lease_seconds": lease, "heartbeat_seconds": often, "sweep_seconds": often}
 
 
 def _wires(base_url: str | None) -> list[str]:
-    """Return the APIs that this worker can ask: those of whose provider there is a key, or an address of this machine."""
+    """Return the APIs that this worker can ask: those with a provider key, or an address on this machine."""
     from penstock.models import RemoteModel
     from penstock.wires.table import WIRES
 
@@ -383,10 +385,10 @@ def status_command(
 
 
 def status_of(seen: RunProgress) -> int:
-    """Return the exit status that says how a run stands, whoever asks.
+    """Return the exit status that reports the state of a run, for any command.
 
     Args:
-        seen: how far it is.
+        seen: its progress.
     """
     if not seen.is_over:
         return answer.NOTHING

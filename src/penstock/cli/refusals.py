@@ -14,7 +14,7 @@ from penstock.cli.commands import command
 if TYPE_CHECKING:
     from penstock.overflow import Diagnosis, Overflow, RefusalRule
 
-_HALF_BYTES = 1 << 20  # of a larger body the head and the tail are read
+_HALF_BYTES = 1 << 20  # of a larger body only the head and the tail are read
 
 
 @command("diagnose")
@@ -68,7 +68,7 @@ def describe(found: Diagnosis) -> str:
 
 
 def _numbers(overflow: Overflow) -> list[str]:
-    """Return what the refusal stated, a line each; a number that is no exact one says so."""
+    """Return what the refusal stated, a line each; a number that is not exact says so."""
     hedge = {"approx": "about ", "lower_bound": "at least "}.get(overflow.bound, "")
     named = {
         "limit": ("", overflow.limit),
@@ -82,10 +82,10 @@ def _numbers(overflow: Overflow) -> list[str]:
 
 
 def _read(file: str) -> bytes:
-    """Return the head and the tail of a file or of standard input: the refusal stands at one of the two."""
+    """Return the head and the tail of a file or of standard input: the refusal is in one of the two."""
     if file == "-":
         stream = sys.stdin.buffer
-        # A log may be endless; of what comes between the head and the tail nothing is kept.
+        # A log may be endless; nothing between the head and the tail is kept.
         head, tail = stream.read(_HALF_BYTES), b""
         while block := stream.read(_HALF_BYTES):
             tail = (tail + block)[-_HALF_BYTES:]
@@ -101,7 +101,7 @@ def _read(file: str) -> bytes:
 
 
 def _rules(file: str | None) -> tuple[RefusalRule, ...]:
-    """Return the rules in a file of the person's; none where there is no file."""
+    """Return the rules in the person's file; none if no file was given."""
     from penstock.overflow import read_rules
     from penstock.workspace.own_files import open_own
 

@@ -114,14 +114,14 @@ def relay_command(
 
 
 class _How(NamedTuple):
-    """What every relay is set up with."""
+    """Settings that every relay shares."""
 
     budget: int | None
     hold_bytes: int
     name: str
     store: _OneStore
     tells_url: bool
-    """Whether standard output gets where it is served, over HTTP."""
+    """Whether standard output gets the address it serves on, over HTTP."""
 
     def guard(self) -> Guard:
         from penstock.relay.guarding import Guard
@@ -135,8 +135,8 @@ class _How(NamedTuple):
 
 
 def _before_program(program: tuple[str, ...], how: _How) -> int:
-    """Stand before a program, and end as it ends."""
-    # The watch over the program is forked before anything makes a thread.
+    """Relay a program, and end as it ends."""
+    # The watchdog of the program is forked before anything creates a thread.
     from penstock.relay import child
 
     try:
@@ -149,25 +149,25 @@ def _before_program(program: tuple[str, ...], how: _How) -> int:
     talk = Conversation(how.guard(), server=how.name, say=_say)
     status = Relay(server, talk, how.own_tools(), how.hold_bytes, _say).run()
     if status < 0:
-        # As the program ended, so do we: who waits for this process sees the same signal.
-        with suppress(OSError):  # nobody can handle a kill, so nobody does
+        # We end as the program ended: the caller that waits for this process sees the same signal.
+        with suppress(OSError):  # nobody can handle SIGKILL, so its handler cannot be reset
             signal.signal(-status, signal.SIG_DFL)
         os.kill(os.getpid(), -status)
-    os._exit(status if status >= 0 else 128 - status)  # a thread still waits for the host's next word
+    os._exit(status if status >= 0 else 128 - status)  # a thread still waits for the host's next message
 
 
 def _before_several(path: str, how: _How) -> NoReturn:
-    """Stand before all servers of a configuration."""
+    """Relay all servers of a configuration."""
     from penstock.relay.config import read_servers
     from penstock.relay.several import Several
 
     servers = read_servers(path, os.environ)
     status = Several(servers, how.guard(), how.own_tools(), how.hold_bytes, _say).run()
-    os._exit(status)  # a thread still waits for the host's next word
+    os._exit(status)  # a thread still waits for the host's next message
 
 
 def _before_url(url: str, headers: dict[str, str], http: str | None, how: _How, *, i_know: bool) -> int:
-    """Stand before a server that is reached over HTTP, until a signal or the end of input ends it."""
+    """Relay a server that is reached over HTTP, until a signal or the end of input ends it."""
     try:
         import asyncio
 
@@ -205,11 +205,11 @@ def _over_http(how: _How, address: str, i_know: bool, upstream: Upstream) -> Ser
     return partial(serve_app, proxy, socket)
 
 
-relay_command.allow_interspersed_args = False  # the flags behind a COMMAND are its own
+relay_command.allow_interspersed_args = False  # flags after a COMMAND are its own
 
 
 class _OneStore:
-    """The store of a relay, opened by whoever needs it first."""
+    """The store of a relay, opened on first use."""
 
     def __init__(self, url: str | None) -> None:
         self._url = url

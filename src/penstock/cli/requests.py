@@ -185,17 +185,17 @@ def fit_command(
     spoken = wire or _wire_of(request)
     transcript = load_request(request, spoken)
     syntax = call_syntax(request, spoken, store_url)
-    # `low_water=1.0`: only what does not fit is taken away. A session that goes on would make room for more turns.
+    # `low_water=1.0`: only what does not fit is removed. A session that continues would make room for more turns.
     budget = Budget(limit_tokens, counter=counter_for(request, model))
     made = plan(transcript, budget, RECOVERY, low_water=1.0, dialect=syntax)
     cleared: list[dict[str, object]] = []
     if made.steps and not only_plan:
         with opened(store_url, may_begin=True) as store:
             transcript = apply(transcript, made, keep_all=partial(put_texts, store))
-        # Each step put one thing into the store, in its order: so the handles and the steps belong together.
+        # Each step stored one item, in order: so handles and steps correspond.
         steps = zip(transcript.handles(), made.steps, strict=True)
         cleared = [{"handle": handle, "tokens": step.before_tokens} for handle, step in steps]
-    fitted = dump_valid(transcript, request)  # mended, too, where nothing had to shrink
+    fitted = dump_valid(transcript, request)  # repaired, too, even if nothing had to shrink
     if as_json:
         shown = {"request": None if only_plan else fitted, "plan": _plan_json(made), "cleared": cleared}
         answer.print_json({**shown, "outcome": made.outcome})
@@ -208,7 +208,7 @@ def fit_command(
 
 
 def _wire_of(request: Any) -> str:
-    """Return the API that a body shows itself to be for; where it shows none, the error names the flag."""
+    """Return the API that a body reveals; if it reveals none, the error names the flag."""
     from penstock.wires import wire_of
 
     try:
@@ -218,7 +218,7 @@ def _wire_of(request: Any) -> str:
 
 
 def _bill_json(made: Bill) -> dict[str, object]:
-    """Return a bill for scripts; `message` is the place in the list of messages."""
+    """Return a bill for scripts; `message` is the index in the list of messages."""
     return {
         **answer.fields_of(made, "tokens", "reserve_tokens"),
         "input": answer.fields_of(made.input, "tokens", "low", "high", "method"),
@@ -257,7 +257,7 @@ def saved_request(file: str) -> Any:
         file: Its path, or `-` for standard input.
 
     Raises:
-        CallerError: It holds no JSON, or more than `MAX_REQUEST_BYTES`.
+        CallerError: It is not JSON, or is larger than `MAX_REQUEST_BYTES`.
         OSError: It cannot be read.
     """
     from penstock.workspace.own_files import open_own
@@ -278,5 +278,5 @@ def saved_request(file: str) -> Any:
 
 
 def _no_number(name: str) -> Any:
-    """Refuse `NaN` and `Infinity`: Python reads and writes them, providers and everything else that reads JSON do not."""
+    """Refuse `NaN` and `Infinity`: Python reads and writes them, but providers and all other JSON readers do not."""
     raise ValueError(f"{name} is not JSON")

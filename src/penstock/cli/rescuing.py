@@ -90,7 +90,7 @@ def rescue_command(
 
 
 class _Shelf:
-    """The store, from the first thing on that is kept: a session that is not stuck leaves none behind."""
+    """The store, opened when the first item is kept: a session that is not stuck leaves none behind."""
 
     def __init__(self, url: str | None, *, is_planned: bool) -> None:
         self._url = url
@@ -105,7 +105,7 @@ class _Shelf:
         self._open.close()
 
     def keep(self, content: str | bytes, name: str) -> str:
-        """Keep what goes, and return its handle: text as it may be kept, with marks in the place of secrets."""
+        """Keep what is removed, and return its handle: text as it may be kept, with marks in place of secrets."""
         from penstock.store import as_kept
         from penstock.store.texts import put_text
 
@@ -113,14 +113,14 @@ class _Shelf:
             return _PLANNED
         if self._store is None:
             self._store = self._open.enter_context(opened(self._url, may_begin=True))
-        if isinstance(content, bytes):  # an image: what looks like a secret in it is none
+        if isinstance(content, bytes):  # an image: anything in it that looks like a secret is not one
             return str(self._store.put(content, name=name))
         kept = b"".join(as_kept([content.encode("utf-8", "surrogatepass")]))
         return put_text(self._store, kept.decode("utf-8", "surrogatepass"), name)
 
 
 def _object(done: Rescue) -> dict[str, Any]:
-    """Return what came of a session as contracts.md has it."""
+    """Return the outcome for a session in the form of contracts.md."""
     return {
         "stuck": [finding.code for finding in done.findings if finding.is_stuck],
         "findings": [answer.fields_of(finding, "code", "sentence", "is_stuck") for finding in done.findings],
@@ -138,7 +138,7 @@ def _object(done: Rescue) -> dict[str, Any]:
 
 
 def _undo(done: Rescue) -> str | None:
-    """Return the command that takes an append away again."""
+    """Return the command that reverts an append."""
     return None if done.undo_bytes is None else shlex.join(["truncate", "-s", str(done.undo_bytes), done.path])
 
 
@@ -146,14 +146,14 @@ def _quoted(path: str) -> str:
     """Return a path as a shell reads it, on one line and inert, whatever is in it."""
     if escape.show_argument(path) == path:
         return shlex.quote(path)
-    # Every byte that is no plain character by its number, as POSIX has printf read it.
+    # Every byte that is not a plain character as its octal number, as POSIX has printf read it.
     return (
         "\"$(printf '" + "".join(chr(b) if chr(b) in _PLAIN else f"\\{b:03o}" for b in os.fsencode(path)) + "')" + '"'
     )
 
 
 def _words(done: Rescue, file: str, *, is_append: bool) -> str:
-    """Return what came of a session for a person."""
+    """Return the outcome for a session, for a person."""
     lines = [f"{finding.code}: {escape.show(finding.sentence)[0]}" for finding in done.findings]
     if not done.is_stuck:
         if done.limit_tokens is None:
@@ -176,7 +176,7 @@ def _words(done: Rescue, file: str, *, is_append: bool) -> str:
 
 
 def _head(done: Rescue, *, is_append: bool) -> list[str]:
-    """Return what was done, in numbers, and what they rest on."""
+    """Return what was done, in numbers, and their basis."""
     form = "by an append to it" if is_append else "as a new session"
     head = f"Stuck; revived {form}" if done.path else f"Stuck; would be revived {form}"
     limit = "" if done.limit_tokens is None else f", at most {done.limit_tokens}, {done.limit_source}"
@@ -192,7 +192,7 @@ def _head(done: Rescue, *, is_append: bool) -> list[str]:
 
 
 def _cuts(done: Rescue) -> list[str]:
-    """Return a line for everything that went."""
+    """Return a line for everything that was removed."""
     rows = []
     for cut in done.cuts:
         whole = f", whole at penstock page {cut.handle}" if done.path and cut.handle else ""
@@ -201,7 +201,7 @@ def _cuts(done: Rescue) -> list[str]:
 
 
 def _written(done: Rescue, file: str, *, is_append: bool) -> list[str]:
-    """Return where it is, and how to go on with it."""
+    """Return where it is, and how to continue it."""
     if not done.path:
         return []
     place = f", in {escape.clip(done.folder, 400)}" if done.folder else ""

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 def move(agent: Agent, root: str) -> None:
-    """Write down that a session works in another folder from now on, so that the next resume need not be told.
+    """Record that a session works in another folder from now on, so that the next resume need not be told.
 
     Args:
-        agent: who goes on.
+        agent: the agent that continues.
         root: the folder.
     """
     real = os.path.realpath(root)
@@ -29,15 +29,15 @@ def move(agent: Agent, root: str) -> None:
 
 
 def expect_own_root(begun: dict[str, Any], session_id: str, command: str = "resume") -> str:
-    """Return the folder of a session, which is there and is the one that it worked in.
+    """Return the folder of a session, after checking that it exists and is the one that the session worked in.
 
     Args:
         begun: what it was begun with.
         session_id: the session.
-        command: what takes `--root` for another.
+        command: the command that takes `--root` for another folder.
 
     Raises:
-        ToolError: It is not there, or is another by now.
+        ToolError: It does not exist, or is another by now.
     """
     root = str(begun["about"]["root"])
     _expect_same(root, begun.get("root_id"), Call(command, {"session_id": session_id, "root": "DIR"}))
@@ -45,20 +45,20 @@ def expect_own_root(begun: dict[str, Any], session_id: str, command: str = "resu
 
 
 def identity_of(root: str) -> list[int]:
-    """Return what tells a folder from any other that may stand at its path: device and inode.
+    """Return what distinguishes a folder from any other that may be at its path: device and inode.
 
     Args:
         root: the folder.
 
     Raises:
-        OSError: it is not there.
+        OSError: it does not exist.
     """
     status = os.stat(root)
     return [status.st_dev, status.st_ino]
 
 
 def _expect_same(root: str, known: list[int] | None, way: Call) -> None:
-    """Raise `ToolError` where the folder of a session is not there, or is another by now; `way` is what takes another."""
+    """Raise `ToolError` if the folder of a session does not exist, or is another by now; `way` is the call that takes another."""
     try:
         now = identity_of(root)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Who works on a question? `penstock run`, `chat` and `resume`, and `undo`, which takes back what was done."""
+"""Who works on a question? `penstock run`, `chat` and `resume`, and `undo`, which reverts what was done."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from penstock.cli.agents import CommandOptions
 
 _PROMPT = "> "
-_LINE_CHARS = 1 << 24  # of a question from a pipe, at most
+_LINE_CHARS = 1 << 24  # the most of a question from a pipe
 _SIGNALS = 2  # that end a conversation
 
 
@@ -88,7 +88,7 @@ def chat_command(terms: CommandOptions, **about: Any) -> int:
         status = 0
         with closing(agent.tools):
             signals: list[int] = []
-            # One Ctrl-C stops an answer; who asks twice, or in any other way, means the conversation.
+            # One Ctrl-C stops an answer; a second one, or any other signal, ends the conversation.
             while set(signals) <= {signal.SIGINT} and len(signals) < _SIGNALS and (prompt := _next_prompt()):
                 signals.clear()
                 status = finish(work(agent, prompt, terms.max_turns, signals=signals), agent, terms.output_format)
@@ -96,24 +96,24 @@ def chat_command(terms: CommandOptions, **about: Any) -> int:
 
 
 def _next_prompt() -> str:
-    """Return what a person says next; nothing where the conversation is over.
+    """Return what a person says next; empty if the conversation is over.
 
-    At a terminal it is edited, older ones come back by the arrow keys, and several lines that are pasted are one. A terminal by
-    itself hands on 4,095 bytes of a line and drops the rest without a word.
+    At a terminal the line can be edited, the arrow keys recall older ones, and several pasted lines are one. Without that, a
+    terminal passes on 4,095 bytes of a line and silently drops the rest.
     """
     if terminal.is_watched(sys.stdin) and (sys.platform != "win32" or terminal.is_watched(sys.stdout)):
-        if sys.platform != "win32":  # whose console edits lines itself
+        if sys.platform != "win32":  # its console edits lines itself
             with suppress(ImportError):
-                import readline  # which `input` then reads with
+                import readline  # `input` then reads with it
 
                 readline.parse_and_bind("set enable-bracketed-paste on")  # Python turns it off
         with suppress(EOFError, OSError), terminal.output_on_terminal():
             return input(_PROMPT).strip()
         return ""
-    # On standard error: what is piped on is answers alone.
+    # On standard error: a pipe gets only the answers.
     click.echo(_PROMPT, nl=False, err=True)
     line = "" if sys.stdin is None else sys.stdin.readline(_LINE_CHARS)
-    if len(line) == _LINE_CHARS and not line.endswith("\n"):  # what never ends would fill the memory
+    if len(line) == _LINE_CHARS and not line.endswith("\n"):  # an endless line would fill the memory
         said = f"A line of {_LINE_CHARS} characters and more is too long for any model"
         raise CallerError(f"{said}: put it into a file beneath --root, and ask about that.")
     return line.strip()
@@ -147,7 +147,7 @@ def resume_command(
     from penstock.agent.protocols import AgentRun
     from penstock.wires.placeholders import GO_ON_FROM_HERE
 
-    prompt = prompt if prompt and prompt.strip() else None  # a script whose variable is empty says nothing
+    prompt = prompt if prompt and prompt.strip() else None  # an empty variable in a script says nothing
     with opened(terms.store_url) as store, telling_of_others(session_id):
         agent, (report, verified) = resumed(store, session_id, changes, terms, is_written=not verify_only)
         known = settled(agent)
@@ -162,7 +162,7 @@ def resume_command(
         if changes["root"]:
             move(agent, changes["root"])
         state = agent.session.state
-        # One that was stopped in the middle of a turn goes on by itself; one that has answered waits for the next question.
+        # A session stopped in the middle of a turn continues by itself; one that has answered waits for the next question.
         if prompt is None and state.phase == "idle" and last_words(state.transcript):
             ask_more = agent.command("resume", '"QUESTION"')
             message = f"Nothing is open: this was its answer. To ask more: {ask_more}"

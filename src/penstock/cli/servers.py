@@ -24,7 +24,7 @@ def bill_of_servers(file: str | None, wire: str, model: str, *, as_json: bool) -
     Args:
         file: a configuration that names servers; None for those of the user's hosts.
         wire: the API whose form of definitions is counted.
-        model: whose tokens are counted.
+        model: the model whose tokens are counted.
         as_json: print it for a script.
     """
     try:

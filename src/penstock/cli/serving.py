@@ -28,7 +28,7 @@ _EXTRAS = {
     "re2": "google-re2",
     "zst": "backports-zstd",
 }
-"""The extras by the distribution that tells whether each is installed."""
+"""The extras, each with the distribution that shows whether it is installed."""
 
 
 @command("mcp")
@@ -157,7 +157,7 @@ def examine() -> dict[str, Any]:
         except metadata.PackageNotFoundError:
             return "not installed"
 
-    # Each of these is tried, not looked up: a kernel may have a call and forbid it.
+    # Each of these is tested, not looked up: a kernel may have a call and forbid it.
     wall = landlock.status()
     return {
         "penstock": __version__,
@@ -179,7 +179,7 @@ def examine() -> dict[str, Any]:
 
 
 def _commands() -> dict[str, object]:
-    """Return the wall that `--allow-shell` puts around commands, why none before it is in force, and what a command may take;
+    """Return the wall that `--allow-shell` puts around commands, why no preferred one is in force, and what a command may take;
     or what is wrong.
     """
     from penstock.agent import cgroups
@@ -188,7 +188,7 @@ def _commands() -> dict[str, object]:
     from penstock.errors import PenstockError
 
     try:
-        # Any small folder would do: the one command that is run to try a wall does nothing.
+        # Any small folder would do: the one command that is run to test a wall does nothing.
         shell = Shell(os.path.dirname(cgroups.__file__))
         shell.close()
         limits = command_limits()
@@ -207,9 +207,9 @@ def _commands() -> dict[str, object]:
 
 
 def _store() -> dict[str, object]:
-    """Return where outputs are kept, how much for how long, and what that rests on; or what is wrong.
+    """Return where outputs are kept, how much for how long, and the settings behind that; or what is wrong.
 
-    Looking makes no store: a folder that nobody needed yet stays unmade.
+    Looking creates no store: a folder that nobody has needed yet is not created.
     """
     from penstock import store
     from penstock.errors import PenstockError
@@ -236,7 +236,7 @@ def _store() -> dict[str, object]:
         finally:
             opened.close()
         report["used_bytes"], report["sessions"] = size.used_bytes, size.sessions
-        # What a rule took is not silent: how much of late, and what was last.
+        # Removals by a rule are reported: how many recently, and the last one.
         report["removed"] = (
             f"{len(gone)} by retention or gc, the last: {gone[0].name} ({gone[0].why})" if gone else "nothing"
         )
@@ -245,7 +245,7 @@ def _store() -> dict[str, object]:
     if (why := facts.get("read_only", "false")) not in {
         "false",
         "true",
-    }:  # a disk that is full, and not a medium that is so
+    }:  # because the disk is full, not because the medium is read-only
         report["fault"] = f"nothing is written to it: {why}"
     return {**report, "at": facts.pop("store"), **facts}
 

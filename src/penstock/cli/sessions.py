@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from penstock.store import SessionInfo, Store
     from penstock.text.tokens import TokenCounter
 
-# What the last record says that says anything; an answer says it by its calls.
+# The state by the last record that determines one; for an answer its calls decide.
 _STATES = {
     "Interrupted": "interrupted",
     "Closed": "closed",
@@ -41,7 +41,7 @@ _SHOWN = 100  # sessions in a list for a person
 _QUESTION_CHARS = 80  # of a question in a list of sessions
 
 session_argument = click.argument("session_id", metavar="ID", shell_complete=complete_session)
-"""The argument of a command that speaks of one session."""
+"""The argument of a command about one session."""
 
 
 @group("sessions", invoke_without_command=True)
@@ -135,13 +135,15 @@ def export_session_command(session_id: str, store_url: str | None, as_json: bool
 
 
 def _listed(store_url: str | None, limit: int | None, *, as_json: bool) -> int:
-    """Print the sessions of the store, as many as somebody reads."""
+    """Print the sessions of the store, as many as a person reads."""
     there = options.store_words(store_url)
     if limit is None and not as_json:
         limit = _SHOWN
     found: list[SessionInfo] = []
     rows = []
-    if absent_folder(store_url) is None:  # in a store that is not there nothing is, and none is made to be looked at
+    if (
+        absent_folder(store_url) is None
+    ):  # a store that does not exist holds nothing, and none is created just to be looked at
         with opened(store_url) as store:
             found = store.sessions(limit + 1 if limit else None)
             rows = [_row(store, info) for info in found[: limit or None]]
@@ -196,12 +198,12 @@ def _row(store: Store, info: SessionInfo) -> dict[str, Any]:
 
 
 def _state(store: Store, session_id: str, types: list[str], wire: str) -> str:
-    """Return where a session stands by its last record that says so."""
+    """Return the state of a session, from its last record that determines one."""
     for seq in range(len(types) - 1, -1, -1):
         if types[seq] in _STATES:
             return _STATES[types[seq]]
         if types[seq] == "Replied":
-            # An answer with calls is none yet: the session was to go on with their results.
+            # An answer with calls is not final: the session was to continue with their results.
             record: Any = next(store.events(session_id, seq)).data
             with suppress(PenstockError):
                 from penstock.wires import begin
@@ -288,7 +290,7 @@ def handoff_command(
 
 
 def _own_handoff(session_id: str, store_url: str | None) -> tuple[Handoff, str]:
-    """Return what a session of ours passes on, and its folder."""
+    """Return what one of our sessions passes on, and its folder."""
     from penstock.agent.disk_changes import DiskChanges, changed_since
     from penstock.agent.edits import changes_of, cut_off_of
     from penstock.cli.roots import expect_own_root
@@ -298,7 +300,7 @@ def _own_handoff(session_id: str, store_url: str | None) -> tuple[Handoff, str]:
     with opened(store_url) as store:
         session, begun, _ = replayed(store, session_id)
         made = session.handoff()
-        # Where its folder is gone, or another stands at its path, what its calls spoke of is all that there is.
+        # If its folder is gone, or another is at its path, the files mentioned in its calls are all that is known.
         try:
             with closing(Root(expect_own_root(begun, session_id))) as root:
                 files = changes_of(store, session_id)
@@ -314,7 +316,7 @@ def _foreign_handoff(file: str) -> tuple[Handoff, str]:
     """Return what the session in another agent's file passes on, and its folder.
 
     Raises:
-        CallerError: It is no session of an agent that is known.
+        CallerError: It is not a session of a known agent.
     """
     from penstock.hosts.sessions.finding import session_named
     from penstock.hosts.sessions.handoffs import handoff_of
@@ -326,13 +328,13 @@ def _foreign_handoff(file: str) -> tuple[Handoff, str]:
 
 
 def _begun_in(host: str, made: Handoff, root: str, store_url: str | None, *, as_json: bool) -> int:
-    """Begin a session of another agent with a handoff, and say how it goes on."""
+    """Begin a session of another agent with a handoff, and print how to continue it."""
     from penstock.context.handoff import render
     from penstock.hosts.beginning import begin
     from penstock.text.redaction import redacted
 
     words = render(made, max_chars=_BEGINNING_CHARS, dialect=answer.dialect_of(store_url=store_url))
-    # It goes to another provider: without secrets, as the document is.
+    # It goes to another provider: without secrets, like the document.
     begun = begin(host, redacted(words), root, os.environ)
     value = {"host": host, "session": begun.session, "written": begun.path, "folder": root}
     resume = " && ".join(shlex.join(words) for words in (begun.prepare, begun.resume) if words)
@@ -352,7 +354,7 @@ def child_line(child: ChildFigures) -> str:
 
 
 def replayed(store: Store, session_id: str) -> tuple[Session, dict[str, Any], int]:
-    """Return a session as its journal has it, what it was begun with, and the place of its next record.
+    """Return a session as its journal has it, what it was begun with, and the number of its next record.
 
     Raises:
         ToolError: There is no session of that name.
@@ -367,9 +369,9 @@ def replayed(store: Store, session_id: str) -> tuple[Session, dict[str, Any], in
 
 
 def counter_of(model: str) -> TokenCounter:
-    """Return what counts the tokens of a session, by its model as `--model` names it.
+    """Return the token counter of a session, by its model as `--model` names it.
 
-    One for all commands: the share of the window that `run` ends with is the one that `show` tells.
+    The same for all commands: the share of the window that `run` ends with is the one that `show` reports.
     """
     from penstock.text.tokens import best_counter
 
@@ -377,8 +379,8 @@ def counter_of(model: str) -> TokenCounter:
 
 
 def _beginning_of(store: Store, session_id: str, types: list[str]) -> dict[str, Any]:
-    """Return root, model, wire and first question of a session, as a row has them; empty where none was asked."""
-    # Of a long session no more is read than its beginning and the first prompt.
+    """Return root, model, wire and first question of a session, as in a row; empty if none was asked."""
+    # Of a long session only the beginning and the first prompt are read.
     from penstock.wires import begin
     from penstock.wires.placeholders import of_person
 
@@ -390,14 +392,14 @@ def _beginning_of(store: Store, session_id: str, types: list[str]) -> dict[str, 
         message: Any = field(next(store.events(session_id, types.index("Prompted"))).data, "message")
         with suppress(PenstockError):
             row["question"] = of_person(begin(row["wire"]).append(message).entries[-1].text)[:200]
-    if not row["question"] and "HandedOff" in types:  # it was begun from a handoff, with no word of a person
+    if not row["question"] and "HandedOff" in types:  # it was begun from a handoff, without words of a person
         handed_on = next(store.events(session_id, types.index("HandedOff"))).data
         row["question"] = str(field(handed_on, "handoff", "goal") or "")[:200]
     return row
 
 
 def _standing(session: Session, begun: dict[str, Any], records: int) -> dict[str, Any]:
-    """Return where a session stands, by name."""
+    """Return the state of a session, by name."""
     state = session.state
     return {
         "session": session.session_id,

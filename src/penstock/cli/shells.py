@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 SHELLS = ("bash", "zsh", "fish")
 VARIABLE = "_PENSTOCK_COMPLETE"
-"""The variable in which a shell's script says that it asks; click looks for it by the name of the program."""
+"""The variable by which a shell's script says that it asks; click derives its name from that of the program."""
 
 
 class BashLine(BashComplete):
     """Completion for bash that takes the whole line, because bash cuts words at the colons of `openai-chat:NAME`.
 
-    Rationale: readline ends a word at each character of `COMP_WORDBREAKS`, which holds `:` and `=`. It hands `scripted:a` to
-    a completer as three words, and replaces only the last one, `a`, by what it is given. So the words are taken from the line
-    as the shell would split it, and what stands before the last colon is left out of what is offered. Changing `COMP_WORDBREAKS`
+    Rationale: readline ends a word at each character of `COMP_WORDBREAKS`, which contains `:` and `=`. It passes `scripted:a` to
+    a completer as three words, and replaces only the last one, `a`, by the completion. So the words are taken from the line as
+    the shell would split it, and what precedes the last colon is left out of the completions. Changing `COMP_WORDBREAKS`
     instead, as many scripts do, changes it for every other program of the user's.
     """
 
@@ -61,8 +61,8 @@ complete -o nosort -F %(complete_func)s %(prog_name)s
 """
 
     def get_completion_args(self) -> tuple[list[str], str]:
-        """Return the words before the one that is completed, without the program's own, and that one."""
-        # Up to the cursor: what stands behind it is not what is completed.
+        """Return the words before the one that is completed, without the program's own name, and that one."""
+        # Up to the cursor: what follows it is not completed.
         line = os.environ.get("PENSTOCK_LINE", "")
         words = split_arg_string(line)
         incomplete = words.pop() if words and not line[-1:].isspace() else ""
@@ -72,12 +72,12 @@ complete -o nosort -F %(complete_func)s %(prog_name)s
         return words[1:], incomplete
 
     def format_completion(self, item: CompletionItem[str]) -> str:
-        """Return the type of a completion, and of its value what bash replaces."""
+        """Return the type of a completion, and the part of its value that bash replaces."""
         return f"{item.type},{item.value[self._kept :]}"
 
 
 class ZshWords(ZshComplete):
-    """Completion for zsh that leaves no blank behind `openai-chat:` and `src/`, where a word goes on."""
+    """Completion for zsh that adds no blank after `openai-chat:` and `src/`, where a word continues."""
 
     source_template: ClassVar[str] = ZshComplete.source_template.replace(
         '        elif [[ "$type" == "dir" ]]; then',
@@ -90,13 +90,13 @@ class ZshWords(ZshComplete):
     )
 
     def format_completion(self, item: CompletionItem[str]) -> str:
-        """Return type, value and explanation on a line each; `open` is the type of a word that goes on."""
+        """Return type, value and explanation on a line each; `open` is the type of a word that continues."""
         shown = super().format_completion(item)
         return shown.replace("plain\n", "open\n", 1) if item.value.endswith((":", "/")) and item.help else shown
 
 
 class FishWords(FishComplete):
-    """Completion for fish whose explanations may hold a comma: click's script takes what stands before the first one."""
+    """Completion for fish whose explanations may contain a comma: click's script takes only what precedes the first one."""
 
     source_template: ClassVar[str] = FishComplete.source_template.replace('split ","', 'split --max 1 ","')
 

@@ -53,15 +53,15 @@ def tokens_command(path: str, model: str, mode: Any, root: str, as_json: bool) -
 
 
 def _count_of_input(model: str, mode: str) -> Count:
-    """Count standard input block by block, so that its size does not matter; an exact count needs it whole."""
+    """Count standard input block by block, so that its size does not matter; an exact count needs all of it."""
     from penstock.text import tokens
 
-    # Tokens reach across blocks: to be exact the whole has to be in memory.
+    # Tokens span blocks: an exact count needs the whole in memory.
     if mode == "exact":
         return tokens.count(sys.stdin.buffer.read(), model=model, mode="exact")
     total, low, high, method = 0, 0, 0, "estimate"
     while block := sys.stdin.buffer.read(_BLOCK_BYTES):
         part = tokens.count(block, model=model)
-        # A token that spans two blocks counts once more: the sum of the upper bounds stays one.
+        # A token that spans two blocks counts once more, so the sum of the upper bounds is still an upper bound.
         total, low, high, method = total + part.tokens, low + part.low, high + part.high, part.method
     return tokens.Count(tokens=total, low=low, high=high, method=method)

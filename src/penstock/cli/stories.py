@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 _ROWS = 10  # of a table for a person; a script gets all
 _COLUMNS = 60  # of the line that shows the fill
 _BARS = "▁▂▃▄▅▆▇█"
-_WORDS_CHARS = 300  # of what a provider said
+_WORDS_CHARS = 300  # of a provider's message
 
 
 def story_json(subject: Subject, story: Story) -> dict[str, Any]:
-    """Return where the context of a session went as contracts.md has it, and what else the story tells."""
+    """Return where the context of a session went in the form of contracts.md, and what else the story contains."""
     waste = story.waste
     return {
         **answer.fields_of(subject, "host", "session", "path", "project", "updated", "version", "size_bytes"),
@@ -60,7 +60,7 @@ def story_json(subject: Subject, story: Story) -> dict[str, Any]:
 
 
 def _turn_json(turn: FillTurn) -> dict[str, Any]:
-    # `turn`, `tokens` and `by_kind` come first: they are what a script asks for.
+    # `turn`, `tokens` and `by_kind` come first: scripts ask for these.
     rest = turn._asdict()
     return {"turn": rest.pop("number"), **rest, "by_kind": dict(turn.by_kind)}
 
@@ -199,7 +199,7 @@ def _compactions(story: Story) -> str:
 
 
 def _measured(story: Story) -> str:
-    """Return what the provider counted beside what we count, and what the session cost."""
+    """Return the provider's count next to ours, and what the session cost."""
     measured = [turn for turn in story.turns if turn.is_measured]
     unmeasured = [turn for turn in story.turns if turn.recorded_tokens is not None and not turn.is_measured]
     lines = []

@@ -29,28 +29,28 @@ if TYPE_CHECKING:
 _CELL_BYTES = 80  # of a cell that others have written
 _NAME_CHARS = 24  # a handle has 22
 _NUMBER = r"-?[\d.]+(?:-[\d.]+)?(?: \w+)?"  # 12, -3.5, 2-5, 40 bytes
-_QUIET_SECONDS = 1.0  # what is done sooner needs no progress: a line that flashes by only disturbs
+_QUIET_SECONDS = 1.0  # anything faster needs no progress: a line that flashes by only disturbs
 _REFRESH_SECONDS = 0.2
 _LOST = {"stdout": {errno.EIO}, "stderr": {errno.EIO, errno.EPIPE, errno.ENOSPC, errno.EDQUOT}}
-"""For which reasons what is written to an output is lost, by its name in `sys`."""
+"""Errors for which a write to an output is dropped, by the output's name in `sys`."""
 LOG_SECONDS = 60.0
-"""Seconds between two lines on how far a long work is, where there is no terminal to draw on."""
+"""Seconds between two progress lines of a long task, if there is no terminal to draw on."""
 
 
 def is_watched(stream: TextIO | None) -> bool:
-    """Tell whether a person looks at what is written there, on a terminal that can draw; a closed stream is None."""
+    """Return whether a person watches a stream, on a terminal that can draw; a closed stream is None."""
     return stream is not None and stream.isatty() and os.environ.get("TERM") not in {"dumb", "unknown"}
 
 
 def outlive() -> None:
-    """Lose what is written to a terminal that is gone, from now on, in place of failing in the midst of a step.
+    """From now on, drop what is written to a terminal that is gone, instead of failing in the middle of a step.
 
-    A write may come between the end of a terminal and the signal for it, which a shell hands on, or keeps from what it has
-    disowned: only the signal says whether to go on. On standard error nothing is worth the work either: whoever reads it may have
+    A write may come between the end of a terminal and the signal for it, which a shell passes on, or withholds from a disowned
+    process: only the signal says whether to continue. On standard error no message is worth the work either: its reader may have
     gone, its disk may be full, and the answer goes elsewhere.
     """
     if sys.platform == "win32":
-        return  # its consoles end a process themselves, and take letters by another way than bytes
+        return  # its consoles end a process themselves, and take characters in another way than as bytes
     for name, reasons in _LOST.items():
         stream = getattr(sys, name)
         if stream is not None and (stream.isatty() or stream is sys.__stderr__):
@@ -61,9 +61,9 @@ def outlive() -> None:
 
 @contextmanager
 def output_on_terminal() -> Iterator[None]:
-    """Let standard output lead to the terminal of standard input while this lasts, wherever it leads else.
+    """Redirect standard output to the terminal of standard input while this lasts, wherever it normally goes.
 
-    A line is edited only where both are terminals; what is piped on are the answers.
+    A line is edited only if both are terminals; only the answers go to the pipe.
 
     Raises:
         OSError: There is no terminal that can be written to.
@@ -87,14 +87,14 @@ def output_on_terminal() -> Iterator[None]:
 
 
 class _Lossy(FileIO):
-    """A descriptor that loses what cannot be written there for some reasons."""
+    """A descriptor that drops what cannot be written for certain reasons."""
 
     def __init__(self, descriptor: int, reasons: Container[int]) -> None:
         super().__init__(descriptor, "w", closefd=False)
         self._reasons = reasons
 
     def write(self, data: ReadableBuffer) -> int:
-        """Write, or lose all of it. Raises OSError for any other reason."""
+        """Write the data, or drop all of it. Raises OSError for any other reason."""
         try:
             return super().write(data)
         except OSError as error:
@@ -104,7 +104,7 @@ class _Lossy(FileIO):
 
 
 def is_coloured(stream: TextIO) -> bool:
-    """Tell whether what is written there may be coloured: it is watched, and nobody objects (no-color.org)."""
+    """Return whether a stream may be coloured: it is watched, and nobody objects (no-color.org)."""
     return is_watched(stream) and not os.environ.get("NO_COLOR")
 
 
@@ -114,10 +114,10 @@ def warn(sentence: str) -> None:
 
 
 def console_for(stream: TextIO) -> rich.console.Console:
-    """Return a console as wide as the terminal, that takes text as it stands: no markup, no emoji, no guessed highlights."""
+    """Return a console as wide as the terminal that takes text literally: no markup, no emoji, no guessed highlights."""
     from rich.console import Console
 
-    # `color_system=None` drops bold and dim as well, which rich's own reading of NO_COLOR keeps.
+    # `color_system=None` also drops bold and dim, which rich's own reading of NO_COLOR keeps.
     colours: Literal["auto"] | None = "auto" if is_coloured(stream) else None
     return Console(file=stream, color_system=colours, markup=False, emoji=False, highlight=False)
 
@@ -126,18 +126,18 @@ def console_for(stream: TextIO) -> rich.console.Console:
 
 
 def render_table(head: Sequence[str], rows: Iterable[Sequence[object]], *, has_plain_head: bool = True) -> str:
-    """Lay out rows as a table for standard output, for whoever looks at it.
+    """Lay out rows as a table for standard output, for a person or a script.
 
     Args:
         head: The names of the columns.
-        rows: The cells of each row, one for each column; others' text in them is escaped and cut here.
+        rows: The cells of each row, one for each column; foreign text in them is escaped and cut here.
         has_plain_head: Whether plain text shows the names of the columns too.
 
     Returns:
-        The table without a line end; nothing where there are no rows. Columns of numbers stand to the right.
+        The table without a line end; empty if there are no rows. Columns of numbers are right-aligned.
     """
     cells = [
-        # What is inert already stays as it is: escaped twice, a name is another one.
+        # Text that is already inert stays as it is: escaped twice, a name becomes another one.
         [escape.shorten(escape.show_argument(str(cell)[: _CELL_BYTES + 1]), _CELL_BYTES) for cell in row]
         for row in rows
     ]
@@ -160,7 +160,7 @@ def render_table(head: Sequence[str], rows: Iterable[Sequence[object]], *, has_p
 
 
 def render_fields(fields: Iterable[tuple[str, object]], width: int) -> str:
-    """Lay out names with their values, one a line; `width` is what plain text leaves for the names."""
+    """Lay out names with their values, one a line; `width` is the plain-text column width of the names."""
     pairs = [(name, escape.show_argument(str(value))) for name, value in fields]
     if is_watched(sys.stdout):
         return _drawn(None, [list(pair) for pair in pairs], [True, True])
@@ -178,7 +178,7 @@ def _drawn(head: Sequence[str] | None, cells: list[list[str]], are_words: list[b
         table.add_column(Text(name), justify="left" if words else "right", overflow="fold", header_style="bold")
     for row in cells:
         table.add_row(*(Text(cell.strip()) for cell in row))
-    # A row begins with what it is called: a handle that is folded cannot be copied. What others named may be too long for that.
+    # A row begins with its name: a folded handle cannot be copied. Foreign names may be too long for that.
     table.columns[0].no_wrap = max(len(row[0].strip()) for row in cells) <= _NAME_CHARS
     if not head:
         table.columns[0].style = "bold"
@@ -192,17 +192,17 @@ def _drawn(head: Sequence[str] | None, cells: list[list[str]], are_words: list[b
 
 
 class ProgressLine:
-    """A line on standard error that says how far a long work is, for a person; nothing where nobody looks.
+    """A line on standard error that shows a person the progress of a long task; nothing if nobody watches.
 
-    A context manager: the line is gone when it ends, so that it never stands in the way of the answer.
+    A context manager: the line is gone when it ends, so that it is never in the way of the answer.
 
         with ProgressLine() as progress:
             walk(progress=progress.count_of("files"))
 
     Args:
-        is_logged: Whether a line a minute says it where there is no terminal: a job of hours has a log, and whoever reads that
-            wants to know whether it still goes on.
-        is_beating: Whether what was told last is said again meanwhile, for work with steps of minutes.
+        is_logged: Whether a line a minute is printed if there is no terminal: a job of hours has a log, whose reader wants to know
+            whether the job is still running.
+        is_beating: Whether the latest report is repeated meanwhile, for work with steps of minutes.
     """
 
     def __init__(self, *, is_logged: bool = False, is_beating: bool = False) -> None:
@@ -221,7 +221,7 @@ class ProgressLine:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Wipe the line away, also where the work failed: a hidden cursor would outlive us."""
+        """Remove the line, even if the work failed: a hidden cursor would outlive us."""
         if self._end_beats is not None:
             self._end_beats()
         if self._bar is not None:
@@ -229,7 +229,7 @@ class ProgressLine:
 
     @property
     def tell(self) -> Callable[[str, int, int], None] | None:
-        """What takes a description, how much is done and how much there is (0: nobody knows); None where nobody looks."""
+        """A function that takes a description, the amount done and the total (0: unknown); None if nobody watches."""
         return self._note if self._end_beats is not None else self._teller
 
     @property
@@ -239,7 +239,7 @@ class ProgressLine:
         return self._log if self._is_logged else None
 
     def count_of(self, what: str) -> Callable[[int], None] | None:
-        """Return what takes a count of things whose total nobody knows yet; None where nobody looks."""
+        """Return a function that takes a count of things whose total is not known yet; None if nobody watches."""
         tell = self.tell
         return None if tell is None else lambda count: tell(what, count, 0)
 
@@ -247,7 +247,7 @@ class ProgressLine:
         self._told = what, done, total
 
     def _begin_beats(self) -> Callable[[], None]:
-        """Say what was told last again and again, from a thread that alone draws and writes; return what ends it."""
+        """Repeat the latest report, from a thread that alone draws and writes; return the function that ends it."""
         import threading
 
         is_over = threading.Event()
@@ -276,14 +276,14 @@ class ProgressLine:
 
     def _tell(self, what: str, done: int, total: int) -> None:
         now = monotonic()
-        # Walks report thousands of times a second: most reports end here, on one look at the clock.
+        # Walks report thousands of times a second: most reports end here, after one look at the clock.
         if now - self._begun <= _QUIET_SECONDS or now - self._last <= _REFRESH_SECONDS:
             return
         self._last = now
         if self._bar is None:
             self._bar = _bar()
             self._bar.start()
-        # Another part of the work is another task: rich keeps the total of one that is told none.
+        # Another part of the work is another task: rich keeps the total of a task that is given none.
         for task in self._bar.task_ids:
             self._bar.remove_task(task)
         self._bar.add_task(what, completed=done, total=total or None)
@@ -291,7 +291,7 @@ class ProgressLine:
 
 
 def _bar() -> rich.progress.Progress:
-    """Return a bar that is drawn when it is told something: a thread that redraws would not survive a fork."""
+    """Return a bar that is drawn only when updated: a thread that redraws would not survive a fork."""
     from rich import progress
 
     return progress.Progress(

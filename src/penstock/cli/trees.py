@@ -56,7 +56,7 @@ def list_command(root: str, as_json: bool, **arguments: Any) -> int:
         found = tools.workspace.list_files(**checked, progress=tools.progress)  # type: ignore[arg-type]  # as the tool checked them
         page = found.page
         limit = arguments["limit"]
-        # As the text has it (L-2): without a limit a long listing is a count and the way to page, never names.
+        # As in the text output (L-2): without a limit a long listing is a count and the way to page, never names.
         too_many = limit == 0 and arguments["offset"] == 0 and page.more
         value: dict[str, object] = {
             "items": [] if too_many else list(page.items),
@@ -150,7 +150,7 @@ def search_command(root: str, as_json: bool, **arguments: Any) -> int:
             **answer.fields_of(found, "more_files", "total", "offset", "scanned_bytes", "complete"),
             "omitted": {**found.omitted._asdict(), "binary": found.binary, "secret": found.secret},
             "wider": _wider(found.wider, checked, pattern="glob"),
-            # A page that ends at the deadline has no next: what was not looked at cannot be paged to.
+            # A page that ends at the deadline has no next: what was not searched cannot be paged to.
             "next": None if found.next_offset is None else {**checked, "offset": found.next_offset},
         }
         return value, "partial" if not found.complete else "done" if found.total else "nothing"
@@ -160,7 +160,7 @@ def search_command(root: str, as_json: bool, **arguments: Any) -> int:
 
 
 def _wider(wider: Wider | None, checked: dict[str, object], pattern: str = "pattern") -> dict[str, object] | None:
-    """Return what a wider form of the same command finds, with its arguments, where nothing was found."""
+    """Return what a wider form of the same command finds, with its arguments, if nothing was found."""
     if wider is None:
         return None
     changes = {pattern if name == "pattern" else name: value for name, value in wider.changes.items()}

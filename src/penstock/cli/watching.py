@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("text", "json", "stream-json")
 """The values of `--output-format`."""
-# What is not named here ended because a provider failed: 8.
+# An outcome not listed here ended because a provider failed: 8.
 _STATUSES = {
     "answered": 0,
     "max_turns": answer.PARTIAL,
@@ -42,14 +42,14 @@ _STATUSES = {
     "budget": answer.OVER_BUDGET,
 }
 _GRACE_SECONDS = 0.35
-"""How long what runs has to end by itself once Ctrl-C was pressed; after that it is broken off, as by a kill."""
+"""How long running work has to end by itself after Ctrl-C; then it is broken off, as by a kill."""
 
 
 class TerminalListener:
     """Shows a person what happens: the answer on standard output as it comes, a line for each step on standard error.
 
     Args:
-        is_markdown: whether answers are drawn as Markdown, where somebody watches.
+        is_markdown: whether answers are drawn as Markdown, if somebody watches.
     """
 
     def __init__(self, *, is_markdown: bool) -> None:
@@ -57,10 +57,10 @@ class TerminalListener:
         self._markdown = MarkdownWriter() if is_markdown and self._is_watched else None
         self._has_text = False
         self.has_shown = False
-        """Whether the newest words of the model stand on standard output."""
+        """Whether the newest words of the model are on standard output."""
 
     def text(self, delta: str) -> None:
-        """Show a piece of the answer, where somebody watches it come."""
+        """Show a piece of the answer, if somebody watches it come."""
         if not self._is_watched:
             return
         self._has_text = self.has_shown = True
@@ -71,7 +71,7 @@ class TerminalListener:
             click.echo(shown, nl=False)
 
     def step(self, session: Session, what: str) -> None:
-        """Say what the session does next; words that were being shown are over."""
+        """Print what the session does next; the words being shown are over."""
         if self._has_text:
             self._has_text = False
             if self._markdown is not None:
@@ -110,7 +110,7 @@ class EventListener:
         self._tell(child, child=child.session.session_id.rpartition("/")[2])
 
     def _tell(self, agent: Agent, **whose: str) -> None:
-        """Write every event of an agent from now on, with whose it is."""
+        """Write every event of an agent from now on, with its owner."""
         feed = agent.feed
 
         def told(event: Event, handles: tuple[str, ...] = ()) -> None:
@@ -130,7 +130,7 @@ def _write(event: str, /, **fields: Any) -> None:
 def _seen(
     event: Event, session: Session, before: int, handles: tuple[str, ...]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield what a program is told of an event: types as other agents name them, with cuts, refusals and handoffs beside them."""
+    """Yield the program's report of an event: types as other agents name them, besides those for cuts, refusals and handoffs."""
     from penstock import session as events
 
     new = session.state.transcript.entries[before:]
@@ -179,14 +179,14 @@ def work(
     """Let an agent work on a prompt; Ctrl-C stops it, and keeps the session.
 
     Args:
-        agent: who works.
-        prompt: what the person says; None goes on with what is open.
+        agent: the agent that works.
+        prompt: what the person says; None continues open work.
         max_turns: after so many answers it is stopped.
-        told: what the model has to know beside it.
+        told: what the model has to know besides the prompt.
         signals: takes the number of each signal that asks it to end.
 
     Raises:
-        ToolError: another process goes on with the same session.
+        ToolError: another process continues the same session.
     """
     with _stopped_by_interrupts(agent, [] if signals is None else signals), telling_of_others(agent.session.session_id):
         try:
@@ -197,13 +197,13 @@ def work(
 
 @contextmanager
 def telling_of_others(session_id: str) -> Iterator[None]:
-    """Refuse by name what cannot go on while this lasts, because another process goes on with the session.
+    """While this lasts, raise a clear refusal if another process continues the session.
 
     Args:
         session_id: the session.
 
     Raises:
-        ToolError: `busy`, with what shows what that process does.
+        ToolError: `busy`, with the call that shows what that process does.
     """
     from penstock.store import Conflict
 
@@ -218,12 +218,12 @@ def telling_of_others(session_id: str) -> Iterator[None]:
 def _stopped_by_interrupts(agent: Agent, signals: list[int]) -> Iterator[None]:
     """Let Ctrl-C end the work while this lasts: between two steps if that comes soon, else at once; a second one at once.
 
-    Whoever asks the process to end, and a terminal that is closed, is answered the same: the journal says then that it was stopped.
+    A request to end the process, and a closed terminal, have the same effect: the journal then says that it was stopped.
     """
     from penstock.workspace.system import ending_signals
 
     earlier = {number: signal.getsignal(number) for number in ending_signals()}
-    # A program that was begun with a signal ignored is to go on.
+    # A program started with a signal ignored should continue despite it.
     ours = [number for number, handler in earlier.items() if handler != signal.SIG_IGN or number == signal.SIGINT]
 
     def stop_at_once(number: int, _: object) -> None:
@@ -253,13 +253,13 @@ def _stopped_by_interrupts(agent: Agent, signals: list[int]) -> Iterator[None]:
 
 
 def finish(done: AgentRun, agent: Agent, output_format: str, **more: Any) -> int:
-    """Print what came of the work, and return the exit status.
+    """Print the outcome of the work, and return the exit status.
 
     Args:
         done: how it ended.
-        agent: who worked.
+        agent: the agent that worked.
         output_format: one of `FORMATS`.
-        more: what else a program is told.
+        more: additional fields for a program.
     """
     usage = done.usage or {"input_tokens": 0, "output_tokens": 0}
     if output_format != "text":
