@@ -1,7 +1,8 @@
 """Where do the estimator's weights come from? Collect texts, count them exactly, fit, print the tables.
 
-    python bench/fit_tokens.py collect --data DIR [--sources DIR] python bench/fit_tokens.py measure --data DIR python
-    bench/fit_tokens.py fit     --data DIR
+    python bench/fit_tokens.py collect --data DIR [--sources DIR]
+    python bench/fit_tokens.py measure --data DIR
+    python bench/fit_tokens.py fit     --data DIR
 
 The layout is `DIR/<kind>/<file>`, as `bench/tokens.py` reads it. `collect` fills it from the running Python, the documentation and
 locales of the system and, under `--sources`, unpacked public repositories, each in a folder `owner+name` (see `RECIPE`). Texts are

@@ -1,6 +1,8 @@
-"""docs/configuration.md from the records that are read: names and defaults are the code's, sentences stand here.
+"""What does docs/configuration.md say? It is written from the records that are read: names and defaults from the code, sentences
+from here.
 
-Law: what the code reads and this page does not name, or the other way round, is an error. Keeps out: how a setting is read.
+Law: a setting that the code reads and this page does not name, or the other way round, is an error. Leaves to others: how a setting
+is read.
 """
 
 from __future__ import annotations
@@ -27,8 +29,9 @@ INTERNAL = {
     *("PENSTOCK_COMPLETE", "PENSTOCK_LINE", "PENSTOCK_BREAKS", "PENSTOCK_GUARDED"),
     *("PENSTOCK_RELAY_URL", "PENSTOCK_RELAY_HEADER"),
 }
-"""Set by the scripts of `penstock completion` for one call, by the file of `penstock guard --shell-file`, and by the entries of
-`penstock install --relay`; nobody sets them by hand."""
+"""Variables set by the scripts of `penstock completion` for one call, by the file of `penstock guard --shell-file`, and by the
+entries of `penstock install --relay`; nobody sets them by hand.
+"""
 
 ENVIRONMENT = {
     "PENSTOCK_STORE": (
@@ -224,7 +227,7 @@ into the host's configuration:
 
 
 def page() -> str:
-    """Return the page. An `AssertionError` names what the code reads and the page lacks, or the other way round."""
+    """Return the page. An `AssertionError` names a setting that the code reads and the page lacks, or the other way round."""
     of_records = {f"PENSTOCK_{name.upper()}" for name in settings.Settings._fields}
     _must_equal(_strings_of_source(VARIABLE) - of_records - INTERNAL, set(ENVIRONMENT), "variables")
     _must_equal(_strings_of_source(MODEL_VARIABLE) - _in_the_table_of_models(), set(MODELS), "variables of models")
@@ -267,7 +270,7 @@ def _record_rows(record: type, words: dict[str, str]) -> list[str]:
     for field in fields(record):
         value = getattr(own, field.name)
         shown = "" if value is None or isinstance(value, tuple | ErrorLimits) else str(value)
-        shown = shown.lower() if isinstance(value, bool) else shown  # as TOML writes it
+        shown = shown.lower() if isinstance(value, bool) else shown  # as in TOML
         rows.append(f"| `{field.name}` | {shown} | {words[field.name]} |\n")
     return rows
 
@@ -282,7 +285,7 @@ def _model_rows() -> list[str]:
 
 
 def _attribute_docstrings(path: Path, name: str) -> dict[str, str]:
-    """Return what stands below each attribute of a class."""
+    """Return the docstring of each attribute of a class."""
     tree = ast.parse(path.read_text("utf-8"))
     body = next(node.body for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
     found = {}
@@ -298,11 +301,11 @@ def _attribute_docstrings(path: Path, name: str) -> dict[str, str]:
 
 
 def _strings_of_source(pattern: re.Pattern[str]) -> set[str]:
-    """Return the names of a pattern that the source has in its strings."""
+    """Return the names matching a pattern that occur in the source's strings."""
     found: set[str] = set()
     for path in SOURCE.rglob("*.py"):
         source = path.read_text("utf-8")
-        if not pattern.search(source):  # nine files of ten, and to walk a tree takes a hundred times as long
+        if not pattern.search(source):  # nine files of ten, and walking a tree takes a hundred times as long
             continue
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):

@@ -1,4 +1,6 @@
-"""The generated pages: docs/cli.md from every `--help`, as it is printed; docs/configuration.md from the records that are read."""
+"""Which pages are generated? docs/cli.md from the output of every `--help`; docs/configuration.md from the records that are
+read.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,7 @@ def page() -> str:
 
 
 def explained(group: CommandGroup, name: str, context: click.Context) -> list[str]:
-    """The help of a command, and of those below it."""
+    """The help of a command, and of its subcommands."""
     command = group.get_command(context, name)
     assert command is not None
     inner = click.Context(command, info_name=name, parent=context, terminal_width=HELP_WIDTH)
@@ -73,7 +75,7 @@ def explained(group: CommandGroup, name: str, context: click.Context) -> list[st
 
 
 def main() -> int:
-    """Write the pages; with `--check` return 1 where one is not what the code says."""
+    """Write the pages; with `--check` return 1 if one does not match the code."""
     pages = {DOCS / "cli.md": page(), DOCS / "configuration.md": configuration.page()}
     if "--check" in sys.argv:
         old = [path.name for path, text in pages.items() if not path.exists() or path.read_text("utf-8") != text]

@@ -1,6 +1,7 @@
-"""Draws docs/pictures/host-NAME.svg for each agent: what is typed, what changes, and what its model is then shown of a flood.
+"""How is docs/pictures/host-NAME.svg drawn for each agent: what is typed, what changes, and what its model is then shown of a
+flood?
 
-scripts/docs --host-pictures      (the agents that scripts/tools hosts has installed, offline, each in a home of its own)
+scripts/docs --host-pictures      (the agents that scripts/tools hosts has installed, offline, each in its own home folder)
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 WIDTH = 112
 COMMAND = "seq 1 60000"
 STYLES = {"+": "green", "-": "red", "@": "cyan", "[": "yellow"}
-HEAD_LINES, END_LINES = 7, 3  # of what the model is shown
+HEAD_LINES, END_LINES = 7, 3  # of the text for the model
 DIFF_LINES = 60
 
 
 def main() -> None:
-    """Draw those that are asked for, or all."""
+    """Draw the requested pictures, or all."""
     for host in sys.argv[1:] or SHELLS:
         if hosts.installed(host) is None:
             print(f"{host}: not installed (scripts/tools hosts installs it)", file=sys.stderr)
@@ -40,14 +41,14 @@ def main() -> None:
 
 
 def draw(host: str, folder: Path) -> None:
-    """Type, and draw."""
+    """Type the commands, and draw."""
     console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True, color_system="truecolor")
     home, root = folder / "home", folder / "project"
     home.mkdir()
     root.mkdir()
     tool, argument, _ = SHELLS[host]
     with LoopbackModel(tool, {argument: COMMAND, "description": "count"}) as model:
-        own = home / ".codex" if host == "codex" else home  # which Codex reads instead of the home folder
+        own = home / ".codex" if host == "codex" else home  # Codex reads this instead of the home folder
         own.mkdir(exist_ok=True)
         arguments, environment = asked(host, model.url, own)
         environment |= {
@@ -77,7 +78,7 @@ def draw(host: str, folder: Path) -> None:
 
 
 def penstock(environment: dict[str, str], *words: str) -> str:
-    """What a command prints."""
+    """A command's output."""
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     command = [str(Path(sys.executable).with_name("penstock")), *words]
     return subprocess.run(
@@ -86,12 +87,12 @@ def penstock(environment: dict[str, str], *words: str) -> str:
 
 
 def say(console: Console, line: str, style: str) -> None:
-    """Show a line of a person's."""
+    """Show a person's line."""
     console.print(Text(line, style=style))
 
 
 def show(console: Console, lines: list[str], home: Path) -> None:
-    """Show lines of a program's, with the home folder and the program where a reader has them."""
+    """Show a program's lines, with the home folder and the program in their usual places."""
     program = str(Path(sys.executable).with_name("penstock"))
     for line in lines:
         plain = line.replace(program, "/home/you/.local/bin/penstock").replace(str(home), "/home/you")

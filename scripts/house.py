@@ -1,11 +1,12 @@
-"""The source in numbers: rooms, circles of imports, lines of code, docstrings and comments, lengths, names that stand twice.
+"""What does the source look like in numbers: rooms, import cycles, lines of code, docstrings and comments, lengths, duplicate
+names?
 
-    scripts/house 2f883c6      the working tree beside that revision
+    scripts/house 2f883c6      the working tree compared with that revision
 
-Lines are those of `src/penstock`: code is what is neither blank, nor a comment on a line of its own, nor a docstring. Imports for
-types count as imports. Nothing here is a target; the table is for the eye, before and after a redesign. A second one has the lines
-of code room by room: what was a module of its own before there were rooms counts where its question is answered today, and what
-answers a question that nobody asked then stands apart.
+Lines are those of `src/penstock`: code is every line that is not blank, a comment line, or a docstring. Imports for types count as
+imports. Nothing here is a target; the table is for the eye, before and after a redesign. A second table has the lines of code room
+by room: a module from before there were rooms counts where its question is answered today, and code that answers a new question is
+listed separately.
 """
 
 from __future__ import annotations
@@ -46,13 +47,13 @@ _ROOMS = {
     "wires": ("transcript",),
 }
 _ROOM_OF = {module: room for room, modules in _ROOMS.items() for module in modules}
-"""Which room of today answers the question that a module or package of 2f883c6 answered."""
+"""The room of today that answers the question of a module or package of 2f883c6."""
 NEW = frozenset({"gateway", "relay", "hosts", "inspection", "scribe.queue", "cobol.graph"})
-"""Rooms whose question nobody asked at 2f883c6, and the two parts of old rooms of which that is true."""
+"""Rooms whose question did not exist at 2f883c6, and the two parts of old rooms for which that is true."""
 
 
 class Module(NamedTuple):
-    """One file, read."""
+    """One parsed file."""
 
     name: str
     tree: ast.Module
@@ -63,12 +64,12 @@ class Module(NamedTuple):
 
 
 def read_module(path: Path, root: Path) -> Module:
-    """Return a file with its lines sorted by what they are."""
+    """Return a file with its lines classified."""
     source = path.read_text(encoding="utf-8")
     tree = ast.parse(source)
     docstrings: set[int] = set()
     for node in ast.walk(tree):
-        # A string that stands alone documents what is before it: a module, a class, a function, an attribute.
+        # A bare string documents what precedes it: a module, a class, a function, an attribute.
         for statement in getattr(node, "body", []) if not isinstance(node, ast.Lambda | ast.IfExp) else []:
             if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Constant):
                 continue
@@ -88,7 +89,7 @@ def read_module(path: Path, root: Path) -> Module:
 
 
 def imports_of(module: Module, known: set[str]) -> set[str]:
-    """Return the modules of the package that a module imports, for types or not, at its head or later."""
+    """Return the modules of the package that a module imports, for types or not, at its top or later."""
     found: set[str] = set()
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Import):
@@ -129,7 +130,7 @@ def is_only_a_path(module: Module) -> bool:
 
 
 def room_of(module: Module) -> str:
-    """Return the room of today that answers a module's question, or the part of one that is new; "" for the front door."""
+    """Return the room of today that answers a module's question, or the new part of one; "" for the top level."""
     parts = module.name.split(".")[1:]
     if ".".join(parts[:2]) in NEW:
         return ".".join(parts[:2])
@@ -207,7 +208,7 @@ def _columns_of(root: Path) -> tuple[dict[str, str], dict[str, int]]:
 
 
 def _print_rooms(then: dict[str, int], now: dict[str, int]) -> None:
-    """Print the lines of code of each room, those that existed then first, each part with its sum."""
+    """Print the lines of code of each room, those that existed then first, each group with its sum."""
     for title, names in (("asked then", then.keys() - NEW), ("asked since", now.keys() - then.keys() | NEW)):
         print(f"\n{'lines of code of rooms whose question was ' + title:<60} {'then':>8} {'now':>8}")
         for name in sorted(names, key=lambda name: -now.get(name, 0)):
@@ -216,7 +217,7 @@ def _print_rooms(then: dict[str, int], now: dict[str, int]) -> None:
 
 
 def main() -> None:
-    """Print the tables, with a column for the revision that is named."""
+    """Print the tables, with a column for the given revision."""
     columns: dict[str, tuple[dict[str, str], dict[str, int]]] = {}
     if len(sys.argv) > 1:
         command = ["git", "archive", "--format=zip", sys.argv[1], PACKAGE]

@@ -28,7 +28,7 @@ from penstock.tools import TOOLS
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 HOME = PROJECT["urls"]["Homepage"]
-# The registry takes 100 characters, which the project's own sentence is below.
+# The registry accepts 100 characters; the project's own sentence is shorter.
 ABOUT = {"name": NAME, "version": PROJECT["version"], "description": PROJECT["description"]}
 REGISTRY_NAME = "io.github.penstock/penstock"
 _SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
@@ -45,7 +45,7 @@ sys.exit(main(["mcp", *sys.argv[1:]]))
 
 
 def build(folder: Path) -> None:
-    """Write all packages into a folder, which is emptied of older ones."""
+    """Write all packages into a folder, removing older ones."""
     for name in ("claude", "gemini", "opencode"):
         shutil.rmtree(folder / name, ignore_errors=True)
     _claude(folder / "claude")
@@ -180,11 +180,11 @@ VALIDATORS = {
     "gemini": (["gemini", "extensions", "validate"], "gemini"),
     "mcpb": (["mcpb", "validate"], "manifest.json"),
 }
-"""For each validator its command and what of the packages it is given, beneath their folder."""
+"""For each validator, its command and its arguments among the packages, below their folder."""
 
 
 def check(folder: Path) -> list[str]:
-    """Return what the validators that are installed have against the packages, in their own words."""
+    """Return the objections of the installed validators to the packages, in their own words."""
     against = []
     with tempfile.TemporaryDirectory() as home:
         (bundle,) = folder.glob("*.mcpb")
@@ -206,7 +206,7 @@ def check(folder: Path) -> list[str]:
 
 
 def main() -> int:
-    """Build, and check where that is asked for."""
+    """Build, and check if requested."""
     parser = argparse.ArgumentParser(description="Build the packages that other agents install.")
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "dist" / "packages")
     parser.add_argument("--check", action="store_true", help="ask the hosts' own validators")

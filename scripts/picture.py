@@ -1,4 +1,5 @@
-"""Draws docs/pictures/first-minutes.svg: a terminal in which the commands below were typed, by rich, from what they print.
+"""How is docs/pictures/first-minutes.svg drawn? A terminal in which the commands below were typed, rendered by rich from their
+output.
 
 scripts/docs --picture
 """
@@ -21,11 +22,11 @@ PICTURE = Path(__file__).parent.parent / "docs" / "pictures" / "first-minutes.sv
 WIDTH = 100
 LOG = "".join(f"10:{n // 60 % 60:02}:{n % 60:02} GET /items/{n} 200\n" for n in range(45_000))
 FAILURE = "POST /orders/88 500 no space left on device"
-SHOWN_LINES = 9  # of the output of one command; more is a wall
+SHOWN_LINES = 9  # of one command's output; more is a wall of text
 
 
 def main() -> None:
-    """Type, and draw."""
+    """Type the commands, and draw."""
     console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True, color_system="truecolor")
     with tempfile.TemporaryDirectory() as folder:
         prepare(Path(folder))
@@ -67,7 +68,7 @@ def prepare(folder: Path) -> None:
 
 
 def run(folder: str, command: str) -> str:
-    """Return what a command prints, errors included."""
+    """Return a command's output, errors included."""
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "PENSTOCK_STORE": f"{folder}/.store"}
     done = subprocess.run(
@@ -90,7 +91,7 @@ def newest_handle(folder: str) -> str:
 
 
 def typed(console: Console, folder: str, command: str, why: str) -> None:
-    """Show a command, why it is typed, and the beginning of what it prints."""
+    """Show a command, the reason for it, and the beginning of its output."""
     if why:
         console.print(Text(f"# {why}", style="bright_black"))
     console.print(Text.assemble(("$ ", "bold green"), (command, "bold")))

@@ -1,9 +1,10 @@
-"""The table of list prices, cut from genai-prices: models that are known by their names, and what their makers ask for tokens.
+"""Where does the table of list prices come from? It is cut from genai-prices: models that are known by name, and their makers'
+token prices.
 
     scripts/prices      runs it in an environment of its own, with the newest genai-prices
 
-Kept is what a request of text costs: input, output, cache; tiers, and prices that hold from a day or at some hours. Left out are
-providers that only serve the models of others, and what is asked for sound, images and searches.
+It keeps the prices of a text request: input, output, cache; tiers, and prices that apply from a day or at some hours. Left out are
+providers that only serve other makers' models, and prices for sound, images and searches.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ RATES = ("input_mtok", "output_mtok", "cache_read_mtok", "cache_write_mtok", "ca
 
 
 def pattern(clause: Any) -> str:
-    """A clause of genai-prices as one regular expression, for names in lower case."""
+    """A clause of genai-prices as one regular expression, for lower-case names."""
     (key, value), *_ = vars(clause).items()
     match key:
         case "or_":
@@ -36,7 +37,7 @@ def pattern(clause: Any) -> str:
 
 
 def rate(price: Any) -> Any:
-    """Dollars for a million tokens; where that grows with the request, `[base, [above so many tokens, dollars], …]`."""
+    """Dollars per million tokens; if that grows with the request, `[base, [above this many tokens, dollars], …]`."""
     if hasattr(price, "tiers"):
         return [number(price.base), *([tier.start, number(tier.price)] for tier in price.tiers)]
     return number(price)
@@ -47,15 +48,15 @@ def number(decimal: Any) -> float | int:
 
 
 def rates(price: Any, constraint: Any = None) -> dict[str, Any]:
-    """The rates of one price, and when it holds."""
+    """The rates of one price, and when it applies."""
     when = {key: value.isoformat() for key, value in vars(constraint).items()} if constraint is not None else {}
     return when | {key: rate(value) for key in RATES if (value := getattr(price, key)) is not None}
 
 
 def prices(model: Any) -> list[dict[str, Any]]:
-    """All prices of a model, of those that hold the last one counts; none where it is not sold by tokens in and out.
+    """All prices of a model, of which the last applicable one counts; empty if it is not sold by input and output tokens.
 
-    Such a model keeps its row: the next one whose name begins alike must not be taken for it.
+    Such a model keeps its row: otherwise the next one with the same beginning of its name would be taken for it.
     """
     listed = model.prices if isinstance(model.prices, list) else [model.prices]
     made = [rates(getattr(one, "prices", one), getattr(one, "constraint", None)) for one in listed]
@@ -78,7 +79,7 @@ def main() -> None:
         "license": licence.read_text(),
     }
     lines = [f"  {json.dumps(key)}: {json.dumps(value)},\n" for key, value in head.items()]
-    # A model a line: what a new cut changes is read as a diff.
+    # One model per line, so that changes are readable as a diff.
     blocks = [
         f"    [{json.dumps(name)}, {json.dumps(match)}, [\n"
         + ",\n".join(f"      {json.dumps(model)}" for model in models)

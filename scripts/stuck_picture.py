@@ -1,6 +1,6 @@
-"""Draws docs/pictures/stuck.svg: Claude Code brought to a halt by one flood, rescued, and gone on with.
+"""How is docs/pictures/stuck.svg drawn? Claude Code is brought to a halt by one flood, rescued, and resumed.
 
-scripts/docs --stuck-picture      (Claude Code as scripts/tools hosts has installed it, offline, in a home of its own)
+scripts/docs --stuck-picture      (Claude Code as installed by scripts/tools hosts, offline, in its own home folder)
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FILE = "~/.claude/projects/-home-you-project/"
 
 
 def main() -> None:
-    """Type, and draw."""
+    """Type the commands, and draw."""
     os.environ["PENSTOCK_TEST_HOSTS"] = "1"
     console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True, color_system="truecolor")
     with tempfile.TemporaryDirectory() as folder:
@@ -32,7 +32,7 @@ def main() -> None:
 
 
 def draw(console: Console, folder: Path) -> None:
-    """Get stuck, and out."""
+    """Get stuck, and recover."""
     machine = Machine("claude", folder)
     path = machine.get_stuck("flood")
     shown = f"{FILE}{path.name}"
