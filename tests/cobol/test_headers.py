@@ -6,10 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from penstock.chunk import plan
 from penstock.cobol import ScannedSource, scan
+from penstock.cobol.splicing import copied
 from penstock.outline import outline
 
-from .sources import fixed, one, program, verbs
+from .sources import fixed, names, one, program, verbs
 
 pytestmark = pytest.mark.proves("C-14")
 
@@ -94,6 +96,15 @@ def test_a_header_in_front_of_exit_alone_needs_no_perform() -> None:
         assert [verbs(one(source))] == [["DISPLAY", "EXIT", "GOBACK"]]
 
 
+def test_a_statement_of_a_database_is_no_header() -> None:
+    """FINISH alone ends a run unit of IDMS."""
+    idms = ("ENVIRONMENT DIVISION.", "IDMS-CONTROL SECTION.", "PROCEDURE DIVISION.")
+    body = ("MAIN.", "    IF TOTAL = 1 DISPLAY 'A' END-IF", "FINISH.", "LATER.", "    GOBACK.")
+    source = scan(fixed("IDENTIFICATION DIVISION.", "PROGRAM-ID. P.", *idms, *body))
+    assert names(one(source)) == ["MAIN", "LATER"]
+    assert "FINISH" in verbs(one(source))
+
+
 def test_a_label_that_cics_goes_to_is_a_paragraph() -> None:
     """HANDLE names it in parentheses."""
     handled = "    EXEC CICS HANDLE CONDITION NOTFND(LATER) ERROR ( FAILED ) END-EXEC."
@@ -126,6 +137,7 @@ def test_a_section_stands_behind_a_sentence_without_its_period() -> None:
         ("PERFORM", "READ-EXIT."),
         ("PERFORM MAIN THRU", "READ-EXIT."),
         ("PERFORM MAIN UNTIL", "COPIED-ITEM."),
+        ("PERFORM UNTIL", "COPIED-ITEM."),
         ("PERFORM READ-EXIT VARYING TOTAL FROM 1 BY 1 UNTIL", "COPIED-ITEM."),
         ("EXIT", "PROGRAM."),
         ("IF TOTAL = 1 NEXT", "SENTENCE."),
@@ -165,15 +177,18 @@ def test_an_operand_in_area_a_is_no_header(lines: tuple[str, ...]) -> None:
 
 def test_free_format_has_no_area_a() -> None:
     """A name in front is an operand there, and from a directive on."""
-    lines = ("PROCEDURE DIVISION.", "MAIN.", "    PERFORM LATER", "LATER.", "    GOBACK.")
-    free = "PROGRAM-ID. P.\n" + "\n".join(lines) + "\n"
-    source = scan(">>SOURCE FREE\n" + free)
-    assert found(source) == ["MAIN"]
-    assert assumed(source) == []
     head = fixed("IDENTIFICATION DIVISION.", "PROGRAM-ID. P.")
-    for directive, wanted in ((" >>SOURCE FREE", ["MAIN"]), (" >>SOURCE VARIABLE", ["MAIN", "LATER"])):
-        source = scan(head + f"      {directive}\n" + fixed(*lines))
+    body = ("PROCEDURE DIVISION.", "MAIN.", "    PERFORM LATER", "LATER.", "    GOBACK.")
+    free = "\n".join(body)
+    for text, wanted in (
+        (f">>SOURCE FREE\nPROGRAM-ID. P.\n{free}", ["MAIN"]),
+        (f"{head}       >>SOURCE FREE\n{free}", ["MAIN"]),
+        (f"{head}       >>SOURCE VARIABLE\n{fixed(*body)}", ["MAIN", "LATER"]),
+        (f">>SOURCE FREE\nPROGRAM-ID. P.\n>>SOURCE FIXED\n{fixed(*body)}", ["MAIN", "LATER"]),
+    ):
+        source = scan(text)
         assert found(source) == wanted
+        assert len(assumed(source)) == len(wanted) - 1
 
 
 def test_a_line_that_is_continued_is_no_header() -> None:
@@ -191,6 +206,20 @@ def test_names_are_those_of_the_whole_source() -> None:
     )
     assert found(source) == ["READ-IT", "READ-EXIT", "SHOWN"]
     assert assumed(source) == [(3, "READ-EXIT"), (5, "SHOWN")]
+
+
+def test_a_copybook_that_is_copied_with_other_names_keeps_its_headers() -> None:
+    """It is read anew, with its area A."""
+    book = scan(fixed(":P:-ONE.", "    MOVE 1 TO A", ":P:-EXIT.", "    EXIT."))
+    (unit,) = copied(book, ((("==:P:==", "==READ=="),),), ())
+    assert [part.name for part in unit.paragraphs] == ["READ-ONE", "READ-EXIT"]
+
+
+def test_a_chunk_begins_with_such_a_header() -> None:
+    """It parts a source as any other header does."""
+    steps = [f"    MOVE {number} TO TOTAL" for number in range(60)]
+    source = scan(program("MAIN.", "    PERFORM LATER.", *steps, "LATER.", *steps, "    GOBACK.", data=DATA))
+    assert [chunk.spans for chunk in plan(source, source_tokens=600).chunks] == [((1, 69),), ((70, 131),)]
 
 
 COMPLETE = ("IF TOTAL = 1 DISPLAY 'A' ELSE DISPLAY 'B' END-IF", "PERFORM P-1", "GO TO P-2", "STOP RUN")

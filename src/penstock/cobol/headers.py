@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .clauses import FIGURATIVE
 from .lexing import PERIOD
 from .reserved import is_reserved
-from .words import SENTENCES, TERMINATORS, vocabulary
+from .words import TERMINATORS, vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -107,7 +107,7 @@ class Unended:
         folded = self._folded
         line = folded.rfind("\n", max(begun, period - FAR), period) + 1 if self._areas else 0
         lone = LONE.match(folded, line) if line else None
-        if lone is None or lone.start("period") != period or bisect_right(self._areas, line) % 2 == 0:
+        if lone is None or bisect_right(self._areas, line) % 2 == 0:
             return None
         before = folded[max(begun, line - FAR) : line]
         return lone if is_header(lone, before, self._names) else None
@@ -128,7 +128,7 @@ def is_header(lone: re.Match[str], before: str, known: Callable[[], Names]) -> b
         known: Gives what the names of the source are; asked for what looks like a header alone.
     """
     name = lone["head"]
-    if is_reserved(name) or name in SENTENCES or not (words := before.split()) or not {"NOTE", "USE"}.isdisjoint(words):
+    if is_reserved(name) or not (words := before.split()) or not {"NOTE", "USE"}.isdisjoint(words):
         return False
     ended = _ENDED.search(" ".join(words[-12:]))
     is_ended = ended is not None and not (ended["named"] and is_reserved(words[-1]))
