@@ -1,7 +1,7 @@
-"""What other agents install Penstock as: a Claude Code plugin, a Gemini CLI extension, an opencode plugin, an MCP bundle, and
-the entry of the MCP registry that names it (H-6).
+"""As what do other agents install Penstock: a Claude Code plugin, a Gemini CLI extension, an opencode plugin, an MCP bundle, and
+the entry of the MCP registry that names it (H-6)?
 
-    scripts/packages [FOLDER] [--check]      (dist/packages by default; --check asks the hosts' own validators, where there are any)
+    scripts/packages [FOLDER] [--check]      (dist/packages by default; --check runs the hosts' own validators, if there are any)
 
 All but the bundle start the `penstock` that is on the PATH. The bundle holds the wheel, and needs nothing but the host's own uv.
 """

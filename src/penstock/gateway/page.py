@@ -193,7 +193,7 @@ def session_page(session: SeenSession, *, observes: bool) -> Callable[[], str]:
 
     Args:
         session: the session.
-        observes: whether the reported cuts only would have been made.
+        observes: whether reported cuts are hypothetical.
     """
     story = session.story()
     window = f"{words.number(session.window_tokens)} tokens" if session.window_tokens else words.UNKNOWN

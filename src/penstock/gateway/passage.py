@@ -61,7 +61,7 @@ class Passed:
     is_count: bool = False
     """Whether the request asked only for its number of tokens."""
     is_observed: bool = False
-    """Whether the request passed unchanged, so that the reported cuts only would have been made."""
+    """Whether the request passed unchanged, so that reported cuts are hypothetical."""
     model: str = ""
     session: str = ""
     """A digest of a history's owner and beginning; empty if the request was not parsed."""

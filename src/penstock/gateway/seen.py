@@ -291,7 +291,7 @@ class Seen:
     """What was done with all requests since the start.
 
     Args:
-        observes: whether nothing is changed, so that the reported cuts only would have been made.
+        observes: whether nothing is changed, so that reported cuts are hypothetical.
         telemetry: where each request is also reported; None for nowhere.
     """
 

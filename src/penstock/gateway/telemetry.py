@@ -32,7 +32,7 @@ class Telemetry:
     Args:
         meters: where metrics go; None for the process's own provider.
         tracers: where spans go; None likewise.
-        observes: whether nothing is changed, so that the reported cuts only would have been made.
+        observes: whether nothing is changed, so that reported cuts are hypothetical.
 
     Raises:
         CallerError: the API is not installed.

@@ -143,7 +143,7 @@ class Hooks:
 
 @dataclass(frozen=True, kw_only=True)
 class BaseUrl:
-    """Where a host is told the address of its model's API.
+    """Where a host's setting for the address of its model's API is.
 
     Attributes:
         file: The file.

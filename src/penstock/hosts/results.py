@@ -1,4 +1,5 @@
-"""How does a host report a finished call, and how is it told what its model sees instead: which record does each host fill in?
+"""How does a host report a finished call, and how is its model shown something else instead? Each host fills in the record defined
+here.
 
 A result is read as slots: the texts in it that a model is shown, each with its place. Law: a reply differs from the host's result
 only in these places, and where a list ends; what is not text (images, numbers, field names) stays. Leaves to others: how one host

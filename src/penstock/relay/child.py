@@ -93,8 +93,8 @@ def start(command: Sequence[str], environment: Mapping[str, str] | None = None) 
     if sys.platform == "win32":
         process = subprocess.Popen(command, stdin=pipe, stdout=pipe, bufsize=0, env=environment)
         return _child(process, None)
-    # The new process also holds the watch's pipe until it becomes the program; by then it is in the group. So the watch sees the
-    # end of this process only when the program is there to be killed, whenever this process dies.
+    # The new process also holds the watch's pipe until it becomes the program; by then it is in the group. So whenever this process
+    # dies, the watch sees its end only when the program can be killed.
     watch = _Watch()
     try:
         process = subprocess.Popen(

@@ -49,7 +49,7 @@ def found(environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def head(file: SessionFile) -> Head:
-    """Return a session's metadata from its first record: neither folder nor version."""
+    """Return a session's metadata from its first record, which gives neither folder nor version."""
     own = header(file)
     return Head(string(own.get("sessionId")), started=string(own.get("startTime")))
 
