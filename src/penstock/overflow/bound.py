@@ -1,8 +1,8 @@
 """What are the numbers of a refusal worth together? `Bound`, and the check that every number must pass.
 
-Law: a number is right or absent. A request that would fit was misread, and parts that do not make their total count two things:
-`checked` drops them, wherever they come from (a sentence, fields beside it, a rule of the user's). Keeps out: how a text is read
-(`numbers`).
+Law: a number is right or absent. A request that would fit was misread, and parts that do not add up to their total count two
+different things: `checked` drops them, wherever they come from (a sentence, accompanying fields, a user's rule). Leaves to others:
+how a text is read (`numbers`).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ LIMIT: Final = "limit"
 INPUT: Final = "input"
 """The role of a number that counts instructions, messages and tools together."""
 PART: Final = "part"
-"""The role of a number that counts a part of the input: so many in the messages, so many in the functions."""
+"""The role of a number that counts part of the input: so many in the messages, so many in the functions."""
 OUTPUT: Final = "output"
-"""The role of a number that counts the reply that is asked for."""
+"""The role of a number that counts the requested reply."""
 TOTAL: Final = "total"
 """The role of a number that counts input and reply together."""
 EXCESS: Final = "excess"
@@ -28,11 +28,11 @@ EXCESS: Final = "excess"
 SMALLEST_LIMIT = 16
 """The smallest number that is taken for a limit: smaller ones count images, items or attempts."""
 LARGEST = 10**10
-"""The largest number that is taken for a count; where one is larger, no number of that text is believed."""
+"""The largest number that is taken for a count; if one is larger, no number of that text is believed."""
 
 
 class Bound(NamedTuple):
-    """The numbers of one refusal, each None where it does not say; the fields are those of `Overflow`."""
+    """The numbers of one refusal, each None if it is not stated; the fields are those of `Overflow`."""
 
     limit: int | None = None
     input: int | None = None
@@ -56,33 +56,33 @@ class Bound(NamedTuple):
 
     @property
     def proven(self) -> bool:
-        """Whether the numbers alone show that a request was above a limit: `checked` leaves no such pair that does not."""
+        """Whether the numbers alone prove that a request exceeded a limit; `checked` leaves no other pairs."""
         return self.limit is not None and self.requested
 
     @property
     def largest_input(self) -> int | None:
-        """The input, as stated, else what the total leaves beside the reply; None where neither is known."""
+        """The input as stated, else what the total leaves without the reply; None if neither is known."""
         if self.input is None and self.total is not None and self.output is not None:
             return max(0, self.total - self.output)
         return self.input
 
 
 def checked(numbers: Bound) -> Bound:
-    """Return the numbers that could have been refused: the request must be above the limit, and parts must make their total.
+    """Return the numbers that could have been refused: the request must exceed the limit, and parts must add up to their total.
 
     Args:
-        numbers: limit, input, output, total and excess as a text, a body's fields or a user's rule state them.
+        numbers: limit, input, output, total and excess as stated by a text, a body's fields or a user's rule.
 
     Returns:
-        The same, with the excess worked out where it is not stated. No numbers at all where the request would fit, since then it
-        is not known which of them was misread; only the limit where a stated excess contradicts the rest.
+        The same numbers, with the excess computed if it is not stated. No numbers at all if the request would fit, since it is
+        unknown which of them was misread; only the limit if a stated excess contradicts the rest.
     """
     limit, given, output, total, excess, bound, unit = numbers
     if any(value is not None and value > LARGEST for value in (limit, given, output, total, excess)):
         return Bound()
     if limit is not None and limit < SMALLEST_LIMIT:
         limit = None
-    # "between 1 and 8192": so little alone was never refused.
+    # "between 1 and 8192": a request that small was never refused.
     if given is not None and given < SMALLEST_LIMIT and output is None and total is None:
         given = None
     # An estimate need not add up: "about 212745 tokens (122163 of text input, …)".
@@ -103,8 +103,8 @@ def checked(numbers: Bound) -> Bound:
 
 # ── fields ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-# Fields that servers send beside their sentence, by name: llama.cpp's `n_ctx` and `n_prompt_tokens`, and the snake and camel case
-# of the others in lower case. `max_tokens` is the reply here; as a limit it would be a guess.
+# Fields that servers send along with their sentence, by name: llama.cpp's `n_ctx` and `n_prompt_tokens`, and the others' names in
+# snake and camel case, lower-cased. `max_tokens` is the reply here; as a limit it would be a guess.
 _LIMIT_FIELDS = """
 n_ctx n_ctx_slot context_length max_context_length context_window max_context_tokens max_model_len context_size context_limit
 max_input_tokens maxinputtokens max_prompt_tokens token_limit max_allowed_tokens contextlength max_tokens_allowed contextwindow
@@ -129,14 +129,14 @@ _FIELDS: dict[str, str] = {
 
 
 def with_fields(numbers: Bound, fields: Mapping[str, int]) -> Bound:
-    """Return the numbers with what the sentence left open, from fields of the same body that say it by their name.
+    """Return the numbers, completed from fields of the same body whose names say what they are.
 
     Args:
         numbers: what the sentence states; it is never overruled.
-        fields: whole numbers by the name of their field, in lower case.
+        fields: whole numbers by their field names, in lower case.
 
     Returns:
-        The merged numbers where they hold together, else those of the sentence alone. Fields have no unit: a sentence that counts
+        The merged numbers if they are consistent, else those of the sentence alone. Fields have no unit: a sentence that counts
         characters takes nothing from them.
     """
     roles: dict[str, set[int]] = {}
@@ -149,7 +149,7 @@ def with_fields(numbers: Bound, fields: Mapping[str, int]) -> Bound:
     given = numbers.input if numbers.input is not None else _only(roles.get(INPUT, ()))
     total = numbers.total if numbers.total is not None or given is not None else _only(roles.get(TOTAL, ()))
     output = numbers.output
-    # The reply counts only where the input alone would fit: a body may echo `max_tokens` beside an overflow of the input.
+    # The reply counts only if the input alone would fit: a body may echo `max_tokens` next to an overflow of the input.
     if output is None and limit is not None and given is not None and given <= limit:
         output = _only(roles.get(OUTPUT, ()))
     merged = checked(numbers._replace(limit=limit, input=given, output=output, total=total))
@@ -157,6 +157,6 @@ def with_fields(numbers: Bound, fields: Mapping[str, int]) -> Bound:
 
 
 def _only(values: Iterable[int]) -> int | None:
-    """Return the one value that all of these fields have, None where they differ or there is none."""
+    """Return the one value that all of these fields have, None if they differ or there is none."""
     different = set(values)
     return different.pop() if len(different) == 1 else None

@@ -6,14 +6,14 @@
 4. sentences that say overflow (`OVERFLOWS`);
 5. everything else (`OTHERS`, `CODES`), at last by the HTTP status (`STATUSES`).
 
-The order is the algorithm: the same words mean different things, and the more specific reading goes first. "string too long"
-comes under LiteLLM's ContextWindowExceededError, and is a field; "Too many tokens, please wait" is a rate limit, and only without
-the waiting an overflow; "too large" is bytes where bytes are counted.
+The order is the algorithm: the same words mean different things, and the more specific reading comes first. "string too long"
+appears under LiteLLM's ContextWindowExceededError, and is about a field; "Too many tokens, please wait" is a rate limit, and an
+overflow only without the waiting; "too large" means bytes where bytes are counted.
 
-All patterns read text that `walk.flatten` made: lower case, on one line. The gaps between their words are bounded
-(`[^.;]{0,60}`), so that no text makes one slow. The words come from providers' documentation, sources and issues;
-tests/overflow/samples.py holds the sentences, with labels. Law: what is no overflow is never called one. Keeps out: where the
-words stood (`walk`), which numbers they hold (`numbers`), and how the tables are asked (`verdict`).
+All patterns read text that `walk.flatten` produced: lower case, on one line. The gaps between their words are bounded
+(`[^.;]{0,60}`), so that no text makes them slow. The words come from providers' documentation, sources and issues;
+tests/overflow/samples.py holds the sentences, with labels. Law: what is not an overflow is never called one. Leaves to others:
+where the words were (`walk`), which numbers they hold (`numbers`), and how the tables are used (`verdict`).
 """
 
 from __future__ import annotations
@@ -46,22 +46,22 @@ RECOVERIES: Final[dict[str, str]] = {
     "output_stopped": "continue_answer",
     "unknown": "none",
 }
-"""Every kind that `diagnose` names, and the cure that it has by default; docs/overflow.md says what each one is."""
+"""Every kind that `diagnose` names, with its default cure; docs/overflow.md explains each one."""
 
 
 class Sentence(NamedTuple):
     """Words that mean one kind of refusal."""
 
     kind: str
-    """What a text means that matches: a key of `RECOVERIES`, or `context` for overflows, whose kind the numbers decide."""
+    """What a matching text means: a key of `RECOVERIES`, or `context` for overflows, whose kind the numbers decide."""
     cues: tuple[str, ...]
-    """Substrings of which one must be there, if there are any: a look of microseconds that saves most texts the pattern."""
+    """Substrings of which one must be present, if there are any: a check of microseconds that spares most texts the pattern."""
     pattern: str
     """The regular expression that decides, searched in flattened text."""
     recovery: str | None = None
-    """The cure, where it is another than the kind's own."""
+    """The cure, if it differs from the kind's own."""
     unless: str | None = None
-    """A regular expression that takes the meaning away again: the words that turn this sentence into another kind's."""
+    """A regular expression that cancels the meaning: the words that turn this sentence into another kind's."""
     within_chars: int | None = None
     """How much of a text's head and of its tail is searched; None for all of it."""
 
@@ -70,7 +70,7 @@ class Sentence(NamedTuple):
 _MAX_TOKENS = (
     r"[`'\"]?max[_ ]?(?:(?:completion|new|output|gen)[_ ]?)?(?:tokens?|(?<=_)len(?:gth)?)(?:_to_sample|count)?[`'\"]?"
 )
-# What holds a request: the context, under the names that it has.
+# What holds a request: the context, under its various names.
 _CONTEXT = (
     r"(?:context(?: of)?[ _-]?(?:length|window|size|limit|budget|capacity)|n_ctx|max_model_len|max_num_tokens|"
     r"model'?s? (?:max\w* )?"
@@ -88,7 +88,7 @@ _GIVEN = (
     r"(?:prompts?|inputs?|messages?|requests?|query|queries|conversation|chat history|history|tokens?|token count|"
     r"sequence|documents?|system prompt|context)"
 )
-# "the input and max_tokens": both count, so that the sentence is an overflow and no cap on the reply.
+# "the input and max_tokens": both count, so the sentence is an overflow and not a cap on the reply.
 _JOINED = (
     rf"(?:input|prompt|messages?|context)\w*[`'\"]*[^.;]{{0,40}}(?:\+|\band\b|\bplus\b)[^.;]{{0,30}}(?:{_MAX_TOKENS}|"
     rf"output|completion|prediction|new tokens)"
@@ -106,9 +106,9 @@ TOOL: Final = Sentence(
     r"result|output of)\b[^.]{0,60}"
     r"(?:exceed|too (?:large|long)|larger than)",
 )
-"""A tool of ours or of a host that refuses: "read_file: …", "File content (29375 tokens) exceeds …".
+"""A refusal by a tool of ours or of a host: "read_file: …", "File content (29375 tokens) exceeds …".
 
-Looked for only where no HTTP status and no code says that a provider spoke: tools count tokens in the same words.
+Checked only if no HTTP status and no code shows that a provider spoke: tools count tokens in the same words.
 """
 
 SUBJECTS: Final[tuple[Sentence, ...]] = (
@@ -130,7 +130,7 @@ SUBJECTS: Final[tuple[Sentence, ...]] = (
         r"unavailable|need)|(?:1m context|context beta)[^.]{0,60}(?:require|not (?:yet )?(?:available|"
         r"enabled|included|supported)|upgrade)",
     ),
-    # What one image is worth in tokens, and may be: no text is too long.
+    # How many tokens one image may cost: no text is too long.
     Sentence(
         "image_limit",
         ("image",),
@@ -145,7 +145,7 @@ SUBJECTS: Final[tuple[Sentence, ...]] = (
         r"logit[_ ]bias[`'\"]?:? (?:tokens?|keys?|values?|maximum|must|should|contains?|has|is)\b",
         unless=_CONTEXT,
     ),
-    # "Reduzca max_tokens a 4096": other languages' way to cap the reply, where they speak of no context.
+    # "Reduzca max_tokens a 4096": how other languages cap the reply, unless they mention a context.
     Sentence(
         "output_cap",
         ("max",),
@@ -153,8 +153,8 @@ SUBJECTS: Final[tuple[Sentence, ...]] = (
         rf"max_\w*tokens[`'\"]?[를을を]?[^.;。\d]{{0,4}}(?:\d[^.;。]{{0,12}})?{languages.LOWERED}",
         unless=rf"{languages.CONTEXT}|{_CONTEXT}|{languages.GIVEN}[^.;。]{{0,40}}{languages.EXCEEDS}",
     ),
-    # Before the overflows, since images have sizes and maxima too. "Total tokens of image and text exceed …" (Volcengine) is an
-    # overflow all the same.
+    # Before the overflows, since images have sizes and maxima too. "Total tokens of image and text exceed …" (Volcengine) is
+    # still an overflow.
     Sentence(
         "image_limit",
         ("image", "media", "picture", "photo"),
@@ -173,7 +173,7 @@ SUBJECTS: Final[tuple[Sentence, ...]] = (
         r"budget_tokens|(?:thinking|reasoning) budget|max\w*[^.;]{0,20} \d+ (?:thinking|reasoning) tokens",
         unless=rf"{_GIVEN}[^.]{{0,60}}{_TOO}[^.]{{0,60}}{_CONTEXT}",
     ),
-    # An answer that ended, no request that was refused: "could not finish the message because max_tokens … was reached".
+    # An answer that ended, not a request that was refused: "could not finish the message because max_tokens … was reached".
     Sentence(
         "output_stopped",
         ("reached", "hit", "truncat", "stopped", "cut off", "incomplete"),
@@ -199,7 +199,7 @@ SUBJECTS: Final[tuple[Sentence, ...]] = (
         r"malformed input request: #/(?!prompt|inputtext|messages)[\w/]+: expected maxlength",
         "shrink_field",
     ),
-    # Too many items cannot be cut by us: which tool to leave out is the caller's choice.
+    # We cannot cut too many items: which tool to leave out is the caller's choice.
     Sentence(
         "field_length",
         ("array", "list", "maxitems", "too many tools", "tools"),
@@ -208,7 +208,7 @@ SUBJECTS: Final[tuple[Sentence, ...]] = (
         r"too many (?:tools|functions|stop sequences)|(?:maximum|at most|up to|more than) \d+ (?:tools|functions|stop sequences)",
         "fix_request",
     ),
-    # Too small for a cache: two counts and a limit, and the opposite of an overflow.
+    # Too small for a cache: two counts and a limit, but the opposite of an overflow.
     Sentence(
         "bad_request",
         ("cache", "cached"),
@@ -247,7 +247,7 @@ SUBJECTS: Final[tuple[Sentence, ...]] = (
         unless=rf"{_GIVEN}[^.]{{0,60}}{_TOO}[^.]{{0,60}}{_CONTEXT}",
     ),
 )
-"""Sentences that say themselves what is too long, too many or broken; they outrank codes, which refusals of other kinds share."""
+"""Sentences that say themselves what is too long, too many or broken; they outrank codes, which several kinds of refusal share."""
 
 OUTPUT_CAP: Final = Sentence(
     "output_cap",
@@ -275,9 +275,9 @@ OUTPUT_CAP: Final = Sentence(
     rf"{_MAX_TOKENS}[^.;]{{0,30}}(?:exceed\w*|{languages.EXCEEDS})[^.;]{{0,40}}(?:context|{languages.CONTEXT})|"
     rf"(?:output|completion)[^.;]{{0,40}}exceed\w*[^.;]{{0,40}}context",
 )
-"""The reply alone is asked too long, and the history is innocent; a sentence that counts the input too is none of these.
+"""Only the requested reply is too long, and the history is not at fault; a sentence that counts the input too is not among these.
 
-"got -37" is vLLM's way to say that the input leaves the reply less than nothing: an overflow.
+"got -37" is vLLM's way to say that the input leaves less than nothing for the reply: an overflow.
 """
 
 # Codes and types as providers write them (`context_length_exceeded`, `ContextWindowExceededError`, `prompt_tokens_exceeded`); the
@@ -289,14 +289,14 @@ OVERFLOW_CODES: Final = (
     r"characters)_?too_?(?:long|many)|max_context|input_length_exceed|"
     r"prompt_length_exceed|model_context_window|max_prompt_tokens|out_?of_?context"
 )
-"""Codes, types and names of exceptions that say overflow, as a regular expression over the codes of an error in lower case."""
+"""Codes, types and names of exceptions that say overflow, as a regular expression over an error's lower-cased codes."""
 NO_MODEL_CODES: Final = r"(?:model|deployment)_?not_?found|no_?such_?model|unknown_?model|invalid_?model\b"
-"""Codes that say that the model is not there: such an error is no refusal of a request, and may still mention a window."""
+"""Codes that say that the model does not exist: such an error refuses no request, but may still mention a window."""
 OVERFLOW_NAMES: Final = (
     r"context_?overflow(?:error|exception)\b|"
     r"context_?(?:window|length|size|limit)_?(?:limit_?)?(?:exceeded|overflow(?:ed)?)(?:error|exception)?\b"
 )
-"""Names of exceptions that say overflow where they stand in a text: stricter than the codes, since a text also talks."""
+"""Names of exceptions that say overflow within a text: stricter than the codes, since a text may only talk about them."""
 
 # Words of a pace: so much in a minute or day, too many at once, wait.
 _TEMPO = (
@@ -339,7 +339,7 @@ WAITING: Final[tuple[Sentence, ...]] = (
         rf"(?:request|prompt|message)s? (?:is |was )?too large[^\n]{{0,200}}(?:{_TEMPO})|(?:{_TEMPO})[^\n]{{0,200}}(?:request|"
         rf"prompt) (?:is |was )?too large",
     ),
-    # A limit that says when it ends, or that is one of hours, days or a week, is waited out whatever it is called: "You've hit your
+    # A limit that says when it ends, or that covers hours, days or a week, is waited out whatever it is called: "You've hit your
     # limit · resets 1:30am", "usage limit … try again at 8:15 PM", "exhausted your daily quota". A month or money is not.
     Sentence(
         "rate_limit",
@@ -410,7 +410,7 @@ OVERFLOWS: Final[tuple[Sentence, ...]] = (
         rf"{_CONTEXT} (?:\(?\d[^.;]{{0,20}})?(?:is|was) (?:smaller|less|shorter|lower) than",
         unless=r"internal error|fail(?:ed|ure) to (?:compute|validate|determine|load)|too small \(|is not configured|not set",
     ),
-    # A maximum with its number, as in "maximum context length is 4096 tokens". Of the reply's tokens or per minute it is another
+    # A maximum with its number, as in "maximum context length is 4096 tokens". For the reply's tokens or per minute it is another
     # refusal; "must be at least" is the opposite.
     Sentence(
         "context",
@@ -429,7 +429,7 @@ OVERFLOWS: Final[tuple[Sentence, ...]] = (
     ),
     # Google's own servers, through proxies: "Cannot truncate to 89998, required 355220".
     Sentence("context", ("truncate",), r"cannot truncate (?:the \w+ )?to \d+[^.;]{0,20}\brequire[sd]? \d"),
-    # "prompt is too long" and its kin without a number; of a URL or a header it is something else.
+    # "prompt is too long" and its kin without a number; about a URL or a header it is something else.
     Sentence(
         "context",
         ("too", "long", "fit"),
@@ -442,9 +442,9 @@ OVERFLOWS: Final[tuple[Sentence, ...]] = (
         unless=r"too many tokens in the (?:output|completion)|fields? too long|header|url|uri|"
         r"(?:audio|voice|video|speech)\b[^.;]{0,40}\d s",
     ),
-    # All that MiniMax says, as an error's whole text.
+    # Everything that MiniMax says, as an error's whole text.
     Sentence("context", ("token limit",), r"^(?:invalid params, )?token limit(?: \(\d{1,6}\))?$"),
-    # The advice alone tells.
+    # Only the advice shows it.
     Sentence(
         "context",
         ("reduce", "shorten", "decrease", "trim", "shorter"),
@@ -485,7 +485,7 @@ OVERFLOWS: Final[tuple[Sentence, ...]] = (
 """Sentences that say that a request is larger than its context; one is enough. Ask through `says_overflow`."""
 
 NAMES_ITS_INPUT: Final = r"^inputs? \(\d+ tokens\) is too large to process|输入(?:内容)?(?:超长|过长)"
-"""Sentences that say overflow even behind a server's error: they name the input and nothing else that could be too long."""
+"""Sentences that say overflow even with a server error: they name the input and nothing else that could be too long."""
 
 _FOREIGN_OVERFLOW = Sentence(
     "context", languages.CUES, languages.TOO_LARGE, unless=languages.NO_REQUEST, within_chars=languages.WITHIN_CHARS
@@ -495,7 +495,7 @@ FOREIGN: Final = (
     Sentence("rate_limit", (), languages.PACE, within_chars=languages.WITHIN_CHARS),
     Sentence("quota", (), languages.PLAN, within_chars=languages.WITHIN_CHARS),
 )
-"""What outranks an overflow in languages other than English; never one in English, which may quote a prompt in any language."""
+"""What outranks an overflow in languages other than English; never an English one, which may quote a prompt in any language."""
 
 PAYLOAD: Final = Sentence(
     "payload_too_large",
@@ -507,13 +507,13 @@ PAYLOAD: Final = Sentence(
     r"exceeds? (?:the )?(?:max\w* |allowed )*(?:size|payload|body)|\d ?(?:bytes|[kmg]i?b)\b[^.]{0,30}(?:exceed|"
     r"limit|max|larger|over)|(?:exceed|limit|max|larger than)[^.]{0,40}\d ?(?:bytes|[kmg]i?b)\b|received message larger than max",
 )
-"""The body is too many bytes, which no count of tokens cures: 413, nginx, gRPC, Google's 20 MB."""
+"""The body has too many bytes, which no count of tokens cures: 413, nginx, gRPC, Google's 20 MB."""
 _BYTES = r"\d ?(?:bytes|[kmg]i?b)\b|megabytes|kilobytes"
 
 _COUNTS = (
     r"tok(?:en)?s?\b|context|トークン|上下文|输入|(?:text|prompts?|inputs?|messages?)\b[^.]{0,40}\d+ char(?:acter)?s"
 )
-# A token that opens a door is none that is counted: "access token too long" is about a key.
+# A token that grants access is not one that is counted: "access token too long" is about a key.
 _CREDENTIAL = r"(?:access|auth\w*|api|bearer|session|refresh|security|id|csrf) token"
 
 OTHERS: Final[tuple[Sentence, ...]] = (
@@ -545,10 +545,10 @@ OTHERS: Final[tuple[Sentence, ...]] = (
         r"upstream (?:error|connect|connection)|internalserverexception",
     ),
 )
-"""Sentences of every other kind, asked when nothing above has spoken."""
+"""Sentences of every other kind, tried if nothing above matched."""
 
-# The order counts: `too_long$` names a list only because `string_too_long` was tried before it, and `invalid` stands in almost
-# every code of OpenAI ("invalid_request_error"), so that it comes last.
+# The order counts: `too_long$` means a list only because `string_too_long` was tried before it, and `invalid` is in almost every
+# code of OpenAI ("invalid_request_error"), so it comes last.
 CODES: Final[tuple[tuple[str, str, str | None], ...]] = (
     ("field_length", r"string_above_max_length|string_too_long", "shrink_field"),
     ("field_length", r"array_above_max_length|too_long$", "fix_request"),
@@ -573,9 +573,9 @@ CODES: Final[tuple[tuple[str, str, str | None], ...]] = (
     ("server_error", r"server_?error|internal_?(?:server)?_?error|api_error$|internalserver", None),
     ("bad_request", r"bad_?request|invalid|validation|not_?found|unprocessable", None),
 )
-"""Kinds by a code, a type or the name of an exception, where no sentence decided."""
+"""Kinds by a code, a type or the name of an exception, if no sentence decided."""
 
-# From the particular to the range: the first row that holds a status counts.
+# From specific statuses to ranges: the first row that holds a status counts.
 STATUSES: Final[tuple[tuple[int, int, str], ...]] = (
     (401, 401, "auth"),
     (403, 403, "auth"),
@@ -585,7 +585,7 @@ STATUSES: Final[tuple[tuple[int, int, str], ...]] = (
     (400, 499, "bad_request"),
     (500, 599, "server_error"),
 )
-"""What an HTTP status alone means: first and last status, kind. 402, 429 and 529 speak among `WAITING`, before other words."""
+"""What an HTTP status alone means: first and last status, kind. 402, 429 and 529 are handled with `WAITING`, before other words."""
 STOPS: Final = {
     "length": "output_stopped",
     "max_tokens": "output_stopped",
@@ -596,11 +596,11 @@ STOPS: Final = {
     "safety": "content_policy",
     "refusal": "content_policy",
 }
-"""What the reason means for which an answer stopped, as wires write it; reasons of a good end are not here."""
+"""What the reason for which an answer stopped means, as wires write it; reasons of a normal end are not listed."""
 
 
 def says(sentence: Sentence, text: str) -> bool:
-    """Whether a flattened text is this sentence: a cue is there, the pattern is, and nothing takes the meaning away again."""
+    """Whether a flattened text is this sentence: it has a cue and matches the pattern, and nothing cancels the meaning."""
     if sentence.cues and not any(cue in text for cue in sentence.cues):
         return False
     if (near := sentence.within_chars) is not None and len(text) > 2 * near:
@@ -613,8 +613,8 @@ def says(sentence: Sentence, text: str) -> bool:
 def says_counts(text: str) -> bool:
     """Whether a flattened text speaks of tokens or characters of a request, and not of a key called token.
 
-    Where its numbers alone prove an overflow, such a text needs no sentence that is known: that is how wordings are read that
-    nobody has collected.
+    If its numbers alone prove an overflow, such a text needs no known sentence: that is how wordings are read that nobody has
+    collected.
     """
     return compiled(_COUNTS).search(text) is not None and compiled(_CREDENTIAL).search(text) is None
 
@@ -637,5 +637,5 @@ def says_overflow(text: str, *, in_english: bool = False) -> bool:
 
 @cache
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Return a pattern compiled, each only once, when it is first needed: all of them at import would cost some 50 ms."""
+    """Return a compiled pattern, compiled once and only when first needed: all of them at import would cost some 50 ms."""
     return re.compile(pattern)

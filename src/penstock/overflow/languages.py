@@ -1,9 +1,9 @@
-"""In which words do servers refuse in other languages than English? One sentence for all of them, made of their nouns and verbs.
+"""In which words do servers refuse in languages other than English? One sentence for all of them, made of their nouns and verbs.
 
-Gateways, proxies and servers of companies word their refusals for their users: in Chinese, French, German, Japanese, Korean,
-Portuguese, Russian and Spanish. What is sent, what holds it, and what is said of the two have few words in each language, and stand
-in any order. Law: as in `kinds`; a pace, a plan, a file, an image, a name or a reply that is too large is none of these. Keeps out:
-numbers (`number_words`), whose nouns stand here too.
+Gateways, proxies and company servers word their refusals for their users: in Chinese, French, German, Japanese, Korean, Portuguese,
+Russian and Spanish. What is sent, what holds it, and what is said of the two have few words in each language, in any order. Law: as
+in `kinds`; a pace, a plan, a file, an image, a name or a reply that is too large is not among these. Leaves to others: numbers
+(`number_words`), although their nouns are here too.
 """
 
 from __future__ import annotations
@@ -11,41 +11,41 @@ from __future__ import annotations
 from typing import Final
 
 LETTER: Final = r"[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
-"""A letter, digit or underscore of a name that holds digits: they may touch what Chinese, Japanese and Korean are written in."""
+"""A letter, digit or underscore of a name that holds digits: digits may touch Chinese, Japanese and Korean text."""
 OF: Final = r"von|sur|de|из"
-"""Between what was sent and how much of it fits."""
+"""What comes between the amount sent and the amount that fits, as a regular expression."""
 BY: Final = (
     r"\bum|(?:dépass|excèd)\w+ de|(?:super|exced|rebas|sobrepas|ultrapass)\w*[^.;:\d]{0,40}?\b(?:por|en|em)|"
     r"превы[сш]\w+[^.;:\d]{0,40}? на"
 )
 """Before a number that says by how much a limit is exceeded, as a regular expression."""
 WITH: Final = r"(?<![a-z])(?:mit|avec|con|com)\b"
-"""Before a number that something has."""
+"""What comes before a number that something has, as a regular expression."""
 HAS: Final = (
     r"s?(?:の|的|'s)? ?(?:トークン数?|tokens?(?:数量?|zahl|anzahl)?|长度|長さ|の長さ|길이)?"
     r" ?(?:は|が|共?有?|为|是|ist|hat|enthält|enthalten|"
     r"benötigt|a|est|fait|contient|compte|tiene|contiene|es|tem|contém|é|содержит)?"
 )
-"""What may stand between a request and its size, as a regular expression."""
+"""What may come between a request and its size, as a regular expression."""
 AT_MOST: Final = (
     r"以下|以内|まで|이하|까지|oder weniger|au (?:plus|maximum)|como máximo|o menos|no máximo|или меньше|"
     r"erlaubt|zulässig|autorisés?|permitid[oa]s?|допустимо|許可|允许"
 )
-"""Behind a number that is a limit, as a regular expression."""
+"""What comes after a number that is a limit, as a regular expression."""
 SHORTEN: Final = (
     r"(?:kürz\w+|reduzier\w+)[^.;\d]*\bauf|(?:rédui\w+|raccourci\w+)[^.;\d]*\bà|(?:reduzca|reduce|acorte|reduza|encurte)[^.;\d]*\b(?:a|para)|"
     r"(?:сократите|уменьшите)[^.;\d]*\bдо|(?:缩短|减少|控制)(?:到|至|在)"
 )
-"""Before a number to which a request is to be shortened, as a regular expression."""
+"""What comes before a number to which a request is to be shortened, as a regular expression."""
 NAME: Final = (
     r"(?:port|ticket|anfrage|nachricht|fehler|nr\.?|requête|demande|erreur|n°|solicitud|mensaje|petición|pedido|nº|запрос|номер|№|"
     r"编号|请求(?:编号|id)?|错误码?|番号|リクエスト(?:番号|id)?|エラー|요청 ?번호|번호)"
 )
-"""What a number without a unit names and does not count, as a regular expression."""
+"""What a number without a unit names but does not count, as a regular expression."""
 MODEL: Final = r"(?:modell|modèle|modelo|fenster|fenêtre|ventana|janela)"
 """Names of what has a limit, as a regular expression."""
 
-# Stems, since their endings bend; those that could begin another word end at a boundary.
+# Stems, because of inflected endings; those that could begin another word end at a boundary.
 CONTEXT: Final = r"(?:kontext\w*|context[oe]\b|контекст\w*|コンテキスト|コンテクスト|컨텍스트|문맥|上下文)"
 """Names of the context, as a regular expression."""
 _TOKENS: Final = r"(?:(?<![a-z])(?:tokens?(?:an)?(?:zahl|limit|grenze)?|jetons?)(?![a-z])|токен\w*|トークン|토큰|令牌)"
@@ -87,7 +87,7 @@ ABOVE: Final = (
     r"excèdent|excède|excedem|ultrapassam?|превышае?ют|превышает|超过了?|超出了?)"
     rf"[^.,:;\d。，]{{0,30}}?(?:{LIMIT}|{CONTEXT}|limit|{_LENGTH}|\d)"
 )
-"""Verbs behind a number that say that it is above what they name next, as a regular expression."""
+"""Verbs after a number that say that it exceeds what they name next, as a regular expression."""
 
 CUES: Final = (
     "demasiad",
@@ -148,15 +148,15 @@ CUES: Final = (
     "短",
     "hasta",
 )
-"""Substrings of which one stands in every sentence about something too large."""
+"""Substrings of which every sentence about something too large contains one."""
 WITHIN_CHARS: Final = 1_000
-"""How much of the head and of the tail of a text these patterns search, which cost some 15 microseconds a letter."""
+"""How much of the head and of the tail of a text these patterns search, as they cost some 15 microseconds a letter."""
 
 _GAP: Final = r"(?:[^.;。]|\.(?=\d)){0,60}?"
 
 
 def _either(one: str, other: str) -> str:
-    """Return a pattern of two that stand in one sentence, in either order."""
+    """Return a pattern for two patterns in one sentence, in either order."""
     return rf"{one}{_GAP}{other}|{other}{_GAP}{one}"
 
 
@@ -185,7 +185,7 @@ TOO_HIGH: Final = rf"(?:{_TOO_LONG}|zu hoch|(?:muy|muito) alto|trop élevé|сл
 """What is said of a parameter that is too large, as a regular expression."""
 _CAPPED: Final = _either(_REPLY, rf"(?:{EXCEEDS}|{LIMIT}|{TOO_HIGH})")
 REPLY_CAP: Final = rf"^(?!.*{CONTEXT}).*?(?:{_CAPPED})"
-"""Sentences about a reply that is asked too long, as a regular expression."""
+"""Sentences about a requested reply that is too long, as a regular expression."""
 _OTHERS: Final = (
     # an image, a file, a name, a tool
     r"imagen|imagem|\bbild\w*|изображени|画像|이미지|图片|图像|archivo|datei|fichier|файл|arquivo|ファイル|파일|文件|"
@@ -205,7 +205,7 @@ NO_REQUEST: Final = rf"{_FAULTS}|^(?!.*{CONTEXT}).*(?:{_OTHERS}|{_REPLY})"
 LOWER: Final = r"reduzca|acorte|reduza|encurte|rédui(?:sez|re)|kürzen sie|reduzieren sie|сократите|уменьшите"
 """Verbs before what is to be made smaller, as a regular expression; none that is English too."""
 LOWERED: Final = r"(?:減ら|下げ|줄이|줄여|낮추|减少|减小|调小|降低)"
-"""Verbs behind what is to be made smaller, as a regular expression."""
+"""Verbs after what is to be made smaller, as a regular expression."""
 PACE: Final = (
     r"(?:por|al|cada) (?:minuto|segundo|hora|día|dia)\b|(?:pro|je) (?:minute|sekunde|stunde|tag)\b|par (?:minute|"
     r"seconde|heure|jour)\b|"
@@ -216,7 +216,7 @@ PACE: Final = (
     r"слишком много запросов|リクエストが多すぎ|요청이 너무 많|请求过于频繁|请求过多|"
     r"inténtelo de nuevo en|réessayez dans|novamente em|повторите через"
 )
-"""Sentences about too much in a time, as a regular expression: it is waited for."""
+"""Sentences about too much in a period, as a regular expression: the cure is to wait."""
 PLAN: Final = (
     r"saldo insuficiente|saldo insuffi|guthaben|kontingent|solde insuffisant|недостаточно средств|\bквот|"
     r"残高|잔액|할당량|cuota|\bcota\b|"

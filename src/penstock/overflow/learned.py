@@ -1,10 +1,10 @@
 """How large is the window really? What refusals reported, per provider, model and endpoint, for as long as it is worth believing.
 
 A reported limit is a fact about one request: Vertex answered 4000 on a model of a million, Copilot's limit moved through four
-values. So it is kept under all that it may depend on, and for a time only.
+values. So it is kept under everything that it may depend on, and only for a time.
 
-Laws: it only ever lowers the window that was configured; what is implausible is ignored; every change gives a new value. Keeps
-out: the clock, which is an argument, and where the value is kept (`to_json` is for any store).
+Laws: it only ever lowers the configured window; what is implausible is ignored; every change gives a new value. Leaves to others:
+the clock, which is an argument, and where the value is kept (`to_json` is for any store).
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import NamedTuple, Self
 
 from penstock.errors import CallerError
 
-# Long enough for a session, short enough for a regional cap that was temporary.
+# Long enough for a session, short enough for a temporary regional cap.
 LIFETIME_SECONDS = 24 * 3600.0
 """How long a reported limit is believed, unless a `LearnedLimits` says otherwise: a day."""
-# Below this it is a code or an index: one agent halved its window for good by taking an error code for a limit.
+# A smaller number is a code or an index: one agent halved its window for good by taking an error code for a limit.
 SMALLEST_TOKENS = 256
 """The smallest number, in tokens, that is believed to be a window; smaller ones are ignored."""
 MAX_ENTRIES = 200
@@ -34,7 +34,7 @@ class Learned(NamedTuple):
     """Where the model runs, a region or a base URL: the same model has other limits elsewhere."""
     limit_tokens: int
     at_seconds: float
-    """When a limit was reported, on the clock of the caller, whichever that is."""
+    """When a limit was reported, on the caller's clock."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,11 +55,11 @@ class LearnedLimits:
         """Return these limits with one more report, which replaces the earlier one for the same place.
 
         Args:
-            provider: who refused, in any spelling that the caller keeps to.
+            provider: who refused, in any consistent spelling.
             model: the model that was asked.
             endpoint: where it runs.
-            limit: the limit in tokens as `Overflow.limit` gives it. None, or one that cannot be a window, changes nothing.
-            at_seconds: now, on the caller's clock; reports that are older than the lifetime by then are dropped.
+            limit: the limit in tokens as in `Overflow.limit`. None, or one that cannot be a window, changes nothing.
+            at_seconds: now, on the caller's clock; reports older than the lifetime are dropped.
         """
         if limit is None or isinstance(limit, bool) or limit < SMALLEST_TOKENS:
             return self
@@ -73,10 +73,10 @@ class LearnedLimits:
         return type(self)(entries=(*kept[-(MAX_ENTRIES - 1) :], newest), lifetime_seconds=self.lifetime_seconds)
 
     def window(self, provider: str, model: str, endpoint: str, configured: int, at_seconds: float | None = None) -> int:
-        """Return the window to plan with: the configured one, or the reported one where that is smaller and not yet expired.
+        """Return the window to plan with: the configured one, or the reported one if that is smaller and not yet expired.
 
         Args:
-            provider: who is to be asked, spelt as it was for `observe`.
+            provider: who is to be asked, spelt as for `observe`.
             model: the model that is to be asked.
             endpoint: where it runs.
             configured: the window in tokens that the caller believes in; the answer is never above it.
@@ -99,13 +99,13 @@ class LearnedLimits:
         """Return the limits that `to_json` wrote.
 
         Raises:
-            CallerError: for any other text. A store that was damaged is named, rather than read as a wrong window.
+            CallerError: for any other text. A damaged store is reported instead of being read as a wrong window.
         """
         try:
             value = json.loads(text)
             entries = tuple(Learned(**entry) for entry in value["entries"])
             lifetime_seconds = float(value["lifetime_seconds"])
-            # Python checks no types of a NamedTuple: JSON with a number for a provider would be read, and never match.
+            # Python does not check the types of a NamedTuple: JSON with a number for a provider would be read, and never match.
             for entry in entries:
                 if (
                     not all(isinstance(part, str) for part in entry[:3])

@@ -1,6 +1,6 @@
-"""Which words lend a number its role? The nouns, verbs, signs and units that stand beside counts, as patterns.
+"""Which words give a number its role? The nouns, verbs, signs and units next to counts, as patterns.
 
-Patterns are made when they are first needed. Keeps out: which of several proposals wins (`numbers`).
+Patterns are compiled when they are first needed. Leaves to others: which of several proposals wins (`numbers`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 from penstock.overflow import languages
 from penstock.overflow.bound import EXCESS, INPUT, LIMIT, OUTPUT, PART, TOTAL
 
-# Nouns and verbs that lend a number its role, in English and Chinese. Names of fields are among them (`n_ctx`, `max_tokens`),
+# Nouns and verbs that give a number its role, in English and Chinese. Names of fields are among them (`n_ctx`, `max_tokens`),
 # since messages and dumps of fields use them alike.
 
 _HEDGE = r"(?:about|approximately|approx\.?|around|roughly|at least|an? estimated|estimated|some|~|≈)"
@@ -39,7 +39,7 @@ _INPUT_NOUN = (
     r"n_(?:prompt_)?tokens|has|have|is using|输入|提示词?|当前|实际|请求|消息)"
 )
 _TOTAL_NOUN = r"(?:requested|requesting|total(?:s|ing|led)?|sum|combined|altogether|overall|needs?|requires|共|总计|总)"
-# What numbers stand behind that count nothing of the request: codes, statuses, places, attempts, parameters.
+# What precedes numbers that do not count anything of the request: codes, statuses, positions, attempts, parameters.
 _NO_COUNT = (
     r"(?:n_keep|keep(?: the)? first|\w*error|code|status|http|retr\w*|attempts?|line|column|index|position|port|version|draft|"
     r"top_k|seed|parameter=\w+, value|value|param|id|(?<!resulted )in|after|step|turn|item|batch|page|part|chunk|"
@@ -54,9 +54,9 @@ _COMPARISON = (
 
 @cache
 def number() -> re.Pattern[str]:
-    """Match a number that is written plainly as `value`, and any other as `odd`.
+    """Match a plainly written number as `value`, and any other as `odd`.
 
-    Groups of digits count where they cannot mean two things: "131,072", "1.048.576" and "1 048 576", also the Indian "10,48,576".
+    Groups of digits count if they cannot mean two things: "131,072", "1.048.576" and "1 048 576", also the Indian "10,48,576".
     "9 000" counts before its unit. "128.000" may be 128 or 128,000 and is odd, as are "5000/4096", "2024-01-01", "12:30", "4k"
     and digits within names.
     """
@@ -72,7 +72,7 @@ def number() -> re.Pattern[str]:
     )
 
 
-# A bare number of these is a status unless words behind it say what it counts: "400: prompt of 9000 tokens".
+# A bare number among these is a status unless words after it say what it counts: "400: prompt of 9000 tokens".
 STATUSES: Final = frozenset({*range(400, 432), *range(500, 512), *range(520, 531)})
 TOKEN_UNITS = frozenset(
     {
@@ -98,25 +98,25 @@ times image images file files page pages retries attempts requests words k m tho
 tools messages turns percent usd dollars credits status bad error
 """
 OTHER_UNITS: Final = frozenset(_OTHER_UNITS.split())
-"""Units of what is no count of a request: sizes, times, money, and what a request has several of."""
+"""Units that do not count a request's size: sizes, times, money, and what a request has several of."""
 
 
 @cache
 def left() -> dict[str, re.Pattern[str]]:
     """The patterns over the words before a number. Those that end in `$` must touch it; the others are searched in its clause."""
     return {
-        # "exceeded by 954", "reduce it by", "over by": `by` makes the difference between a limit and what is above it.
+        # "exceeded by 954", "reduce it by", "over by": `by` marks the difference between a limit and what exceeds it.
         "excess": re.compile(
             rf"(?:(?:exceed\w*|over|too \w+|long|reduce\w*|shorten\w*|larger|longer|trim\w*|remove)\b[^.;]*\bby|"
             rf"over by|(?:limit|window|length|size|maximum|context) by|excess(?: of)?|"
             rf"overflow(?:ed|s)?(?: of| by)?|超出了|多出|{languages.BY})\s*{_HEDGE}?\W*$"
         ),
-        # "request 12345 has 9000 tokens", "user 678": a name of the request and no size of it, where no unit follows.
+        # "request 12345 has 9000 tokens", "user 678": a name of the request, not a size, if no unit follows.
         "name": re.compile(
             r"\b(?:(?:requests?|messages?|conversation|chat|document|query|session|job|task|user|worker|thread|slot)(?: id)?|"
             rf"{languages.NAME}) ?[#№:：]? ?$"
         ),
-        # "shorten it to 8192 tokens": what is asked for.
+        # "shorten it to 8192 tokens": the size that is asked for.
         "wanted": re.compile(
             rf"\b(?:shorten|reduce|trim|cut|limit|decrease|shrink)\b[^.;\d]*(?:\d[^.;]*)?\bto(?: at most| under| below| less than)?"
             r"\W*$"
@@ -124,18 +124,18 @@ def left() -> dict[str, re.Pattern[str]]:
         ),
         # "Die Anfrage hat 9000", "入力トークン数（9000）": a name of the request that touches its size.
         "own": re.compile(rf"(?<!{languages.LETTER}){languages.GIVEN}{languages.HAS}\W*$"),
-        # "Dépassement du contexte : 45000": what was sent, or what may be.
+        # "Dépassement du contexte : 45000": what was sent, or what is allowed.
         "open": re.compile(rf"{languages.EXCEEDS}[^:：.;\d]*[:：]\W*$"),
         # "mit 9000 Token überschritten", "exceeded with 9000": so much was sent. "Ein Fenster mit 8192 Token" may be either.
         "with": re.compile(rf"(?:exceed\w*\W+with|{languages.WITH})\W*{_HEDGE}?\W*$"),
         "window with": re.compile(
             rf"(?:{languages.CONTEXT}|{languages.LIMIT}|{languages.MODEL})\w*\W*{languages.WITH}\W*$"
         ),
-        # Codes and places; "must be at least N", a minimum; "need 9000, have 8192", where it is not said what has so much.
+        # Codes and positions; "must be at least N", a minimum; "need 9000, have 8192", which does not say what has so much.
         "ignore": re.compile(
             rf"(?:(?:^|[^\w]){_NO_COUNT}|must be at least)\W{{0,4}}$|^\W*(?:but )?(?:only )?ha(?:ve|s|d)\W*$"
         ),
-        # `RestProxyBase.java:390`, `serving_chat.py:198`: a line of a source, whatever words its name is made of.
+        # `RestProxyBase.java:390`, `serving_chat.py:198`: a line of a source, whatever words its name consists of.
         "source line": re.compile(
             r"\w\.(?:java|kt|scala|py|pyx|jsx?|mjs|cjs|tsx?|go|rs|rb|php|cs|fs|swift|exs?|erl|lua|zig|dart|m|mm|cc?|cpp|cxx|h|hpp):$"
         ),
@@ -146,7 +146,7 @@ def left() -> dict[str, re.Pattern[str]]:
             r"|(?:剩余|仅剩|只剩|还剩|新消息(?:需要?|共有?|有|为)?)\W*$"
         ),
         "left": re.compile(r"\s?(?:tokens? )?(?:still )?(?:remain(?:s|ing)?|(?:are |is )?left)\b"),
-        # "上限を808トークン超過": by so much; "8192トークンを超過" limits.
+        # "上限を808トークン超過": an excess; "8192トークンを超過": a limit.
         "by": re.compile(r"[を을를]\s?$"),
         "by behind": re.compile(rf"\s?(?:トークン|토큰|tokens?)?\s?(?:{languages.EXCEEDS}|オーバー|上回)"),
         # "answering your request will take 39732 tokens": the request with its answer.
@@ -154,24 +154,24 @@ def left() -> dict[str, re.Pattern[str]]:
             r"\b(?:answer|complet|serv|fulfil|process|generat|respond)\w*[^.;]{0,40}\b(?:takes?|needs?|requires?|uses?|costs?)\s"
             rf"{_HEDGE}?\W*$"
         ),
-        # `maxTokens(4096)` behind "was not less than": the bare name is the ceiling of what is compared with it.
+        # `maxTokens(4096)` after "was not less than": the bare name is the ceiling of what is compared with it.
         "ceiling": re.compile(rf"{_COMPARISON}(?: the| its)?[\s`'\"]*max_?tokens[`'\"]?[\s(:=]*$"),
-        # `prompt=2782 limit=2048`: a name that is given a value says what the value is, whatever the sentence before was about.
+        # `prompt=2782 limit=2048`: a name with an assigned value says what the value is, whatever the previous sentence was about.
         "assigned": re.compile(
             r"(?:^|[\s,;(\"'])(?P<name>(?:prompt|input|limit|requested|used|output|completion|total|window|n_ctx)(?:_tokens|_len|_size)?)=$"
         ),
-        # "has 9000", "passed 9000": a verb that touches the number and says that the request is so large.
+        # "has 9000", "passed 9000": a verb that touches the number and says that the request has that size.
         "verb": re.compile(
             rf"(?:\bwith|has|have|had|having|contains?|contained|resulted in|passed|given|received|got|"
             rf"sent|used|uses|using|provided|"
             rf"requested|actual|current)(?: a total of)?[\s:(=]*{_HEDGE}?[\s:(=~`'\"]*$"
         ),
-        # ", limit: 8192": words behind a number that name the next one, and so belong to it alone.
+        # ", limit: 8192": words after a number that name the next one, and so belong only to that.
         "named": re.compile(r"[\s,;)]+[a-z][\w`'\" ]{0,25}(?<=[\w`'\"])[=:]\s?\d"),
         "told": re.compile(r"exceed\w*[^:;]*:\s*$"),  # "exceeds the window: N input tokens" counts what exceeds it
         # "too large for model with 32768 maximum context length": this `with` is the model's, not the request's.
         "model with": re.compile(r"\b(?:model|endpoint|deployment|window) with\W*$"),
-        # "213462 tokens > 200000", "9000 tokens, which exceeds the maximum of 8192": the number is above what comes next.
+        # "213462 tokens > 200000", "9000 tokens, which exceeds the maximum of 8192": the number is above the next one.
         "above": re.compile(
             r"[\s,]{0,2}(?:tokens?|jetons?|токен\w*|characters?)?\s*[)）]?[\s,]*"
             r"(?:>=?|≥|(?:and |which )?(?:exceeds?|surpass(?:es)?)\b|"
@@ -181,7 +181,7 @@ def left() -> dict[str, re.Pattern[str]]:
             r",|、|。|;|:|\bbut\b|\bhowever\b|\bwhile\b|\bwhereas\b|\byet\b|\band\b|\bwhich\b|\bresulting in\b|，|；|但"
         ),
         "comparison": re.compile(_COMPARISON),
-        # "over: 70000 of 65536": what is said to be too large is told behind the colon; a demand ("at most: 4096") names the limit.
+        # "over: 70000 of 65536": after the colon comes what is too large; a demand ("at most: 4096") names the limit.
         "too large": re.compile(
             r"(?:exceed\w*|surpass\w*|(?:long|great|larg|high|bigg)er than|more than|above|over|beyond|超过|超出)\W*$"
         ),
@@ -201,16 +201,16 @@ def left() -> dict[str, re.Pattern[str]]:
 
 @cache
 def above() -> re.Pattern[str]:
-    """Match the verbs of what is above a limit, in any language."""
+    """Match the verbs for exceeding a limit, in any language."""
     return re.compile(rf"exceed|{languages.EXCEEDS}|too (?:long|large|big)")
 
 
 @cache
 def right() -> list[tuple[str, re.Pattern[str]]]:
-    """The patterns over the words behind a number, with the roles that they propose: the first that matches counts.
+    """The patterns over the words after a number, with the roles that they propose: the first that matches counts.
 
-    All begin at the number. An excess comes first, since its words hold those of a limit ("tokens over the limit"); a whole input
-    ("9000 tokens in the prompt") before a part of it ("116 in the messages", which other parts may follow).
+    All begin at the number. An excess comes first, since its words contain those of a limit ("tokens over the limit"); a whole
+    input ("9000 tokens in the prompt") before a part of it ("116 in the messages", which other parts may follow).
     """
     tokens = r"^[\s`'\"]*\)?[\s`'\"-]*"
     count = r"(?:tokens?|characters?|chars?)\b(?! count)"
@@ -285,7 +285,7 @@ def joint() -> re.Pattern[str]:
 @cache
 def expressions() -> tuple[re.Pattern[str], ...]:
     """Return the patterns of a sum above a limit, a difference, a range, two programs' sentences, a share, a sum by names."""
-    # Of at most forty digits and from its first one: else a search begins at each digit of a long one, and reads on to its end.
+    # At most forty digits, from the first one: otherwise a search would begin at each digit of a long number and read to its end.
     n = r"(?<!\d)(\d[\d,_]{0,39})"
     word = r"(?<!\w)\w{1,40} ?\(\d[\d,_]{0,39}\)"
     # Anthropic: "199759 + 8192 > 200000". vLLM: "(8192 > 8192 - 1000)". Qwen: "should be [1, 129024]".
@@ -296,7 +296,7 @@ def expressions() -> tuple[re.Pattern[str], ...]:
         re.compile(rf"requested tokens \(?{n}\)? exceed(?:s)? (?:the )?context window of {n}(?![\d.])"),
         # Google: "Cannot truncate to 89998, required 355220: text:355351"
         re.compile(rf"cannot truncate (?:the \w+ )?to {n}[^.;\d]{{0,20}}\brequire[sd]? {n}(?::[\w:, ]*)?"),
-        # "over: 70000 of 65536", "(70000 von 65536 tokens)", "(70000 / 65536)": so much of what there is
+        # "over: 70000 of 65536", "(70000 von 65536 tokens)", "(70000 / 65536)": the amount sent, of the amount available
         re.compile(
             rf"(?<![\w.,:/-]){n}(?: tokens?)? (?:(?:out )?of|/|{languages.OF}) (?:(?:the |a |max\w* |allowed )*)"
             rf"{n}(?! ?(?:[a-z]?b|bytes|%))(?![\d.%])"

@@ -1,11 +1,12 @@
-"""Is a text a report of an error, or does it only talk about one? A page that explains refusals is none.
+"""Is a text a report of an error, or does it only talk about one? A page that explains refusals is not a report.
 
-Asked of bare text alone: who hands over an exception, a body or a status says by it that something failed. A page and a chat use
-the very sentences of providers, so that the words of a refusal decide nothing here; what decides is what stands around them. A
-machine writes marks (`Error code: 400`, `{"error": …`, a logger's level) or one to three sentences about this request. A person
-writes headings and tables, asks, supposes, says I and we.
+Only bare text is checked: passing an exception, a body or a status already says that something failed. Pages and chats use the same
+sentences as providers, so the words of a refusal decide nothing here; what surrounds them decides. A machine writes marks
+(`Error code: 400`, `{"error": …`, a logger's level) or one to three sentences about this request. A person writes headings and
+tables, asks, supposes, says I and we.
 
-Law: a text that holds a mark of a machine is prose only where it is laid out as a page. Keeps out: what a refusal says (`kinds`).
+Law: a text that holds a mark of a machine is prose only if it is laid out as a page. Leaves to others: what a refusal says
+(`kinds`).
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ import re
 from functools import cache
 
 MAX_SENTENCES = 3
-"""How many sentences without a mark of a machine may be a refusal: Ollama, LM Studio and Codex write up to three."""
+"""How many sentences without a machine's mark may be a refusal: Ollama, LM Studio and Codex write up to three."""
 MIN_PAGE_CHARS = 400
-"""The shortest text that is taken for a page by its layout: a short note with a heading may hold one pasted error."""
+"""The shortest text that its layout can make a page: a short note with a heading may hold one pasted error."""
 
 
 def is_prose(text: str) -> bool:
@@ -28,7 +29,7 @@ def is_prose(text: str) -> bool:
     False
 
     Args:
-        text: as it was written; its lines tell a page from a log. Only the first 8,192 characters are looked at.
+        text: as it was written; its lines distinguish a page from a log. Only the first 8,192 characters are examined.
     """
     head = text[:8192]
     if len(head) >= MIN_PAGE_CHARS and _page().search(head) is not None and not head.lstrip().startswith(("{", "[")):
@@ -42,7 +43,7 @@ def is_prose(text: str) -> bool:
 
 @cache
 def _page() -> re.Pattern[str]:
-    """Headings, rules of tables, fences and links of Markdown, each at the beginning of a line; a chapter of reStructuredText."""
+    """Headings, table rules, fences and links of Markdown, each at the beginning of a line; a chapter of reStructuredText."""
     return re.compile(
         r"(?m)^(?:#{1,6} \S.*\n\s*\n|\|[ :-]*-{3,}[ :|-]*\|?\s*$|```\w*\s*$|\[!?\[?[^\]\n]+\]\([^)\n]+\)|"
         r"[=~^-]{4,}\n\n)"
@@ -68,7 +69,7 @@ _APOLOGY = r"(?! (?:couldn't|could not|can't|cannot|had a problem|am unable|were
 
 @cache
 def _person() -> re.Pattern[str]:
-    """What only a person writes: a question, a supposition, an example, a word for oneself that is no apology of a program."""
+    """What only a person writes: a question, a supposition, an example, a first-person word that is not a program's apology."""
     return re.compile(
         rf"\bI\b(?![.'])(?<!sorry, I){_APOLOGY}|\bI(?:'ve|'d)\b|\b(?i:we|my|our|we've|let's)\b{_APOLOGY}"
         r"|\?(?=\s|$|[\"')])|(?i:\bfor example\b|\be\.g\.|\bsuppose\b|\bimagine\b|\bas follows\b)"
@@ -84,9 +85,9 @@ def _sentence_end() -> re.Pattern[str]:
 
 
 def _is_statement(text: str) -> bool:
-    """Whether a text only tells what a model holds, or what becomes of requests in general: none of this request was refused.
+    """Whether a text only says what a model holds, or what happens to requests in general, so that no request was refused.
 
-    A refusal complains: something exceeds, does not fit, is to be shortened, or was counted.
+    A refusal complains: something exceeds, does not fit, should be shortened, or was counted.
     """
     return _in_general().search(text) is not None or (
         _holds().search(text) is not None and _complaint().search(text) is None
@@ -95,7 +96,7 @@ def _is_statement(text: str) -> bool:
 
 @cache
 def _in_general() -> re.Pattern[str]:
-    """Requests of a kind, in place of this request: "Prompts longer than 200,000 tokens are …", "A request may not exceed …"."""
+    """Requests in general instead of this request: "Prompts longer than 200,000 tokens are …", "A request may not exceed …"."""
     return re.compile(
         r"(?i)^\s*(?:any |all |each |every )?(?:requests|prompts|inputs|messages|conversations|documents) "
         r"(?:that|which|whose|longer|larger|bigger|exceeding|over|above|beyond|with (?:more|over))\b"
@@ -113,7 +114,7 @@ def _holds() -> re.Pattern[str]:
 
 @cache
 def _complaint() -> re.Pattern[str]:
-    """What a refusal says beside a limit: what is wrong with this request, what it counted, or what to do."""
+    """What a refusal says besides a limit: what is wrong with this request, what it counted, or what to do."""
     return re.compile(
         r"(?i)\b(?:exceed\w*|surpass\w*|over\w*|too|(?:long|larg|bigg|great|small|short|few)er|less|more|above|beyond|fits?|"
         r"reduc\w*|shorten\w*|trim\w*|truncat\w*|however|but|your?|request\w*|result\w*|got|given|received|provided|contains?|"

@@ -1,11 +1,11 @@
-"""What does a provider of the user's own say? Sentences with gaps, read from TOML, that come before everything built in.
+"""What does a user's own provider say? Sentences with gaps, read from TOML, that come before everything built in.
 
     [[rule]]
     text = "the window holds {limit} tokens, you sent {input}"    # also {output} {total} {excess}; ... is any words
     kind = "context_input"
 
-Law: a rule matches literally but for its gaps, each filled by the nearest that fits, so none can hang. Keeps out: where the file
-is, and what a match means (`verdict` checks its numbers like any other's).
+Law: a rule matches literally except for its gaps, each filled by the nearest match, so none can hang. Leaves to others: where the
+file is, and what a match means (`verdict` checks its numbers like any other's).
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ class RefusalRule:
     {'limit': 8192}
 
     Raises:
-        CallerError: for a kind, recovery, unit or number that there is none of, a text without words, or too many gaps.
+        CallerError: for an unknown kind, recovery, unit or number, a text without words, or too many gaps.
     """
 
     text: str
-    """Words as the provider writes them, in any case; `...` is any few words, `{limit}`, `{input}`, `{output}`, `{total}` and
+    """The provider's words, in any case; `...` stands for any few words; `{limit}`, `{input}`, `{output}`, `{total}` and
     `{excess}` are whole numbers, each at most once."""
     kind: str
     """The meaning of a refusal: a key of `kinds.RECOVERIES`."""
     recovery: str | None = None
-    """The cure of a refusal; None for the cure that its kind has by default."""
+    """The cure of a refusal; None for the default cure of its kind."""
     status: int | None = None
-    """The HTTP status that it needs; None for any."""
+    """The HTTP status that a rule requires; None for any."""
     unit: str = "tokens"
     """What the numbers of a refusal count: `tokens` or `chars`."""
 
@@ -60,18 +60,18 @@ class RefusalRule:
         _segments(self.text)
 
     def match(self, flat: str, status: int | None = None) -> dict[str, int] | None:
-        """Return the numbers of a text by their names (none for a rule without any), or None where it is another sentence.
+        """Return the numbers of a text by name (none for a rule without any), or None if the sentence does not match.
 
         Args:
-            flat: the text in the form that `walk.flatten` gives it.
-            status: the HTTP status of the refusal, None where none is known.
+            flat: the text in the form of `walk.flatten`.
+            status: the HTTP status of the refusal, None if unknown.
         """
         if self.status is not None and status != self.status:
             return None
         first, *following = _segments(self.text)
-        # One regular expression with `.*` in its gaps would go back over every choice of every gap: "a ... a ... a ... b" against
-        # "a a a …" takes the text's length to the power of the gaps. Here each segment takes the nearest place behind the one
-        # before, without a way back, and only the first may start anew. A text that lacks a segment altogether ends at once.
+        # One regular expression with `.*` in its gaps would backtrack over every choice of every gap: "a ... a ... a ... b" against
+        # "a a a …" takes the text's length to the power of the gaps. Here each segment takes the nearest place after the previous
+        # one, without backtracking, and only the first may start again. A text that lacks a segment altogether fails at once.
         if not all(segment.search(flat) for segment in following):
             return None
         for start in first.finditer(flat):
@@ -89,9 +89,9 @@ class RefusalRule:
 
 @cache
 def _segments(text: str) -> tuple[re.Pattern[str], ...]:
-    """Return the patterns of a rule's sentence, cut at each `...`; what cannot be a rule is refused here, when it is made."""
+    """Return the patterns of a rule's sentence, split at each `...`; an invalid rule is refused here, when it is made."""
     segments = [segment.strip() for segment in flatten(text).split("...")]
-    # A segment of a number alone would match any count in any text.
+    # A segment that consists of a number would match any count in any text.
     if not all(re.sub(r"\{\w+\}", "", segment).strip() for segment in segments):
         raise CallerError("The text of a rule needs words, also around every '...'")
     if len(segments) > _MAX_GAPS:
@@ -109,21 +109,21 @@ def _segments(text: str) -> tuple[re.Pattern[str], ...]:
 
 def _pattern(segment: str) -> str:
     """Return a segment as a pattern: its words escaped, its names as whole numbers of at most 15 characters."""
-    parts = re.split(r"\{(\w+)\}", segment)  # words and names in turns, so that every odd one is a name
+    parts = re.split(r"\{(\w+)\}", segment)  # words and names alternate, so that every odd one is a name
     return "".join(
         rf"(?P<{part}>\d[\d,_]{{0,14}})" if index % 2 else re.escape(part) for index, part in enumerate(parts)
     )
 
 
 def read_rules(toml: str) -> tuple[RefusalRule, ...]:
-    """Return the rules of a TOML text in its order, which is the order in which they are tried.
+    """Return the rules of a TOML text, in its order, which is the order in which they are tried.
 
     Args:
-        toml: `[[rule]]` tables with `text` and `kind`, and with `recovery`, `status` and `unit` where they are needed. The empty
-            text holds no rules.
+        toml: `[[rule]]` tables with `text` and `kind`, and with `recovery`, `status` and `unit` as needed. An empty text holds no
+            rules.
 
     Raises:
-        CallerError: for what is no TOML, and for a rule that cannot be; it names the rule by its place and says what is wrong.
+        CallerError: for invalid TOML, and for an invalid rule; it gives the rule's position and says what is wrong.
     """
     import tomllib  # only here: diagnosing an error loads no reader of files
 

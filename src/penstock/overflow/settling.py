@@ -1,7 +1,7 @@
-"""Of several numbers in one role, which one counts? Equal ones are one, different ones contradict each other and none remains.
+"""Of several numbers in one role, which one counts? Equal ones are one; different ones contradict each other and none remains.
 
 Laws: only what a text states is returned, never the larger or the first of two; the unit of the limit is the unit of the refusal.
-Keeps out: how a number got its role (`numbers`).
+Leaves to others: how a number got its role (`numbers`).
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ class Found(NamedTuple):
 
     value: int
     weight: int
-    """How sure the words around a number are: of two limits "context length of N" wins over "limit N", for input and
-    reply may have caps too."""
+    """How certain the words around a number are: of two limits "context length of N" wins over "limit N", because input
+    and reply may have caps too."""
     unit: str | None
     before: str
-    """The words before it, where "at least" and "about" stand."""
+    """The words before it, which may include "at least" and "about"."""
 
 
 def settle(found: dict[str, list[Found]], text: str) -> Bound:
-    """Return one value per role, or none, of all the numbers that were found; what contradicts is left out.
+    """Return one value for each role, or none, of all the numbers that were found; contradictions are left out.
 
-    The unit of the limit is the unit of the refusal: counts in another one are no part of it (a request's tokens beside a limit in
+    The unit of the limit is the unit of the refusal: counts in another one are ignored (a request's tokens next to a limit in
     characters), except the reply, which is in tokens everywhere.
     """
     limit, limit_unit = _limit_of(found.get(LIMIT, []))
@@ -40,15 +40,15 @@ def settle(found: dict[str, list[Found]], text: str) -> Bound:
     parts = [item.value for item in kept.get(PART, [])]
     output = _single([item.value for item in found.get(OUTPUT, []) if item.unit != "chars"], keep_zero=True)
     total = _single([item.value for item in kept.get(TOTAL, [])])
-    muddled = output is None and total is None and OUTPUT in found  # the reply is counted, and how much is not clear
+    muddled = output is None and total is None and OUTPUT in found  # the reply is counted, but how much is unclear
     if parts:
         given = _sum_of_parts(parts, [item.value for item in kept.get(INPUT, [])], output, total)
-    # Tokens here and characters there: of such a text only the limit is sure, and only where it is in tokens.
+    # Tokens here and characters there: of such a text only the limit is certain, and only if it is in tokens.
     units = {item.unit for role in (LIMIT, INPUT, TOTAL) for item in kept.get(role, [])} - {None}
     if len(units) > 1:
         return Bound(limit=limit if limit_unit == "tokens" else None)
     chars = units == {"chars"} or wanted == "chars"
-    # "N tokens over the limit" (weight 0) may mean the request itself where N is larger than the limit.
+    # "N tokens over the limit" (weight 0) may mean the request itself if N is larger than the limit.
     stated = _single(
         [item.value for item in kept.get(EXCESS, []) if item.weight or limit is None or item.value <= limit]
     )
@@ -64,7 +64,7 @@ def settle(found: dict[str, list[Found]], text: str) -> Bound:
         "chars" if chars else "tokens",
     )
     settled = checked(numbers)
-    # What `checked` works out as excess would leave the reply out, whose size is not clear: only a stated one stays.
+    # The excess that `checked` computes would ignore the reply, whose size is unclear: only a stated one stays.
     return settled._replace(excess=stated) if muddled else settled
 
 
@@ -78,11 +78,11 @@ def _exactness(kept: dict[str, list[Found]], given: int | None, text: str) -> st
 
 
 def _sum_of_parts(parts: list[int], inputs: list[int], output: int | None, total: int | None) -> int | None:
-    """Return the input of `P in the messages, Q in the functions`; a sentence that stands there twice is counted once.
+    """Return the input of `P in the messages, Q in the functions`; a sentence that occurs twice is counted once.
 
-    A body and the exception around it often say the same sentence in one text: P, Q, P, Q. So the parts are tried as one period
-    that repeats, the shortest first, and a period counts where its sum with the reply makes the stated total. Two equal parts
-    (100 and 100) are therefore two where the total says so. Without a total only the whole row is believed.
+    A body and the exception around it often say the same sentence in one text: P, Q, P, Q. So the parts are tried as a repeating
+    period, the shortest first, and a period counts if its sum with the reply equals the stated total. Two equal parts (100 and 100)
+    are therefore two if the total says so. Without a total only the whole row is believed.
     """
     for period in range(1, len(parts) + 1):
         if parts == parts[:period] * (len(parts) // period):
@@ -98,9 +98,9 @@ def _sum_of_parts(parts: list[int], inputs: list[int], output: int | None, total
 
 
 def _is_a_code(limit: int, text: str) -> bool:
-    """Whether a limit is the code of the error: `context window exceeds limit (2013)`, as MiniMax writes it.
+    """Whether a limit is really the error's code: `context window exceeds limit (2013)`, as MiniMax writes it.
 
-    Such a number is small, stands in brackets alone, and is neither round nor near a multiple of 16, as every window is.
+    Such a number is small, alone in parentheses, and neither round nor near a multiple of 16, as every window is.
     """
     return limit < 10_000 and limit % 16 not in {0, 1, 15} and limit % 1000 != 0 and f"({limit})" in text
 
@@ -108,7 +108,7 @@ def _is_a_code(limit: int, text: str) -> bool:
 def _limit_of(candidates: list[Found]) -> tuple[int | None, str | None]:
     """Return the limit named by the weightiest words, with its unit; two different ones of equal weight are none.
 
-    One in tokens goes before one in characters, where a text names both.
+    A limit in tokens takes precedence over one in characters.
     """
     tokens = [item for item in candidates if item.unit != "chars"]
     candidates = tokens or candidates
@@ -124,7 +124,7 @@ def _limit_of(candidates: list[Found]) -> tuple[int | None, str | None]:
 
 
 def _single(values: list[int], *, keep_zero: bool = False) -> int | None:
-    """Return the one value that all of these have; zeros beside others do not count, and alone only where they mean something."""
+    """Return the one value that all of these have; zeros among others do not count, and alone only if they mean something."""
     different = set(values)
     if not keep_zero or len(different) > 1:
         different.discard(0)
@@ -137,6 +137,6 @@ def _modifiers() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     return (
         re.compile(r"(?:\babout|approx\w*\.?|\baround|\broughly|\bestimated\b[^.\d]{0,60}|~|≈|大约|约)[\s(]*$"),
         re.compile(r"(?:at least|more than|no less than|>=|≥|至少)[\s(]*$"),
-        # vLLM stops its tokenizer one token above what the input may be, and then reports that count (renderers/params.py)
+        # vLLM stops its tokenizer one token above the allowed input, and then reports that count (renderers/params.py)
         re.compile(r"you passed .{0,200}resulting in a maximum input length of"),
     )

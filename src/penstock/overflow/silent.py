@@ -1,9 +1,9 @@
-"""Was anything dropped without a word? The usage that a provider reports, held against the window and our own count.
+"""Was anything dropped silently? The usage that a provider reports, compared with the window and our own count.
 
-Some servers accept more than their window and answer worse; others, Ollama among them, drop the beginning of the request. No
-error tells of either (O-3), but the input that they report as used does.
+Some servers accept more than their window and answer worse; others, Ollama among them, drop the beginning of the request. No error
+reports either (O-3), but the input that they report as used does.
 
-Law: an alarm needs a number; usage of a shape that is not known says nothing. Keeps out: how tokens are counted, and what is done
+Law: an alarm needs a number; usage of an unknown format says nothing. Leaves to others: how tokens are counted, and what is done
 about it.
 """
 
@@ -15,18 +15,18 @@ from typing import Final
 
 from penstock.text.json_access import whole_number
 
-# Estimators err by a fifth at most, so that below this share of the low end of our count nothing but a cut explains it.
+# Estimators err by a fifth at most, so below this share of the low end of our count only a cut explains it.
 DROPPED_SHARE = 0.6
 """Reported input below this share of our own low count means that the server dropped the rest."""
 DROPPED_TOKENS = 1_000
-"""By how many tokens reported input has to be below our own count besides: small requests with an odd count do not alarm."""
+"""By how many tokens reported input also has to be below our own count: small requests with an odd count raise no alarm."""
 BRIM = 0.99
 """Reported input from this share of the window on means a full window: a server that cuts fills it almost to the token."""
 ABOVE = 1.05
 """How many times the window our own low count has to be for a full window to mean that the rest was dropped."""
 
-# Input as each wire reports it: names of which the first that is there counts, and those that are added to it. Anthropic and
-# Bedrock count cached input beside their first name; OpenAI and Gemini inside it, so that adding theirs would count it twice.
+# Input as each wire reports it: names of which the first one present counts, and those that are added to it. Anthropic and Bedrock
+# count cached input in addition to their first name; OpenAI and Gemini inside it, so adding theirs would count it twice.
 _SHAPES: Final[tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]] = (
     (("input_tokens",), ("cache_creation_input_tokens", "cache_read_input_tokens")),
     (("prompt_tokens",), ()),
@@ -47,10 +47,10 @@ _HOLDERS = ("usage", "usageMetadata", "usage_metadata", "response", "message")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Silence:
-    """An overflow that no error told of, with the numbers that show it."""
+    """An overflow that no error reported, with the numbers that show it."""
 
     kind: str
-    """`accepted` where the server took more than the window holds, `dropped` where it cut the request without a word."""
+    """`accepted` if the server took more than the window holds, `dropped` if it cut the request silently."""
     reported_tokens: int
     """The input that the answer reports, cached input included."""
     window_tokens: int
@@ -68,22 +68,22 @@ def silent_overflow(usage: object, *, window_tokens: int, estimated_tokens: int)
     Args:
         usage: the usage of OpenAI chat or responses, Anthropic, Bedrock, Gemini or Ollama, a body that holds it, or an object of
             an SDK.
-        window_tokens: the window that was planned with; 0 or less where it is not known, and then only `dropped` can be told.
-        estimated_tokens: the low end of the caller's own count of the request. With the high end, counts that are a little off
-            would alarm.
+        window_tokens: the window that was planned with; 0 or less if unknown, and then only `dropped` can be detected.
+        estimated_tokens: the low end of the caller's own count of the request. With the high end, slightly inaccurate counts would
+            raise an alarm.
 
     Returns:
-        What happened, or None where nothing is wrong or the usage does not say how much input there was.
+        What happened, or None if nothing is wrong or the usage does not say how much input there was.
     """
     reported = reported_input(usage)
-    # Zero is what servers write that do not count, and what a fully cached request shows under some names: no evidence.
+    # Zero is what servers report that do not count, and what a fully cached request shows under some names: no evidence.
     if reported is None or reported <= 0:
         return None
     kind = None
     if window_tokens > 0 and reported > window_tokens:
         kind = "accepted"
     elif window_tokens > 0 and reported >= window_tokens * BRIM and estimated_tokens > window_tokens * ABOVE:
-        # Filled to the brim while more was sent: close above the window the share alone would not alarm.
+        # Filled to the brim while more was sent: just above the window, the share alone would not raise an alarm.
         kind = "dropped"
     elif reported < estimated_tokens * DROPPED_SHARE and estimated_tokens - reported >= DROPPED_TOKENS:
         kind = "dropped"
@@ -93,7 +93,7 @@ def silent_overflow(usage: object, *, window_tokens: int, estimated_tokens: int)
 
 
 def reported_input(usage: object, depth: int = 0) -> int | None:
-    """Return all tokens of input that a usage reports, cached ones included; None where it has no shape that is known.
+    """Return all input tokens that a usage reports, cached ones included; None if its format is unknown.
 
     Args:
         usage: as in `silent_overflow`.
@@ -117,7 +117,7 @@ def reported_input(usage: object, depth: int = 0) -> int | None:
 
 
 def _cached(usage: object) -> int:
-    """Return how many tokens of input came from a cache as details of a usage say; 0 where none do."""
+    """Return how many input tokens came from a cache, according to a usage's details; 0 if none do."""
     return max((_count(_at(usage, path[:-1]), path[-1]) or 0 for path in _CACHED), default=0)
 
 
@@ -129,7 +129,7 @@ def _at(value: object, path: tuple[str, ...]) -> object:
 
 
 def _count(usage: object, name: str) -> int | None:
-    """Return a count that is one: mocks have every attribute, and True is an int in Python."""
+    """Return a genuine count: mocks have every attribute, and True is an int in Python."""
     return whole_number(_get(usage, name))
 
 

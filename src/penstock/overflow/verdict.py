@@ -1,11 +1,11 @@
-"""Which kind is it, all told? One layer of evidence in the order of `kinds`, with the numbers of the text that says most.
+"""Which kind is it, all things considered? One layer of evidence in the order of `kinds`, with the numbers of the best text.
 
 Words, codes, names of exceptions and the HTTP status often disagree: LiteLLM names an exception after words that it saw, a 429
-comes with a body that tells of a context, a 500 quotes the sentence of another request. `Judge._from_wording` is the order in
-which they are believed; each exception to it stands as a small method with the case that made it necessary.
+comes with a body about a context, a 500 quotes the sentence of another request. `Judge._from_wording` defines the order in which
+they are believed; each exception to it is a small method with the case that made it necessary.
 
-Laws: what is no overflow is never called one; evidence is never changed; nothing raises. Keeps out: the words of the kinds
-(`kinds`) and the roles of the numbers (`numbers`).
+Laws: what is not an overflow is never called one; evidence is never changed; nothing raises. Leaves to others: the words of the
+kinds (`kinds`) and the roles of the numbers (`numbers`).
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from penstock.overflow.rules import RefusalRule
     from penstock.overflow.walk import Evidence
 
-# Kinds that waiting may cure; of the others a time to wait would be a wrong promise.
-_WHEN_IT_ENDS = frozenset({"resets_at", "resets_in_seconds"})  # fields beside a plan's limit
+# Kinds that waiting may cure; for the others a waiting time would be a wrong promise.
+_WHEN_IT_ENDS = frozenset({"resets_at", "resets_in_seconds"})  # fields that accompany a plan's limit
 _WAITS = frozenset(
     {
         "rate_limit",
@@ -37,7 +37,7 @@ _WAITS = frozenset(
         "long_context_tier",
     }
 )
-# Input and reply are named together, so that the reply counts towards the limit even where no number of it is stated.
+# Input and reply are named together, so the reply counts towards the limit even if no number of it is stated.
 _BOTH = (
     r"(?:input|prompt|messages?|context)\w*[`'\"]*(?: length| tokens| token count)?\s*(?:\+|and|plus)\s[^.\d]{0,25}(?:output|"
     r"max_?\w*tokens?|prediction|completion tokens|max_new)"
@@ -46,17 +46,17 @@ _BOTH = (
 
 
 class Judge:
-    """One layer of evidence under judgement, looked at in the order of `kinds`.
+    """One layer of evidence under judgement, examined in the order of `kinds`.
 
     Args:
-        evidence: what one layer of an error says, as `walk.layers` yields it.
-        http_status: the status that the caller knows, None where none is known.
+        evidence: what one layer of an error says, as yielded by `walk.layers`.
+        http_status: the status that the caller knows, None if unknown.
         rules: the user's own sentences, which outrank everything.
     """
 
     def __init__(self, evidence: Evidence, http_status: int | None, rules: Sequence[RefusalRule]) -> None:
         self.evidence = evidence
-        # An error in a stream came under HTTP 200, and its body says 400: below 300 the status of the evidence goes first.
+        # An error in a stream came under HTTP 200, and its body says 400: below 300 the evidence's status takes precedence.
         self.rules = rules
         stated = http_status if http_status is not None and http_status >= 300 else None
         self.spoken_by_provider = http_status is not None or bool(evidence.statuses)
@@ -67,14 +67,14 @@ class Judge:
     def judge(self) -> tuple[Diagnosis, bool]:
         """Return the diagnosis, and whether this layer itself said so (True) or only its status or a vague code did.
 
-        A layer that is not certain is looked through to the exception that it wraps (`diagnose`).
+        For a layer that is not certain, the exception that it wraps is examined (`diagnose`).
         """
         if (told := self._by_rules()) is not None:
             return told, True
         said = self._from_wording()
         if said is not None:
             return said, self.certain
-        # A 503 with the type "server_error" is a fault of the server, not too much load: the code is nearer than the status.
+        # A 503 with the type "server_error" is a fault of the server, not too much load: the code is more specific.
         if (
             self.status is not None
             and self.status >= 500
@@ -108,19 +108,19 @@ class Judge:
         return None
 
     def _from_wording(self) -> Diagnosis | None:
-        """Return what the words and codes of this layer say, None where only the HTTP status is left.
+        """Return what the words and codes of this layer say, None if only the HTTP status is left.
 
         The order of belief, and what breaks without each step:
 
-        1. A tool that refuses, where nothing shows a provider: "File content (29375 tokens) exceeds maximum allowed tokens".
+        1. A tool that refuses, if nothing points to a provider: "File content (29375 tokens) exceeds maximum allowed tokens".
         2. A sentence or a code that names its subject: "string too long" under a ContextWindowExceededError is about one field,
            and a model that was not found has refused nothing, whatever is said of its window.
         3. A cap on the reply: "max_tokens: 128001 > 128000" has two numbers and a maximum, as an overflow has.
         4. A code that says overflow: newer SDKs hide the sentence, and the code holds under a 429 too.
-        5. The reason for which an answer stopped, where an answer came in place of an error.
-        6. Waiting and paying: "Too many tokens, please wait" is the words of 7 and another cure. A 429 is decided here. Other
-           languages than English come behind it: a refusal in English may quote a prompt that speaks of prices per day.
-        7. A sentence that says overflow; or numbers that prove one, where a status or a code shows that a provider spoke.
+        5. The reason for which an answer stopped, if an answer came in place of an error.
+        6. Waiting and paying: "Too many tokens, please wait" has the words of 7 and another cure. A 429 is decided here. Languages
+           other than English come after it: a refusal in English may quote a prompt that speaks of prices per day.
+        7. A sentence that says overflow; or numbers that prove one, if a status or a code shows that a provider spoke.
         8. Everything else by its sentence, then by its code.
         """
         texts = self.evidence.texts
@@ -159,7 +159,7 @@ class Judge:
         return any(kinds.says(sentence, text) for text in self.evidence.texts)
 
     def _caps_the_reply(self) -> bool:
-        """Whether a sentence caps the reply, and does not also count an input that does not fit beside it.
+        """Whether a sentence caps the reply, and does not also count an input that does not fit together with it.
 
         vLLM says both at once: "'max_tokens' is too large: 8192. This model's maximum context length is 8192 tokens and your
         request has 1000 input tokens" is an overflow of the two together.
@@ -174,24 +174,24 @@ class Judge:
     def _tempo_by_name_only(self) -> bool:
         """Whether only the name of a wrapper says overflow (LiteLLM guesses it from words), and the sentence asks to wait.
 
-        A code of the provider's own is no name: `context_length_exceeded` holds no "error", ContextWindowExceededError does.
+        A provider's own code is not such a name: `context_length_exceeded` has no "error", ContextWindowExceededError does.
         """
         named = [c for c in self.evidence.codes if re.search(kinds.OVERFLOW_CODES, c)]
         return all("error" in code or "exception" in code for code in named) and self._any(kinds.PACE)
 
     def _waiting(self) -> Diagnosis | None:
-        """Return the rate limit, quota or overload that words, the status or a code tell of; None where they do not."""
+        """Return the rate limit, quota or overload that words, the status or a code report; None if they do not."""
         for sentence in kinds.WAITING:
             if self._any(sentence):
                 if sentence.kind == "quota" and not _WHEN_IT_ENDS.isdisjoint(self.evidence.fields):
                     return self._plain("rate_limit")
                 if sentence.kind == "rate_limit" and self._asks_more_than_a_minute_gives():
                     return self._plain("rate_limit_single_request")
-                # Google's quota id says per what: "GenerateContentInputTokensPerModelPerMinute" is waited out.
+                # Google's quota id says what it is per: "GenerateContentInputTokensPerModelPerMinute" is waited out.
                 if sentence.kind == "quota" and re.search("perminute|persecond|perhour|perday", self.codes):
                     return self._plain("rate_limit")
                 return self._plain(sentence.kind, sentence.recovery)
-        # A 429 without words for it is a rate limit, but not for certain: what it wraps may say more.
+        # A 429 without words for it is a rate limit, but not certainly: what it wraps may say more.
         if self.status == 429:
             self.certain = False
             told = self._by_code({"rate_limit", "quota"}, only=True)
@@ -207,17 +207,17 @@ class Judge:
         )
 
     def _foreign(self) -> Diagnosis | None:
-        """Return what a text in another language than English says instead of an overflow; None where it may say one."""
+        """Return what a text in a language other than English says instead of an overflow; None if it may say one."""
         if any(kinds.says_overflow(text, in_english=True) for text in self.evidence.texts):
             return None
         return next((self._plain(sentence.kind) for sentence in kinds.FOREIGN if self._any(sentence)), None)
 
     def _numbers_say_overflow(self) -> bool:
-        """Whether a sentence says overflow and states limit and size: these two alone weigh 2 + 4."""
+        """Whether a sentence says overflow and states both limit and size."""
         return any(kinds.says_overflow(text) and numbers.bind(text).proven for text in self.evidence.texts)
 
     def _asks_more_than_a_minute_gives(self) -> bool:
-        """Whether one request is above a whole minute's allowance ("Limit 8000, requested: 12000"): waiting never cures that."""
+        """Whether one request exceeds a whole minute's allowance ("Limit 8000, requested: 12000"): waiting never cures that."""
         for text in self.evidence.texts:
             match = kinds.compiled(r"limit:? ?(\d[\d,]{0,14})\b.{0,60}requested:? ?(\d[\d,]{0,14})\b").search(text)
             if match is not None:
@@ -226,11 +226,11 @@ class Judge:
         return False
 
     def _believable(self, speaking: list[str]) -> bool:
-        """Whether sentences that say overflow are about this request: a server that fails may use the same words.
+        """Whether sentences that say overflow are about this request: a failing server may use the same words.
 
-        Below 500 they are, and behind a wrapper's 5xx where the error that it quotes is below. A 5xx counts with a name, numbers
-        or a sentence that names the input; a plain 500 (Ollama answers so) also where it says in one sentence that a prompt or a
-        context is too long, and does not call itself internal.
+        Below 500 they are, and also under a wrapper's 5xx if the error that it quotes is below 429. A 5xx counts with a name,
+        numbers or a sentence that names the input; a plain 500 (Ollama answers that way) also if it says in one sentence that a
+        prompt or a context is too long, and does not call itself internal.
 
         Args:
             speaking: the texts that say overflow, at least one.
@@ -255,9 +255,9 @@ class Judge:
         )
 
     def _overflow_of(self, texts: Sequence[str]) -> Diagnosis:
-        """Return the overflow with the numbers of the text that says most, and what fields of the body add to them.
+        """Return the overflow with the numbers of the text that says most, completed from fields of the body.
 
-        Texts are not added up: a message and its wrapper may count two different things, and one of them is right as a whole.
+        Texts are not combined: a message and its wrapper may count two different things, and one of them is right as a whole.
         """
         best, best_text = Bound(), " ".join(texts[:2])
         for text in texts:
@@ -275,12 +275,12 @@ class Judge:
             and best.limit is not None
             and best.output < best.limit
         ):
-            # A reply that leaves room below a limit, and no input in its unit: what is too long was counted in another one.
+            # A reply that leaves room below a limit, and no input in its unit: what is too long was counted in another unit.
             kind = "context_input"
         return self._overflow(best, kind)
 
     def _overflow(self, bound: Bound, kind: str, recovery: str | None = None) -> Diagnosis:
-        """Return the diagnosis of an overflow, with the cure that its numbers decide unless one is named."""
+        """Return the diagnosis of an overflow, with the given cure or else the one that its numbers decide."""
         overflow = Overflow(kind=kind, **bound._asdict())
         return Diagnosis(kind=kind, recovery=recovery or _cure(overflow, bound.largest_input), overflow=overflow)
 
@@ -288,8 +288,8 @@ class Judge:
         """Return what a code, a type or the name of an exception says, in the order of `kinds.CODES`.
 
         Args:
-            also: kinds that count besides the usual ones: `bad_request` and `server_error` are in almost every error of some
-                providers, and decide only where nothing else is left.
+            also: additional kinds that count: `bad_request` and `server_error` are in almost every error of some providers, and
+                decide only if nothing else is left.
             only: whether the kinds in `also` are the only ones that count.
         """
         for kind, pattern, recovery in kinds.CODES:
@@ -308,13 +308,14 @@ class Judge:
 
 
 def _cure(overflow: Overflow, given: int | None) -> str:
-    """Return what cures an overflow: lowering the reply cures one that counts it, unless the input alone is above the limit.
+    """Return what cures an overflow: lowering the reply if it is counted, unless the input alone exceeds the limit.
 
-    Of an input that was not counted to its end it is known only that it is more than the reply leaves: the larger part goes first.
+    Of an input that was not counted to its end, only a lower bound is known, namely what the reply leaves: the larger part goes
+    first.
 
     Args:
         overflow: what was refused.
-        given: the size of the input as stated, or as the total leaves it; None where neither is known.
+        given: the size of the input as stated, or as the total leaves it; None if neither is known.
     """
     if overflow.kind != "context_total":
         return "shrink_input"

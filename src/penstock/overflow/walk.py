@@ -1,15 +1,15 @@
 """Which words and fields does an error carry? Any object in, plain evidence out, one layer per exception of a chain.
 
 Exceptions of any SDK, response bodies, stream events, dicts, bytes, JSON inside strings and texts cut in the middle are read alike.
-No SDK is imported: what errors are made of has the same few names everywhere (`_ATTRIBUTES`), and what has none of them still says
-something of itself in `str()`. The same words reach us wrapped in any order, as a dict within an exception, as JSON within a
-string within JSON, as the repr of a dict that a logger cut off, so that the walk goes by what a value is, not by where it stands.
+No SDK is imported: the parts of errors have the same few names everywhere (`_ATTRIBUTES`), and what has none of them still says
+something in `str()`. The same words arrive wrapped in any order, as a dict within an exception, as JSON within a string within
+JSON, as the repr of a dict that a logger cut off, so the walk goes by what a value is, not by where it is.
 
-The provider's own words are told from words that only travel with them. A body may echo the request, and an answer may talk about
-context windows: `_ECHO_KEYS` are not opened, and of an answer only the reason for which it stopped is taken.
+The provider's own words are distinguished from words that only travel with them. A body may echo the request, and an answer may
+talk about context windows: `_ECHO_KEYS` are not opened, and of an answer only its stop reason is taken.
 
-Laws: never raises; survives cycles, attributes that raise and mocks that have every attribute; never does I/O (a body still on its
-way stays unread); bounded in depth, in nodes and in characters, so that 10 MB cost milliseconds. Keeps out: what the words mean.
+Laws: never raises; survives cycles, attributes that raise and mocks that have every attribute; never does I/O (an unread body stays
+unread); bounded in depth, in nodes and in characters, so that 10 MB cost milliseconds. Leaves to others: what the words mean.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_DEPTH = 8
-"""How many values deep an error is opened, as in Cline; a string below that is read as plain text, and nothing else is."""
+"""How many values deep an error is opened, as in Cline; below that, a string is read as plain text, and nothing else is."""
 MAX_NODES = 300
 """How many objects of one layer are opened."""
 MAX_ITEMS = 40
-"""How many items of one container are looked at, and how many codes and fields are kept."""
+"""How many items of one container are examined, and how many codes and fields are kept."""
 MAX_PARSED_CHARS = 65_536
-"""The longest text that is parsed as JSON; above it is read as plain text."""
+"""The longest text that is parsed as JSON; a longer one is read as plain text."""
 MAX_TEXT_CHARS = 8_192
 """How many characters of one text are read: half of them from its head, half from its tail."""
 MAX_TEXTS = 24
 """How many different texts of one layer are kept."""
 MAX_LAYERS = 8
-"""How many exceptions of a chain are looked at, groups included."""
+"""How many exceptions of a chain are examined, groups included."""
 
 _ATTRIBUTES = (
     "status_code",
@@ -77,7 +77,7 @@ _DIGITS = "0123456789,._"
 _DELAY_KEYS = frozenset({"retrydelay", "retry_delay"})
 _HEADER_KEYS = frozenset({"headers", "httpheaders", "response_headers"})
 _ANSWER_KEYS = frozenset({"choices", "candidates", "output", "outputs", "delta"})
-# What the caller or the model said, and names: words that are not the provider's. Validation errors of FastAPI carry the `input`.
+# What the caller or the model said, and names: not the provider's words. Validation errors of FastAPI carry the `input`.
 _ECHO_KEYS = frozenset(
     {
         *("messages", "input", "inputs", "prompt", "contents", "content", "system", "tools", "request", "request_body"),
@@ -91,8 +91,8 @@ _KEPT_HEADERS = frozenset({"retry-after", "retry-after-ms"})
 class Evidence:
     """What one layer of an error says: flattened texts, codes, numbers by field, HTTP statuses, headers and stop reasons.
 
-    All but the values of fields is in lower case. Texts stand in the order in which they were found, each only once; where a field
-    stands several times the first counts. Of headers only those are kept that say how long to wait.
+    Everything except the values of fields is in lower case. Texts are in the order in which they were found, each only once; if a
+    field occurs several times, the first counts. Only those headers are kept that say how long to wait.
     """
 
     __slots__ = ("codes", "fields", "headers", "statuses", "stops", "texts")
@@ -109,10 +109,10 @@ class Evidence:
 def layers(error: object) -> Iterator[Evidence]:
     """Yield the evidence of an error, then of each exception that it wraps: outermost first.
 
-    What an exception wraps is its cause, else the one it was raised while handling (unless `from None` says that it has nothing to
-    do with it), and the members of a group. Lazy, since most errors speak for themselves and the rest is never walked.
+    An exception wraps its cause, else the one during whose handling it was raised (unless `from None` says that it is unrelated),
+    and the members of a group. The walk is lazy, since most errors speak for themselves and the rest is never examined.
     """
-    seen: list[object] = []  # the objects, not their ids: an id of one that is gone may be given away again
+    seen: list[object] = []  # the objects, not their ids: the id of a collected object may be reused
     waiting: list[object] = [error]
     while waiting and len(seen) < MAX_LAYERS:
         current = waiting.pop(0)
@@ -133,9 +133,9 @@ def layers(error: object) -> Iterator[Evidence]:
 class _Walker:
     """One bounded walk over one layer.
 
-    `visit` takes any value and sends it on by its type: numbers to `number`, strings to `string`, containers and objects to `open`.
-    `key` is the name under which a value stood, in lower case, and decides what a leaf means: 429 under `code` is a status, under
-    `limit` a field; "rate_limit_exceeded" under `type` is a code, under `message` a text. Items of a list have the key of the list.
+    `visit` takes any value and dispatches it by its type: numbers to `number`, strings to `string`, containers and objects to
+    `open`. `key` is the name of a value, in lower case, and decides what a leaf means: 429 under `code` is a status, under `limit`
+    a field; "rate_limit_exceeded" under `type` is a code, under `message` a text. Items of a list have the key of the list.
     """
 
     def __init__(self) -> None:
@@ -148,14 +148,14 @@ class _Walker:
         return self.found
 
     def visit(self, value: object, key: str, depth: int) -> None:
-        """Look at a value that stood under `key`, unless it is too deep or too much was seen."""
+        """Examine a value found under `key`, unless it is too deep or the limit is reached."""
         if value is None or len(self.seen) > MAX_NODES:
             return
         if depth > MAX_DEPTH:
             if isinstance(value, str) and key not in _CODE_KEYS:
                 self.text(value)  # flat reading goes no deeper
             return
-        if isinstance(value, bool):  # before int, which it is in Python: `true` is no count
+        if isinstance(value, bool):  # before int, which it is in Python: `true` is not a count
             return
         if isinstance(value, int):
             self.number(key, int(value))
@@ -166,8 +166,8 @@ class _Walker:
         elif isinstance(value, float):
             if value.is_integer():
                 self.number(key, int(value))
-        # Each object once: cycles end, and what hangs in two places is read in the first. Kept, not only its id: an object made
-        # on the way (an attribute that is computed) may be gone before the walk ends, and its id given to another.
+        # Each object once: cycles end, and what is reachable in two places is read in the first. The object is kept, not only its
+        # id: an object made on the way (a computed attribute) may be collected before the walk ends, and its id reused.
         elif id(value) not in self.seen:
             self.seen[id(value)] = value
             self.open(value, key, depth)
@@ -179,7 +179,7 @@ class _Walker:
                 for _, (name, item) in zip(range(MAX_ITEMS), value.items(), strict=False):
                     self.entry(str(name).lower(), item, depth)
             elif isinstance(value, list | tuple | set | frozenset):
-                # A list of objects is no level of its own (`errors: [{…}]`); lists in lists are, or their nesting had no end.
+                # A list of objects is not a level (`errors: [{…}]`); lists in lists are, or their nesting would have no end.
                 for _, item in zip(range(MAX_ITEMS), value, strict=False):
                     self.visit(item, key, depth if isinstance(item, Mapping) else depth + 1)
             else:
@@ -188,7 +188,7 @@ class _Walker:
             return
 
     def entry(self, name: str, item: object, depth: int) -> None:
-        """Look at one entry of a mapping: headers and answers are read for what they tell, echoes of the request are not."""
+        """Examine one entry of a mapping: headers and answers are read for what they report, echoes of the request are not."""
         if name in _HEADER_KEYS:
             self.header_lines(item)
         elif name in _ANSWER_KEYS:
@@ -197,12 +197,12 @@ class _Walker:
             self.visit(item, name, depth + 1)
 
     def attributes(self, value: object, key: str, depth: int) -> None:
-        """Read an exception, a response or a model of an SDK by the attributes that errors have, and by what it says of itself."""
-        # A message or a completion handed over by mistake, or wrapped in an error: its words are the model's.
+        """Read an exception, a response or an SDK model by the attributes that errors have, and by its `str()`."""
+        # A message or a completion passed by mistake, or wrapped in an error: its words are the model's.
         if isinstance(choices := _attribute(value, "choices"), list) or isinstance(_attribute(value, "role"), str):
             self.answer(choices if isinstance(choices, list) else value)
             return
-        unread = _attribute(value, "_content") is False  # a body that is still on its way; looking would be I/O
+        unread = _attribute(value, "_content") is False  # the body has not been read yet; accessing it would be I/O
         texts = len(self.found.texts)
         for name in _ATTRIBUTES:
             if unread and name in {"text", "content"}:
@@ -218,12 +218,12 @@ class _Walker:
             self.code(type(value).__name__)
             for argument in value.args[:MAX_ITEMS]:
                 self.visit(argument, "", depth + 1)
-        # SDKs hide words in the message alone; of other objects the repr is noise where an attribute has spoken.
+        # SDKs put words into the message alone; for other objects the repr is noise if an attribute has spoken.
         if isinstance(value, BaseException) or len(self.found.texts) == texts:
             self.string(str(value), key, depth)
 
     def number(self, key: str, value: int) -> None:
-        """Keep a number as a status where its key may hold one and it can be one, else as a field."""
+        """Keep a number as a status if its key may hold one and it can be one, else as a field."""
         if key in _STATUS_KEYS and 100 <= value <= 599:
             self.found.statuses.append(value)
         elif key and len(self.found.fields) < MAX_ITEMS:
@@ -235,7 +235,7 @@ class _Walker:
             self.found.codes.append(value.lower())
 
     def string(self, value: str, key: str, depth: int) -> None:
-        """Keep a string for what its key makes of it; else open it as JSON or a stream; else read it as text."""
+        """Keep a string as what its key makes of it; else open it as JSON or a stream; else read it as text."""
         if key in _STOP_KEYS:
             self.found.stops.append(value[:40].lower())
             return
@@ -255,10 +255,10 @@ class _Walker:
         self.text(value)
 
     def structured(self, value: str, key: str, depth: int) -> bool:
-        """Read JSON, alone or after some words, and server-sent events; False where the string is neither.
+        """Read JSON, alone or after some words, and server-sent events; False if the string is neither.
 
         "Error code: 400 - {…} trailing words" is all three: the words before, the object, the words after. A repr of a Python dict
-        or JSON that was cut off does not parse; `text` then takes fields out of it by pattern.
+        or JSON that was cut off does not parse; `text` then extracts fields from it by pattern.
         """
         if lines := [line[5:] for line in value.splitlines() if line.startswith("data:")]:
             for line in lines[:MAX_ITEMS]:
@@ -282,14 +282,14 @@ class _Walker:
         return True
 
     def text(self, value: str) -> None:
-        """Keep one text: bounded, escapes of any nesting undone, fields that look like JSON or a Python repr taken out of it.
+        """Keep one text: bounded, escapes of any nesting undone, and fields that look like JSON or a Python repr extracted.
 
-        Numbers in such fields are kept as fields and taken out of the words, where they would be misread: the 400 of `"code": 400`
-        beside a count of tokens is no second count.
+        Numbers in such fields are kept as fields and removed from the words, where they would be misread: the 400 of `"code": 400`
+        next to a count of tokens is not a second count.
         """
         if len(value) > MAX_TEXT_CHARS:
             head, tail = value[: MAX_TEXT_CHARS // 2], value[-MAX_TEXT_CHARS // 2 :]
-            value = f"{head.rstrip(_DIGITS)} … {tail.lstrip(_DIGITS)}"  # a number that was cut is none
+            value = f"{head.rstrip(_DIGITS)} … {tail.lstrip(_DIGITS)}"  # a number that was cut does not count
         flat = flatten(value)
         if flat.count("{") > flat.count("}"):  # the end was cut off, perhaps within a number
             flat = flat.rstrip(_DIGITS + " ")
@@ -326,7 +326,7 @@ class _Walker:
             return
 
     def answer(self, value: object) -> None:
-        """Keep why an answer stopped, which may be an error; what the model said is none."""
+        """Keep why an answer stopped, which may be an error; what the model said is not."""
         items = value if isinstance(value, list | tuple) else [value]
         for item in items[:4]:
             for key in ("finish_reason", "stop_reason", "finishReason", "stopReason"):
@@ -336,10 +336,10 @@ class _Walker:
 
 
 def flatten(text: str) -> str:
-    r"""Return a text as every pattern of this room expects it: in lower case, on one line, without what only wraps words.
+    r"""Return a text as every pattern of this package expects it: in lower case, on one line, without mere wrapping.
 
-    Escapes of any depth (`\\"`), entities and typographic quotes are undone; markup and addresses go, since a URL holds words and
-    digits ("/errors/context_length_exceeded") that nobody said. White space of any length is one blank.
+    Escapes of any depth (`\\"`), entities and typographic quotes are undone; markup and addresses are removed, since a URL holds
+    words and digits ("/errors/context_length_exceeded") that nobody said. White space of any length becomes one blank.
     """
     if "\\" in text:
         text = _escape().sub(_unescape, text)
@@ -354,7 +354,7 @@ def flatten(text: str) -> str:
         ):
             text = text.replace(entity, char)
     text = text.lower().replace("\u2019", "'").replace("\u2018", "'").replace("\u201c", '"').replace("\u201d", '"')
-    if "</" in text:  # markup only where a tag closes somewhere: "n <ctx and ctx> n" is none
+    if "</" in text:  # markup only if a tag closes somewhere: "n <ctx and ctx> n" is none
         text = _tag().sub(" ", text)
     if "://" in text:
         text = _address().sub(" ", text)
@@ -362,7 +362,7 @@ def flatten(text: str) -> str:
 
 
 def _unescape(match: re.Match[str]) -> str:
-    """Return what a run of backslashes and the character behind it stand for: JSON in JSON doubles them at every level."""
+    """Return what a run of backslashes and the character after it represent: JSON in JSON doubles them at every level."""
     escaped = match[1]
     if not escaped:
         return " "
@@ -371,7 +371,7 @@ def _unescape(match: re.Match[str]) -> str:
     return " " if escaped in "nrt" else escaped if escaped in "\"'/`" else " "
 
 
-# Patterns are made when they are first needed: most programs import this room and never meet an error.
+# Patterns are compiled when they are first needed: most programs import this package and never meet an error.
 @cache
 def _escape() -> re.Pattern[str]:
     """A run of backslashes with what it escapes."""
@@ -400,7 +400,7 @@ def _field() -> re.Pattern[str]:
 
 @cache
 def _field_number() -> re.Pattern[str]:
-    """The same with any number, to take it out; only before a comma, a bracket or the end, where a value ends."""
+    """The same with any number, to remove it; only before a comma, a bracket or the end, where a value ends."""
     return re.compile(r"""["'][a-z_]\w{0,40}["']\s*:\s*-?\d+(?:\.\d+)?(?=\s*[,}\]]|\s*$)""")
 
 
@@ -414,7 +414,7 @@ def _spoken_status() -> re.Pattern[str]:
 
 @cache
 def _leading_status() -> re.Pattern[str]:
-    """A status in front of a sentence: `"message": "400 Input is too long"`, `<400> InternalError.Algo`.
+    """A status before a sentence: `"message": "400 Input is too long"`, `<400> InternalError.Algo`.
 
     "400 tokens" is a count, "9000 > 522" a comparison.
     """
@@ -425,12 +425,12 @@ def _leading_status() -> re.Pattern[str]:
 
 
 def _snake(name: str) -> str:
-    """Return a name as fields have it in Python: headers and some bodies write dashes."""
+    """Return a name as fields have it in Python: headers and some bodies use dashes."""
     return name.replace("-", "_")
 
 
 def _decode(value: bytes | bytearray | memoryview) -> str:
-    """Return bytes as text, of many only head and tail; a character that the cut halves becomes U+FFFD."""
+    """Return bytes as text, of many only head and tail; a character that is cut in half becomes U+FFFD."""
     raw = bytes(value[: MAX_PARSED_CHARS + 1]) if len(value) <= MAX_PARSED_CHARS else b""
     if not raw:
         raw = bytes(value[:MAX_TEXT_CHARS]) + b" ... " + bytes(value[-MAX_TEXT_CHARS:])
@@ -438,8 +438,8 @@ def _decode(value: bytes | bytearray | memoryview) -> str:
 
 
 def _attribute(value: object, name: str) -> object:
-    """Return an attribute, None where there is none or reading it raises."""
+    """Return an attribute, None if it is missing or reading it raises."""
     try:
         return getattr(value, name, None)
-    except Exception:  # noqa: BLE001 - a property that raises is a property that is not there
+    except Exception:  # noqa: BLE001 - a property that raises counts as missing
         return None
