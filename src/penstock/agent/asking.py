@@ -1,8 +1,8 @@
 """How is an answer obtained? The request is sent, and the session is fed the outcome: an answer, a refusal or a failure (R-6).
 
-An answer may be faulty: a server cut it without notice, sent it empty, or ended it at its length. If a smaller request would
-cure the fault, the model is asked again; anything else is taken as it is and reported. Leaves to others: when to ask (`loop`),
-and how a provider is reached (`models`).
+An answer may be faulty: a server cut it without notice, sent it empty, or ended it at its length. If a smaller request may cure
+the fault, or the answer was empty for the first time, the model is asked again; anything else is taken as it is and reported.
+Leaves to others: when to ask (`loop`), and how a provider is reached (`models`).
 """
 
 from __future__ import annotations

@@ -251,7 +251,7 @@ class Children:
             return self._ended(agent, done)
 
     def _ended(self, agent: Agent, done: AgentRun) -> Done:
-        """Record how a child ended, return what it left, and return the result for its parent."""
+        """Record how a child ended, give back what it left, and return the result for its parent."""
         changed = list(_journal(agent).changed)
         purse = agent.purse
         assert purse is not None  # noqa: S101 - a child has one
@@ -261,7 +261,7 @@ class Children:
         limits = OutputLimits(chars=self._toolbox.result_chars)
         guarded = guard_output(redacted(text), TASK.name, store=self._agent.store, limits=limits)
         failed = done.outcome != "answered"
-        # Before anything is returned: a resume after a kill here must not start the child again.
+        # Before anything is given back: a resume after a kill here must not start the child again.
         agent.record(ENDED, {"outcome": done.outcome, "turns": done.turns, "text": str(guarded), "failed": failed})
         purse.release()
         self._agent.adopt(agent)

@@ -201,7 +201,7 @@ def _next_undo(root: Root, store: Store, session_id: str, made: list[KeptEdit], 
 def _last_standing(root: Root, store: Store, session_id: str, made: list[KeptEdit]) -> int:
     """Return the place of the last edit that nobody has undone, by our command or otherwise.
 
-    The disk alone does not tell: if edits led from one content to another and back again, it looks as before each of them.
+    The disk alone is not enough: if edits led from one content to another and back again, it looks as before each of them.
     """
     noted = {str(record.data["effect_id"]) for record in store.events(session_id) if record.type == UNDONE}
     for at in reversed(range(len(made))):

@@ -137,7 +137,7 @@ class Verified(NamedTuple):
         return self.state in {"changed", "new"} and self.tracked.role != "read"
 
 
-# ── at a checkpoint, and when a session goes on ──────────────────────────────────────────────────────────────────
+# ── at a checkpoint, and when a session resumes ──────────────────────────────────────────────────────────────────
 
 
 def snapshot(

@@ -70,7 +70,7 @@ _SUMMARY_TOKENS = 2_000
 _LAST_PART = 4
 """The part of a budget, a quarter, at which the model is told to finish."""
 _LAST_REQUESTS = 2
-"""The model is also told when at most so many requests like the newest, at the most that they can take, are left."""
+"""The model is also told once the budget covers no more than this many requests as large as the newest one may be."""
 # A session that ended for these reasons continues only with new words: repeating the same would end the same.
 _WORDS_WANTED = {"errors", "loop"}
 

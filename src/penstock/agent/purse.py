@@ -61,7 +61,7 @@ class Purse:
         self._book.change(self._book.tree.commit(self.name, tokens))
 
     def settle(self, taken_tokens: int, used_tokens: int) -> None:
-        """Return what a call did not take; or commit what it took beyond, as far as tokens are left.
+        """Give back what a call did not take; or commit what it took beyond, as far as tokens are left.
 
         Args:
             taken_tokens: what was committed before it.
@@ -83,7 +83,7 @@ class Purse:
         self._book.change(self._book.tree.grant(tokens))
 
     def for_child(self, tokens: int) -> Purse:
-        """Return the purse of a new child agent, filled from this one; `release` returns what it leaves.
+        """Return the purse of a new child agent, filled from this one; `release` gives back what it leaves.
 
         Args:
             tokens: how many; no more than are left.
@@ -98,12 +98,12 @@ class Purse:
         return Purse(self._book, name)
 
     def release(self) -> None:
-        """Return what is left to the parent; do nothing if that was done."""
+        """Give what is left back to the parent; do nothing if that was done."""
         if self.account.is_open:
             self._book.change(self._book.tree.release(self.name))
 
     def release_children(self) -> None:
-        """Return what children that no longer work still hold: for when this agent itself continues."""
+        """Give back what children that no longer work still hold: for when this agent itself continues."""
         if self._book.tree.children(self.name):
             self._book.change(self._book.tree.released_orphans())
 

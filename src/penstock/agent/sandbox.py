@@ -5,8 +5,8 @@ process, and when the command ends, or the holder of the other end of standard i
 whatever sessions they made. The command confines itself before it runs, and is not run if it cannot.
 
 Laws: when this process ends nothing that the command started is left; the command sees what it was given, no network, and no
-memory, queue or key of others; it may use so many processes, so much memory and so many files and no more. Leaves to others:
-which folders and variables it is given, and what becomes of its output (`shell`).
+memory, queue or key of others; its processes, memory and files are limited. Leaves to others: which folders and variables it is
+given, and what becomes of its output (`shell`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What breaks where a field grows? What is certain comes first, and what programs share is on one line.
+"""What breaks when a field grows? What is certain comes first, and what programs share is on one line.
 
 What a copybook declares breaks in each program that copies it, at the same lines: that is one line here, with the names of those
 programs. `--json` has every row.

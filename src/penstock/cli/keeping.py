@@ -67,7 +67,7 @@ def opened(url: str | None, wait_seconds: float | None = None, *, may_begin: boo
 
 
 def absent_folder(url: str | None) -> str | None:
-    """Return the folder of a store that is named but does not exist; None for anything else, of which opening it says more."""
+    """Return the folder of a store that is named but does not exist; else None: opening the store reports any other fault."""
     from penstock.store import folder_of
 
     folder = None if url is None else folder_of(url)

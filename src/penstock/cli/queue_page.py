@@ -68,7 +68,7 @@ def serve_pages(database: Database, address: str, token_file: str | None) -> int
 def page_server(
     database: Database, listening: socket.socket, token: bytes, names: ServedNames | None
 ) -> ThreadingHTTPServer:
-    """Return a server at a socket that listens."""
+    """Return a server on a listening socket."""
 
     class Handler(BaseHTTPRequestHandler):
         timeout = _SILENT_SECONDS

@@ -46,7 +46,7 @@ def outlive() -> None:
     """From now on, drop what is written to a terminal that is gone, instead of failing in the middle of a step.
 
     A write may come between the end of a terminal and the signal for it, which a shell passes on, or withholds from a disowned
-    process: only the signal says whether to continue. On standard error no message is worth the work either: its reader may have
+    process: only the signal says whether to continue. On standard error no message is worth failing for either: its reader may have
     gone, its disk may be full, and the answer goes elsewhere.
     """
     if sys.platform == "win32":

@@ -130,7 +130,7 @@ def _write(event: str, /, **fields: Any) -> None:
 def _seen(
     event: Event, session: Session, before: int, handles: tuple[str, ...]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the program's report of an event: types as other agents name them, besides those for cuts, refusals and handoffs."""
+    """Yield what a program is told of an event: types as other agents name them, plus cuts, refusals and handoffs."""
     from penstock import session as events
 
     new = session.state.transcript.entries[before:]

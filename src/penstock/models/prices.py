@@ -34,7 +34,7 @@ class Rate(NamedTuple):
 
     dollars: float
     steps: tuple[tuple[int, float], ...] = ()
-    """Steps as pairs: above so many tokens of input, so many dollars; the smallest first."""
+    """Pairs of tokens and dollars: the price that applies above that much input; the smallest first."""
 
     def at(self, input_tokens: int) -> float:
         """Return the dollars for a million tokens in a request with that much input."""

@@ -1,4 +1,4 @@
-"""How do servers refuse that speak OpenAI's wire in their own words? Three generations of vLLM, besides each wire's own provider.
+"""How do servers word refusals? As each wire's own provider does, or as three generations of vLLM on OpenAI's wire.
 
 A test may also word a refusal itself, with a function of the counted size and the limit.
 

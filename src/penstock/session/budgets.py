@@ -32,7 +32,7 @@ class BudgetChange:
     `opened` is the first of a tree; `granted`, `released_orphans` and `closed` name the account that the tree was opened with.
 
     Raises:
-        CallerError: for an unknown kind, an empty name, or tokens that are not a whole number from 0 on.
+        CallerError: for an unknown kind, an empty name, or tokens that are not a whole number of 0 or more.
     """
 
     kind: Kind
@@ -113,7 +113,7 @@ class Spending:
 
         Args:
             root: the name of the root; not empty.
-            tokens: how many there are to spend, from 0 on.
+            tokens: how many there are to spend, 0 or more.
 
         Raises:
             CallerError: for an empty name or a number below 0.
@@ -151,7 +151,7 @@ class Spending:
         Args:
             parent: an open account.
             child: the name of the new account.
-            tokens: how many it is granted, from 0 on.
+            tokens: how many it is granted, 0 or more.
 
         Raises:
             CallerError: if the name is taken, the parent is closed or unknown, or the parent has fewer tokens left.
@@ -173,7 +173,7 @@ class Spending:
 
         Args:
             account: an open account.
-            tokens: how many it spent, from 0 on.
+            tokens: how many it spent, 0 or more.
 
         Raises:
             CallerError: if the account is closed or unknown, or has fewer tokens left.
@@ -190,7 +190,7 @@ class Spending:
 
         Args:
             account: an open account.
-            tokens: how many it did not spend after all, from 0 on.
+            tokens: how many it did not spend after all, 0 or more.
 
         Raises:
             CallerError: if the account is closed or unknown, or has spent fewer.
@@ -205,7 +205,7 @@ class Spending:
         """Return the tree with more tokens in its root, granted by the person who continues a session.
 
         Args:
-            tokens: how many more, from 0 on.
+            tokens: how many more, 0 or more.
 
         Raises:
             CallerError: if the tree is closed.
@@ -293,7 +293,7 @@ class Spending:
         return account
 
     def _able(self, name: str, tokens: int) -> Account:
-        """Return an open account that has at least so many tokens left."""
+        """Return an open account that has at least that many tokens left."""
         account = self._open(name)
         if tokens > account.left_tokens:
             raise CallerError(f"{name!r} has {account.left_tokens} tokens left, not {tokens}")

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from penstock.text.calls import Dialect
     from penstock.text.tokens import TokenCounter
 
-# Compaction pauses for so many entries of the transcript, unless the next rung is reached: each one rewrites the prefix that a
+# Compaction pauses for this many entries of the transcript, unless the next rung is reached: each one rewrites the prefix that a
 # provider has cached, which then costs the full price of input.
 _REST_ENTRIES = 6
 # The share of the room below the next compaction that a handoff may fill: a session that starts afresh and is full again at once

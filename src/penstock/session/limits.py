@@ -37,13 +37,13 @@ class Pressure(enum.IntEnum):
 
 
 class Rung(NamedTuple):
-    """A pressure, and from where on it applies: tokens, turns, or either."""
+    """A pressure, and the tokens, turns, or either from which it applies."""
 
     pressure: Pressure
     tokens: int | None = None
-    """From how many tokens on, of a window of 128,000, the pressure applies; None is never."""
+    """The number of tokens, in a window of 128,000, from which the pressure applies; None means never."""
     turns: int | None = None
-    """From how many model calls since the last fresh start on the pressure applies; None is never."""
+    """The number of model calls since the last fresh start from which the pressure applies; None means never."""
     above: bool = False
     """Whether `tokens` must be exceeded, not only reached."""
 
@@ -71,11 +71,11 @@ class ErrorLimits:
     """How many failures a session tolerates (S-11)."""
 
     row: int = 3
-    """So many failures in a row escalate and open the breaker; one more is a boundary."""
+    """How many failures in a row escalate and open the breaker; one more is a boundary."""
     total: int = 5
-    """So many failures that count end the session."""
+    """How many failures that count end the session."""
     within_turns: int | None = None
-    """Only failures of the last so many turns count for the total; None counts all of a session."""
+    """Only failures within this many recent turns count for the total; None counts all of a session."""
     cured_count: bool = True
     """Whether a failure that a retry cured counts for the total."""
     cooldown_seconds: float = 60.0
@@ -136,7 +136,7 @@ class Limits:
         return rung.tokens is not None and tokens >= self._least(rung)
 
     def from_tokens(self, pressure: Pressure) -> int:
-        """Return from how many tokens on a pressure applies, by its rung or a higher one; the whole window if none names tokens."""
+        """Return the tokens from which a pressure applies, by its rung or a higher one; the whole window if none names tokens."""
         found = [self._least(rung) for rung in self.rungs if rung.pressure >= pressure and rung.tokens is not None]
         return min(found, default=self.window_tokens)
 

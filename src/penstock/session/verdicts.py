@@ -94,7 +94,7 @@ _IN_WINDOWS = "Long: search or take the outline, then view windows of it; edit i
 
 
 def advice(total_lines: int) -> Advice:
-    """Return how a file of so many lines is best read and edited (S-5).
+    """Return how a file of that many lines is best read and edited (S-5).
 
     Below 200 lines in full; up to 500 read in full and edited in sections; up to 1,000 in sections; above that in windows only.
     """
@@ -120,7 +120,7 @@ def files_verdict(did: Role, count: int, limit: Limit, dialect: Dialect | None) 
 
 
 def lines_verdict(path: str, lines: int, limit: Limit, page_lines: int, dialect: Dialect | None) -> ActVerdict:
-    """Return the verdict on reading so many lines at once; a page of the recommended call has `page_lines`."""
+    """Return the verdict on reading that many lines at once; a page of the recommended call has `page_lines`."""
     what = f"{lines} lines in one read; {limit.recommended} are recommended, {limit.maximum} the most"
     way = f"Search for the place, or read in windows: {_view(path, {'limit': page_lines}, dialect)}"
     return _verdict(limit.level(lines), what, way, dialect)
@@ -159,7 +159,7 @@ def replacing_verdict(file: KnownFile, version: str, page_lines: int, dialect: D
 def worst(said: Sequence[ActVerdict]) -> ActVerdict:
     """Return one verdict for several: that of the highest level, with all texts of that level.
 
-    An override covers everything that is refused, so every refusal is told; advice is left out then.
+    An override covers everything that is refused, so every refusal is listed; advice is left out then.
     """
     level = max((verdict.level for verdict in said), key=_LEVELS.index)
     return ActVerdict(level, "\n".join(verdict.text for verdict in said if verdict.level == level and verdict.text))

@@ -128,7 +128,7 @@ class _Handler(BaseHTTPRequestHandler):
         return self.path.partition("?")[0].rstrip("/")
 
     def _skip(self, rest: int) -> None:
-        """Read so many bytes, a block at a time, and hold none of them."""
+        """Read that many bytes, a block at a time, and hold none of them."""
         while rest and (block := self.rfile.read(min(rest, _BLOCK_BYTES))):
             rest -= len(block)
 
