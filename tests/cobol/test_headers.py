@@ -102,7 +102,8 @@ def test_a_statement_of_a_database_is_no_header() -> None:
     body = ("MAIN.", "    IF TOTAL = 1 DISPLAY 'A' END-IF", "FINISH.", "LATER.", "    GOBACK.")
     source = scan(fixed("IDENTIFICATION DIVISION.", "PROGRAM-ID. P.", *idms, *body))
     assert names(one(source)) == ["MAIN", "LATER"]
-    assert "FINISH" in verbs(one(source))
+    assert verbs(one(source)) == ["IF", "DISPLAY", "END-IF", "FINISH", "GOBACK"]
+    assert assumed(source) == []
 
 
 def test_a_label_that_cics_goes_to_is_a_paragraph() -> None:
