@@ -23,7 +23,7 @@ _DIRECTIVE = re.compile(
 )
 _OPTIONS = re.compile(r"[ \t\d]{0,8}(?:cbl|process)(?:\s|$)", re.IGNORECASE)
 _PRINTER = re.compile(r"\s*(?:eject|skip[123])\s*\.?\s*", re.IGNORECASE)
-_TITLE = re.compile(r"\s*title\s+(?:'[^']*'|\"[^\"]*\")\s*\.?\s*", re.IGNORECASE)  # else a window's title
+_TITLE = re.compile(r"\s*title\s+(?:'[^']*'|\"[^\"]*\")\s*\.?\s*", re.IGNORECASE)  # in a sentence: a window's title
 _DEBUGGING = re.compile(r"(?<![\w-])debugging\s+mode(?![\w-])", re.IGNORECASE)
 _NOTHING = {0: " ", 0x1A: " "}
 _LIBRARIAN = re.compile(r"(?:-INC|\+\+INCLUDE)\s+\S", re.IGNORECASE)  # from column 1, where no code begins

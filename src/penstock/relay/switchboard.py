@@ -344,8 +344,8 @@ class Switchboard:
             for talk in (*self._talks, self._desk):
                 talk.client = text_in(gathering.request, message.params, "clientInfo", "name")
             self._patience_seconds = _PATIENCE_SECONDS.get(self._desk.client or "", PATIENCE_SECONDS)
-        # A server that was silent is left out from then on, unless it is the only one: otherwise each list would cost the full
-        # patience again.
+        # A server that was silent is left out from then on, unless all others are silent too: otherwise each list would cost the
+        # full patience again.
         gathering.waiting = self._living - self._silent or set(self._living)
         if not gathering.waiting:
             yield from self._finished(gathering)
