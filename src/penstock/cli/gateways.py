@@ -164,9 +164,7 @@ def _checked(upstream: str | None) -> str | None:
 
     if upstream is None:
         return None
-    if (
-        "@" in upstream.partition("//")[2].partition("/")[0]
-    ):  # it would appear on the page, and in the list of processes
+    if "@" in upstream.partition("//")[2].partition("/")[0]:  # it would be shown on the page and in process lists
         raise CallerError("--upstream contains a user name: keys come with requests, in their headers")
     try:
         parts = urlsplit(upstream)

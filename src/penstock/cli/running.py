@@ -102,7 +102,7 @@ def _next_prompt() -> str:
     terminal passes on 4,095 bytes of a line and silently drops the rest.
     """
     if terminal.is_watched(sys.stdin) and (sys.platform != "win32" or terminal.is_watched(sys.stdout)):
-        if sys.platform != "win32":  # its console edits lines itself
+        if sys.platform != "win32":  # the console of Windows edits lines itself
             with suppress(ImportError):
                 import readline  # `input` then reads with it
 

@@ -141,9 +141,7 @@ def _listed(store_url: str | None, limit: int | None, *, as_json: bool) -> int:
         limit = _SHOWN
     found: list[SessionInfo] = []
     rows = []
-    if (
-        absent_folder(store_url) is None
-    ):  # a store that does not exist holds nothing, and none is created just to be looked at
+    if absent_folder(store_url) is None:  # a store that does not exist holds nothing, and looking creates none
         with opened(store_url) as store:
             found = store.sessions(limit + 1 if limit else None)
             rows = [_row(store, info) for info in found[: limit or None]]
