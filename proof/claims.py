@@ -62,7 +62,7 @@ EVIDENCE_CHARS = 200  # of a line, in a citation
 _SHORT_BUDGETS = {"generated": BUDGETS[:1], "examples": BUDGETS[1:2]}
 _SHORT_BYTES, _LONG_BYTES = 60_000, 1_000_000  # the largest generated program; R17 has larger ones
 _JOBS = 4
-_PATIENCE_SECONDS = 60.0  # a later answer never comes
+_PATIENCE_SECONDS = 60.0  # a later answer counts as missing
 _TOO_LARGE = "one statement that is larger than a prompt may be"
 _WORDS = {  # words that a model may add to the code's own
     "inputs": ("description",),

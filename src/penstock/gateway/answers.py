@@ -157,7 +157,7 @@ class HeldAnswer:
 
     def _pieces(self, block: bytes) -> Iterator[bytes]:
         """Yield a block's content, decompressed, until too much was read."""
-        assert self._unpacker is not None  # noqa: S101 checked before anything is read
+        assert self._unpacker is not None  # noqa: S101 - checked before anything is read
         for piece in self._unpacker.pieces(block):
             self._read_bytes += len(piece)
             if self._read_bytes > MAX_READ_BYTES:
@@ -232,7 +232,7 @@ class Unpacked:
     async def blocks(self) -> AsyncIterator[bytes]:
         """Yield the body as it comes, decompressed."""
         unpacker = unpacker_of(_header(self._answer.headers, CODING))
-        assert unpacker is not None  # noqa: S101 checked before
+        assert unpacker is not None  # noqa: S101 - checked before
         async for block in self._answer.blocks():
             for piece in unpacker.pieces(block):
                 yield piece

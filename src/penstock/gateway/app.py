@@ -291,7 +291,7 @@ class Gateway:
             # In a thread, like all parsing of requests: 1 MB of JSON takes tens of milliseconds, during which no stream would
             # proceed.
             following = await asyncio.to_thread(provider.begin, request, is_follow_up=True, may_read=may_read)
-            assert following is not None  # noqa: S101 it was parsed before
+            assert following is not None  # noqa: S101 - it was parsed before
             passage.passed.follow_ups.append(following.passed)
             return await following.carry(post)
 
@@ -494,7 +494,7 @@ class _WhileHeard:
 
     def __init__(self, lost: set[Callable[[], object]]) -> None:
         task = asyncio.current_task()
-        assert task is not None  # noqa: S101 a request is served in a task
+        assert task is not None  # noqa: S101 - a request is served in a task
         self._lost, self._task, self._has_gone = lost, task, False
 
     def _end(self) -> None:

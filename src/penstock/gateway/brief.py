@@ -42,7 +42,7 @@ class _Call:
     def _run(self) -> None:
         try:
             self._value = self._made()
-        except BaseException as error:  # noqa: BLE001 raised in the waiting thread
+        except BaseException as error:  # noqa: BLE001 - raised in the waiting thread
             self._error = error
         self._ended.set()
 

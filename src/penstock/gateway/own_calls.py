@@ -56,7 +56,7 @@ class OwnCalls:
 
     def __init__(self, wire: str, first: HeldAnswer, ways: WaysBack, ask_again: AskAgain, keep: Keep) -> None:
         hidden = wire_named(wire).answers.hidden_calls
-        assert hidden is not None  # noqa: S101 tools are offered only if there is one
+        assert hidden is not None  # noqa: S101 - tools are offered only if there is one
         self._wire, self._held, self._ways, self._hidden = wire, first, ways, hidden
         self._ask_again, self._keep = ask_again, keep
         self._names = frozenset(ways.names)

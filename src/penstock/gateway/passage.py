@@ -294,7 +294,7 @@ class Passage:
         self._is_learned = True
         try:
             self._learner.learn(self)
-        except Exception as error:  # noqa: BLE001 a full or missing store: the client gets its answer all the same
+        except Exception as error:  # noqa: BLE001 - a full or missing store: the client gets its answer all the same
             self.passed.warnings.append(f"What was learned could not be kept: {escape.clip(str(error))}")
 
     def _note(self) -> None:

@@ -59,7 +59,7 @@ class Upstream:
             if name not in left_out
         ]
         task = asyncio.current_task()
-        assert task is not None  # noqa: S101 a request is served in a task
+        assert task is not None  # noqa: S101 - a request is served in a task
         silence = _Silence(task.cancel)
         try:
             response = await self._opened().request(

@@ -228,7 +228,7 @@ def containers(host: HostConfig, part: str) -> list[Path]:
 
 def hook_entry(host: HostConfig, program: Sequence[str]) -> dict[str, Any]:
     """Return our hook as a host writes it."""
-    assert host.hooks is not None  # noqa: S101 callers check this
+    assert host.hooks is not None  # noqa: S101 - callers check this
     entry: dict[str, Any] = filled(host.hooks.entry, {catalogue.COMMAND_LINE: hook_command(host, program)})
     return entry
 

@@ -262,7 +262,7 @@ class Bridge:
                     await self._events(response, asked, is_initialize=is_initialize)
                 else:
                     await self._body(response, asked, is_initialize=is_initialize)
-        except Exception as error:  # noqa: BLE001 whatever went wrong, the requester waits for an answer
+        except Exception as error:  # noqa: BLE001 - whatever went wrong, the requester waits for an answer
             await self._fail(asked, _ENDED, f"The server did not answer: {described(error)}")
         # The stream for the server's own messages is opened only now, because servers refuse it before they are initialized.
         if method == "notifications/initialized" and self._listening is None:

@@ -221,7 +221,7 @@ class Several:
         with self._turn:
             try:
                 return work()
-            except Exception as error:  # noqa: BLE001 one unforeseen message must not silence its sender
+            except Exception as error:  # noqa: BLE001 - one unforeseen message must not silence its sender
                 self._say(f"a message was dropped: {described(error)}")
                 return []
 

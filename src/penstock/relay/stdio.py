@@ -255,7 +255,7 @@ class Relay:
         """Return the decision about a message; None if that fails: the message then passes unchanged."""
         try:
             return decide(raw)
-        except Exception as error:  # noqa: BLE001 one unforeseen message must not end a direction
+        except Exception as error:  # noqa: BLE001 - one unforeseen message must not end a direction
             self._say(f"a message passed unread: {described(error)}")
             return None
 
