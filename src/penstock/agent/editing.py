@@ -363,7 +363,7 @@ class _File(NamedTuple):
 def _mixed(change: _Change) -> str:
     """Return the refusal of text that would be written as UTF-8 among bytes that are not UTF-8; empty if nothing is mixed.
 
-    A file in Latin-1 or a Japanese code page has no mark that says so. ASCII is the same in all of them.
+    A file in Latin-1 or a Japanese code page has no mark of its encoding. ASCII is the same in all of them.
     """
     file = change.file
     if change.content.isascii() or file.encoding.unit != 1 or not _NO_TEXT.search(file.text):

@@ -56,7 +56,7 @@ _NAME = "run_command"
 _MAX_COMMAND_BYTES = 100_000
 _HEADER_BYTES = 160
 _NAMED_PLACES = 5
-"""How many of the places a command made that other programs run unasked are named after it."""
+"""How many of the new places that other programs run unasked are named after a command."""
 _PART_BYTES = 1 << 16
 # For ending a command whose time is up: thousands of processes take seconds.
 _GRACE_SECONDS = 10.0
@@ -240,7 +240,7 @@ class Shell:
         return _Ended(code, why, passed.result, seconds, passed.handles, self._made_unasked(places))
 
     def _made_unasked(self, before: Sequence[str]) -> str:
-        """Return the message about what a command made and other programs run unasked; empty if it made nothing of the kind.
+        """Return the message about what a command made that other programs run unasked; empty if it made nothing of the kind.
 
         A wall guards what exists when it is built. New hooks and a new configuration of a repository that was there are set
         aside; the rest, such as a cloned project, is named.

@@ -42,7 +42,7 @@ class CommandOptions:
     """How a command works and shows its work, whatever it works on."""
 
     store_url: str | None
-    """Where the session is kept; None is the place that settings name."""
+    """Where the session is kept; None uses the settings."""
     output_format: str
     """One of `FORMATS`."""
     max_turns: int | None

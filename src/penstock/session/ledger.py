@@ -102,7 +102,7 @@ class Ledger:
     ) -> Ledger:
         """Return the ledger after lines of a file were shown.
 
-        Without lines it is a read that showed nobody knows what.
+        Without lines, it is unknown what the read showed.
 
         Args:
             path: the file, relative to the root.
