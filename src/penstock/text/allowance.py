@@ -17,20 +17,20 @@ class Allowance(NamedTuple):
     """The largest size of a text, with its unit; made by `chars`, `bytes` or `tokens`, never by hand."""
 
     limit: int
-    """How much, in `unit`; it may be reached."""
+    """The limit in `unit`, inclusive."""
     unit: str
     """`characters`, `bytes` or `tokens`."""
     counter: TokenCounter | None = None
     """What counts tokens; None for the other units."""
     max_lines: int | None = None
-    """How many lines besides; None for no bound on them. Text without a line feed is one line."""
+    """How many lines are allowed besides; None for no limit. Text without a line feed is one line."""
 
     @classmethod
     def chars(cls, limit: int) -> Allowance:
         """Return an allowance of at most `limit` Unicode characters.
 
         Raises:
-            CallerError: for what is no whole number from 0 on.
+            CallerError: for anything but a whole number from 0 on.
         """
         return cls(_whole(limit, "characters"), "characters")
 
@@ -39,7 +39,7 @@ class Allowance(NamedTuple):
         """Return an allowance of at most `limit` bytes of UTF-8.
 
         Raises:
-            CallerError: for what is no whole number from 0 on.
+            CallerError: for anything but a whole number from 0 on.
         """
         return cls(_whole(limit, "bytes"), "bytes")
 
@@ -48,9 +48,9 @@ class Allowance(NamedTuple):
         """Return an allowance of at most `limit` tokens, by the upper bound of `counter`.
 
         Raises:
-            CallerError: for what is no whole number from 0 on, and for what is no counter.
+            CallerError: for anything but a whole number from 0 on, and for something that is not a counter.
         """
-        passed: object = counter  # the name of a model, or a function, where nobody checks types
+        passed: object = counter  # may be the name of a model, or a function, if nobody checks types
         if isinstance(passed, str) or not callable(getattr(passed, "count", None)):
             raise CallerError(f"A counter has a method `count` that returns a Count, as Tokens() has: not {passed!r}.")
         return cls(_whole(limit, "tokens"), "tokens", counter)
@@ -77,7 +77,7 @@ class Budget(NamedTuple):
     reserve_tokens: int = 0
     """Tokens of the window that are kept for the reply."""
     counter: TokenCounter | None = None
-    """How tokens are counted: requests are held against the upper bound of its counts. None is the estimator of
+    """How tokens are counted: requests are compared with the upper bound of its counts. None is the estimator of
     `penstock.tokens`.
     """
 
@@ -88,7 +88,7 @@ class Budget(NamedTuple):
 
 
 def _whole(limit: int, unit: str) -> int:
-    """Return a limit, or raise `CallerError` for what is no whole number from 0 on."""
+    """Return a limit, or raise `CallerError` for anything but a whole number from 0 on."""
     if type(limit) is not int or limit < 0:
         raise CallerError(f"An allowance is a whole number of {unit} from 0 on, not {limit!r}.")
     return limit

@@ -1,6 +1,6 @@
-"""How is the next call written? One call, in the syntax of the face that shows it.
+"""How is the next call written? One call, in the syntax of the interface that shows it.
 
-A call is a tool with the arguments that are not their default; every face prints it ready to copy: Python and MCP as
+A call is a tool with the arguments that are not their default; every interface prints it ready to copy: Python and MCP as
 `view(file_path="a.py", offset=100)`, the command line as `penstock view a.py --offset 100`. Law: what is printed is
 inert, and parsing it back gives the same call. Leaves to others: which call is the right one.
 """
@@ -16,12 +16,12 @@ __all__ = ["PYTHON", "Call", "CommandLine", "Dialect", "Function", "Value", "han
 
 
 def quoted(text: str) -> str:
-    """Return an inert text as a string of Python and of JSON: only quotes and backslashes are left to escape."""
+    """Return an inert text as a string literal of Python and of JSON: only quotes and backslashes are left to escape."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 class Dialect(Protocol):
-    """How one face writes calls."""
+    """How one interface writes calls."""
 
     def write(self, call: Call) -> str:
         """Return a call, ready to copy."""
@@ -40,9 +40,9 @@ class Function(NamedTuple):
     """Calls as a function with keyword arguments: of Python (`True`), or of MCP (`true`)."""
 
     prefix: str = ""
-    """What stands before the name of every tool: `ctx_`."""
+    """The prefix of every tool's name: `ctx_`."""
     true: str = "True"
-    """How a truth value is written."""
+    """How a true value is written."""
     false: str = "False"
 
     def write(self, call: Call) -> str:
@@ -55,7 +55,7 @@ class Function(NamedTuple):
         return f"{tool}()"
 
     def name(self, call: Call, *arguments: str) -> str:
-        """Return those arguments that the call has, as `name=value`."""
+        """Return the given arguments that the call has, as `name=value`."""
         return " ".join(f"{name}={self._value(call.arguments[name])}" for name in arguments if name in call.arguments)
 
     def _value(self, value: Value) -> str:
@@ -65,12 +65,12 @@ class Function(NamedTuple):
 
 
 PYTHON = Function()
-"""Calls as a program in Python makes them; what is written where no face is named."""
+"""Calls as a Python program makes them; the default if no interface is named."""
 _PAGE = r"(?:\b|_)page[ (](?:handle=)?[\"']?([\w-]{16,64})"
 
 
 def handle_in(text: str) -> str:
-    """Return the handle in the first call of `page` in a text, in any dialect; empty for none."""
+    """Return the handle in the first call of `page` in a text, in any dialect; empty if there is none."""
     found = re.search(_PAGE, text)
     return found[1] if found else ""
 
@@ -80,7 +80,7 @@ def mcp(prefix: str = "ctx_") -> Function:
     return Function(prefix=prefix, true="true", false="false")
 
 
-# Where a command or a flag is not the tool's or the argument's own name.
+# For commands or flags that differ from the tool's or the argument's own name.
 _COMMANDS = {"list_files": "list", "count_files": "count", "read_file": "read"}
 _POSITIONAL = {
     "view": ("file_path",),
@@ -96,7 +96,7 @@ _POSITIONAL = {
 }
 _BOUNDED = frozenset({"page", "find"})
 _OF_STORE = _BOUNDED | {"sessions", "show", "resume", "undo", "store list", "store check", "store gc"}
-"""What is asked of the store; all else is of files, beneath a root, or of a queue."""
+"""Commands that address the store; all others address files under a root, or a queue."""
 _OF_QUEUE = frozenset({"queue status", "queue migrate", "queue retry"})
 _FLAGS = {
     "use_regex": "--regex",
@@ -110,15 +110,15 @@ class CommandLine(NamedTuple):
     """Calls as commands: `penstock COMMAND …`."""
 
     root: str | None = None
-    """The root to name, where it is not the current directory; None for that."""
+    """The root to name, if it is not the current directory; None for that."""
     store: str | None = None
-    """The store to name, where it is not the user's own; None for that."""
+    """The store to name, if it is not the user's own; None for that."""
     program: str = "penstock"
-    """What is typed for `penstock`, quoted for a shell: a path, where it is not found by its name."""
+    """What is typed for `penstock`, quoted for a shell: a path, if it is not found by its name."""
     queue: str | None = None
-    """The queue to name, where it is not the one of the environment; None for that."""
+    """The queue to name, if it is not the one of the environment; None for that."""
     budget: int | None = None
-    """The bytes that a page of what is kept, or what is found in it, may take; None for what the command line takes by itself."""
+    """The bytes that a page of kept text, or of matches in it, may take; None for the command line's own default."""
 
     def write(self, call: Call) -> str:
         """Return a call as a command line for a POSIX shell."""
@@ -145,7 +145,7 @@ class CommandLine(NamedTuple):
         if self.budget is not None and call.tool in _BOUNDED:
             flags += ["--budget", str(self.budget)]
         quoted = [shlex.quote(name) for name in names]
-        # A file named `-rf` is an argument, not a flag: it comes last, behind `--`.
+        # A file named `-rf` is an argument, not a flag: it comes last, after `--`.
         if any(name.startswith("-") for name in names):
             return " ".join([*command, *flags, "--", *quoted])
         return " ".join([*command, *quoted, *flags])
@@ -155,7 +155,7 @@ class CommandLine(NamedTuple):
         return f"{self.program} {_COMMANDS.get(tool, tool)}"
 
     def name(self, call: Call, *arguments: str) -> str:
-        """Return those arguments that the call has, as `--name value`."""
+        """Return the given arguments that the call has, as `--name value`."""
         return " ".join(
             f"--{name.replace('_', '-')} {call.arguments[name]}" for name in arguments if name in call.arguments
         )

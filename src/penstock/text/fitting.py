@@ -1,10 +1,10 @@
-"""What of a text fits? The text made inert and cut to an allowance, with a notice that says what is missing and how to
+"""How much of a text fits? The text made inert and cut to an allowance, with a notice that says what is missing and how to
 get it (G-1, G-2).
 
 The notice comes first, because the end of a result is what other software cuts off, and it is counted: text and notice
-are within the allowance. Laws: `fit` never exceeds its allowance; fitting twice changes nothing, by type and not by
-looking for the notice in the text; content cannot forge the notice. Leaves to others: where the whole is kept (`guard`,
-`store`).
+together are within the allowance. Laws: `fit` never exceeds its allowance; fitting twice changes nothing, which is
+recognised by type and not by looking for the notice in the text; content cannot forge the notice. Leaves to others: where
+the original is kept (`guard`, `store`).
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from penstock.text.allowance import Allowance
     from penstock.text.calls import Dialect
 
-# A counter in the allowance outranks it.
+# A counter in the allowance takes precedence.
 CHARS_PER_TOKEN = 3.5
-"""Characters for each token, where tokens are only named in a notice."""
+"""Characters for each token, if tokens are only mentioned in a notice."""
 NEWLINE_SHARE = 0.8
-"""A cut moves back to a line end that lies beyond this share of the room (G-1)."""
-# No counter makes one token of more characters, blanks apart: what lies beyond this many a token need not be looked at.
+"""A cut moves back to a line end that is beyond this share of the room (G-1)."""
+# No counter makes one token of more characters, blanks aside: what is beyond this many per token need not be examined.
 _CHARS_PER_TOKEN_MOST = 64
 
 NARROWER = "Use more specific parameters or pagination to get remaining data."
-"""What a notice advises where there is no way to the rest."""
+"""What a notice advises if there is no way to the rest."""
 
 
 class Keep(enum.Enum):
@@ -49,7 +49,7 @@ class Keep(enum.Enum):
 
 
 class Whole(NamedTuple):
-    """What came in, measured."""
+    """The original text, measured."""
 
     chars: int
     bytes: int
@@ -57,31 +57,31 @@ class Whole(NamedTuple):
     lines: int
     """Lines, ended by line feeds; a last one without an end counts."""
     tokens: int
-    """About how many tokens."""
+    """Approximate number of tokens."""
 
 
 class Guarded(str):
-    """A text that was fitted: a `str` that knows it, and stays as it is when it is fitted again."""
+    """A text that was fitted: a `str` that knows this and is not changed when it is fitted again."""
 
     shown_chars: int
     """Characters of the original that are left, without the notice."""
     whole_chars: int
-    """Characters of what came in; so for bytes, lines and tokens."""
+    """Characters of the original; likewise for bytes, lines and tokens."""
     whole_bytes: int
     whole_lines: int
     shown_tokens: int
-    """About how many tokens are left, without the notice."""
+    """Approximate number of tokens that are left, without the notice."""
     whole_tokens: int
     notice_chars: int
-    """The length of the notice at its head, its line end included; 0 where nothing was cut."""
+    """The length of the notice at its head, with its line end; 0 if nothing was cut."""
     handle: str | None
-    """Where the whole is kept; None where it is not."""
+    """The handle of the original; None if it is not kept."""
     way: str | None
-    """What the notice says instead of calls that read the handle; None for those."""
+    """What the notice says instead of calls that read the handle; None if it names those calls."""
     is_cut: bool
     """Whether anything is missing."""
     bounds_itself: bool
-    """Whether a tool made the text that pages by itself: the guard of tools leaves it alone."""
+    """Whether the text comes from a tool that pages by itself: the guard of tools leaves it alone."""
 
     @property
     def text(self) -> str:
@@ -103,28 +103,27 @@ def fit(
     dialect: Dialect | None = None,
     chars_per_token: float = CHARS_PER_TOKEN,
 ) -> Guarded:
-    """Return a text with its notice, at most `allowance`; unchanged when it fits and holds nothing that must be escaped
+    """Return a text with its notice, at most `allowance`; unchanged if it fits and holds nothing that must be escaped
     (G-2).
 
-    JSON on one line is cut between its records where that is possible (G-5). An allowance that cannot hold the notice
-    gets a shorter one, without the handle where that has no room (`Guarded.handle` has it), and in the end as much of
-    that as it holds.
+    JSON on one line is cut between its records if possible (G-5). An allowance that cannot hold the notice gets a shorter
+    one, without the handle if there is no room for it (`Guarded.handle` has it), and in the end as much of that as fits.
 
     Args:
         text: any text; one that was fitted before is cut further from what was left of it.
-        allowance: what text and notice may take together.
+        allowance: the most that text and notice may take together.
         keep: which part stays: a `Keep`, or its value (`"tail"`).
-        handle: where the whole is kept; None where it is not.
-        name: the tool that the notice speaks of.
+        handle: the handle of the original; None if it is not kept.
+        name: the tool that the notice mentions.
         way: what the notice says instead of the calls that read `handle`.
-        dialect: how those calls are written; None is Python's.
-        chars_per_token: for the numbers of the notice, where the allowance has no counter.
+        dialect: the syntax of those calls; None is Python's.
+        chars_per_token: for the numbers in the notice, if the allowance has no counter.
 
     Returns:
         The text that fits, which knows what it was cut from.
 
     Raises:
-        CallerError: for a `keep` that there is not.
+        CallerError: for an unknown `keep`.
     """
     keep = Keep(keep)
     tokens = counter_of(allowance, chars_per_token)
@@ -133,8 +132,8 @@ def fit(
             return text
         whole = Whole(text.whole_chars, text.whole_bytes, text.whole_lines, text.whole_tokens)
         handle, way = handle or text.handle, way or text.way
-        # The old notice goes and a new one is written, about the first whole: a notice about a cut of a cut would
-        # understate what is missing.
+        # The old notice is replaced by a new one about the original: a notice about a cut of a cut would understate what is
+        # missing.
         text = text.text[text.notice_chars :]
     else:
         whole = measure(text, tokens)
@@ -142,7 +141,7 @@ def fit(
             shown = _unforgeable(text)
             if allowance.holds(shown):
                 return _guarded(shown, whole, whole.chars, tokens(shown), handle, way, None)
-    # Only as much as could ever fit is looked at: escaping and counting a gigabyte to show a page would cost seconds.
+    # Only as much as could ever fit is examined: escaping and counting a gigabyte to show a page would cost seconds.
     window = max_chars(allowance)
     head, tail = text[:window], text[-window:]
     return fit_ends(
@@ -163,19 +162,19 @@ def fit_ends(
     dialect: Dialect | None = None,
     chars_per_token: float = CHARS_PER_TOKEN,
 ) -> Guarded:
-    """Return what `fit` would, for a text that is not at hand as a whole.
+    """Return what `fit` would, for a text that is not available as a whole.
 
     Args:
         head: its first `max_chars(allowance)` characters, or all.
         tail: its last ones; may overlap `head`.
         whole: the measure of all of it.
-        allowance: what text and notice may take together.
+        allowance: the most that text and notice may take together.
         keep: which part stays.
-        handle: where the whole is kept; None where it is not.
-        name: the tool that the notice speaks of.
+        handle: the handle of the original; None if it is not kept.
+        name: the tool that the notice mentions.
         way: what the notice says instead of the calls that read `handle`.
-        dialect: how those calls are written; None is Python's.
-        chars_per_token: for the numbers of the notice, where the allowance has no counter.
+        dialect: the syntax of those calls; None is Python's.
+        chars_per_token: for the numbers in the notice, if the allowance has no counter.
     """
     tokens = counter_of(allowance, chars_per_token)
     cut = _Cut(head, tail, whole, keep)
@@ -188,18 +187,18 @@ def fit_ends(
         return f"{notice(shown)}\n{body}" if body else notice(shown)
 
     if not allowance.holds(notice("")):
-        # A handle stands whole or not at all: a part of one opens nothing, and a model would try it.
+        # A handle is shown whole or not at all: part of one opens nothing, and a model would try it.
         brief = stand_ins.truncated_briefly(handle, dialect)
         if not allowance.holds(brief):
             brief = stand_ins.truncated_briefly(None, dialect)
         held = _longest(len(brief), lambda n: allowance.holds(brief[:n]))
         return _guarded(brief[:held], whole, 0, 0, handle, way, held)
-    # The room is searched and not computed: a cut is inert and disarmed, so n characters of the original may become up
-    # to ten times as many, and the notice has numbers that change with the cut. O(log n) renderings.
+    # The room is found by search, not computed: a cut is inert and disarmed, so n characters of the original may become up to ten
+    # times as many, and the notice has numbers that change with the cut. O(log n) renderings.
     most = min(max_chars(allowance), whole.chars)
 
     def near() -> int | None:
-        # Counting tokens is what takes time here: who has counted a part knows nearly how much there is room for.
+        # Counting tokens is what takes time here; the count of one part shows nearly how much there is room for.
         if allowance.counter is None:
             return None
         frame = allowance.measure(notice(""))
@@ -212,12 +211,12 @@ def fit_ends(
 
 
 def way_to_whole(handle: str, whole: Whole, dialect: Dialect | None) -> str:
-    """Return what a notice says of a whole that is kept: its size, and the calls that show and search it.
+    """Return what a notice says of an original that is kept: its size, and the calls that show and search it.
 
     Args:
-        handle: where it is kept.
+        handle: the handle of the original.
         whole: its measure.
-        dialect: how the calls are written; None is Python's.
+        dialect: the syntax of the calls; None is Python's.
     """
     find = (dialect or PYTHON).write(Call("find", {"handle": handle, "pattern": "…"}))
     page = stand_ins.way_back(handle, dialect)
@@ -229,7 +228,7 @@ def fit_all(texts: Sequence[str], allowance: Allowance, keep: Keep = Keep.HEAD) 
 
     Args:
         texts: the results, in the order in which they are returned.
-        allowance: what all of them may take.
+        allowance: the most that all of them may take.
         keep: which part of each stays.
     """
     shares = share([allowance.measure(text) for text in texts], allowance.limit)
@@ -237,15 +236,15 @@ def fit_all(texts: Sequence[str], allowance: Allowance, keep: Keep = Keep.HEAD) 
 
 
 def share(sizes: Sequence[int], limit: int) -> list[int]:
-    """Return what each of some results may take of a limit: the small ones all that they need, the large ones alike
-    what is left.
+    """Return how much of a limit each of some results may take: small ones all that they need, large ones equal shares of
+    the rest.
 
     Args:
-        sizes: what each would take whole.
-        limit: what all may take, in the same unit.
+        sizes: the full size of each.
+        limit: the most that all may take, in the same unit.
     """
-    # Max-min fairness: as long as the smallest takes no more than an equal share, it gets all it needs and the rest
-    # share what it leaves.
+    # Max-min fairness: as long as the smallest takes no more than an equal share, it gets all it needs and the rest share
+    # what it leaves.
     left, open_sizes = limit, sorted(sizes)
     while open_sizes and open_sizes[0] <= left // len(open_sizes):
         left -= open_sizes.pop(0)
@@ -254,12 +253,12 @@ def share(sizes: Sequence[int], limit: int) -> list[int]:
 
 
 def of(allowance: Allowance, limit: int) -> Allowance:
-    """Return an allowance with another limit, all else the same."""
+    """Return an allowance with another limit, everything else unchanged."""
     return allowance._replace(limit=limit)
 
 
 def bounded(text: str) -> Guarded:
-    """Return the result of a tool that bounds itself and says how to go on: the guard of tools leaves it as it is (G-8)."""
+    """Return the result of a tool that bounds itself and says how to continue: the guard of tools leaves it unchanged (G-8)."""
     whole = measure(text, lambda part: int(len(part) / CHARS_PER_TOKEN))
     result = _guarded(text, whole, whole.chars, whole.tokens, None, None, None)
     result.bounds_itself = True
@@ -267,7 +266,7 @@ def bounded(text: str) -> Guarded:
 
 
 def measure(text: str, tokens: Callable[[str], int]) -> Whole:
-    """Return the measure of a text at hand, its tokens by the given function."""
+    """Return the measure of an available text, with its tokens counted by the given function."""
     size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
     return Whole(len(text), size, text.count("\n") + (bool(text) and not text.endswith("\n")), tokens(text))
 
@@ -281,7 +280,7 @@ def counter_of(allowance: Allowance, chars_per_token: float = CHARS_PER_TOKEN) -
 
 
 def max_chars(allowance: Allowance) -> int:
-    """Return how many characters of a text can matter: none that is longer can fit."""
+    """Return how many characters of a text can be relevant: no longer text can fit."""
     return allowance.limit * (_CHARS_PER_TOKEN_MOST if allowance.unit == "tokens" else 1)
 
 
@@ -294,7 +293,7 @@ def _guarded(
     way: str | None,
     notice_chars: int | None,
 ) -> Guarded:
-    """Return a text with what is known of its cut; None as `notice_chars` says that nothing was cut."""
+    """Return a text with what is known of its cut; None for `notice_chars` means that nothing was cut."""
     guarded = Guarded(text)
     guarded.shown_chars, guarded.shown_tokens = shown_chars, shown_tokens
     guarded.whole_chars, guarded.whole_bytes, guarded.whole_lines, guarded.whole_tokens = whole
@@ -306,16 +305,16 @@ def _guarded(
 
 
 def _unforgeable(text: str) -> str:
-    """Return a text inert, and without lines that begin like our notices."""
+    """Return a text made inert, and without lines that begin like our notices."""
     return stand_ins.disarm(escape.show_text(text))
 
 
 class _Cut:
-    """A text's cuts: `cut(n)` gives the body as it is shown and the text that it stands for, about `n` characters of it."""
+    """A text's cuts: `cut(n)` gives the body as shown and the text that it represents, about `n` characters of it."""
 
     def __init__(self, head: str, tail: str, whole: Whole, keep: Keep) -> None:
         self._head_text, self._tail_text, self._whole, self._keep = head, tail, whole, keep
-        # Found at the first need: most texts have lines, and a scan of their JSON would be wasted.
+        # Found when first needed: most texts have lines, and a scan of their JSON would be wasted.
         self._records: list[int] | None = None
 
     def __call__(self, room: int) -> tuple[str, str]:
@@ -336,7 +335,7 @@ class _Cut:
         return f"{_unforgeable(head)}\n{stand_ins.gap(max(lines, 0), hidden)}\n{_unforgeable(tail)}", head + tail
 
     def _head(self, room: int) -> str:
-        """Return at most so many characters from the beginning, ended at a line or a record where that costs little."""
+        """Return at most `room` characters from the beginning, ending at a line or a record if that costs little."""
         text = self._head_text
         newline = text[:room].rfind("\n")
         if newline >= NEWLINE_SHARE * room:
@@ -350,7 +349,7 @@ class _Cut:
         return text[:room]
 
     def _tail(self, room: int) -> str:
-        """Return at most so many characters from the end, begun at a line where that costs little."""
+        """Return at most `room` characters from the end, beginning at a line if that costs little."""
         text = self._tail_text
         start = len(text) - min(room, len(text))
         newline = text.find("\n", start, start + room - int(NEWLINE_SHARE * room)) if start else -1
@@ -358,13 +357,13 @@ class _Cut:
 
 
 def _longest(count: int, fits: Callable[[int], bool], near: int | None = None) -> int:
-    """Return the largest n <= count for which `fits(n)`, taking it that what fits at n fits below; 0 always counts as
+    """Return the largest n <= count for which `fits(n)`, assuming that everything below a fitting n fits; 0 always counts as
     fitting.
 
     Args:
         count: the most that is asked for.
-        fits: whether so many fit.
-        near: about where the end is, from which it is looked for in steps that double; the end itself where nothing is known.
+        fits: whether a given number fits.
+        near: an estimate of the result, from which it is searched for in doubling steps; None searches from `count`.
     """
     low, high = 0, count + 1  # what fits, and what does not
     at, step = (count, count) if near is None else (max(1, min(near, count)), max(1, near // 32))

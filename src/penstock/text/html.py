@@ -1,9 +1,9 @@
-"""How is foreign text shown on a page of HTML? Made inert, then escaped, by templates that cannot ask for less.
+"""How is foreign text shown on an HTML page? Made inert, then escaped, by templates that cannot weaken this.
 
-Law: whatever a text says, on a page it can only be read. Two steps keep it, and both belong to the environment, so that no
-template can forget them: what is put out is made inert first (`_inert`), then escaped (autoescape). No template can ask for less: a
-test reads all of them, and lets no filter or switch in that could. Leaves to others: what is said, and how their pages look beyond
-`templates/base.css`, the colours and letters that all pages share.
+Law: whatever a text says, on a page it can only be read. Two steps ensure it, and both belong to the environment, so that no
+template can forget them: output is made inert first (`_inert`), then escaped (autoescape). No template can weaken this: a test
+reads all of them and rejects every filter or switch that could. Leaves to others: what is said, and how pages look beyond
+`templates/base.css`, the colours and fonts that all pages share.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
     import jinja2
 
 Environment: TypeAlias = "jinja2.Environment"
-"""Where templates are looked up; whoever writes pages names it so, and nothing else of the engine."""
+"""Where templates are looked up; code that writes pages uses this name, and nothing else of the engine."""
 
 
 def environment(package: str) -> Environment:
     """Return an environment for the templates of a package, in which everything is escaped.
 
     Args:
-        package: the name of a package with a folder `templates`; the shared `base.css` can be included beside them.
+        package: the name of a package with a folder `templates`; the shared `base.css` can be included from it too.
     """
-    import jinja2  # 40 ms, and only who writes pages needs it
+    import jinja2  # 40 ms, and only code that writes pages needs it
 
-    # Templates are files of the package, wheels and archives included; none comes from anywhere else.
+    # Templates are files of the package, also in wheels and archives; none comes from anywhere else.
     loaders = [jinja2.PackageLoader(package), jinja2.PackageLoader("penstock.text")]
     return jinja2.Environment(
         loader=jinja2.ChoiceLoader(loaders),
         autoescape=True,
         finalize=_inert,
-        undefined=jinja2.StrictUndefined,  # a piece of no known kind, or a word misspelt, fails instead of showing nothing
-        # Lines that only hold a statement leave nothing: the templates are indented for who reads them.
+        undefined=jinja2.StrictUndefined,  # an unknown kind of piece, or a misspelt word, fails instead of showing nothing
+        # Lines that hold only a statement leave nothing behind: the templates are indented for their readers.
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
@@ -44,15 +44,15 @@ def environment(package: str) -> Environment:
 
 
 def sealed_policy(style: str, *scripts: str, asks_own: bool = False) -> str:
-    """Return a content security policy for a page that asks for nothing: only these texts act on it.
+    """Return a content security policy for a page that loads nothing: only these texts act on it.
 
-    A page that opens from disk has no headers, so the policy stands in a `<meta>`; with it neither `style=` nor `on…=` attributes
+    A page that is opened from disk has no headers, so the policy is in a `<meta>`; with it neither `style=` nor `on…=` attributes
     work. Source: Content Security Policy Level 3, 2.3.1, hash-source.
 
     Args:
-        style: the text of its one style, to the byte.
+        style: the text of its one style, exact to the byte.
         scripts: the texts of its scripts.
-        asks_own: whether they may ask the server that the page came from, and no other.
+        asks_own: whether they may contact the server that the page came from, and no other.
     """
     allowed = [f"style-src {_hash_source(style)}"]
     if scripts:
@@ -67,9 +67,9 @@ def _hash_source(text: str) -> str:
 
 
 def _inert(value: object) -> object:
-    """Return what a template puts out without anything that acts on a viewer: controls, bidirectional and invisible letters.
+    """Return a template's output without anything that acts on a viewer: controls, bidirectional and invisible characters.
 
-    Numbers have none. What a macro has rendered is `Markup`, no plain string: it went through here piece by piece, and a second
-    time would escape its escapes.
+    Numbers have none. What a macro has rendered is `Markup`, not a plain string: it went through here piece by piece, and a second
+    pass would escape its escapes.
     """
     return escape.show_text(value) if type(value) is str else value

@@ -1,6 +1,6 @@
-"""Which headers of HTTP are for the other end, and which for the next hop alone?
+"""Which HTTP headers are end-to-end, and which apply only to the next hop?
 
-Law: what a `Connection` header names goes with it. Source: RFC 9110, section 7.6.1. Pure.
+Law: headers named in `Connection` are removed with it. Source: RFC 9110, section 7.6.1. Pure.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _HOP_BY_HOP = frozenset(
 
 
 def end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """Return the headers that are for the other end, names in lower case."""
+    """Return the end-to-end headers, names in lower case."""
     lower = [(name.lower(), value) for name, value in headers]
     named = {part.strip().lower() for name, value in lower if name == b"connection" for part in value.split(b",")}
     return [(name, value) for name, value in lower if name not in _HOP_BY_HOP and name not in named]

@@ -12,30 +12,30 @@ from sys import float_info
 from typing import Any, TypeAlias
 
 Json: TypeAlias = Any
-"""A value as `json.loads` gives it. Foreign: nothing about it is taken on trust."""
+"""A value as returned by `json.loads`. It is foreign: nothing about it is taken on trust."""
 
 MAX_WHOLE_NUMBER = 2**53 - 1
-"""The largest figure that is taken for one: up to it all JSON readers agree, and it can be divided and multiplied (RFC 8259, 6)."""
+"""The largest accepted whole number: up to it all JSON readers agree, and it can be divided and multiplied (RFC 8259, 6)."""
 
 
 def objects(value: Json) -> list[dict[str, Json]]:
-    """Return the objects in a list; none for what is no list."""
+    """Return the objects in a list; none for anything but a list."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def string(value: Json) -> str:
-    """Return the string, or the empty one for everything else."""
+    """Return the string, or an empty one for anything else."""
     return value if isinstance(value, str) else ""
 
 
 def whole_number(value: Json) -> int | None:
-    """Return a whole number from 0 to `MAX_WHOLE_NUMBER`, None for anything else; a truth value is no number."""
+    """Return a whole number from 0 to `MAX_WHOLE_NUMBER`, None for anything else; a boolean is not a number."""
     is_number = isinstance(value, int) and not isinstance(value, bool)
     return value if is_number and 0 <= value <= MAX_WHOLE_NUMBER else None
 
 
 def field(value: Json, *path: str) -> Json:
-    """Return what lies at a path of names; None where the way there is missing."""
+    """Return the value at a path of names; None if the path does not exist."""
     for name in path:
         if not isinstance(value, dict):
             return None
@@ -44,7 +44,7 @@ def field(value: Json, *path: str) -> Json:
 
 
 def nested(value: dict[str, Json], path: tuple[str, ...], held: Json) -> dict[str, Json]:
-    """Return the object with `held` at `path`, whose objects on the way are copied, or made where they are missing."""
+    """Return the object with `held` at `path`; objects along the path are copied, or created if missing."""
     if len(path) == 1:
         return {**value, path[0]: held}
     inner = value.get(path[0])
@@ -52,13 +52,13 @@ def nested(value: dict[str, Json], path: tuple[str, ...], held: Json) -> dict[st
 
 
 def type_of(value: Json) -> str:
-    """Return the `type` of a block or an item; empty where there is none."""
+    """Return the `type` of a block or an item; empty if there is none."""
     kind = value.get("type") if isinstance(value, dict) else None
     return kind if isinstance(kind, str) else ""
 
 
 def role_of(value: Json) -> str:
-    """Return the `role` of a message; empty where there is none."""
+    """Return the `role` of a message; empty if there is none."""
     role = value.get("role") if isinstance(value, dict) else None
     return role if isinstance(role, str) else ""
 
@@ -69,7 +69,7 @@ def blocks(content: Json) -> list[dict[str, Json]]:
 
 
 def as_json(value: Json) -> str:
-    """Return a value as JSON text; for what JSON cannot hold, or nests too deeply, a text that says so."""
+    """Return a value as JSON text; for what JSON cannot represent, or nests too deeply, a text that says so."""
     try:
         return json.dumps(value, ensure_ascii=False, default=_base64)
     except (ValueError, TypeError, RecursionError):
@@ -83,7 +83,7 @@ def _base64(value: object) -> str:
 
 
 def parsed(text: str) -> tuple[bool, Json]:
-    """Return whether a text is JSON, and its value. Numbers of any length and no NaN, as RFC 8259 has it."""
+    """Return whether a text is JSON, and its value. Numbers may have any length; NaN is refused, as RFC 8259 demands."""
     try:
         return True, _READER.decode(text)
     except (ValueError, RecursionError):
@@ -91,7 +91,7 @@ def parsed(text: str) -> tuple[bool, Json]:
 
 
 def value_at(text: str, place: int) -> tuple[Json, int]:
-    """Return the value that begins at a place in a text, read as `parsed` reads, and the place behind it.
+    """Return the value that begins at a place in a text, read as `parsed` reads, and the place after it.
 
     Raises:
         ValueError: no JSON begins there.
@@ -101,7 +101,7 @@ def value_at(text: str, place: int) -> tuple[Json, int]:
 
 
 def parsed_finite(text: str) -> tuple[bool, Json]:
-    """Return whether a text is JSON, and its value, every number as near as a float comes to it: it can be written again."""
+    """Return whether a text is JSON, and its value, with numbers limited to what a float can hold, so it can be written again."""
     try:
         return True, _FINITE_READER.decode(text)
     except (ValueError, RecursionError):
@@ -109,25 +109,24 @@ def parsed_finite(text: str) -> tuple[bool, Json]:
 
 
 def _refuse(name: str) -> None:
-    """Refuse `NaN` and `Infinity`, which Python's reader takes for JSON."""
+    """Refuse `NaN` and `Infinity`, which Python's reader accepts as JSON."""
     raise ValueError(f"{name} is not JSON")
 
 
 def _number(digits: str) -> float:
     """Return a number of any length."""
-    # Python's `int` refuses more than 4,300 digits, against quadratic time; a float says about as much of such a
-    # number.
+    # Python's `int` refuses more than 4,300 digits, against quadratic time; a float says about as much of such a number.
     return int(digits) if len(digits) <= 4000 else float(digits)
 
 
 def _finite(digits: str) -> float:
-    """Return a number as near as a float comes to it."""
-    # Python's reader makes infinity of 1e400, which is no JSON when it is written again.
+    """Return a number as close as a float can be."""
+    # Python's reader turns 1e400 into infinity, which is not valid JSON when it is written again.
     return max(-float_info.max, min(float(digits), float_info.max))
 
 
 def _finite_number(digits: str) -> float:
-    """Return a whole number of any length, as near as a float comes to a very long one."""
+    """Return a whole number of any length; for a very long one the closest float."""
     return int(digits) if len(digits) <= 4000 else _finite(digits)
 
 
@@ -136,14 +135,14 @@ _FINITE_READER = json.JSONDecoder(parse_constant=_refuse, parse_int=_finite_numb
 
 
 def copied(value: Json) -> Json:
-    """Return a deep copy, made without recursion: what is nested deeply is copied too."""
+    """Return a deep copy, made without recursion, so that deeply nested values are copied too."""
     if not isinstance(value, (dict, list)):
         return value
     root = value.copy()
     rest = [root]
     while rest:
         node = rest.pop()
-        # Another value under the same key leaves the order and the size of an object as they are: it may be gone over meanwhile.
+        # Replacing the value under a key keeps the order and size of an object, so this is safe while iterating over it.
         for key, child in node.items() if isinstance(node, dict) else enumerate(node):
             if isinstance(child, (dict, list)):
                 node[key] = copy = child.copy()
@@ -152,12 +151,12 @@ def copied(value: Json) -> Json:
 
 
 def base64_bytes(text: str) -> int:
-    """Return about how many bytes a base64 text stands for; padding is not looked at."""
+    """Return the approximate number of bytes in a base64 text; padding is ignored."""
     return len(text) * 3 // 4
 
 
 def data_url(url: str) -> tuple[str, str]:
-    """Return the media type and the base64 data of a `data:` URL; two empty strings for every other."""
+    """Return the media type and the base64 data of a `data:` URL; two empty strings for anything else."""
     head, comma, data = url.partition(",")
     if not comma or not head.startswith("data:") or not head.endswith(";base64"):
         return "", ""

@@ -1,8 +1,8 @@
-"""Write a changed value into the bytes of the old one: what is equal stays as it was written, to the byte.
+"""How is a changed value written into the bytes of the old one? Equal parts stay as they were written, to the byte.
 
-Who forwards somebody else's JSON may change a value in it and nothing beside it: numbers as `1.0`, escapes, white space, names that
-nobody knows and their order are the sender's. Laws: the bytes with the edits made hold the new value, names in the
-sender's order; every byte outside of the edits is the sender's; equal values get no edit. Keeps out: what is changed, and why.
+Code that forwards somebody else's JSON may change a value in it and nothing else: numbers such as `1.0`, escapes, white space,
+unknown names and their order are the sender's. Laws: the edited bytes hold the new value, with names in the sender's order; every
+byte outside of the edits is the sender's; equal values get no edit. Leaves to others: what is changed, and why.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SHORT_CHARS = 64
 
 
 def written(value: Json) -> bytes:
-    """Return a value as JSON without white space; half a pair of UTF-16 is written as the escape that it came as."""
+    """Return a value as JSON without white space; half of a UTF-16 pair is written as the escape that it came as."""
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:
@@ -40,12 +40,12 @@ def edits_between(
         raw: the bytes.
         old: the value that begins at `at`, as `json.loads` reads it.
         new: the value that is wanted in its place.
-        at: where the value begins, blanks before it left aside.
-        sources: for members of an outermost object that are lists: what each item of the new list was made of, by its place in
-            the old one, None for what is new; places only grow. Of a list without them it is found by looking.
+        at: where the value begins; blanks before it are skipped.
+        sources: for members of an outermost object that are lists: what each item of the new list was made from, by its position in
+            the old one, None for new items; positions only grow. For a list without them they are found by comparison.
 
     Raises:
-        NotJson: for bytes that are no JSON.
+        NotJson: for bytes that are not JSON.
     """
     if _is_same(old, new):
         return
@@ -62,7 +62,7 @@ def edits_between(
 
 
 def _is_same(old: Json, new: Json) -> bool:
-    # `1`, `1.0` and `True` are equal here: what is wanted was made of what was read, and nobody makes the one of the other.
+    # `1`, `1.0` and `True` are equal here: the new value was made from what was read, and nobody turns one of them into another.
     return old is new or bool(old == new)
 
 
@@ -71,7 +71,7 @@ def _in_object(
 ) -> Iterator[Edit]:
     raw = reader.raw
     members = list(reader.members())
-    # Of a name that stands twice the last one counts for most readers, and is what `old` holds.
+    # If a name occurs twice, the last one counts for most readers, and is what `old` holds.
     last: dict[str, JsonMember] = {member.name: member for member in members}
     gone = [name for name in old if name not in new]
     yield from without(members, *gone)
@@ -100,7 +100,7 @@ def _in_array(reader: JsonReader, old: list[Json], new: list[Json], sources: Sou
     for place, source in kept:
         if not _is_same(old[source], new[place]):
             yield from edits_between(raw, old[source], new[place], at=items[source].start)
-    # Between two items that stay, what stood there gives way to what is new, and the commas with it.
+    # Between two items that stay, the old content is replaced by the new one, commas included.
     bounds = [(-1, -1), *kept, (len(new), len(items))]
     for (place, source), (next_place, next_source) in pairwise(bounds):
         come = [written(value) for value in new[place + 1 : next_place]]
@@ -109,8 +109,8 @@ def _in_array(reader: JsonReader, old: list[Json], new: list[Json], sources: Sou
 
 
 def _between(items: list[Slice], source: int, next_source: int, come: list[bytes]) -> Edit:
-    """Return the edit that puts other items between two that stay, whose places are given; -1 and the length are the two ends."""
-    if next_source - source > 1:  # the first that goes and the last: white space around them stays
+    """Return the edit that puts other items between two that stay, given their positions; -1 and the length are the two ends."""
+    if next_source - source > 1:  # from the first to the last that goes: white space around them stays
         start, end = items[source + 1].start, items[next_source - 1].end
         if come:
             return Edit(start, end, b",".join(come))
@@ -123,7 +123,7 @@ def _between(items: list[Slice], source: int, next_source: int, come: list[bytes
 
 
 def _sources_of(old: list[Json], new: list[Json]) -> Sources:
-    """Return what each item of a new list was made of, as far as it shows: equal items at both ends, and alike ones behind them."""
+    """Return what each item of a new list was made from, as far as it shows: equal items at both ends, then similar ones."""
     first, most = 0, min(len(old), len(new))
     while first < most and _is_kin(old[first], new[first]):
         first += 1
@@ -135,7 +135,7 @@ def _sources_of(old: list[Json], new: list[Json]) -> Sources:
 
 
 def _is_kin(old: Json, new: Json) -> bool:
-    """Return whether one value is the other, or was made of it: objects with the same names and the same short words in them."""
+    """Return whether one value is the other, or was made from it: objects with the same names and the same short words."""
     if _is_same(old, new):
         return True
     if not (isinstance(old, dict) and isinstance(new, dict)) or old.keys() != new.keys():

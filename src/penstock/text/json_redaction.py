@@ -1,9 +1,9 @@
-"""Take secrets out of JSON: of the strings in it, so that what was valid stays valid (S-17).
+"""How are secrets removed from JSON? From the strings in it, so that what was valid stays valid (S-17).
 
-It is for what is written to a journal: messages of a wire, calls of tools, handoffs. Laws: twice is once; what holds no
-secret is returned as it is, the same object; keys, ids, digests and what a provider signed stay whole, because a request
-made from it has to be the same in every replay, and a name stays one that a wire takes. A key that is known in one string goes from
-all of them. A secret that is torn over two strings, or stands in a signed part, is not found.
+This is for what is written to a journal: messages of a wire, calls of tools, handoffs. Laws: redacting twice changes nothing; a
+value without secrets is returned as the same object; keys, ids, digests and what a provider signed stay whole, because a request
+made from it has to be the same in every replay, and a name stays one that a wire accepts. A key that is found in one string is
+removed from all of them. A secret that is split over two strings, or is in a signed part, is not found.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 _MIN_CHARS = 8  # no secret is shorter
-# What was found is looked at again until nothing more is; JSON that was made of secrets at random needed four looks at most.
+# Redacted text is searched again until nothing more is found; JSON made of secrets at random needed four passes at most.
 _MAX_LOOKS = 16
 _SIGNED = frozenset({"signature", "thoughtSignature", "thought_signature", "encrypted_content", "redactedContent"})
 _MEDIA = frozenset({"media_type", "mimeType", "mime_type", "format"})
@@ -31,7 +31,7 @@ _WHOLE = frozenset(
     }
 )
 _NAME, _STANDS_FOR_SECRET = "name", "redacted"
-"""The key of what is called so, such as a tool that a model has made up; and what a secret in it becomes, as no mark is a name."""
+"""The key of names, such as a tool that a model made up; and what replaces a secret in one, since no mark is a valid name."""
 _JSON_TEXT = "arguments"
 """The key under which OpenAI's wires hold JSON as a string."""
 _OF_CALLS = frozenset({_JSON_TEXT, "args", "input"})
@@ -39,13 +39,13 @@ _OF_CALLS = frozenset({_JSON_TEXT, "args", "input"})
 
 
 def redacted_json(value: Json, *, is_of_call: bool = False) -> Json:
-    """Return JSON without what looks like a secret in its strings; the same object where there is none.
+    """Return JSON without what looks like a secret in its strings; the same object if there is none.
 
     Args:
-        value: what `json.loads` gives. Other objects are left as they are.
+        value: what `json.loads` returns. Other objects are left as they are.
         is_of_call: whether it is what a model gave a call: then nothing in it stays because of its name.
     """
-    # One search through all strings takes a third of what one for each of them takes, and most JSON holds no secret.
+    # One search through all strings takes a third of the time of one for each, and most JSON holds no secret.
     if first_hint("\n".join(_looked_at(value)).encode("utf-8", "surrogatepass")) < 0:
         return value
     known: dict[str, str] = {}
@@ -58,7 +58,7 @@ def redacted_json(value: Json, *, is_of_call: bool = False) -> Json:
 
 
 def _looked_at(value: Json, key: str | None = None) -> Iterator[str]:
-    """Yield every text in which secrets of a value are looked for: its strings, with and without what they are called."""
+    """Yield every text in which a value's secrets are searched for: its strings, with and without their names."""
     if isinstance(value, str):
         yield value
         if key is not None:
@@ -74,12 +74,12 @@ def _looked_at(value: Json, key: str | None = None) -> Iterator[str]:
 
 
 def _assigned(key: str, text: str) -> str:
-    """Return a string as the member of an object, which says what it is."""
+    """Return a string as the member of an object, whose name says what it is."""
     return f'"{key}": "{text}"'
 
 
 def _of_value(value: Json, known: dict[str, str], *, is_of_call: bool) -> Json:
-    """Return a value whose strings hold no secrets, nor keys that are known."""
+    """Return a value whose strings hold no secrets and no known keys."""
     if isinstance(value, str):
         return _clean(value, known)
     if isinstance(value, dict):
@@ -91,13 +91,13 @@ def _of_value(value: Json, known: dict[str, str], *, is_of_call: bool) -> Json:
 
 
 def _clean(text: str, known: dict[str, str]) -> str:
-    """Return a text without its secrets, the same object where it holds none."""
+    """Return a text without its secrets, the same object if it holds none."""
     clean = redacted(text, known) if len(text) >= _MIN_CHARS else text
     return text if clean == text else clean
 
 
 def _of_object(value: dict[str, Json], known: dict[str, str], *, is_of_call: bool) -> Json:
-    """Return an object whose values hold no secrets; one that a provider signed, or that is a picture, as it is."""
+    """Return an object whose values hold no secrets; one that a provider signed, or that is a picture, unchanged."""
     if is_of_call:
         return _changed(value, {key: _of_member(key, item, known, is_of_call=True) for key, item in value.items()})
     if any(value.get(key) for key in _SIGNED) or ("data" in value and not _MEDIA.isdisjoint(value)):
@@ -112,7 +112,7 @@ def _of_object(value: dict[str, Json], known: dict[str, str], *, is_of_call: boo
 
 
 def _of_name(item: Json) -> Json:
-    """Return a name with a word in the place of each secret."""
+    """Return a name with a word in place of each secret."""
     if not isinstance(item, str) or len(item) < _MIN_CHARS:
         return item
     made = item
@@ -122,12 +122,12 @@ def _of_name(item: Json) -> Json:
 
 
 def _changed(value: dict[str, Json], made: dict[str, Json]) -> dict[str, Json]:
-    """Return what was made of an object, the object itself where that is the same."""
+    """Return what was made of an object, or the object itself if they are equal."""
     return made if any(made[key] is not value[key] for key in value) else value
 
 
 def _of_member(key: Any, item: Json, known: dict[str, str], *, is_of_call: bool = False) -> Json:
-    """Return the value of a key: a plain one may be a secret because of what the key calls it."""
+    """Return the value of a key: a plain value may be a secret because of the key's name."""
     if not isinstance(item, str) or len(item) < _MIN_CHARS:
         return _of_value(item, known, is_of_call=is_of_call or (key in _OF_CALLS and isinstance(item, dict)))
     if key == _JSON_TEXT:
@@ -142,7 +142,7 @@ def _of_member(key: Any, item: Json, known: dict[str, str], *, is_of_call: bool 
 
 
 def _of_json_text(text: str, known: dict[str, str]) -> str:
-    """Return JSON that is written as a string, valid still; what is none is taken as plain text."""
+    """Return JSON that is written as a string, still valid; anything else is treated as plain text."""
     is_json, value = parsed(text)
     if not is_json:
         return _clean(text, known)

@@ -1,8 +1,8 @@
-r"""Find values within JSON bytes, so that what is changed is spliced in and all else stays as it was written.
+r"""How are values found within JSON bytes, so that changes are spliced in and everything else stays as written?
 
-Numbers, escapes, white space, the order of names and names that stand twice are somebody else's: no value is read and written
-again. Law: slices and splices leave every byte outside of them alone. Only as much is understood as is needed to know where a
-value ends, so what is no JSON may pass for it; who decodes a slice finds out. Keeps out: what the values mean.
+Numbers, escapes, white space, name order and duplicate names are somebody else's: no value is read and written again. Law: slices
+and splices leave every byte outside of them alone. Only as much is parsed as is needed to know where a value ends, so invalid JSON
+may pass; decoding a slice reveals it. Leaves to others: what the values mean.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 MAX_ITEMS = 10_000
-"""Of an array with more items only the extent is told: each item listed takes a hundred times the memory of its bytes."""
+"""For an array with more items only the extent is reported: each listed item takes a hundred times the memory of its bytes."""
 _PIECE_BYTES = 1 << 20
 _QUOTES = 16
 
-# Possessive repeats (`*+`) and atomic groups (`(?>…)`) give nothing back: time stays linear in what is looked at. A repeat in an
-# atomic group keeps 150 bytes a round until that has ended, so it has a bound; a possessive one keeps nothing, and may hold no
-# alternatives (CPython gh-106052).
+# Possessive repeats (`*+`) and atomic groups (`(?>…)`) never backtrack: time stays linear. A repeat in an atomic group keeps 150
+# bytes a round until it has ended, so it is bounded; a possessive one keeps nothing, and must not hold alternatives (CPython
+# gh-106052).
 _ROUNDS = 10_000
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 
 
 def _nested(levels: int) -> bytes:
-    """Return what matches anything between brackets that is nested no deeper than so many levels."""
+    """Return a pattern for anything between brackets that is nested at most `levels` deep."""
     inner = _nested(levels - 1) if levels else b""
     deeper = rb"|\{" + inner + rb"\}|\[" + inner + rb"\]" if levels else b""
     return rb'(?>(?:[^"\[\]{}]++|' + _STRING + deeper + rb"){0,%d})" % _ROUNDS
 
 
-# Up to the next bracket that opens or closes what is nested deeper than that, or has more parts: what data mostly is made of, rows
-# of rows, is passed over here, with few steps in Python. What turns out to be deeper or longer is looked at again for each level.
+# Up to the next bracket that opens or closes something nested deeper than that, or with more parts: rows of rows, which most data
+# consists of, are skipped here with few steps in Python. What turns out to be deeper or longer is examined again for each level.
 _LEVEL = re.compile(_nested(3), re.DOTALL)
 _BLANKS = re.compile(rb"[ \t\r\n]*+")
 _REST_OF_STRING = re.compile(_STRING[1:], re.DOTALL)
@@ -51,7 +51,7 @@ class CutShort(NotJson):
 
 
 class Slice(NamedTuple):
-    """Where a value lies: its first byte, and the one behind its last."""
+    """Where a value is: its first byte, and the one after its last."""
 
     start: int
     end: int
@@ -67,19 +67,19 @@ class JsonMember(NamedTuple):
 
 
 class Object(NamedTuple):
-    """An object with its members in the order in which they stand."""
+    """An object with its members in their original order."""
 
     start: int
     end: int
     members: tuple[JsonMember, ...]
 
     def get(self, name: str) -> Value | None:
-        """Return the value of a name, None where it is not there; of a name that stands twice the last, as readers do."""
+        """Return the value of a name, None if it is missing; of a duplicate name the last, as readers do."""
         return next((member.value for member in reversed(self.members) if member.name == name), None)
 
 
 class Array(NamedTuple):
-    """An array; `items` is None where there are more than `MAX_ITEMS`."""
+    """An array; `items` is None if there are more than `MAX_ITEMS`."""
 
     start: int
     end: int
@@ -87,11 +87,11 @@ class Array(NamedTuple):
 
 
 Value = Slice | Object | Array
-"""A value: looked into, or only where it lies."""
+"""A value: either with its contents, or only its extent."""
 
 
 class Edit(NamedTuple):
-    """Bytes that take the place of others."""
+    """Bytes that replace others."""
 
     start: int
     end: int
@@ -99,7 +99,7 @@ class Edit(NamedTuple):
 
 
 def splice(raw: bytes, edits: Iterable[Edit]) -> bytes:
-    """Return bytes with edits made, which do not overlap; everything else as it was."""
+    """Return bytes with non-overlapping edits applied; everything else unchanged."""
     parts, at = [], 0
     for edit in sorted(edits):
         parts += [raw[at : edit.start], edit.new]
@@ -108,14 +108,14 @@ def splice(raw: bytes, edits: Iterable[Edit]) -> bytes:
 
 
 def read(raw: bytes, into: frozenset[str]) -> Value:
-    """Return the one value that some bytes are.
+    """Return the single value that some bytes hold.
 
     Args:
         raw: JSON with blanks around it.
-        into: the names of members that are looked into; of others only the extent is told.
+        into: the names of members whose contents are read; of others only the extent is reported.
 
     Raises:
-        NotJson: there is no such value, or something stands behind it.
+        NotJson: there is no such value, or something follows it.
     """
     reader = JsonReader(raw, into)
     reader.blanks()
@@ -138,7 +138,7 @@ class JsonReader:
         self._into = into
 
     def value(self) -> Value:
-        """Return the value that begins here, and go behind it."""
+        """Return the value that begins here, and move past it."""
         start = self.at
         opening = self._peek()
         if opening == b"{":
@@ -149,19 +149,19 @@ class JsonReader:
         return self.skip()
 
     def members(self) -> Iterator[JsonMember]:
-        """Yield the members of the object that begins here, each when it has been read; behind the last it has been passed."""
+        """Yield the members of the object that begins here, each once it has been read; after the last, `at` is past the object."""
         for at in self._parts(b"}"):
             name = self.name()
             value = self.value() if name in self._into else self.skip()
             yield JsonMember(name, at, value)
 
     def items(self) -> Iterator[Slice]:
-        """Yield where each item of the array lies that begins here; behind the last the array has been passed."""
+        """Yield the extent of each item of the array that begins here; after the last, `at` is past the array."""
         for _ in self._parts(b"]"):
             yield self.skip()
 
     def name(self) -> str:
-        """Return the name that begins here, and go to its value."""
+        """Return the name that begins here, and move to its value."""
         if self._peek() != b'"':
             raise NotJson(f"no name at byte {self.at}")
         name = text_of(self.raw, self.skip())
@@ -171,7 +171,7 @@ class JsonReader:
         return name
 
     def skip(self) -> Slice:
-        """Return where the value lies that begins here, and go behind it."""
+        """Return the extent of the value that begins here, and move past it."""
         start, opening = self.at, self._peek()
         if opening == b'"':
             self._skip_string()
@@ -185,7 +185,7 @@ class JsonReader:
         return Slice(start, self.at)
 
     def blanks(self) -> None:
-        """Go behind blanks."""
+        """Move past blanks."""
         found = _BLANKS.match(self.raw, self.at)
         if found:
             self.at = found.end()
@@ -199,7 +199,7 @@ class JsonReader:
         return Array(start, self.at, tuple(items) if len(items) <= MAX_ITEMS else None)
 
     def _parts(self, closing: bytes) -> Iterator[int]:
-        """Yield where each part of an object or array begins, which has been read when the next one is asked for."""
+        """Yield the beginning of each part of an object or array, which must have been read when the next one is requested."""
         self.at += 1
         self.blanks()
         if self._peek() == closing:
@@ -226,7 +226,7 @@ class JsonReader:
 
     def _skip_string(self) -> None:
         at = self.at
-        # Most texts hold few quotes: looking for the next one is ten times as fast as looking at every escape.
+        # Most texts hold few quotes: searching for the next one is ten times as fast as examining every escape.
         for _ in range(_QUOTES):
             at = self.raw.find(b'"', at + 1)
             if at < 0:
@@ -249,7 +249,7 @@ class JsonReader:
             found = _LEVEL.match(self.raw, self.at)
             start, self.at = self.at, found.end() if found else self.at
             mark = self._peek()
-            if mark not in {b"{", b"}", b"[", b"]"}:  # so many rounds have passed, or a text has no end
+            if mark not in {b"{", b"}", b"[", b"]"}:  # that many rounds have passed, or a text has no end
                 if self.at == start:
                     raise CutShort("a text is cut short")
                 continue
@@ -261,17 +261,17 @@ class JsonReader:
 
 
 def decode(raw: bytes, value: Value) -> object:
-    """Return a value as Python has it, bytes that are no UTF-8 as `surrogateescape` has them. Raises `NotJson` for no JSON."""
+    """Return a value as Python has it, invalid UTF-8 bytes as with `surrogateescape`. Raises `NotJson` for anything but JSON."""
     try:
-        # Of bytes it would guess the encoding. What is no UTF-8 is read all the same, as by most hosts: one such byte would
-        # else let any flood pass.
+        # Given bytes, it would guess the encoding. Invalid UTF-8 is read all the same, as by most hosts: otherwise one such byte
+        # would let any flood pass.
         return json.loads(raw[value.start : value.end].decode("utf-8", "surrogateescape"))
     except (ValueError, RecursionError) as error:
         raise NotJson(str(error)) from error
 
 
 def text_of(raw: bytes, value: Value) -> str:
-    """Return a text, with halves of UTF-16 pairs as they are. Raises `NotJson` where the value is no text."""
+    """Return a text, with halves of UTF-16 pairs unchanged. Raises `NotJson` if the value is not a text."""
     inner = raw[value.start + 1 : value.end - 1]
     if b"\\" not in inner and inner.isascii():
         return inner.decode("ascii")
@@ -287,10 +287,10 @@ def is_text(raw: bytes, value: Value | None) -> bool:
 
 
 def pieces_of(raw: bytes, value: Value) -> Iterator[bytes]:
-    """Yield a text as UTF-8 in pieces, so that no second copy of it is in memory; bytes that are no UTF-8 stay what they are.
+    """Yield a text as UTF-8 in pieces, so that there is no second copy in memory; invalid UTF-8 bytes stay unchanged.
 
     Raises:
-        NotJson: it is no text.
+        NotJson: it is not a text.
     """
     at, end = value.start + 1, value.end - 1
     while at < end:
@@ -314,15 +314,15 @@ def _is_utf8(raw: bytes) -> bool:
 
 
 def _encoded(text: str, raw: bytes) -> bytes:
-    """Return the bytes that a text stands for, which was decoded from others: halves of UTF-16 pairs become three each."""
+    """Return the bytes of a text that was decoded from others: halves of UTF-16 pairs become three each."""
     with suppress(UnicodeEncodeError):
         return text.encode("utf-8")
     if _is_utf8(raw):
         return text.encode("utf-8", "surrogatepass")
     with suppress(UnicodeEncodeError):
         return text.encode("utf-8", "surrogateescape")
-    # Halves that were escapes stand beside bytes that are no UTF-8. From U+DC80 to U+DCFF the two look alike, and both become the
-    # byte; all others are told apart.
+    # Halves that were escapes occur together with invalid UTF-8 bytes. From U+DC80 to U+DCFF the two look alike, and both become
+    # the byte; all others can be told apart.
     halves = text.encode("utf-8", "surrogatepass")
     return _ESCAPED_BYTE.sub(lambda found: bytes([(found[1][0] & 1) << 6 | found[2][0] & 0x3F | 0x80]), halves)
 
@@ -332,13 +332,13 @@ _LONGEST_ESCAPE = 6
 
 
 def _whole_characters(raw: bytes, start: int, until: int) -> int:
-    """Return the last place not behind `until` at which no escape, no pair and no character of UTF-8 is cut in two."""
+    """Return the last place up to `until` at which no escape, no pair and no UTF-8 character is cut in two."""
     slash = raw.rfind(b"\\", max(start, until - _LONGEST_ESCAPE + 1), until)
     if slash >= 0:
         begins = slash if _begins_escape(raw, start, slash) else slash - 1
         length = _LONGEST_ESCAPE if raw[begins + 1 : begins + 2] == b"u" else 2
         until = begins if begins + length > until else until
-    for _ in range(3):  # a character has no more bytes behind its first; what has is no UTF-8, and will be found out
+    for _ in range(3):  # a character has at most three bytes after its first; longer runs are not UTF-8
         if raw[until] & 0xC0 == 0x80:
             until -= 1
     # The first half of a pair waits for the second, or both would be kept as halves.
@@ -357,7 +357,7 @@ def _begins_escape(raw: bytes, start: int, slash: int) -> bool:
 
 
 def items_of(raw: bytes, array: Array) -> Iterator[Value]:
-    """Yield the items of an array, also of one whose items are too many to be held: those are read once more, one by one."""
+    """Yield the items of an array, even if they are too many to be held: those are read once more, one by one."""
     if array.items is not None:
         yield from array.items
         return
@@ -366,7 +366,7 @@ def items_of(raw: bytes, array: Array) -> Iterator[Value]:
 
 
 def without(members: Sequence[JsonMember], *unwanted: str) -> Iterator[Edit]:
-    """Yield what takes the members of some names out of an object, with the commas that they need no more."""
+    """Yield the edits that remove members with some names from an object, along with commas that are no longer needed."""
     kept_end, run = None, None  # the end of the last member that stays, the first of those that go
     for member in members:
         if member.name in unwanted:
