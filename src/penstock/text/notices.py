@@ -1,9 +1,9 @@
 """What do several rooms say? Headers of pages, line numbers, and the sentences of errors that more than one room
 raises.
 
-A sentence of one room stands in that room, beside the value that it speaks of; what stands for text that is not shown
-is in `stand_ins`. Numbers come in as values and leave as text: no digit grouping, one meaning for each word, the way on
-first, because the end of a result is what other software cuts off. Everything foreign is made inert before it gets
+A sentence of a single room is kept in that room, next to the value that it speaks of; text that stands in for what is not
+shown is in `stand_ins`. Numbers come in as values and leave as text: no digit grouping, one meaning for each word, the next
+call first, because the end of a result is what other software cuts off. Everything foreign is made inert before it gets
 here. Leaves to others: what is true, and what fits.
 """
 
@@ -35,28 +35,28 @@ def cat_gutter(number: int, text: str) -> str:
 
 
 def without_gutters(text: str) -> str:
-    """Return lines of a page as they are in the file, where all of them were copied with their numbers."""
+    """Return lines of a page as they are in the file, if all of them were copied with their numbers."""
     return re.sub(r"(?m)^ *\d+(?:\||\t)", "", text)
 
 
 def without_number(line: str) -> str:
-    """Return a line as a model quotes it, without the number that stood before it, whatever the model put between the two."""
+    """Return a line as a model quotes it, without the number before it, whatever the model put between the two."""
     return re.sub(r"^\s*\d+\s*[|:\t]", "", line, flags=re.ASCII)
 
 
 CLIP_MARK = r"…\[(?:at least )?\d+ bytes hidden: "
-"""The pattern of what `clipped` writes, by which stand-ins are found in content."""
+"""The pattern of the text that `clipped` writes, by which stand-ins are found in content."""
 
 
 def clipped(line: Line, way: str) -> str:
-    """Return what stands where a line was clipped, with the call that shows the rest (V-8)."""
+    """Return the text that replaces the clipped part of a line, with the call that shows the rest (V-8)."""
     return f"…[{'at least ' if line.is_endless else ''}{line.hidden_bytes} bytes hidden: {way}]"
 
 
 # ── headers ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 PAGE_HEAD = r": showing (?:lines|bytes) \d+-\d+ of (?:at least )?\d+ (?:total \||\|) "
-"""The pattern of what `header` writes, by which stand-ins are found in content."""
+"""The pattern of the text that `header` writes, by which stand-ins are found in content."""
 _PART = r": (?:outline of|showing bytes) \d"
 
 
@@ -66,7 +66,7 @@ def header(window: Window, dialect: Dialect, *, escaped: int, notices: Sequence[
 
     Args:
         window: the page.
-        dialect: how the calls are written.
+        dialect: the syntax of the calls.
         escaped: how many characters of the page are shown as escapes.
         notices: further sentences, for the end of the line.
     """
@@ -76,11 +76,11 @@ def header(window: Window, dialect: Dialect, *, escaped: int, notices: Sequence[
         parts.append(f"bytes {window.start_byte}-{window.end_byte} of {window.total_bytes}")
     else:
         parts.append(f"showing bytes {window.start_byte}-{window.end_byte} of {window.total_bytes}")
-    # A view's header has at most 60 tokens (V-12), and a version takes 13: it stands once, in the call that needs it.
+    # A view's header has at most 60 tokens (V-12), and a version takes 13: it is given once, in the call that needs it.
     carried = window.next is not None and window.next.tool == "view" and "version" in window.next.arguments
-    if window.version and not carried:  # an artifact has but one
+    if window.version and not carried:  # an artifact has only one
         parts.append(f"version {window.version}")
-    # The next call stands before everything that only explains: hosts cut lines too, from the right.
+    # The next call comes before everything that only explains: hosts cut lines too, from the right.
     if window.next is not None:
         parts.append(f"next: {dialect.write(window.next)}")
     if window.previous is not None and "start_byte" in window.previous.arguments:
@@ -101,15 +101,15 @@ def header(window: Window, dialect: Dialect, *, escaped: int, notices: Sequence[
 
 
 def title(path: str) -> str:
-    """Return a shown path for the head of a result; it opens the file all the same.
+    """Return a shown path for the head of a result; the path still opens the file.
 
-    What ends the path or parts it from the next field is escaped, so that no name can say more than a name (L-10).
+    Whatever could end the path or separate it from the next field is escaped, so that no name can pose as anything else (L-10).
     """
     return escape.shorten(path).replace(": ", "\\x3a ").replace(" | ", " \\x7c ")
 
 
 def _showing(window: Window) -> str:
-    """Return `showing lines X-Y of Z total`, exactly so (V-3), with `at least Z` while the count goes on (V-6)."""
+    """Return `showing lines X-Y of Z total`, exactly that (V-3), with `at least Z` while counting continues (V-6)."""
     total = window.total_lines
     if total is None:
         return f"showing lines {window.first_line}-{window.last_line}"
@@ -118,12 +118,12 @@ def _showing(window: Window) -> str:
 
 
 def outline_of(total_lines: int, total_bytes: int, *, is_complete: bool) -> str:
-    """Return what an outline is of, in the place of what a page shows."""
+    """Return what an outline covers, in place of what a page shows."""
     return f"outline of {'' if is_complete else 'at least '}{total_lines} lines, {total_bytes} bytes"
 
 
 def shows_no_lines(first_line: str) -> bool:
-    """Return whether a header is of an outline or of bytes: nobody can say which lines were shown."""
+    """Return whether a header belongs to an outline or to bytes, so that the lines shown are unknown."""
     return re.search(_PART, first_line) is not None
 
 
@@ -135,7 +135,7 @@ _BOUNDS = {
 
 
 def _fragment(window: Window, part: Fragment) -> str:
-    """Return where a fragment lies in its line (B-5)."""
+    """Return where a fragment is in its line (B-5)."""
     line = f"line {window.first_line}" if window.first_line is not None else "one line"
     if part.line_start_byte is None:
         where = f"bytes {window.start_byte}-{window.end_byte} of the file"
@@ -151,7 +151,7 @@ def _fragment(window: Window, part: Fragment) -> str:
 
 
 def _escapes(escaped: int, invalid_bytes: int, encoding: str) -> str:
-    """Return how many bytes were no text, and how many characters are shown as escapes."""
+    """Return how many bytes were not text, and how many characters are shown as escapes."""
     if invalid_bytes:
         return f"not {encoding}: {invalid_bytes} bytes escaped" + (
             f", {counted(escaped - invalid_bytes, 'character')} escaped" if escaped > invalid_bytes else ""
@@ -160,38 +160,38 @@ def _escapes(escaped: int, invalid_bytes: int, encoding: str) -> str:
 
 
 def past_the_end(total_lines: int) -> str:
-    """Return what is said of a place behind the last line (V-6, B-2); the last page is the one before it."""
+    """Return the sentence about a place after the last line (V-6, B-2); the last page is the one before it."""
     return f"nothing there: the file has {counted(total_lines, 'line')}"
 
 
 # ── what there is to say about a page, or an edit ────────────────────────────────────────────────────────────────
 
 CRLF = "lines end in CRLF"
-"""What is said of a file whose lines end so: the page does not show it, and an edit keeps it."""
+"""The sentence about a file with such line ends: the page does not show them, and an edit keeps them."""
 
 
 def end_of_file(size_bytes: int) -> str:
-    """Return that a page ends where the file does."""
+    """Return the sentence that a page ends where the file does."""
     return f"end of file at {size_bytes}"
 
 
 def clamped(asked_bytes: int, cap_bytes: int) -> str:
-    """Return that more bytes were asked for than a page may have."""
+    """Return the sentence that more bytes were asked for than a page may have."""
     return f"max_bytes={asked_bytes} is above the cap in force: {cap_bytes} were taken"
 
 
 def records(first: int, last: int, total: int, *, is_exact: bool) -> str:
-    """Return which records of JSON on one line a page shows, of how many (G-5)."""
+    """Return the sentence on which records of one-line JSON a page shows, and of how many (G-5)."""
     return f"records {first}-{last} of {'' if is_exact else 'at least '}{total} total"
 
 
 def ignored_arguments(names: list[str], mode: str) -> str:
-    """Return that arguments were left out because others decide the mode of a read."""
+    """Return the sentence that arguments were ignored because others decide the mode of a read."""
     return f"{' and '.join(names)} ignored: {mode} was asked for"
 
 
 def hidden_secrets(count: int) -> str:
-    """Return that marks stand for secrets, so that places are those of what is kept and not of what there was."""
+    """Return the sentence that marks replace secrets, so that places refer to what is kept and not to the original."""
     secrets = "1 secret is" if count == 1 else f"{count} secrets are"
     return f"{secrets} hidden in it: bytes are counted as they are kept"
 
@@ -215,8 +215,8 @@ def argument(name: str, problem: str) -> str:
 
 
 def over_allowance(allowance: Allowance, least: int) -> str:
-    """Return that not even the shortest answer fits, and what it takes."""
-    # A little more: with more room numbers in its header may have a digit more.
+    """Return the sentence that not even the shortest answer fits, and how much it takes."""
+    # A little more, because with more room numbers in its header may have one more digit.
     return f"The answer does not fit in {allowance}: it takes at least {least + least // 8}."
 
 
@@ -226,7 +226,7 @@ _SINCE_STOPPED = "Files since the session stopped: "
 
 
 def all_verified(counts: Sequence[tuple[str, int]]) -> str:
-    """Return the first line of a report on files, which a resume adds to the words of a user (S-10).
+    """Return the first line of a report on files, which a resume adds to a user's words (S-10).
 
     Args:
         counts: how many files are in each state, in the order to say them.
@@ -236,5 +236,5 @@ def all_verified(counts: Sequence[tuple[str, int]]) -> str:
 
 
 def without_report(text: str) -> str:
-    """Return the words of a user without the report on files that a resume added."""
+    """Return a user's words without the report on files that a resume added."""
     return text.partition(_SINCE_STOPPED)[0]

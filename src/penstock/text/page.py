@@ -18,17 +18,17 @@ class Page(NamedTuple, Generic[T]):
 
     items: tuple[T, ...]
     offset: int
-    """How many items of the list stand before this page."""
+    """How many items of the list come before this page."""
     limit: int
     """How many items were asked for at most."""
     total: int | None
-    """How many items there are in all; None where that is not known yet."""
+    """How many items there are in all; None if that is not known yet."""
     more: bool
-    """Whether items follow behind this page."""
+    """Whether items follow after this page."""
 
     @property
     def next_offset(self) -> int | None:
-        """The offset of the next page; None when this is the last."""
+        """The offset of the next page; None if this is the last."""
         return self.offset + len(self.items) if self.more else None
 
 

@@ -1,8 +1,8 @@
-"""How are figures written so that Prometheus reads them? Its text format, a metric with its help and its samples at a time.
+"""How are figures written so that Prometheus reads them? In its text format, one metric with its help and samples at a time.
 
-The format is a few lines, and is held against the parser of prometheus-client in tests; the library itself took 58 ms to import and
-does nothing else here. Law: a counter's name ends in `_total`; of samples with the same labels the sum is written. Keeps out: what
-is counted, and what it is called.
+The format is a few lines, and tests compare it with the parser of prometheus-client; the library itself took 58 ms to import and
+does nothing else here. Law: a counter's name ends in `_total`; for samples with the same labels the sum is written. Leaves to
+others: what is counted, and what it is called.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ def family(name: str, kind: str, about: str, samples: Samples) -> Iterator[str]:
     """Yield the lines of a metric with its help.
 
     Args:
-        name: Without the end that a counter has.
+        name: Without the suffix that a counter has.
         kind: `counter` or `gauge`.
-        about: A sentence for whoever sees the name alone.
-        samples: Labels with what they count.
+        about: A sentence for readers who see only the name.
+        samples: Labels with their counts.
     """
     full = f"{name}_total" if kind == "counter" else name
     yield f"# HELP {full} {about}"
@@ -37,7 +37,7 @@ def family(name: str, kind: str, about: str, samples: Samples) -> Iterator[str]:
 
 
 def labels(named: Mapping[str, str]) -> str:
-    """Return labels between braces; nothing where there are none."""
+    """Return labels between braces; nothing if there are none."""
     if not named:
         return ""
     return "{" + ",".join(f'{name}="{_escaped(value)}"' for name, value in named.items()) + "}"

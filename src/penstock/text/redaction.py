@@ -1,13 +1,13 @@
-"""Which words are secrets? Keys in shapes that are known, and what an assignment calls a password (S-17).
+"""Which words are secrets? Keys in known formats, and what an assignment calls a password (S-17).
 
-A secret becomes `[redacted: KIND, N characters]`, all else stays as it stands. It is for what leaves a session:
-journals, handoffs, summaries, logs, and results that a model sees. What has no known shape and no name is not found:
-nothing here makes it safe to publish a text.
+A secret becomes `[redacted: KIND, N characters]`, everything else stays. This is for what leaves a session: journals,
+handoffs, summaries, logs, and results that a model sees. What has no known format and no name is not found: nothing here
+makes it safe to publish a text.
 
-Three searches have the hints of all shapes between them and run over the text, on google-re2 where it is installed, else
-on `re`, which is slower; a shape is looked at only where its hint matches. Laws: redacting twice changes nothing; lines stay
-lines; the time grows with the text and not faster. Leaves to others: what the shapes are (`secret_shapes`,
-`secret_formats`), where a text goes, and which files are not opened at all (`workspace.paths`).
+Three searches share the hints of all shapes and run over the text, on google-re2 if it is installed, else on `re`, which is
+slower; a shape is tried only where its hint matches. Laws: redacting twice changes nothing; lines stay lines; the time is
+linear in the text. Leaves to others: what the shapes are (`secret_shapes`, `secret_formats`), where a text goes, and which
+files are not opened at all (`workspace.paths`).
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _MARK_CHARS = 64
 _MARK_BEGINS = "[redacted: "
 _KEY_CHARS, _LEAD_CHARS, _PIECE_CHARS = 2, 48, 4
 _BLOCK_CHARS = 65_536  # a longer text has pieces of most leads
-# States of the search that are kept between texts, at most: 64 MiB hold all that 71 MB of source code lead to. With
-# fewer they are thrown away and made again all the time, which made it three times as slow.
+# The most memory for search states kept between texts: 64 MiB hold all states that 71 MB of source code lead to. With less,
+# they are discarded and rebuilt all the time, which made it three times as slow.
 _ENGINE_BYTES = 64 << 20
 _HINT_BYTES = 4_096  # no hint that leads to a secret is longer
-# Keys that are looked for wherever they stand: so many different ones, or a text of nothing but keys would be read once
-# for each of them. A short one could be a part of a word.
+# Keys that are searched for everywhere: only so many different ones, or a text of nothing but keys would be read once for
+# each of them. A short one could be part of a word.
 _MAX_REPEATED = 64
 _MIN_REPEATED_CHARS, _MAX_REPEATED_CHARS = 12, 4_096
 _PLAIN_LOOKS = 8
@@ -66,20 +66,20 @@ def redacted(text: str, known: dict[str, str] | None = None) -> str:
 
 
 def mark_of(kind: str, secret: str) -> str:
-    """Return what stands in the place of a secret; it has as many line ends."""
+    """Return the mark that replaces a secret; it has the same number of line ends."""
     return f"[redacted: {kind}, {len(secret)} characters]" + "\n" * secret.count("\n")
 
 
 def first_hint(content: bytes, until: int | None = None) -> int:
-    """Return where a text in UTF-8 may hold a secret or a mark of ours, at the earliest; -1 where it holds none.
+    """Return the earliest place where a text in UTF-8 may hold a secret or a mark of ours; -1 if it holds none.
 
     Args:
         content: The text.
-        until: Places from here on, in bytes, are another's; None for none.
+        until: Places from here on, in bytes, are somebody else's; None for no bound.
     """
     searches = _linear()
     if not searches:
-        return 0  # to find out takes as long as to find them
+        return 0  # finding out takes as long as finding them
     first, end = -1, len(content) if until is None else min(len(content), until + _HINT_BYTES)
     for search in searches:
         ((start, _),) = search(content, 0, end)
@@ -95,7 +95,7 @@ def count_marks(content: bytes) -> int:
 
 
 def mark_in(text: str) -> str:
-    """Return the first mark of ours in a text; empty for none."""
+    """Return the first mark of ours in a text; empty if there is none."""
     found = _MARK.search(text)
     return found.group() if found else ""
 
@@ -110,16 +110,16 @@ def secrets_in(
 ) -> list[Secret]:
     """Return the secrets of a text in order; they never overlap.
 
-    A key that was known at one place is a secret wherever it stands, although nothing gives it away there. A text in which
-    something was found is looked at again as it will be shown, until nothing more is found: what stood beside a secret may
-    read as one beside its mark.
+    A key that was recognised in one place is a secret everywhere, even if nothing gives it away there. A text in which
+    something was found is searched again as it will be shown, until nothing more is found: what was next to a secret may
+    read as a secret next to its mark.
 
     Args:
         text: The text.
-        until: What gives a secret away from here on need not be found; None for all.
-        known: Keys that were found in what came before, with their kinds: they are found too, and those of this text are
-            added. None for none.
-        since: What stands before is only looked back at.
+        until: What gives a secret away from here on need not be found; None for no bound.
+        known: Keys that were found earlier, with their kinds: they are found too, and those of this text are added. None for
+            none.
+        since: What comes before is only used as context.
         begun: Secrets that are known already, in order.
     """
     places = _places(text, until)
@@ -134,8 +134,8 @@ def secrets_in(
         shown = _Shown(text, found)
         shown_until = None if until is None else shown.at(until)
         seen, _ = _seen(shown.text, shown_until, keys, shown.places(passed, since), len(keys))
-        # The texts that were tried needed four looks at most. One that is made to need one for every secret loses twice as
-        # much around them each time, so that the number of looks grows with the logarithm of the text.
+        # The texts that were tried needed four passes at most. A text designed to need one for every secret loses twice as much
+        # around them each time, so that the number of passes grows with the logarithm of the text.
         margin = 1 << looks if looks > _PLAIN_LOOKS else 0
         merged = _merged([*found, *(shown.behind(secret, margin) for secret in seen)], since)
         if merged == found:
@@ -147,14 +147,14 @@ def secrets_in(
 def _seen(
     text: str, until: int | None, keys: dict[str, str], places: _Places, looked_for: int
 ) -> tuple[list[Secret], list[int]]:
-    """Return the secrets that one look at a text finds, and the places where it looked.
+    """Return the secrets that one pass over a text finds, and the places that it examined.
 
     Args:
         text: The text.
         until: As for `secrets_in`.
-        keys: Keys that are known; those of this text are added.
+        keys: Known keys; those of this text are added.
         places: Where to look.
-        looked_for: So many of the keys, the first ones, are marked already wherever they stand.
+        looked_for: How many of the keys, from the first, are already marked everywhere.
     """
     found, passed = _given_away(text, until, places)
     for kind, start, end in found:
@@ -168,7 +168,7 @@ def _seen(
 
 
 class _Shown:
-    """A text with marks in the place of its secrets."""
+    """A text with marks in place of its secrets."""
 
     def __init__(self, text: str, secrets: list[Secret]) -> None:
         parts: list[str] = []
@@ -185,18 +185,18 @@ class _Shown:
         self._chars = len(text)
 
     def at(self, place: int) -> int:
-        """Return where a place of the text is shown, behind the mark of the secret that it lies in."""
+        """Return where a place of the text is shown; for a place in a secret, the place after its mark."""
         part = bisect_right(self._begins, place) - 1
         return self._shown_begins[part + 1] if part % 2 else self._shown_begins[part] + place - self._begins[part]
 
     def places(self, passed: list[int], since: int) -> _Places:
-        """Return where to look again: near marks, at what a search finds now and where the first look was.
+        """Return where to look again: near marks, both where a search finds hints now and where the first pass looked.
 
-        Everywhere else the same would be found again, in as much time as it took at first.
+        Everywhere else the same would be found again, in as much time as the first pass took.
 
         Args:
-            passed: Where the first look was, in the text.
-            since: Before it is none.
+            passed: Where the first pass looked, in the text.
+            since: Nothing before this is searched.
         """
         near: list[tuple[int, int]] = []
         for start, end in zip(self._shown_begins[1::2], self._shown_begins[2::2], strict=True):
@@ -210,14 +210,14 @@ class _Shown:
         return _Listed(made)
 
     def _may_differ(self, at: int) -> bool:
-        """Return whether what a shape says at a place of what is shown may depend on a mark."""
+        """Return whether the result of a shape at a shown place may depend on a mark."""
         behind = bisect_right(self._shown_begins, at)
         begin, end = self._shown_begins[behind - 1], self._shown_begins[behind : behind + 1]
         is_near = (behind > 1 and at - begin <= REACH_CHARS) or (end and end[0] - at <= REACH_CHARS)
         return bool(is_near) or self.text.startswith(PRIVATE_KEY_BEGINS, at)
 
     def behind(self, seen: Secret, margin: int) -> Secret:
-        """Return the place of the text where that is shown, with all of a secret whose mark it touches, and a margin."""
+        """Return the original place of a shown secret, with all of any secret whose mark it touches, and a margin."""
         first, last = bisect_right(self._shown_begins, seen.start) - 1, bisect_left(self._shown_begins, seen.end) - 1
         start = self._begins[first] + (0 if first % 2 else seen.start - self._shown_begins[first])
         end = self._begins[last + 1] if last % 2 else self._begins[last] + seen.end - self._shown_begins[last]
@@ -225,7 +225,7 @@ class _Shown:
 
 
 def _merged(places: Iterable[Secret], since: int = 0) -> list[Secret]:
-    """Return places in order, as far as they lie behind one; those that overlap are one."""
+    """Return places in order, as far as they are after `since`; overlapping ones become one."""
     made: list[Secret] = []
     for place in sorted(places, key=lambda one: (one.start, -one.end)):
         if made and place.start < made[-1].end:
@@ -236,7 +236,7 @@ def _merged(places: Iterable[Secret], since: int = 0) -> list[Secret]:
 
 
 def _given_away(text: str, until: int | None, places: _Places) -> tuple[list[Secret], list[int]]:
-    """Return what its form, its place or its name gives away, in order, and the places where that was looked for."""
+    """Return what its form, place or name gives away, in order, and the places where that was searched for."""
     made: list[Secret] = []
     passed: list[int] = []
     floor = 0
@@ -263,7 +263,7 @@ def _all_places(text: str, key: str, kind: str) -> Iterator[Secret]:
 
 def _at(text: str, at: int, floor: int) -> list[Secret]:
     """Return the secrets of the first shape that has one at a place."""
-    # The hint of a key that begins a word may take the `_`, `\\n` or colour before it, which are no part of the word.
+    # The hint of a key that begins a word may include the `_`, `\\n` or colour before it, which are not part of the word.
     before = BEFORE_WORD.match(text, at)
     behind = before.end() if before else at
     for begin in dict.fromkeys((at, behind)):
@@ -274,7 +274,7 @@ def _at(text: str, at: int, floor: int) -> list[Secret]:
 
 
 def _told(text: str, kind: str, start: int, end: int) -> Secret:
-    """Return a secret under the most telling kind: that of a password that is a key is the key's."""
+    """Return a secret under the most informative kind: for a password that is a key, the key's."""
     for shape in _tried_at(text, start):
         if shape.kind == kind:
             break
@@ -285,7 +285,7 @@ def _told(text: str, kind: str, start: int, end: int) -> Secret:
 
 
 def _end_of_mark(text: str, at: int, floor: int) -> int:
-    """Return where the mark ends within which a place lies; 0 where it lies in none."""
+    """Return the end of the mark that contains a place; 0 if there is none."""
     begin = text.rfind(_MARK_BEGINS, max(floor, at - _MARK_CHARS), at + len(_MARK_BEGINS))
     mark = _MARK.match(text, begin) if begin >= 0 else None
     return mark.end() if mark and mark.end() > at else 0
@@ -307,7 +307,7 @@ def _tried_at(text: str, at: int) -> list[Shape]:
 
 @cache
 def _by_lead() -> dict[str, tuple[tuple[tuple[str, ...], Shape], ...]]:
-    """Return the shapes, each with its leads in lower case, by the first two characters of those."""
+    """Return the shapes by the first two characters of their leads, each with its leads in lower case."""
     shapes: dict[str, tuple[tuple[tuple[str, ...], Shape], ...]] = {}
     for shape in _shapes():
         by_key: dict[str, list[str]] = {}
@@ -325,11 +325,11 @@ class _Places(Protocol):
     """The places of a text where shapes may be, in order."""
 
     def next(self) -> int | None:
-        """Return the next place, None where there is none."""
+        """Return the next place, None if there is none."""
         ...
 
     def skip_to(self, at: int) -> None:
-        """Go on at a character behind the last place."""
+        """Continue at a character after the last place."""
         ...
 
 
@@ -344,13 +344,13 @@ class _Hints:
     def __init__(self, text: str, until: int | None, searches: Iterable[_Search]) -> None:
         self._text = text
         self._data = text.encode("utf-8", "surrogatepass")
-        # In ASCII a character is a byte; elsewhere both are counted on together.
+        # In ASCII a character is a byte; otherwise both are counted in parallel.
         self._is_ascii = len(self._data) == len(text)
         self._end = len(self._data)
         if until is not None and self._is_ascii:
             self._end = min(self._end, until + _HINT_BYTES)
         self._at = self._byte = 0
-        # Where each search has its next match; all of them are behind the last place.
+        # The next match of each search; all of them are after the last place.
         self._ahead = dict.fromkeys(searches, -1)
 
     def next(self) -> int | None:
@@ -373,7 +373,7 @@ class _Hints:
 
 
 class _Listed:
-    """Places that are known."""
+    """Places that are known in advance."""
 
     def __init__(self, places: Iterable[int]) -> None:
         self._left = sorted(places, reverse=True)
@@ -387,8 +387,8 @@ class _Listed:
 
 
 def _places_between(text: str, begin: int, end: int) -> Iterator[int]:
-    """Yield the places of a part of a text, whose end is one too."""
-    before = max(0, begin - 1)  # what stands there says whether a word begins
+    """Yield the places in part of a text, its end included."""
+    before = max(0, begin - 1)  # the character before it shows whether a word begins
     places = _places(text[before : end + _HINT_BYTES], None)
     while (at := places.next()) is not None and before + at <= end:
         if before + at >= begin:
@@ -397,10 +397,10 @@ def _places_between(text: str, begin: int, end: int) -> Iterator[int]:
 
 
 def _places_of_leads(text: str) -> set[int]:
-    """Return the places where a lead stands, found by one search for each that may be there: few have all their pieces in a text.
+    """Return the places of leads, found by one search for each possible lead: few leads have all their pieces in a text.
 
     `re` tries the branches of a pattern one after the other at every character, which for hundreds of them takes a
-    hundred times as long as so many searches for plain words.
+    hundred times as long as that many searches for plain words.
     """
     # The only character that is longer in lower case.
     folded = text.replace("\u0130", "I").lower()
@@ -412,7 +412,7 @@ def _places_of_leads(text: str) -> set[int]:
 
 
 def _leads_in(text: str, folded: str) -> Iterator[int]:
-    """Yield the places of leads in a block of a text, which is given in small letters as well."""
+    """Yield the places of leads in a block of a text, which is also given in lower case."""
     held = _pieces(folded)
     for lead, is_folded, pieces in _leads():
         if pieces <= held:
@@ -428,15 +428,15 @@ def _all_of(lead: str, text: str) -> Iterator[int]:
 
 
 def _pieces(text: str) -> set[str]:
-    """Return what stands in so many characters each of a text."""
+    """Return all substrings of a text of a fixed length."""
     return set(map("".join, zip(*(text[at:] for at in range(_PIECE_CHARS)), strict=False)))
 
 
 @cache
 def _leads() -> tuple[tuple[str, bool, set[str]], ...]:
-    """Return what shapes begin with, whether it stands for any case, and its pieces in small letters.
+    """Return what shapes begin with, whether it matches any case, and its pieces in lower case.
 
-    Nothing is among them that begins as a shorter one does.
+    Leads that begin with a shorter one are left out.
     """
     leads = {(lead, shape.is_folded) for shape in _shapes() for lead in shape.leads}
     return tuple(
@@ -448,9 +448,9 @@ def _leads() -> tuple[tuple[str, bool, set[str]], ...]:
 
 @cache
 def _linear() -> tuple[_Search, ...]:
-    """Return searches that have all hints between them; none where google-re2 is not installed.
+    """Return searches that together have all hints; none if google-re2 is not installed.
 
-    Each takes bytes and a part of them, and gives where its first match is, at -1 where it has none.
+    Each takes bytes and a part of them, and returns where its first match is, at -1 if it has none.
     """
     try:
         import re2
@@ -460,22 +460,23 @@ def _linear() -> tuple[_Search, ...]:
     options.max_mem = _ENGINE_BYTES
     options.never_capture = True
     options.log_errors = False
-    # Byte by byte: to be told characters apart, every class of them would have to be a machine of its own.
+    # Byte by byte: to distinguish characters, every class of them would need an automaton of its own.
     options.encoding = re2.Options.Encoding.LATIN1
-    # As one, words in any case with gaps behind them, names of services, and beginnings of keys have twice the states.
+    # Combined, words in any case followed by gaps, names of services, and beginnings of keys have twice the states.
     hints: dict[str, set[str]] = {"": {re.escape(_MARK_BEGINS)}}
     for shape in _shapes():
         hints.setdefault(shape.engine or "words" * shape.is_folded, set()).update(shape.hints)
     patterns = [re2.compile("|".join(sorted(some)).encode(), options) for some in hints.values()]
     try:
-        # What `search` adds to this, a generator and a match a call, takes as long as the engine for a text of 200 characters.
+        # What `search` adds to this, a generator and a match for each call, takes as long as the engine for a text of 200
+        # characters.
         anywhere = re2._re2.RE2.Anchor.UNANCHORED
         return tuple(partial(pattern._regexp.Match, anywhere) for pattern in patterns)
-    except AttributeError:  # google-re2 promises `search` alone
+    except AttributeError:  # google-re2 promises only `search`
         return tuple(partial(_spans_by, pattern.search) for pattern in patterns)
 
 
 def _spans_by(search: Callable[[bytes, int, int], re.Match[bytes] | None], *part: Any) -> list[tuple[int, int]]:
-    """Return the place of the first match in a part of bytes, at -1 for none, from what gives a match."""
+    """Return the place of the first match in part of some bytes, at -1 for none, using a function that returns matches."""
     match = search(*part)
     return [(-1, -1) if match is None else match.span()]

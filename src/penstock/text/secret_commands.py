@@ -1,8 +1,8 @@
-"""What is secret because of what is said of it: by a command, a statement of SQL, a call, or a block of YAML.
+"""What is secret because of what is said about it? By a command, an SQL statement, a call, or a block of YAML.
 
-`sshpass -p …`, `IDENTIFIED BY '…'`, `put("password", "…")`. What reads as a name, without digit or sign, stands for a password in
-programs and documents, and stays. Law: what a shape looks at before and behind its hint is bounded. Leaves to others: headers,
-addresses and files of settings (`secret_places`), and assignments (`secret_names`).
+`sshpass -p …`, `IDENTIFIED BY '…'`, `put("password", "…")`. A value that reads as a name, without digit or sign, stands in for a
+password in programs and documents, and is kept. Law: what a shape reads before and after its hint is bounded. Leaves to others:
+headers, addresses and settings files (`secret_places`), and assignments (`secret_names`).
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from penstock.text.secret_values import PASSWORDS_ABROAD
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-# With a number in it, too, where it is a constant's.
+# Also with a number in it, if it is a constant's.
 _IS_NAME = re.compile(r"[A-Za-z_.:*/?=@-]++|(?:[A-Z]{1,16}\d{0,2}_){1,8}[A-Z]{2,24}")
 
 # ── commands ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-# Whatever else such a command is given, on its line and in its part of it.
+# Any other arguments of such a command, on its line and in its part of it.
 _MORE = r"(?:[^\n|;&]{0,200}?[ \t])?"
 _VALUE = r"(?:'([^'\n$]{4,128}+)'|\"([^\"\n$]{4,128}+)\"|([^\s\"'$<>|;&{}()%*-][^\s\"'<>|;&]{3,128}+))"
 _LOGIN = ("docker", "podman", "nerdctl", "buildah", "skopeo", "crane", "oras", "registry", "az", "oc", "cf", "argocd")
-# What each begins with, and all of it: as one pattern they took three milliseconds to compile where the first was met.
+# The beginning of each, and the whole pattern: combined into one they took three milliseconds to compile at first use.
 _COMMANDS = (
     (("sshpass",), rf"sshpass[ \t]{_MORE}-p[ \t]?{_VALUE}"),
     (("redis-cli",), rf"redis-cli[ \t]{_MORE}(?:-a|--pass)[ \t]{{1,4}}{_VALUE}"),
@@ -72,17 +72,17 @@ _NAMES = r"(?i:passw(?:or)?d|passphrase|pwd|secret)"
 _NAMED_ARGUMENT = (
     rf"{_NAMES}[\"']?[\])]?[ \t]{{0,4}}(?:,|\|\||\?\?)\s{{0,8}}[bBrR]?(?:'([^'\s]{{8,128}})'|\"([^\"\s]{{8,128}})\")"
 )
-_ITEM = re.compile(r"[\w-]+(?:\.[\w-]+)+=")  # of a list of settings: the next one
+_ITEM = re.compile(r"[\w-]+(?:\.[\w-]+)+=")  # the next item of a list of settings
 _SETTER = rf"{_NAMES}\((?:'([^'\s]{{6,128}})'|\"([^\"\s]{{6,128}})\")\)"
 _SHORT_NAME = r"(?i:pass|pw|psw)[\"'\])]{0,2}[ \t]{0,4}[:=]{1,2}>?[ \t]{0,4}(?:'([^'\s$]{6,64})'|\"([^\"\s$]{6,64})\")"
-# Without quotes where it has a letter, a digit and one of these.
+# Without quotes if it has a letter, a digit and one of these.
 _BARE_SHORT = (
     r"(?i:pass|pwd?|psw)[:=][ \t]?(?=[^\s,;/]{0,64}[!@#^&*+?~])([^\s\"'`,;/()<>{}\[\]$%\\]{6,64}+)(?![\w(\[{./@])"
 )
 _BARE_SHORT_HINT = r"(?:\b|_)(?i:pass|pwd?|psw)[:=][ \t]?[^\s\"'`,;/()<>{}\[\]$%\\]{6}"
 # What other languages call a password; its value has a digit.
 _SIGN = "[\"']?[ \\t]{0,4}(?:[:=]|\uff1a)[ \\t]{0,4}[\"']?"
-_ANY_CASE = rf"(?i:{'|'.join((*PASSWORDS_ABROAD, 'Пароль', 'ПАРОЛЬ'))})"  # bytes fold the letters of ASCII only
+_ANY_CASE = rf"(?i:{'|'.join((*PASSWORDS_ABROAD, 'Пароль', 'ПАРОЛЬ'))})"  # bytes fold only the letters of ASCII
 _ABROAD = rf"{_ANY_CASE}{_SIGN}([^\s\"'`,;(){{}}\[\]<>$%\\]{{6,64}}+)(?![(\[{{])"
 _ABROAD_HINT = rf"{_ANY_CASE}{_SIGN}"
 _SHORT_HINT = r"(?:\b|_)(?i:pass|pw|psw)[\"'\])]{0,2}[ \t]{0,4}[:=]{1,2}>?[ \t]{0,4}[\"'][^\s\"']{6}"
@@ -110,13 +110,13 @@ _OPTION = r"(?i:-password)[ \t]{1,4}(?:'([^'\s$]{6,64})'|\"([^\"\s$]{6,64})\")"
 
 
 def _found(pattern: str, text: str, at: int, *, has_digit: bool = False) -> tuple[int, int] | None:
-    """Return where the value stands that a pattern groups; None where none does, or it stands for a password or names one.
+    """Return where the value is that a pattern groups; None if there is none, or it stands in for a password or names one.
 
     Args:
         pattern: What begins at the place; one of its groups is the value.
         text: The text.
         at: The place.
-        has_digit: Whether only a value with a digit is taken for one.
+        has_digit: Whether only a value with a digit counts.
     """
     match = compiled(pattern).match(text, at)
     if match is None:
@@ -132,11 +132,11 @@ def _said(pattern: str, before: re.Pattern[str] | None = None) -> Callable[[str,
 
     Args:
         pattern: What begins at the lead; one of its groups is the value.
-        before: What stands somewhere before the lead on its line, or ends there; None for anything.
+        before: What comes somewhere before the lead on its line, or ends there; None for anything.
     """
 
     def spans(text: str, at: int, floor: int) -> Spans:
-        del floor  # the words may stand before a secret of the same line
+        del floor  # the words may come before a secret on the same line
         found = _found(pattern, text, at)
         if found is None or (
             before and not before.search(text[max(0, at - _SQL_CHARS) : found[0]].rpartition("\n")[2])
@@ -148,14 +148,14 @@ def _said(pattern: str, before: re.Pattern[str] | None = None) -> Callable[[str,
 
 
 def _setter(text: str, at: int, floor: int) -> Spans:
-    """Return the value that `setPassword("…")` or `.password("…")` sets; what only asks for one has no value there."""
+    """Return the value that `setPassword("…")` or `.password("…")` sets; a call that only reads one has no value there."""
     del floor
     found = _found(_SETTER, text, at, has_digit=True)
     return (found,) if found and _SETS.search(text, max(0, at - 5), at) else ()
 
 
 def _short(text: str, at: int, floor: int) -> Spans:
-    """Return the value of a short name of a password, where a word begins."""
+    """Return the value of a short name of a password, at the beginning of a word."""
     del floor
     if text[max(0, at - 1) : at].isalnum():
         return ()
@@ -171,7 +171,7 @@ def _abroad(text: str, at: int, floor: int) -> Spans:
 
 
 def _argument(text: str, at: int, floor: int) -> Spans:
-    """Return the value behind the name of a password in a call: a setting or an entry of a table."""
+    """Return the value after the name of a password in a call: a setting or an entry of a table."""
     del floor
     found = _found(_NAMED_ARGUMENT, text, at, has_digit=True)
     if found is None or _ITEM.match(text, *found):
@@ -180,7 +180,7 @@ def _argument(text: str, at: int, floor: int) -> Spans:
 
 
 def _basic(text: str, at: int, floor: int) -> Spans:
-    """Return a name and password in base64, which say so themselves."""
+    """Return a name and password in base64 that announce themselves."""
     del floor
     match = compiled(_BASIC).match(text, at)
     try:
@@ -220,7 +220,7 @@ def _command(pattern: str) -> Callable[[str, int, int], Spans]:
 
 
 def by_what_is_said() -> Iterable[Shape]:
-    """Yield the shapes of all that a command, a statement, a call or a block says is a secret."""
+    """Yield the shapes of everything that a command, a statement, a call or a block marks as a secret."""
     for leads, pattern in _COMMANDS:
         yield Shape("password", leads, (_COMMAND_HINT,), _command(pattern))
     yield Shape("password", ("-pass", "::add-mask::"), (_ARGUMENT_HINT,), _said(_ARGUMENT))

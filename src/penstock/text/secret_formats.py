@@ -1,8 +1,8 @@
-"""The formats of keys that services give out, as data: one line a format.
+"""Which formats do the keys have that services issue? Data: one line for each format.
 
-Law: a pattern here is bounded or possessive, so that no place of a text is looked at again and again; it holds ASCII
-alone and looks at nothing before its first character. Facts are from the services' own descriptions and from what the
-scanners of commits agree on. Leaves to others: what is a secret by its name or its place (`secret_shapes`), and how a
+Law: a pattern here is bounded or possessive, so that no place of a text is examined again and again; it holds only ASCII
+and looks at nothing before its first character. Facts are from the services' own descriptions and from what secret
+scanners for commits agree on. Leaves to others: what is a secret by its name or its place (`secret_shapes`), and how a
 text is searched (`redaction`).
 """
 
@@ -12,21 +12,21 @@ from typing import NamedTuple
 
 
 class KeyFormat(NamedTuple):
-    """A key that says by its own beginning whose it is."""
+    """A key whose own beginning shows whose it is."""
 
     kind: str
-    """The kind of a key, for the mark that takes its place: letters, digits and blanks."""
+    """The kind of a key, for the mark that replaces it: letters, digits and blanks."""
     prefixes: str
-    """The beginnings that a key can have, in its case, separated by blanks."""
+    """The prefixes that a key can have, case-sensitive, separated by blanks."""
     body: str
-    """A pattern of what follows at least; what is glued to that belongs to the key."""
+    """A pattern of the minimum that follows; what is attached to that belongs to the key."""
 
 
 class NamedFormat(NamedTuple):
-    """A key that can be told from other random words only where its service is named before it."""
+    """A key that can be told from other random words only if its service is named before it."""
 
     kind: str
-    """The kind of a key, for the mark that takes its place."""
+    """The kind of a key, for the mark that replaces it."""
     names: str
     """Words, in lower case and separated by blanks, one of which is in the name that the key is assigned to."""
     body: str
@@ -34,7 +34,7 @@ class NamedFormat(NamedTuple):
 
 
 _UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
-# Of so many random letters and digits one is a digit; names of classes and functions that begin so hold none.
+# Among that many random letters and digits one is a digit; names of classes and functions with such beginnings have none.
 _DIGIT = r"(?=[A-Za-z_-]{0,64}+[0-9])"
 _DIGIT_OF_BASE64 = "(?=[A-Za-z+/]{0,64}+[0-9])"
 
@@ -44,10 +44,10 @@ _BASE64_LINES = (
 )
 _CRYPT = "[./A-Za-z0-9]"
 DJANGO_CHARS = r"[a-z0-9!@#$%^&*(=_+)-]"
-"""What the secret keys are made of that Django's `startproject` writes."""
+"""The characters of the secret keys that Django's `startproject` writes."""
 
 ANYWHERE = (
-    # Distinct enough to be a key wherever it stands, within a word too.
+    # Distinct enough to be a key anywhere, even within a word.
     KeyFormat("password hash", "$2a$ $2b$ $2y$", rf"\d\d\${_CRYPT}{{53}}"),
     KeyFormat("password hash", "$1$ $apr1$", rf"{_CRYPT}{{1,8}}+\${_CRYPT}{{22}}"),
     KeyFormat("password hash", "$5$ $6$ $8$", rf"(?:rounds=\d{{1,9}}\$)?{_CRYPT}{{1,16}}+\${_CRYPT}{{43}}{_CRYPT}*+"),
@@ -237,10 +237,10 @@ ANYWHERE = (
     ),
     KeyFormat("Azure storage key", "AccountKey= SharedAccessKey=", r"[A-Za-z0-9+/]{40}[A-Za-z0-9+/=]*+"),
 )
-"""Keys that are known wherever they stand."""
+"""Keys that are recognised anywhere."""
 
 AT_WORDS = (
-    # Beginnings that also end names, or stand in random words: a word has to begin there.
+    # Prefixes that also end names, or occur in random words: a word has to begin there.
     KeyFormat("1Password key", "A3-", r"[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}"),
     KeyFormat("Airtable token", "pat", r"[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
     KeyFormat("Artifactory key", "AKC", r"[A-Za-z0-9]{10}"),
@@ -297,7 +297,7 @@ AT_WORDS = (
     KeyFormat("Octopus key", "API-", r"[A-Z0-9]{25,32}+(?![\w-])"),
     KeyFormat("Onfido token", "api_live. api_sandbox. api_live_us. api_live_ca.", r"[\w-]{11}\.[\w-]{32}"),
     KeyFormat("OpenAI key", "sk-", "(?!ssh-|ecdsa-)" + _DIGIT + r"[\w-]{20}"),
-    # As PKCS 1 and 8 begin in base64: with a small number and the first of the key's, or with what the key is.
+    # How PKCS 1 and 8 begin in base64: with a small number and the key's first one, or with the type of the key.
     KeyFormat(
         "private key",
         "MII",
@@ -337,7 +337,7 @@ AT_WORDS = (
     KeyFormat("Zoho token", "1000.", r"[a-f0-9]{32}\.[a-f0-9]{32}"),
     KeyFormat("Yandex secret", "YC", r"(?=[A-Za-z_-]{0,24}+[0-9])[\w-]{38}(?![\w+/=])"),
 )
-"""Keys that are known where a word begins."""
+"""Keys that are recognised at the beginning of a word."""
 
 _HEX32, _HEX64 = "[0-9a-f]{32}", "[0-9a-f]{64}"
 
@@ -425,4 +425,4 @@ BY_SERVICE = (
     NamedFormat("Yandex secret", "yandex", r"[\w-]{38,40}"),
     NamedFormat("Zendesk key", "zendesk", "[A-Za-z0-9]{40}"),
 )
-"""Keys that are known where their service is named before them."""
+"""Keys that are recognised if their service is named before them."""

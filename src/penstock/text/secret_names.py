@@ -1,4 +1,4 @@
-"""What is secret because it is called so: passwords and tokens in assignments, and keys beside the name of their service.
+"""What is secret because of its name? Passwords and tokens in assignments, and keys next to the name of their service.
 
 Entropy decides only here, where a name says that a value is a secret.
 """
@@ -35,7 +35,7 @@ _NAMES = (
     rf"pa?ss?wo?r?d|passphrase|passcode|pwd|secret(?:[_-]?access)?(?:[_-]?key)?|(?:{'|'.join(_PLAIN_KEYS)})[_-]?key"
     rf"|{_IS_TOKEN}token"
 )
-# Quotes, as they are written in HTML too.
+# Quotes, also as they are written in HTML.
 _ENTITY = r"(?:&(?:quot|apos|#3[49]);)?"
 _TYPE_OF = r"[A-Za-z][\w.<>|?\[\]]{0,40}+[ \t]?"  # `password: str = "…"`
 _ASSIGNED = (
@@ -51,21 +51,21 @@ NO_SECRET = re.compile(
     r"\*+|\.+|x+|X+|█+|•+|[0-]{8,}|[+-]+|(?:[A-Za-z]{2,6}[_-]?)?[xX]{4}[xX_-]*|.{1,24}\.\.\."
     r"|[\w.+-]{1,64}@example\.(?:com|net|org)|(?i:redacted|your[_-][a-z_-]+)|_*(?:TODO|FIXME)\b.*|/\^.*|&lt;.*|[.#]?[<\[{$%(].*"
     r"|.*(?:\$\{|\{\{|%\(\w+\)|%s|\{\w*\}|\(\)|\\\().*|\.\w+\(.*"
-    # Where it is kept.
+    # A place where a secret is kept.
     r"|(?:urn|arn):[\w-]+:.*|op://.*|projects/[\w-]+/secrets/.*|(?:(?:process|import\.meta)\.)?env\.\w+!?"
-    # What a form asks of a field, and a model of a column.
+    # What a form requires of a field, and a model of a column.
     r"|(?i:required|nullable|sometimes|present|confirmed|encrypted|hashed)(?:[|:].*)?",
     re.DOTALL,
 )
-# A name that ends in KEY, or one of these with no more than a blank or a sign behind it, before a random value.
+# A name that ends in KEY, or one of these, followed by at most a blank or a sign, before a random value.
 _KEYED_LEADS = ("key", "token", "secret", "access", "private")
 _KEYED_BETWEEN = (
     r"[\"'\])]{0,2}(?:[ \t]{0,4}(?:=>|[:=?]{1,2}|\|)[ \t]{0,4}|[ \t._-]{1,3}|[ \t]is:?[ \t])"
     r"(?:[\"'`]|&(?:quot|#3[49]);)?"
 )
 _KEYED = rf"(?i:{'|'.join(_KEYED_LEADS)}){_KEYED_BETWEEN}([\w+/=.~-]{{11,160}}+)(?![(\[{{])"
-# Whether what stands there is random, as far as a search can tell: letters and digits that change often, or capitals where no
-# word begins; what counts, a UUID, and groups as people type them.
+# Whether a value is random, as far as a search can tell: letters and digits that alternate often, or capitals inside words;
+# numbers that count up, a UUID, and groups as people type them.
 _MIXED = (
     r"(?:[A-Za-z]*[0-9]+-?[A-Za-z]+-?[0-9]|(?:[A-Za-z]+[0-9]{2,}){2}"
     r"|[A-Za-z0-9]*(?:[0-9][A-Z]{0,3}[a-z]{1,4}[A-Z]|[a-z][A-Z][A-Z]"
@@ -73,10 +73,10 @@ _MIXED = (
     r"|[0-9a-f]{8}-[0-9a-f]{4}-|(?:[0-9A-Z]{4,8}-){2}[0-9A-Z]{4})"
 )
 _KEYED_HINT = rf"(?i:{'|'.join(_KEYED_LEADS)}){_KEYED_BETWEEN}(?:[A-Za-z0-9]{{0,12}}[_+/=.~-]){{0,3}}{_MIXED}"
-# An argument that a variable was passed as ends there, and the next says something else; the name of a type says no secret.
+# An argument passed as a variable ends there, and the next says something else; the name of a type says nothing of a secret.
 _PASSED = re.compile(r"\w*\),|\w*,\s*\n\s*\Z|(?i:_?type)\W*\Z")
-# What names what is kept of a build, a public key of NATS, whose seeds begin with S, one of SSH,
-# how a request is signed, and a key that was cut.
+# Names of build artifacts, a public key of NATS, whose seeds begin with S, one of SSH, the way a request is signed, and a
+# truncated key.
 _NO_KEY = re.compile(
     r"(?:[A-Za-z0-9.]{1,24}[-/]){1,8}(?:[0-9a-f]{40}|[0-9a-f]{64})|[ACNOU][A-Z2-7]{55}|AAAA[BE][\w+/]{20,}=*"
     r"|(?:[A-Za-z0-9]{2,16}-){1,2}HMAC-SHA\d{1,3}|(?:[\w.-]{1,48}/){2,12}[\w.@-]{1,64}\.[a-z]{2,8}|.{1,24}\.\.\."
@@ -91,13 +91,13 @@ _BEFORE_CHARS = 24  # of the name before its last word
 _OF_PASSWORDS = re.compile(r"(?i:pass|pwd|pswd)")
 _SHORT = re.compile(r"(?=[^A-Za-z]*+[A-Za-z])[^\s_.:/-]*[^\sA-Za-z_.:*/?=(){}\[\]<>-][^\s_.:/-]*")
 _IDENTIFIER = re.compile(r"[A-Za-z_.:*/?=-]++(?:(?<=/)\d)?")  # or a function and how many arguments it takes
-# A number of a program or a version, paths to what holds the secret, and what a shell puts in the place of one that is set.
+# The number of a program or a version, paths to what holds the secret, and what a shell substitutes for a variable that is set.
 _STANDS_FOR = re.compile(
     r"0[xX][0-9A-Fa-f]{1,8}|v?\d{1,4}(?:\.\d{1,5}){2,3}|(?:~|\.{1,2})?(?:/[a-z._-][\w.-]{0,15}){3,8}|[+?][a-z-]+"
     r"|(?:[\w.-]{1,48}/){1,12}[\w.@-]{1,64}\.[a-z]{2,8}"
 )
 _INDEXED = re.compile(r"(?<=\[)[a-z]\w{1,24}\][ \t]=[ \t]")  # `ids[token] = …`: what a variable stands for
-# A message that nothing was given says to what, and no secret.
+# A message that something is missing says for what, and holds no secret.
 _MISSING, _MISSING_CHARS = re.compile(r"(?i:missing|no|empty)[ \t]\Z"), 9
 _LOOKED_UP = ("Identifier", "Repository")  # whose key finds something, and opens nothing
 _PUBLIC_TOKEN = ("publickey", "public_key", "public-key", "pubkey", "pub_key", "pub-key")
@@ -105,8 +105,8 @@ _NUMBERED_NAME = re.compile(r"(?:[A-Za-z]{2,16}[-_.]){1,6}v?\d{1,2}")  # `etcd-c
 _METHOD = re.compile(r"(?:[A-Z][A-Za-z]+\d{0,3}(?:::|\.))+[a-z_]{2,20}\d{0,3}")  # `SecureRandom.base58`
 _MEMBER = re.compile(r"(?=[a-z-]*\.)[a-z-]{0,24}(?:\.[a-z-]{2,24}){1,4}")  # `api.organization`, `.data-api`
 _ACTION = re.compile(r"[a-z_]{1,40}#[a-z_]{1,40}")  # of Rails
-# What is called so itself: `token1.refresh_token`, `s3_access_key`, `issuer.issue_token!`, `this.#auth.loginPassword`;
-# and what is a name in quotes, too.
+# Attributes with such a name: `token1.refresh_token`, `s3_access_key`, `issuer.issue_token!`, `this.#auth.loginPassword`; and
+# what is a name in quotes, too.
 _ATTRIBUTE = re.compile(r"(?=[A-Za-z0-9]*+[_.])(?:[A-Za-z_.#]++\d{0,2}+){1,8}[!?]?")
 _QUOTED_NAME = re.compile(r"[a-z]{2,16}\d{1,3}(?:_[a-z]{1,16}){1,3}")  # `sha256_password`
 _MEMBER_OF = re.compile(
@@ -120,7 +120,7 @@ _LINE_OF_CAPITALS, _LINE_CHARS = re.compile(r"(?:# ?)?(?:export )?[A-Z0-9_]*"), 
 _LINE_ENDS = re.compile(r"[ \t]*+(?:#|\r?\n|$)")
 _NEXT_PART, _MAX_PARTS = re.compile(r"[ \t]{0,8}[+.\\]?\s{0,64}+[\"']([\w+/=.~-]{8,512}+)[\"']"), 8
 _BARE, _WITH_SIGNS = 4, 5  # groups of an assignment: a bare value, and one with signs that end it in programs
-# Names after which a random value may stand, whatever is between; and what may be.
+# Names after which a random value may come, with anything in between; and what that may be.
 _LOOSE_NAMES = rf"pa?ss?w|passphrase|passcode|pwd|secret|token|credential|auth|login|(?:{'|'.join(_OF_KEYS)})[_.-]?key"
 _NAMED_LEADS = (
     "passw",
@@ -143,15 +143,15 @@ _BETWEEN = (
 )
 _LOOSE = rf"(?i:{_LOOSE_NAMES})({_BETWEEN})([\w+/=.~-]{{11,160}}+)(?![(\[{{])"
 _DJANGO = rf"(?i:secret_key)({_BETWEEN}(?:default=[\"'])?)({DJANGO_CHARS}{{50,60}}+)(?![\w-])"
-# What Jenkins has encrypted stands in braces, with blanks.
+# Values encrypted by Jenkins are in braces, with blanks.
 _ELEMENT = r"<([\w.:-]{1,64}+)(?:\s[^<>]{0,200}+)?>([^\s<>]{6,512}+|\{[^<>{}\n]{12,512}+\})</\1>"
 _ENCRYPTED_HINT = r"(?i:passw(?:or)?d|passphrase|secret|token|key)>\{"
-# The name of a kind of things, as `"AWS::KMS::Key"`, whose value is one of them or a digest.
+# The name of a type of resource, such as `"AWS::KMS::Key"`, whose value is a resource or a digest.
 _TYPE, _TYPE_CHARS = re.compile(r"[\"']\w+::[\w:]*\Z"), 64
 
 
 def _named(text: str, at: int, floor: int) -> Spans:
-    """Return the value that a name calls a secret: any where it is assigned, a random one where more stands between."""
+    """Return the value that a name calls a secret: any value if it is assigned, only a random one if more comes between."""
     del floor
     if (match := compiled(_ASSIGNED).match(text, at)) and (spans := _assigned(match)):
         return spans
@@ -172,7 +172,7 @@ def _named(text: str, at: int, floor: int) -> Spans:
 
 
 def _element(text: str, at: int, floor: int) -> Spans:
-    """Return what stands in an element of XML that is called a secret, unless it reads as a name."""
+    """Return the content of an XML element that is called a secret, unless it reads as a name."""
     begin = text.rfind("<", max(floor, at - _BEFORE_CHARS), at)
     match = compiled(_ELEMENT).match(text, begin) if begin >= 0 else None
     if match is None or match.start(2) <= at or NO_SECRET.fullmatch(match[2].strip("{}")):
@@ -181,7 +181,7 @@ def _element(text: str, at: int, floor: int) -> Spans:
 
 
 def _keyed(text: str, at: int, floor: int) -> Spans:
-    """Return a random value behind a name that ends in what such a value is called, though no sign stands between."""
+    """Return a random value after a name that ends in a word for such values, even without a sign between."""
     match = compiled(_KEYED).match(text, at)
     before = text[max(floor, at - _BEFORE_CHARS) : at]
     if match is None or PUBLIC.search(before) or before.endswith(_LOOKED_UP) or not is_key(match[1]):
@@ -200,7 +200,7 @@ def _keyed(text: str, at: int, floor: int) -> Spans:
 
 
 def _pass(text: str, at: int, floor: int) -> Spans:
-    """Return the value of a setting `…_PASS`, unless it reads as a name; in a file of settings any word is one."""
+    """Return the value of a setting `…_PASS`, unless it reads as a name; in a settings file any word counts."""
     del floor
     match = compiled(_SETTING).match(text, at)
     if match is None or NO_SECRET.fullmatch(match[1]):
@@ -214,15 +214,15 @@ def _pass(text: str, at: int, floor: int) -> Spans:
 
 
 def _said(text: str, at: int, floor: int) -> Spans:
-    """Return a password that a sentence tells, if it is no word."""
+    """Return a password that a sentence states, unless it is a plain word."""
     del floor
     match = compiled(_SAID).match(text, at)
     return (match.span(1),) if match and any(map(str.isdigit, match[1])) and not NO_SECRET.fullmatch(match[1]) else ()
 
 
 def _assigned(match: re.Match[str]) -> Spans:
-    """Return the value of an assignment, unless it is a placeholder, names the field once more, or is bare and reads as
-    a name.
+    """Return the value of an assignment, unless it is a placeholder, repeats the field's name, or is bare and reads as a
+    name.
     """
     group = match.lastindex or 0
     is_setting = group >= _BARE and _is_setting(match)
@@ -235,7 +235,7 @@ def _assigned(match: re.Match[str]) -> Spans:
     # The quote that ends a string within a quoted text has a backslash before it.
     end -= len(match[group]) - len(match[group].rstrip("\\"))
     value = match.string[start:end]
-    # A shorter password is one if it is no word: letters, and something else.
+    # A shorter password counts if it is not a word, that is, if it has letters and something else.
     is_short = group < _BARE and _OF_PASSWORDS.match(match[1]) and _SHORT.fullmatch(value)
     if len(value) < (6 if is_short else 8):
         return ()
@@ -251,7 +251,7 @@ def _assigned(match: re.Match[str]) -> Spans:
     # A value in quotes may be a password of letters alone; tokens are random, and a bare word in a program is a name:
     # `password = get_password`.
     looks_random = name.endswith("token") or (group >= _BARE and not is_setting)
-    # Or it is what a field is called, or what such a thing is worth.
+    # Or the text is what a field is called, or what such a thing is worth.
     looks_random |= between.lstrip().startswith(("==", "!=")) or "value" in between
     if (looks_random or name in words) and (_IDENTIFIER.fullmatch(value) or _NUMBERED_NAME.fullmatch(value)):
         return ()
@@ -260,7 +260,7 @@ def _assigned(match: re.Match[str]) -> Spans:
     of_name = _ATTRIBUTE if group == _BARE and not is_setting else _QUOTED_NAME
     if name in words and (_ACTION.fullmatch(value) or of_name.fullmatch(value)):
         return ()
-    # `!name` is a condition, or a tag in YAML, `@name` an object's, and `= name_1;` a statement.
+    # `!name` is a condition, or a tag in YAML, `@name` an object's attribute, and `= name_1;` a statement.
     if (
         looks_random
         and group == _BARE
@@ -277,7 +277,7 @@ def _assigned(match: re.Match[str]) -> Spans:
 
 
 def _going_on(match: re.Match[str]) -> Spans:
-    """Return the further parts of a value in quotes that is written in several, where they are random too."""
+    """Return the further parts of a quoted value that is written in several, if they are random too."""
     found: list[tuple[int, int]] = []
     part: re.Match[str] | None = match
     while part and (part := _NEXT_PART.match(match.string, part.end())) and len(found) < _MAX_PARTS:
@@ -287,7 +287,7 @@ def _going_on(match: re.Match[str]) -> Spans:
 
 
 def _is_class(value: str) -> bool:
-    """Return whether a bare value is the name of a class, with numbers as they occur in one: `ed25519.Ed25519PrivateKey`."""
+    """Return whether a bare value is a class name, including the numbers that occur in one: `ed25519.Ed25519PrivateKey`."""
     last = value.rpartition(".")[2]
     words = _WORD.findall(last)
     capitalised = [word for word in words if word[0].isupper() and word[1:].islower()]
@@ -303,7 +303,7 @@ def _is_class(value: str) -> bool:
 
 
 def _is_setting(match: re.Match[str]) -> bool:
-    """Return whether a line begins with `NAME=value`, as in files of settings; programs have blanks around the sign, or
+    """Return whether a line begins with `NAME=value`, as in settings files; programs have blanks around the sign, or
     indent it.
     """
     text, start = match.string, match.start()
@@ -315,7 +315,7 @@ def _is_setting(match: re.Match[str]) -> bool:
 
 
 def _by_service() -> Iterable[Shape]:
-    """Yield a shape for each format that its service's name gives away."""
+    """Yield a shape for each format that is recognised by its service's name."""
     for kind, names, body in BY_SERVICE:
         words = tuple(names.split())
         pattern = rf"(?i:{alternatives(words)})({_BETWEEN})((?i:{body})){WORD_END}"
@@ -334,15 +334,15 @@ def _of_service(pattern: str) -> Callable[[str, int, int], Spans]:
 
 
 def _is_mixed(value: str) -> bool:
-    """Return whether a value has digits, and letters or very many of them, as random ones have; pairs need not."""
+    """Return whether a value has digits, and letters or very many digits, as random ones have; not checked for pairs."""
     if ":" in value or is_random(value) or changes_case(value.rpartition("_")[2]):
         return True
     return any(map(str.isdigit, value)) and any(map(str.isalpha, value))
 
 
-# Of all that is found by a name. Longer gaps would make more states of the search than it keeps on diverse text, which
-# makes it three times as slow; gaps without a bound would let a text be made for which it is quadratic. A bare value is one
-# where it reads as no name: with all others there were six times as many places to look at.
+# For everything found by a name. Longer gaps would create more search states than are kept for diverse text, which makes it
+# three times as slow; unbounded gaps would allow a text for which it is quadratic. A bare value counts if it does not read as
+# a name: including all others gave six times as many places to examine.
 _BEHIND_NAME = (
     r"[\w.-]{0,20}(?:[ \t][\w.-]{0,10})?[\"'\])\\]{0,9}(?:,?\s*[\"']?value[\"']?)?[ \t]{0,8}(?:[:?.+|=>,]{1,4}|%3[dD])"
 )
@@ -356,12 +356,12 @@ _SERVICE_HINT = (
     rf"(?i:{alternatives(word for row in BY_SERVICE for word in row.names.split())})"
     rf"{_BEHIND_NAME}[\s\"'`=\\(]*[\w+/=:.-]{{12}}"
 )
-# In a file of settings it may read as one.
+# In a settings file it may read as one.
 _LINE_HINT = r"(?i:passw(?:or)?d|passphrase|pwd|secret|key)\d{0,2}=[A-Za-z_.*/?-]+[ \t]*(?:[\r\n#]|$)"
 
 
 def by_names() -> Iterable[Shape]:
-    """Yield the shapes of all that a name gives away, services' first."""
+    """Yield the shapes of everything that a name gives away, services' first."""
     yield from _by_service()
     yield Shape("Django key", ("secret_key",), (), _of_service(_DJANGO), is_folded=True)
     yield Shape("secret", _NAMED_LEADS, (_NAMED_HINT, _LINE_HINT), _named, is_folded=True)

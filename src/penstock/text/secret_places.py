@@ -1,6 +1,6 @@
-"""What is secret because of its place: in headers, addresses, commands, lists, manifests and files of settings.
+"""What is secret because of its place? In headers, addresses, commands, lists, manifests and settings files.
 
-Law: what a shape looks at before and behind its hint is bounded. Leaves to others: what is secret by its own form
+Law: what a shape reads before and after its hint is bounded. Leaves to others: what is secret by its own form
 (`secret_shapes`) and by its name alone (`secret_names`).
 """
 
@@ -28,7 +28,7 @@ _OTHER_SCHEME = r"(?:[A-Za-z][A-Za-z0-9-]{1,20}[ \t]{1,4})"
 _HEADER_HINT = r"(?i:authorization)\\?[\"']?[ \t]{0,4}[:=,]"
 _HEADER_VALUE = r"([^\s\"',;<>{}()\[\]$%\\]{8,160}+)"
 _BEARER = r"(?i:bearer)[ \t]{1,4}([A-Za-z0-9._~+/-]{16,}+=*+)"
-# Where a password is written by hand it may hold an @, and a % that escapes nothing; a name may be a variable's.
+# A password written by hand may contain an @, and a % that escapes nothing; a name may be a variable's.
 _URL = (
     r"://((?>(?:[^\s/@:\"'<>{}$%(]|%[0-9A-Fa-f]{2}|@(?=[\w.-]{1,64}:[^\s/@:\"'<>{}$(]{1,64}@)){0,256})|\{\w{1,64}\})"
     r"(?::(?:(?i:pass(?:w(?:or)?d)?|pwd|x-oauth-basic)(?=@)"
@@ -65,28 +65,28 @@ def _bearer(text: str, at: int, floor: int) -> Spans:
 
 
 def _url(text: str, at: int, floor: int) -> Spans:
-    """Return the password of an address, and a name that is no name but a token."""
+    """Return the password of an address, and a name that is really a token."""
     del floor
     match = compiled(_URL).match(text, at)
     if match is None:
         return ()
     if match[2] and match[2].endswith("]") and text.startswith("[:", match.start(2) - 2):
-        return ()  # how an address is written, in brackets what may be left out
+        return ()  # how an address is written, with optional parts in brackets
     if match[2] and compiled(_HOST_AND_PORT).fullmatch(match[0]) and not is_strong(match[1]):
-        return ()  # where a proxy listens stands behind where it leads
-    # A token may stand in the place of a name, with a password that says so or without one.
+        return ()  # the address where a proxy listens comes after the one where it leads
+    # A token may take the place of a name, with a password that says so or without one.
     is_told = {1: is_strong(match[1]), 2: match[2] and not NO_SECRET.fullmatch(match[2])}
     return tuple(match.span(part) for part in (1, 2) if is_told[part])
 
 
-# Whoever knows the address of a hook may call it; some services take their key as the end of a path.
+# Anyone who knows the address of a hook may call it; some services accept their key as the end of a path.
 _HOOKS = ("/hook/", "/hooks/", "/webhook/", "/webhooks/", *(f"/v{number}/" for number in range(1, 10)))
 _HOOK = r"(?i:/(?:web)?hooks?/)((?:[\w-]{1,40}+/){0,2}[\w@-]{20,128}+)|/v[1-9]/([0-9a-f]{32}|[\w-]{26,64}+)(?![\w/.-])"
 _HOOK_HINT = r"(?i:/(?:web)?hooks?/)[\w@/-]{20}|/v[1-9]/[\w-]{26}"
 
 
 def _hook(text: str, at: int, floor: int) -> Spans:
-    """Return the end of an address that opens what it names."""
+    """Return the end of an address that grants access to what it names."""
     match = compiled(_HOOK).match(text, at)
     if match is None or "://" not in text[max(floor, at - _COMMAND_CHARS) : at].rpartition(" ")[2]:
         return ()
@@ -105,7 +105,7 @@ def _signature(text: str, at: int, floor: int) -> Spans:
 
 def _curl(text: str, at: int, floor: int) -> Spans:
     """Return the password of `curl -u NAME:PASSWORD`; other programs mean other things by `-u`."""
-    del floor  # the word may stand before a secret of the same command, or at its end
+    del floor  # the word may come before a secret of the same command, or at its end
     match = compiled(_CURL).match(text, at) if WORD_BEGINS.match(text, at) else None
     if match is None or "curl" not in text[max(0, at - _COMMAND_CHARS) : at]:
         return ()
@@ -119,19 +119,19 @@ _MIN_CHANGES = 2  # from letters to digits and back
 _OPTIONS = ("-password", "-passwd", "-passphrase", "-token", "-secret", "-key", "-bearer")
 _OPTION = rf"(?i:({'|'.join(_OPTIONS)}))[ \t]{{1,4}}\\?[\"']?([^\s\"'$<>{{}}()\[\]%*-][^\s\"'<>{{}}()\\]{{5,160}}+)"
 _OPTION_HINT = rf"(?i:{'|'.join(_OPTIONS)})[ \t]{{1,4}}\\?[\"']?[^\s\"'$<>{{}}()\[\]%*-][^\s\"'<>{{}}()]{{5}}"
-# Programs that take a password as `-p`: MySQL's, where it is glued to that, and PsExec.
+# Programs that take a password as `-p`: MySQL's, with the value attached, and PsExec.
 _LETTER_P = (
     r"(?i:mysql(?:dump|admin|import|show|sh)?[ \t](?:[^\n|;&]{0,200}?[ \t])?-p([^\s\"'$<%-][^\s\"'$<>;|]{3,64}+)"
     r"|psexec(?:\.exe)?[ \t][^\n|;&]{0,200}?[ \t]-p[ \t]{1,4}([^\s\"'$<%-][^\s\"'$<>;|]{3,64}+))"
 )
 _LETTER_P_HINT = r"(?i:mysql(?:dump|admin|import|show|sh)?[ \t]+-|psexec(?:\.exe)?[ \t])"
-# Both sides of `;` name what is set, as in no program.
+# Both sides of `;` name settings, which never happens in a program.
 _CONNECTION = r"(?i:password|pwd)[ \t]?=[ \t]?([^\s\"'=;&|<>{}()\[\]$%]{4,128}+);"
 _CONNECTION_HINT = r"(?i:password|pwd)[ \t]?=[ \t]?[^\s\"'=;&|<>(){}\[\]$%]{4,128};"
 _CONNECTION_NAMES = re.compile(r"(?i:\b(?:user id|uid|server|data source|initial catalog|provider|driver)[ \t]?=)")
 _UNSEAL = r"(?i:unseal|recovery)(?: [Kk]ey)?(?: \d{1,2})?:?[ \t]{1,4}([A-Za-z0-9+/]{43,64}+=?)"
 _COOKIE = re.compile(r"([\w.-]{1,64}+)=([^\s;\"',=]{6,1024}+=*+)")
-_OF_SESSION = re.compile(r"(?i:sess|sid|auth|token|jwt|remember|login)")  # whose value opens something, whatever it is
+_OF_SESSION = re.compile(r"(?i:sess|sid|auth|token|jwt|remember|login)")  # whose value grants access, whatever it is
 _COOKIES = r"(?i:cookie)\\?[\"']?[ \t]{0,4}[:,][ \t]{0,4}\\?[\"']?(?=[\w.-]{1,64}+=)"
 _COOKIES_CHARS = 2_000
 _DOCKER = r"auth\"[ \t]{0,4}:[ \t]{0,4}\"([A-Za-z0-9+/]{8,512}+={0,2})\""
@@ -170,7 +170,7 @@ def _letter_p(text: str, at: int, floor: int) -> Spans:
 
 
 def _connection(text: str, at: int, floor: int) -> Spans:
-    """Return the password of a connection string: beside the names of other things that such a string sets."""
+    """Return the password of a connection string, next to the names of other things that such a string sets."""
     match = compiled(_CONNECTION).match(text, at)
     if match is None or NO_SECRET.fullmatch(match[1]):
         return ()
@@ -182,12 +182,12 @@ def _connection(text: str, at: int, floor: int) -> Spans:
 
 
 def _cookies(text: str, at: int, floor: int) -> Spans:
-    """Return the values of cookies that look random, or are called a session's."""
+    """Return the values of cookies that look random, or have a session's name."""
     del floor
     match = compiled(_COOKIES).match(text, at)
     if match is None:
         return ()
-    # It ends where the line does or another begins: so text of nothing but such names is not read again and again.
+    # It ends with the line or where another begins, so that a text of nothing but such names is not read again and again.
     last = match.end() + _COOKIES_CHARS
     ends = [text.find(edge, match.end(), last) for edge in ("\n", "ookie:")]
     found = _COOKIE.finditer(text, match.end(), min([last, *(place for place in ends if place >= 0)]))
@@ -195,7 +195,7 @@ def _cookies(text: str, at: int, floor: int) -> Spans:
 
 
 def _opens(name: str, value: str) -> bool:
-    """Return whether a cookie is called a session's and has a value that is no word."""
+    """Return whether a cookie has a session's name and a value that is not a word."""
     return bool(_OF_SESSION.search(name)) and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
 
 
@@ -210,7 +210,7 @@ def _docker(text: str, at: int, floor: int) -> Spans:
 
 
 def _list(text: str, at: int, floor: int) -> Spans:
-    """Return the items of a list of passwords, in brackets on one line or one a line."""
+    """Return the items of a list of passwords, in brackets on one line or with one on each line."""
     del floor
     match = compiled(_LIST).match(text, at)
     if match is None:
@@ -231,13 +231,13 @@ def _list(text: str, at: int, floor: int) -> Spans:
 # ── Kubernetes: values in base64, whatever they are called ───────────────────────────────────────────────────────
 
 _OF_MANIFEST = r"\bkind[\"']?:[ \t]{0,4}[\"']?Secret\b"
-_MANIFEST_CHARS = 4_096  # on either side of its kind: data stands before it where the program printed it
+_MANIFEST_CHARS = 4_096  # on either side of its kind: data comes before it if a program printed it
 _DATA = re.compile(
     r"^([ \t]*)(?:- )?[\"']?(?:data|stringData)[\"']?:[ \t]*\{?[ \t]*\n((?:\1[ \t]+[\"']?[\w.-]+[\"']?:[ \t]*[^\n]*\n?)+)",
     re.MULTILINE,
 )
 _DATUM = re.compile(r"^[ \t]*[\"']?([\w.-]+)[\"']?:[ \t]*[\"']?([^\s\"',{}|>][^\s\"',{}]{5,}+)", re.MULTILINE)
-# Certificates; and, by the convention for bindings of services, what a service is and where.
+# Certificates; and, by the convention for service bindings, what a service is and where.
 _OF_PUBLIC = re.compile(
     r"(?:[\w.-]*[.-])?(?:crt|cert|ca)|type|provider|host|hostname|port|database|dbname|namespace|region"
 )
@@ -253,7 +253,7 @@ def _manifest(text: str, at: int, floor: int) -> Spans:
     """Return the values under `data` and `stringData` of the manifest around `kind: Secret`."""
     if not compiled(_OF_MANIFEST).match(text, at):
         return ()
-    # It begins and ends where another does: so text of nothing but kinds is not read again and again.
+    # It begins and ends where another does, so that a text of nothing but kinds is not read again and again.
     first, last = max(floor, at - _MANIFEST_CHARS), at + _MANIFEST_CHARS
     begin = max(first, *(text.rfind(edge, first, at) for edge in ("\n---", "apiVersion", "kind")))
     ends = [text.find(edge, at + len("kind"), last) for edge in ("\n---", "\n- ", "kind")]
@@ -267,7 +267,7 @@ def _manifest(text: str, at: int, floor: int) -> Spans:
 
 
 def _is_public(name: str, value: str) -> bool:
-    """Return whether a value of a manifest is none of its secrets, by its name or its beginning."""
+    """Return whether a manifest's value is not a secret, by its name or its beginning."""
     return bool(_OF_PUBLIC.fullmatch(name) or value.startswith(_PUBLIC_HEADS) or NO_SECRET.fullmatch(value))
 
 
@@ -284,7 +284,7 @@ _SECURE = (
     r"ConvertTo-SecureString[ \t]{1,4}(?>(?:-(?:String|AsPlainText|Force)[ \t]{1,4}){0,3})"
     r"(?:\\?[\"']([^\s\"'$\\][^\s\"'\\]{5,127})\\?[\"']|([^\s\"'$(-][^\s\"')]{5,128}))"
 )
-# `.netrc`, on one line or several; what it calls a password is one, but not what a sentence or a structure of Go does.
+# `.netrc`, on one line or several; its password counts, but not what a sentence or a structure of Go calls one.
 _NETRC = r"login\s{1,8}(?!(?:with|by|using|via|and)\s)[^\s\"']{1,64}\s{1,8}password[ \t]{1,8}(?!string\s)([^\s\"'<>${}\\]{6,128}+)"
 # Gradle's block of credentials; and what Jenkins prints when it first starts.
 _CREDENTIALS = r"(?i:username)\s{1,8}[\"'][^\"'\n]{1,64}[\"']\s{1,64}password\s{1,8}[\"']([^\"'\n$]{4,128})[\"']"
@@ -301,7 +301,7 @@ _VARIABLE = (
 )  # Terraform's
 _PAIR = r"\w+\(\s{0,8}[\"'][^\"'\n]{1,64}[\"'],\s{0,8}[\"']([^\s\"']{6,64})[\"']"
 
-# Of any other call whose name says that it takes a name and a password, one that is no word.
+# For any other call whose name says that it takes a name and a password, a password that is not a word.
 _LETS_IN = r"(?i:(?:credentials?|basic_?auth|getconnection|directoryentry)[ \t]?|auth[ \t]?=[ \t]?)"
 _CALL = (
     rf"{_LETS_IN}\((?:[^()\n]{{0,80}},)?\s{{0,64}}+\\?[\"'][^\"'\n]{{1,64}}[\"']"
@@ -311,7 +311,7 @@ _CALL_HINT = rf"{_LETS_IN}\([^()\n\"']*\s*\\?[\"']"
 
 
 def _call(text: str, at: int, floor: int) -> Spans:
-    """Return the password that a call takes beside a name, if it is no word."""
+    """Return the password that a call takes next to a name, unless it is a word."""
     del floor
     match = compiled(_CALL).match(text, at)
     if match is None or NO_SECRET.fullmatch(match[1]) or _NAME.fullmatch(match[1]) or "://" in match[1]:
@@ -320,7 +320,7 @@ def _call(text: str, at: int, floor: int) -> Spans:
 
 
 def _by(pattern: str) -> Callable[[str, int, int], Spans]:
-    """Return the function for a value that a pattern groups, unless it stands for one."""
+    """Return the function for a value that a pattern groups, unless it is a placeholder."""
 
     def spans(text: str, at: int, floor: int) -> Spans:
         del floor
@@ -332,7 +332,7 @@ def _by(pattern: str) -> Callable[[str, int, int], Spans]:
 
 
 def _parameter(text: str, at: int, floor: int) -> Spans:
-    """Return the password among the parameters of an address; what reads as a name stands for one."""
+    """Return the password among the parameters of an address; what reads as a name is a placeholder."""
     match = compiled(_PARAMETER).match(text, at)
     if match is None or "://" not in text[max(floor, at - _COMMAND_CHARS) : at].rpartition(" ")[2]:
         return ()
@@ -343,7 +343,7 @@ _CURL_HINT = rf"{_CURL_USER}(?:[^\s\"'<>$:}}\[\]]{{3}}|[\s\"'])"
 
 
 def by_places() -> Iterable[Shape]:
-    """Yield the shapes of all that its place gives away."""
+    """Yield the shapes of everything that its place gives away."""
     yield Shape("credential", ("authorization",), (_HEADER_HINT,), _header, is_folded=True)
     yield Shape("credential", ("bearer",), (r"(?i:bearer)[ \t]{1,4}[\w.~+/-]{8}",), _bearer, is_folded=True)
     yield Shape(

@@ -1,7 +1,7 @@
-"""What is random beside the name of a service: a key that nothing else gives away.
+"""Which random value next to the name of a service is a key? One that nothing else gives away.
 
-Law: what is looked at behind a name is bounded. Leaves to others: keys with a format of their own (`secret_formats`), and how
-random is random (`secret_values`).
+Law: what is read after a name is bounded. Leaves to others: keys with a format of their own (`secret_formats`), and what counts
+as random (`secret_values`).
 """
 
 from __future__ import annotations
@@ -95,18 +95,18 @@ NAMES = (
     "zonka betterstack kanbantool luno mockaroo myintervals nethunt openweather parseur scrapingbee simplynoted sirv "
     "transferwise visualcrossing"
 )
-"""Services that give out keys without a format, in lower case and without signs: of public-apis' list of those that ask for
-one (github.com/public-apis/public-apis, MIT) whatever is no word of programs, and of more that scanners of commits know.
+"""Services that issue keys without a format, in lower case and without signs: from public-apis' list, those that require a
+key (github.com/public-apis/public-apis, MIT) and are not words of programs; and more that secret scanners for commits know.
 """
 
-_BETWEEN_CHARS, _VALUE_CHARS = 40, 160  # behind the name, before the value; and of that
+_BETWEEN_CHARS, _VALUE_CHARS = 40, 160  # after the name, before the value; and of that
 _VALUE = re.compile(r"(?<![\w+/.~-])[\w+/.~-]{15,160}+=*+(?![(\[{])", re.ASCII)
-# A value that is called so is the name of something; and a sentence with a file of that name in it may end with a handle of ours.
+# A value with such a name is the name of something; and a sentence with a file of that name in it may end with a handle of ours.
 _ID = re.compile(r"(?:[_. \"'-]id|I[dD])s?[\"'\])]{0,2}[ \t]{0,4}[:=]{1,2}>?[ \t]{0,4}[\"'`]?\Z|handle|page|;|[?/]")
 _DIGESTS = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SECRET = re.compile(r"(?i:key|token|secret|auth|pass|cred)")
-_DIRECT = re.compile(r"[\w-]*[\s\"':=>-]*")  # nothing but a sign stands between
-# In quotes, behind a name that says what it is, it need not be long.
+_DIRECT = re.compile(r"[\w-]*[\s\"':=>-]*")  # nothing but a sign in between
+# In quotes, after a name that says what it is, it need not be long.
 _CALLED = re.compile(
     r"[\w .-]{0,24}(?i:key|token|secret|password)[\"'\])]{0,2}[ \t]{0,4}(?:=>|[:=-])[ \t]{0,4}"
     r"(?:\"([^\s\"]{8,160}+)\"|'([^\s']{8,160}+)')",
@@ -126,14 +126,14 @@ def _by_beginning() -> dict[str, tuple[str, ...]]:
 
 
 def _end_of_name(text: str, at: int) -> int:
-    """Return where the name ends that begins at a place; the place where none does."""
+    """Return the end of the name that begins at a place; the place itself if none does."""
     begin = text[at : at + _BETWEEN_CHARS].lower()
     names = _by_beginning().get(begin[:_KEY_CHARS], ())
     return at + next((len(name) for name in names if begin.startswith(name)), 0)
 
 
 def _beside(text: str, at: int, floor: int) -> Spans:
-    """Return the first value that reads as a key behind the name of a service, on the same line."""
+    """Return the first value that reads as a key after the name of a service, on the same line."""
     del floor
     behind = _end_of_name(text, at)
     if (called := _CALLED.match(text, behind)) and count_changes(called[called.lastindex or 0]) >= _MIN_CHANGES:
@@ -152,6 +152,6 @@ def _beside(text: str, at: int, floor: int) -> Spans:
 
 
 def by_services() -> Shape:
-    """Return the shape of what is random beside the name of a service."""
+    """Return the shape of random values next to the name of a service."""
     names = NAMES.split()
     return Shape("secret", tuple(names), (f"(?i:{alternatives(names)})",), _beside, is_folded=True, engine=SERVICES)

@@ -1,4 +1,4 @@
-"""What secrets look like that their beginning, their middle, their end or their place gives away; and all shapes in order.
+"""What do secrets look like that are given away by their beginning, middle, end or place? And all shapes in order.
 
 Leaves to others: formats as data (`secret_formats`), what is secret by its name (`secret_names`), searching and marking
 (`redaction`).
@@ -31,13 +31,13 @@ from penstock.text.secret_values import count_changes, is_strong, mixes_cases, r
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-# Here a word begins, for RE2; what it takes before that is passed by who tries the shape.
+# The beginning of a word, for RE2; what it includes before that is skipped by the code that tries the shape.
 _EDGE_OF_WORD = r"(?:\b|_|\\[nrt]|\x1b\[[\d;]*m)"
 _WORD = "".join(map(chr, (*range(48, 58), *range(65, 91), *range(97, 123)))) + "_-"
 
 
 def _look_back(pattern: str, most: int) -> Callable[[str, int, int], int]:
-    """Return a function that says where the word begins that ends before a place, -1 where it is not of the pattern."""
+    """Return a function that says where the word before a place begins, -1 if it does not match the pattern."""
     whole = rf"(?<![\w-])(?:{pattern})\Z"
 
     def begin(text: str, at: int, floor: int) -> int:
@@ -72,8 +72,8 @@ def _own_formats() -> Iterable[Shape]:
 
 def _beginnings(words: Iterable[str], edge: str) -> str:
     """Return one hint for the beginnings of many keys."""
-    # What stands before and behind them is written once: as one hint each they made twice the states, and the search
-    # ran at half the speed until it knew them.
+    # What comes before and after them is written once: as separate hints they had twice the states, and the search ran at
+    # half the speed until it had built them.
     by_rest: dict[str, list[str]] = {}
     for word in words:
         by_rest.setdefault(_more(word), []).append(word)
@@ -81,7 +81,7 @@ def _beginnings(words: Iterable[str], edge: str) -> str:
 
 
 def _more(word: str) -> str:
-    """Return what a hint asks for behind the beginning of a key: the rarer that is, the less."""
+    """Return what a hint requires after the beginning of a key: the rarer that is, the less."""
     return _FREQUENT.get(word, "" if len(word) >= _RARE_CHARS else _MORE)
 
 
@@ -102,18 +102,18 @@ _MIN_CROSSES = 12
 
 
 def _is_placeholder(key: str) -> bool:
-    """Return whether crosses stand in the place of what is random in a key."""
+    """Return whether the random part of a key is replaced by crosses."""
     return len(key) - len(key.rstrip("xX_-")) >= _MIN_CROSSES
 
 
-# The 40 characters that belong to the 20 of an AWS key often stand beside it, and those of an Alibaba key.
+# The 40 characters that belong to the 20 of an AWS key are often next to it, as are those of an Alibaba key.
 _AWS = r"(?:(?:AKIA|ASIA)[A-Z0-9]{16}|(?<![A-Za-z0-9])(?:ABIA|ACCA|A3T[A-Z0-9])[A-Z0-9]{16}(?![A-Za-z0-9]))"
 _AWS_OTHER = "[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])"
 _ALIBABA = rf"(?:{WORD_BEGINS.pattern})LTAI(?=[A-Za-z]{{0,24}}+[0-9])[A-Za-z0-9]{{12}}"
 _ALIBABA_OTHER = r"[A-Za-z0-9]{30}(?!\w)"
 
 
-# In the midst of a program or picture in base64 all that is four letters long stands somewhere.
+# In the middle of a program or picture in base64, any four letters occur somewhere.
 _LONG_RUN, _LONG_CHARS = re.compile(r"[A-Za-z0-9+/]*"), 120
 _SHORT_CHARS = 24  # before a sign of base64, which begins a word as any sign does: in the digests of lock files
 
@@ -123,7 +123,7 @@ def _is_in_base64(text: str, at: int, chars: int = _LONG_CHARS) -> bool:
 
 
 def _pair(key: str, secret: str) -> Callable[[str, int, int], Spans]:
-    """Return the function for a key and what belongs to it."""
+    """Return the function for a key and the secret that belongs to it."""
     pattern = rf"({key}[\w-]*+)(?:[\s:;,|\"']{{1,24}}+({secret}))?"
 
     def spans(text: str, at: int, floor: int) -> Spans:
@@ -136,14 +136,14 @@ def _pair(key: str, secret: str) -> Callable[[str, int, int], Spans]:
 
 # ── keys whose middle or end says what they are ──────────────────────────────────────────────────────────────────
 
-_HEAD_CHARS = REACH_CHARS  # of a JWT: no server takes a longer one
+_HEAD_CHARS = REACH_CHARS  # of a JWT: no server accepts a longer one
 _JWT_REST = r"\.eyJ[\w-]{5,}+(?:\.[\w-]*+)?"
 
 
 def _jwt(text: str, at: int, floor: int) -> Spans:
-    """Return a token from the header that ends where the hint matches; without a header it is no token."""
-    # The hint is the first dot, and the header is looked for backwards. A pattern that began at every `eyJ` would read
-    # on to the next dot each time: quadratic in a text of nothing but `eyJeyJ…`.
+    """Return a token from the header that ends where the hint matches; without a header it is not a token."""
+    # The hint is the first dot, and the header is searched for backwards. A pattern that began at every `eyJ` would read on to
+    # the next dot each time: quadratic in a text of nothing but `eyJeyJ…`.
     match = compiled(_JWT_REST).match(text, at)
     if match is None:
         return ()
@@ -154,7 +154,7 @@ def _jwt(text: str, at: int, floor: int) -> Spans:
 
 
 def _around(head: str, most: int, rest: str) -> Callable[[str, int, int], Spans]:
-    """Return the function for a key of which the hint is the middle: `head` ends there, `rest` begins there."""
+    """Return the function for a key whose hint is its middle: `head` ends there, `rest` begins there."""
     begin = _look_back(head, most)
 
     def spans(text: str, at: int, floor: int) -> Spans:
@@ -167,9 +167,9 @@ def _around(head: str, most: int, rest: str) -> Callable[[str, int, int], Spans]
     return spans
 
 
-_DIGEST, _DIGEST_CHARS = re.compile(r"sha\d{3}-[A-Za-z0-9+/]*\Z"), 96  # of a lock file, within which that stands
+_DIGEST, _DIGEST_CHARS = re.compile(r"sha\d{3}-[A-Za-z0-9+/]*\Z"), 96  # of a lock file, which may contain it
 _AZURE = ("AzFu", "AzSe", "+ACR", "+ASt", "ACDb", "AIoT", "+AEh", "+ABa")
-# But no picture or document, which begin so in base64.
+# But not a picture or document, which begin this way in base64.
 _AZURE_PARTS = (
     r"(?!iVBORw0K|/9j/|R0lGOD|JVBERi|UEsDB)[\w+/-]{33,76}",
     76,
@@ -180,7 +180,7 @@ _DISCORD = "[MNO][DTjz][AEIMQUYcgk][w-z0-5]"
 _DISCORD_LEADS = tuple(first + second for first in "MNO" for second in "DTjz")
 _DISCORD_TOKEN = rf"{_DISCORD}[\w-]{{18,24}}+\.[\w-]{{6}}\.[\w-]{{27,40}}+"
 
-# Services put the kind of a key between their name and what is random.
+# Services put the kind of a key between their name and the random part.
 _KINDS = ("live", "test", "prod", "production", "sandbox", "pat", "sk", "pw", "oauth", "api")
 _KIND_LEADS = tuple(f"{one}{kind}{other}" for kind in _KINDS for one in "_-" for other in "_-")
 _OF_KIND = _look_back(r"[A-Za-z]{2,16}(?:[_-][A-Za-z]{2,12}){0,2}", 48)
@@ -193,8 +193,8 @@ def _of_kind(text: str, at: int, floor: int) -> Spans:
     return to_tail(text, start, match.end()) if match and start >= 0 else ()
 
 
-# A short word or two, a sign, and a long run of capitals, small letters and digits: so most services make keys now. Ids are
-# made so as well, but have 24 letters (`call_…`, `toolu_…`, `msg_…`), or hexadecimal ones.
+# A short word or two, a sign, and a long run of capitals, small letters and digits: this is how most services make keys now. Ids
+# are made this way too, but have 24 letters (`call_…`, `toolu_…`, `msg_…`), or hexadecimal ones.
 _SIGN_LEADS = tuple(f"{letter}{sign}" for letter in "abcdefghijklmnopqrstuvwxyz" for sign in "_-")
 _OWN_WORDS = _look_back(r"[A-Za-z][a-z0-9]{1,11}(?:[_-][a-z0-9]{1,10}){0,3}", 56)
 _OWN_RUN = r"[a-z][_-](?=[A-Z0-9]*+[a-z])(?=[a-z0-9]*+[A-Z])(?=[A-Za-z]*+[0-9])([A-Za-z0-9]{30,200}+)(?![\w/+=.-]|\[redacted: )"
@@ -210,7 +210,7 @@ def _of_its_own(text: str, at: int, floor: int) -> Spans:
     return ((start, match.end()),) if start >= 0 else ()
 
 
-# The number of a row, and what its table knows as a digest; lines of pages have numbers too, and text behind them.
+# The number of a row, and what its table holds as a digest; lines of pages have numbers too, with text after them.
 _NUMBERED = r"\d\|([A-Za-z0-9]{40}(?:[0-9a-f]{8})?)(?![\w|])"
 
 
@@ -234,7 +234,7 @@ _BODY = re.compile(r"([A-Za-z0-9+/])(?!\1{19})[A-Za-z0-9+/]{19}")  # of several 
 
 
 def _private_key(text: str, at: int, floor: int) -> Spans:
-    """Return a key to its end, or as far as it goes where that was cut off. A line that only speaks of keys has no body."""
+    """Return a key to its end, or as far as it goes if it was cut off. A line that only mentions keys has no body."""
     del floor
     match = _EDGE.match(text, at)
     if match is None or match[1]:
@@ -266,7 +266,7 @@ def _encoded_key(text: str, at: int, floor: int) -> Spans:
     del floor
     match = compiled(_PEM_IN_BASE64).match(
         text, at
-    )  # where a word begins: each of many would be read to the end of all
+    )  # at the beginning of a word: otherwise each of many would be read to the end of all
     if match is None:
         return ()
     head = match[0][: min(_PEM_HEAD_CHARS, len(match[0]) // 4 * 4)]
@@ -285,10 +285,10 @@ _TINK_VALUE = re.compile(r"\"value\\?\"\s{0,16}:\s{0,16}\\?\"([\w+/-]{16,8192}+=
 
 
 def _in_object(lead: str, member: re.Pattern[str]) -> Callable[[str, int, int], Spans]:
-    """Return the function for members of the object in JSON around a lead."""
+    """Return the function for members of the JSON object around a lead."""
 
     def spans(text: str, at: int, floor: int) -> Spans:
-        # It begins and ends where another does: so text of nothing but such leads is not read again and again.
+        # It begins and ends where another does, so that a text of nothing but such leads is not read again and again.
         first, last = max(floor, at - _OBJECT_CHARS), at + _OBJECT_CHARS
         begin = max(first, *(text.rfind(edge, first, at) for edge in ("{", "}", lead)))
         ends = (text.find(edge, at + len(lead), last) for edge in ("}", lead))
@@ -298,8 +298,7 @@ def _in_object(lead: str, member: re.Pattern[str]) -> Callable[[str, int, int], 
     return spans
 
 
-# The order matters where shapes begin at the same place: what says most of itself first, what only has a telling name
-# last.
+# The order matters if shapes begin at the same place: the most specific comes first, one with only a telling name last.
 SHAPES = (
     Shape("private key", (PRIVATE_KEY_BEGINS,), (f"{PRIVATE_KEY_BEGINS}{_PEM}",), _private_key),
     Shape("private key", ("Private-Lines: ",), (r"Private-Lines: \d",), _putty),
@@ -349,4 +348,4 @@ SHAPES = (
     *by_what_is_said(),
     by_services(),
 )
-"""All shapes, the most telling first."""
+"""All shapes, the most specific first."""

@@ -1,7 +1,7 @@
-"""Does a value read as a key? By its letters alone: long runs of mixed letters and digits, or examples that count up.
+"""Does a value read as a key? By its characters alone: long runs of mixed letters and digits, or examples that count up.
 
 Law: a value is judged by its first 512 characters. Leaves to others: whether a name or a place makes it a secret
-(`secret_names`, `secret_places`); nothing is one because it is random.
+(`secret_names`, `secret_places`); nothing is a secret just because it is random.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ _GROUPS = re.compile(
 _DIGITS = re.compile(r"[0-9]{17,}")
 _MIN_DIGITS = 5  # different ones
 _MIN_RUN = 11
-_MIN_ENTROPY = 2.9  # bits a character, in the longest run: 16 random hexadecimal digits have 3.1 on the average
+_MIN_ENTROPY = 2.9  # bits a character, in the longest run: 16 random hexadecimal digits have 3.1 on average
 _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-# Words that are joined with capitals have more letters each than random letters between two changes: of 5,299 such names in
-# installed packages 9 have fewer than 3 on the average, seven of them base64; of random letters 84 in a hundred.
+# Words joined with capitals have more letters each than random letters between two changes: of 5,299 such names in installed
+# packages 9 have fewer than 3 on average, seven of them base64; of random letters 84 in a hundred.
 _PIECE_CHARS, _MIN_PIECED = 3, 20
 _SHORT_PIECE_CHARS, _MIN_SHORT_PIECED = 2.5, 15
-# Of a name; of 34 MB of an authentication framework 1,300 were taken for keys without this.
+# Of a name; without this, 1,300 names in 34 MB of an authentication framework were taken for keys.
 _MAX_NAME_NUMBERS, _MAX_NAME_DIGITS, _NAME_WORD_CHARS = 2, 3, 3.5
 
 
 def is_random(value: str) -> bool:
-    """Return whether a value reads as random: a long run of letters and digits, or of both cases, mixed. UUIDs are."""
+    """Return whether a value reads as random: a long mixed run of letters and digits, or of both cases. UUIDs count."""
     if (
         _UUID.fullmatch(value)
         or _GROUPS.fullmatch(value)
@@ -59,19 +59,19 @@ def _is_name(run: str) -> bool:
 
 
 def count_changes(run: str) -> int:
-    """Return how often letters and digits change in a run of them."""
+    """Return how often a run alternates between letters and digits."""
     return sum(1 for _ in _CHANGE.finditer(run))
 
 
 def mixes_cases(run: str) -> bool:
-    """Return whether capitals stand where no word begins."""
+    """Return whether capitals occur where no word begins."""
     if len(run) < _MIN_SHORT_PIECED or run.islower() or run.isupper():
         return False
     chars = _PIECE_CHARS if len(run) >= _MIN_PIECED else _SHORT_PIECE_CHARS
     return len(_PIECE.findall(run)) * chars >= len(run)
 
 
-# Letters of other alphabets, or with marks, and what stands in a sentence; or kana.
+# Letters of other alphabets or with diacritics, and what occurs in a sentence; or kana.
 _SAID_ABROAD = re.compile(
     r".*[\u3040-\u30ff]{2}.*|(?=[\x00-\x7f]*[^\x00-\x7f])\d?(?:[^\W\d_]|[ '?!,.:;/-]|[^\w\x00-\x7f])+"
 )
@@ -103,7 +103,7 @@ PASSWORDS_ABROAD = (
     ),
     *("cyfrinair", "pasahitza", "fjalëkalimi", "пароль", "密码", "密碼", "パスワード", "비밀번호"),
 )
-"""What other languages call a password, in small letters."""
+"""What other languages call a password, in lower case."""
 # Words for a key or a secret, and for a word.
 _SECRETS_ABROAD = (
     "clave",
@@ -119,7 +119,7 @@ _SECRETS_ABROAD = (
 
 
 def _plain(word: str) -> str:
-    """Return a word as a program writes it: in letters of ASCII alone, empty where it has none."""
+    """Return a word as a program writes it: in ASCII letters only, empty if it has none."""
     letters = normalize("NFD", word.replace("ł", "l")).encode("ascii", "ignore").decode()
     return "".join(filter(str.isalpha, letters))
 
@@ -131,12 +131,12 @@ _CALLED_ABROAD = re.compile(
 
 
 def is_called_abroad(value: str) -> bool:
-    """Return whether a value, in small letters and without signs, is another language's word for a password."""
+    """Return whether a value, in lower case and without signs, is another language's word for a password."""
     return _CALLED_ABROAD.fullmatch(value) is not None
 
 
 def is_said_abroad(value: str) -> bool:
-    """Return whether a value is words of a language that ASCII does not write, as translations hold beside `password`."""
+    """Return whether a value is words of a language that ASCII cannot write, as translations have next to `password`."""
     return _SAID_ABROAD.fullmatch(value[:512]) is not None
 
 
@@ -148,9 +148,9 @@ _MIN_LOOSE, _MIN_CHANGES = 15, 3  # of what is shorter, from letters to digits a
 
 
 def counts_up(value: str) -> bool:
-    """Return whether a value goes through letters or digits in their order, as examples of keys do: `abcDEF1234567890`.
+    """Return whether a value goes through letters or digits in order, as examples of keys do: `abcDEF1234567890`.
 
-    The order of a keyboard is one, too.
+    The order of a keyboard counts, too.
     """
     run = "".join(_RUN.findall(value[:512].lower()))
     if len(run) < _MIN_COUNTED:
@@ -159,7 +159,7 @@ def counts_up(value: str) -> bool:
 
 
 def changes_case(run: str) -> bool:
-    """Return whether capitals stand so often in a long run of letters that it is no name, but a key without a digit may be."""
+    """Return whether capitals are so frequent in a long run of letters that it is not a name but may be a key without digits."""
     return len(run) >= _MIN_LETTERS and len(_PIECE.findall(run)) * _LETTERS_PIECE_CHARS >= len(run)
 
 
@@ -171,7 +171,7 @@ _MIN_MIXED, _MIN_MIXED_CHANGES = 16, 4
 
 
 def _is_joined(value: str) -> bool:
-    """Return whether a value mixes capitals, small letters and digits throughout, though signs part it into short runs."""
+    """Return whether a value mixes capitals, small letters and digits throughout, although signs split it into short runs."""
     joined = _JOINTS.sub("", value[:512])
     return (
         len(joined) >= _MIN_JOINED
@@ -182,14 +182,14 @@ def _is_joined(value: str) -> bool:
 
 
 def reads_as_key(value: str) -> bool:
-    """Return whether a value, or a part of it, is mixed so thoroughly that it is no name, whatever it is called."""
+    """Return whether a value, or part of it, is mixed so thoroughly that it is not a name, whatever it is called."""
     if _is_joined(value) or _UUID.search(value) or _GROUPS.search(value) or counts_up(value):
         return True
     return any(map(_is_mixed_run, _RUN.findall(value[:512])))
 
 
 def _is_mixed_run(run: str) -> bool:
-    """Return whether letters and digits, or capitals and small letters, change often in a long run."""
+    """Return whether a long run often alternates between letters and digits, or capitals and small letters."""
     if mixes_cases(run):
         return True
     changes = count_changes(run)
@@ -202,7 +202,7 @@ _MIN_STRONG_RUN = 20
 
 
 def is_strong(value: str) -> bool:
-    """Return whether a value is random beyond doubt: one run of letters and digits, long and mixed, or a UUID."""
+    """Return whether a value is certainly random: one long mixed run of letters and digits, or a UUID."""
     run = max(_RUN.findall(value[:512]), key=len, default="")
     return counts_up(value) or (
         is_random(value) and (len(run) >= _MIN_STRONG_RUN or _UUID.fullmatch(value) is not None)
@@ -210,7 +210,7 @@ def is_strong(value: str) -> bool:
 
 
 def is_key(value: str) -> bool:
-    """Return whether a value is what one calls a key: random, or an example of one."""
+    """Return whether a value is what people call a key: random, or an example of one."""
     if len(value) < _MIN_LOOSE and count_changes(value) < _MIN_CHANGES:
         return False
     return is_random(value) or counts_up(value)

@@ -1,7 +1,7 @@
-"""Divide server-sent events, and write other data into one.
+"""How are server-sent events divided, and how is other data written into one?
 
 Law: the bytes of all events, joined, are the bytes that came. Source: the event stream format of the HTML standard, section 9.2.6.
-Pure. Keeps out: what the data say.
+Pure. Leaves to others: what the data say.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _DATA = re.compile(rb"data(?:: ?+|\Z)")
 
 
 def empty_line(held: bytes | bytearray, start: int = 0) -> re.Match[bytes] | None:
-    """Return the first line end from `start` on behind which an empty line follows; None where there is none."""
+    """Return the first line end from `start` on that is followed by an empty line; None if there is none."""
     while (at := _line_end(held, start)) >= 0:
         if found := _EMPTY_LINE.match(held, at):
             return found
@@ -27,9 +27,9 @@ def empty_line(held: bytes | bytearray, start: int = 0) -> re.Match[bytes] | Non
 
 
 def _line_end(held: bytes | bytearray, start: int) -> int:
-    """Return where the first line end begins from `start` on; -1 where there is none."""
-    # Not by a pattern, which reads ten times slower: an event may be a hundred megabytes on one line. In spans that grow, for where
-    # lines end with CR only, LF would be looked for up to the end for each of them.
+    """Return where the first line end from `start` on begins; -1 if there is none."""
+    # Not by a pattern, which reads ten times slower: an event may be a hundred megabytes on one line. In growing spans, because if
+    # lines end only with CR, LF would be searched for to the end for each of them.
     span = 1 << 10
     while start < len(held):
         newline = held.find(b"\n", start, start + span)
@@ -49,7 +49,7 @@ class EventSplitter:
         self._searched = 0
 
     def feed(self, block: bytes) -> Iterator[bytes]:
-        """Take the next bytes; yield each event that they complete, with the empty line behind it."""
+        """Take the next bytes; yield each event that they complete, with the empty line after it."""
         self._held += block
         at = 0
         while found := empty_line(self._held, max(at, self._searched)):
@@ -59,12 +59,12 @@ class EventSplitter:
         self._searched = max(0, len(self._held) - 3)  # an empty line has four bytes at most
 
     def end(self) -> bytes:
-        """Return what came behind the last whole event."""
+        """Return what came after the last whole event."""
         return bytes(self._held)
 
     @property
     def held_bytes(self) -> int:
-        """How much came behind the last whole event by now."""
+        """How many bytes have come after the last whole event."""
         return len(self._held)
 
 
@@ -78,15 +78,15 @@ def lines_of(event: bytes) -> Iterator[tuple[int, int]]:
 
 
 def data_of(event: bytes) -> bytes | None:
-    """Return the data of an event, its lines joined; None where it has none."""
-    # Found in their place: an event may be a hundred megabytes on one line.
+    """Return the data of an event, its lines joined; None if it has none."""
+    # Found in place: an event may be a hundred megabytes on one line.
     found = [_DATA.match(event, start, end) for start, end in lines_of(event)]
     lines = [event[data.end() : data.endpos] for data in found if data]
     return b"\n".join(lines) if lines else None
 
 
 def field_of(event: bytes, name: bytes) -> bytes | None:
-    """Return the last value of a field of an event, such as `id` or `retry`; None where it has none."""
+    """Return the last value of a field of an event, such as `id` or `retry`; None if it has none."""
     values = [
         event[start + len(name) + 1 : end] for start, end in lines_of(event) if event.startswith(name + b":", start)
     ]
@@ -94,7 +94,7 @@ def field_of(event: bytes, name: bytes) -> bytes | None:
 
 
 def with_data(event: bytes, data: bytes) -> bytes:
-    """Return an event with other data in the place of its own."""
+    """Return an event with its data replaced."""
     end = b"\r\n" if b"\r\n" in event else b"\n" if b"\n" in event else b"\r"
     written = [b"data: " + line for line in data.split(b"\n")]
     lines: list[bytes] = []

@@ -1,9 +1,9 @@
-"""What stands where text is not shown? Lines for what was cut from a result, cleared, or left out of a conversation.
+"""What stands in for text that is not shown? Lines for what was cut from a result, cleared, or left out of a conversation.
 
-Each begins with `[`, says how much is missing and leads to the whole. They come back: in the next request, in files
-that quote a conversation, in what a model writes. So that nothing foreign is taken for one, and none of them for text,
-the patterns that recognise them stand beside the functions that write them. Law: `find_stand_in` finds whatever is
-written here, and nothing in what `disarm` gives. Leaves to others: what is cut or forgotten.
+Each begins with `[`, says how much is missing and leads to the original. They come back: in the next request, in files that
+quote a conversation, in what a model writes. So that nothing foreign is taken for one, and none of them for text, the patterns
+that recognise them are next to the functions that write them. Law: `find_stand_in` finds everything that is written here, and
+nothing in the output of `disarm`. Leaves to others: what is cut or forgotten.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ if TYPE_CHECKING:
 
 
 def way_back(handle: str, dialect: Dialect | None) -> str:
-    """Return the call that shows what is kept under a handle; None as `dialect` writes Python."""
+    """Return the call that shows what is kept under a handle; None for `dialect` means Python."""
     return (dialect or PYTHON).write(Call("page", {"handle": handle}))
 
 
 # ── a result that was cut (G-1) ──────────────────────────────────────────────────────────────────────────────────
 
 TRUNCATED = "[OUTPUT TRUNCATED]"
-"""How the notice of a cut begins."""
+"""The beginning of the notice of a cut."""
 _GAP = "[… "
 
 
 def truncated(name: str, whole_tokens: int, shown_tokens: int, keep: str, way: str) -> str:
-    """Return what stands above a result that was cut (G-1).
+    """Return the notice above a result that was cut (G-1).
 
     Args:
         name: the tool.
-        whole_tokens: about how many tokens it returned.
-        shown_tokens: about how many of them are shown.
+        whole_tokens: approximately how many tokens it returned.
+        shown_tokens: approximately how many of them are shown.
         keep: which part is shown: `head`, `tail` or `ends`.
         way: how to get the rest.
     """
@@ -48,7 +48,7 @@ def truncated(name: str, whole_tokens: int, shown_tokens: int, keep: str, way: s
 
 
 def truncated_briefly(handle: str | None, dialect: Dialect | None) -> str:
-    """Return what stands above a cut result where there is room for little more than the way to the rest."""
+    """Return the notice above a cut result if there is room for little more than the way to the rest."""
     return TRUNCATED if handle is None else f"{TRUNCATED} {way_back(handle, dialect)}"
 
 
@@ -58,37 +58,37 @@ def is_truncated(line: str) -> bool:
 
 
 def gap(lines: int, chars: int) -> str:
-    """Return what stands between the beginning and the end of a text whose middle is not shown."""
+    """Return the text between the beginning and the end of a text whose middle is not shown."""
     return f"{_GAP}{lines} lines, {chars} characters not shown …]"
 
 
 # ── a result that was cleared (compaction) ───────────────────────────────────────────────────────────────────────
 
 CLEARED = "cleared"
-"""Why a result was cleared that is only old."""
+"""The reason for clearing a result that is just old."""
 _CLEARED = re.compile(r"\[(?:cleared[:,]|failed attempt, cleared)")
 SUPERSEDED = "cleared, superseded by a later call"
-"""Why a result was cleared that a later call makes needless."""
+"""The reason for clearing a result that a later call supersedes."""
 
 
 def failed_with(error_head: str) -> str:
-    """Return why the result of a failed attempt is gone, and what it said first."""
+    """Return the reason for clearing the result of a failed attempt, and what it said first."""
     return f"failed attempt, cleared: {error_head}" if error_head else "failed attempt, cleared"
 
 
 def cleared(
     why: str, label: str, tokens: int, lines: int, handle: str | None, dialect: Dialect | None, names: str = ""
 ) -> str:
-    """Return what stands in place of a result: what it was, how much, and the way back to it.
+    """Return the text in place of a result: what it was, its size, and the way back to it.
 
     Args:
-        why: `CLEARED`, `SUPERSEDED`, or what `failed_with` gives.
+        why: `CLEARED`, `SUPERSEDED`, or what `failed_with` returns.
         label: what it was: the tool with its file or command.
-        tokens: how many it took.
-        lines: how many it had.
-        handle: where it is kept; None where it is not.
-        dialect: how the call is written that shows it; None is Python's.
-        names: what it named, inert; empty where that is not said.
+        tokens: its number of tokens.
+        lines: its number of lines.
+        handle: its handle; None if it is not kept.
+        dialect: the syntax of the call that shows it; None is Python's.
+        names: what it named, inert; empty if that is left out.
     """
     way = "run it again to see it" if handle is None else f"the whole: {way_back(handle, dialect)}"
     named = f"named {names}; " if names else ""
@@ -96,7 +96,7 @@ def cleared(
 
 
 def is_cleared(text: str) -> bool:
-    """Return whether a result is one of our lines in place of one that was cleared."""
+    """Return whether a result is one of our lines in place of a cleared one."""
     return _CLEARED.match(text) is not None
 
 
@@ -107,7 +107,7 @@ def only_new(body: str, lines: int, hidden: int, handle: str | None, dialect: Di
 
 
 def as_before(first: str, last: str, lines: int) -> str:
-    """Return what stands in place of a run of lines that was shown before, with its first and last line."""
+    """Return the text in place of a run of lines that was shown before, with its first and last line."""
     return f"[{lines} lines as before, from {quoted(escape.clip(first.strip(), 60))} to {quoted(escape.clip(last.strip(), 60))}]"
 
 
@@ -127,16 +127,16 @@ def note(
     handle: str | None,
     dialect: Dialect | None,
 ) -> str:
-    """Return the note in place of some steps: what was done, then what was said by whom, the newest kept longest where
-    room ends.
+    """Return the note in place of some steps: what was done, then what was said by whom, the newest kept longest if room
+    runs out.
 
     Args:
         rounds: how many steps it stands for.
         facts: what was done, inert.
         remarks: what was said, as (role, text), inert, oldest first.
         max_chars: the most characters, as long as the head and the facts take no more.
-        handle: where the steps are kept; None where they are not.
-        dialect: how the call is written that shows them; None is Python's.
+        handle: the handle of the steps; None if they are not kept.
+        dialect: the syntax of the call that shows them; None is Python's.
     """
     way = "" if handle is None else f" The whole: {way_back(handle, dialect)}"
     head = f"{_LEFT_OUT}{notices.counted(rounds, 'step')} of this conversation.{way}]"
@@ -144,7 +144,7 @@ def note(
     room = max_chars - sum(map(len, lines))
     kept: list[str] = []
     for role, text in reversed(remarks):
-        # Half of the room that is left, for each: the newest remark gets the most and none takes all.
+        # Half of the remaining room for each: the newest remark gets the most and none takes everything.
         line = _remark(role, text, room // 2)
         if len(line) > room:
             break
@@ -169,25 +169,25 @@ def note_by_model(rounds: int, summary: str, handle: str | None, dialect: Dialec
 
 
 def handed_on_note(steps: int, handoff: str, handle: str | None, dialect: Dialect | None) -> str:
-    """Return the note in place of everything that may go: how much it was, the way back, and what is handed on."""
+    """Return the note in place of everything that may go: how much it was, the way back, and the handoff."""
     way = "" if handle is None else f" The whole: {way_back(handle, dialect)}"
     head = f"{_LEFT_OUT}{notices.counted(steps, 'step')} of this conversation.{way}]"
     return f"{head}\n{handoff}" if handoff else head
 
 
 def is_note(text: str) -> bool:
-    """Return whether a message is one of our notes, come back in a request that was made smaller before."""
+    """Return whether a message is one of our notes, coming back in a request that was made smaller before."""
     return _NOTE.match(text) is not None
 
 
 def steps_in(note: str) -> int:
-    """Return how many steps a note stands for, by its own words; 0 for what is none."""
+    """Return how many steps a note stands for, by its own words; 0 for anything else."""
     found = _NOTE.match(note)
     return int(found[1]) if found else 0
 
 
 def remarks_in(note: str) -> list[tuple[str, str]]:
-    """Return what a note repeats, as (role, text): the remarks in it, or a model's summary as one that is `noted`."""
+    """Return what a note repeats, as (role, text): the remarks in it, or a model's summary as a remark with role `noted`."""
     if _BY_MODEL in note:
         return [("noted", note.partition("\n")[2])]
     return _REMARK.findall(note)
@@ -206,23 +206,23 @@ _STAND_IN = re.compile(
 
 
 def disarm(text: str) -> str:
-    """Return a text in which lines that begin like one of ours no longer do: their bracket is escaped."""
-    # No line of it begins so: the quick look first.
+    """Return a text in which lines that looked like ours no longer do: their bracket is escaped."""
+    # A quick check first: usually no line begins that way.
     if not text.startswith("[") and "\n[" not in text:
         return text
     return _OURS.sub(r"\\x5b", text)
 
 
 def find_stand_in(text: str) -> str:
-    """Return the first line of a text that stands for something that was not shown, inert; empty for none."""
+    """Return the first line of a text that stands in for something not shown, inert; empty if there is none."""
     found = _STAND_IN.search(text)
     return escape.clip(found.group(), 80) if found else ""
 
 
 WRITE_THE_TEXT = "Read what it stands for, and write that."
-"""What works instead of writing a stand-in into a file."""
+"""What to do instead of writing a stand-in into a file."""
 
 
 def would_write(line: str) -> str:
-    """Return why content is refused that holds such a line."""
+    """Return why content with such a line is refused."""
     return f"the content holds a line that stands for text which is elsewhere, {quoted(line)}"

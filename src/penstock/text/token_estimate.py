@@ -1,8 +1,8 @@
-"""How many tokens does a text likely have, by the patterns of its bytes alone? Three weighted sums: likely, most, least.
+"""How many tokens does a text probably have, by the patterns of its bytes alone? Three weighted sums: likely, most, least.
 
-No vocabulary is needed and nothing is downloaded. Laws: appending to a text lowers no feature, and so no `high`; of all
-texts the features are those of its blocks, added up. Leaves to others: which family a model is of (`tokens`), and how
-the weights are fitted (`bench/fit_tokens.py`).
+No vocabulary is needed and nothing is downloaded. Laws: appending to a text lowers no feature, and so no `high`; the
+features of any text are those of its blocks, added up. Leaves to others: which family a model belongs to (`tokens`), and
+how the weights are fitted (`bench/fit_tokens.py`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 
 def _classes(*rows: tuple[bytes, str]) -> bytes:
-    """Return a table for `bytes.translate` that gives each byte the letter of its class, `x` for controls and bytes
-    that UTF-8 never has.
+    """Return a table for `bytes.translate` that gives each byte the letter of its class, `x` for controls and bytes that
+    UTF-8 never has.
     """
     table = bytearray(b"x" * 256)  # x: controls, and bytes that UTF-8 never has
     for members, name in rows:
@@ -26,7 +26,7 @@ def _classes(*rows: tuple[bytes, str]) -> bytes:
 _UPPER, _LOWER = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", b"abcdefghijklmnopqrstuvwxyz"
 _PLAIN = ((bytes(range(33, 127)), "."), (b"\n\r", "n"), (b"\t", "t"), (b" ", " "), (b"0123456789", "0"))
 _BEYOND_ASCII = (bytes(range(0x80, 0xC0)) + bytes(range(0xC2, 0xF5)), "h")
-_LEADS = (  # the first byte of a character outside ASCII says roughly which script it is of
+_LEADS = (  # the first byte of a character outside ASCII roughly indicates its script
     (bytes(range(0x80, 0xC0)), "-"),  # not a first byte
     (bytes(range(0xC2, 0xC4)), "A"),  # Latin-1
     (bytes(range(0xC4, 0xCC)), "B"),  # more Latin, phonetic
@@ -48,29 +48,29 @@ _SOUND = _classes(*_PLAIN, (_UPPER, "U"), (b"bcdfghklmnprstwy", "c"), (b"aeiou",
 
 _Plan = tuple[tuple[bytes, bytes, tuple[bytes, ...]], ...]  # alphabet, bytes to leave out, patterns
 
-# What is counted, in the order of the weights: the bytes, then these patterns, each without overlap with itself.
-# They were chosen from 165 for what each adds to the fit by the time that it costs.
+# What is counted, in the order of the weights: the bytes, then these patterns, each without overlap with itself. They were
+# chosen from 165 for what each adds to the fit relative to the time that it costs.
 ASCII: _Plan = (
     (SHAPE, b"", (b" ", b"    ", b"nn", b"0", b"00", b"000", b".", b"q", b"qqqqqqqq", b"_", b"U", b"UUUU", b"lll")),
     (SHAPE, b"", (b"ln", b"lq", b"l0", b"l_", b"0U", b"0n", b" 0", b" q", b" U", b"U U")),
     (_SOUND, b"", (b"rr", b"cr", b"cccc")),
 )
-BEYOND: _Plan = (  # only where a block leaves ASCII; single classes are counted on what is left without ASCII, often little
+BEYOND: _Plan = (  # only if a block leaves ASCII; single classes are counted on what is left without ASCII, often little
     (SHAPE, b"", (b"h ", b"hhhhhhhhhhhh")),
     (_SOUND, bytes(range(128)), (b"A", b"B", b"C", b"D", b"E", b"I", b"S", b"K", b"H", b"G", b"P", b"M")),
     (_SOUND, b"", (b"G--H",)),
 )
 _LETTERS = b"lll"
 _ZEROS = (0,) * 63
-# The place of a number that has no weight: words behind a space, each of which is a token at least.
+# The position of a number that has no weight: words after a space, each of which is at least one token.
 _WORDS = 63
 # A block stays in the processor's cache while its patterns are counted.
 _BLOCK_BYTES = 65_536
 
 
 def features(data: bytes) -> list[int]:
-    """Return how many bytes there are, and how often each pattern, block by block. Appending to `data` lowers none of
-    the numbers.
+    """Return the number of bytes and the count of each pattern, block by block. Appending to `data` lowers none of the
+    numbers.
     """
     if len(data) <= _BLOCK_BYTES:
         return block_features(data)
@@ -80,10 +80,10 @@ def features(data: bytes) -> list[int]:
 
 def block_features(block: bytes) -> list[int]:
     """Return the numbers of one block."""
-    # Each image is made once: a request is a thousand short texts, for which making them is most of the price.
+    # Each image is made once: a request is a thousand short texts, for which making them is most of the cost.
     shape = block.translate(SHAPE)
-    # Most of a text is runs of small letters, and every pattern but one asks only whether there is such a letter: a third of
-    # each run gives them the same numbers for two thirds of the time, and how much shorter it became is the number of the other.
+    # Most of a text is runs of small letters, and every pattern but one only asks whether there is such a letter: a third of each
+    # run gives them the same numbers in two thirds of the time, and by how much it became shorter is the number for the other.
     short = shape.replace(_LETTERS, b"l")
     letters = (len(shape) - len(short)) // 2
     images = {(SHAPE, b""): short, (_SOUND, b""): block.translate(_SOUND)}
@@ -105,20 +105,19 @@ _known_features = lru_cache(maxsize=32)(block_features)
 # scripts. That reads about 40 MB/s in pure Python.
 #
 # Three sets of weights are fitted for each family by bench/fit_tokens.py. `likely` has the least relative error. `most`
-# and `least` are quantiles, widened until files that the fit has not seen stay within them but for 0.9 % of their
-# windows; a bound is no certainty (docs/tokens.md).
+# and `least` are quantiles, widened until files that the fit has not seen stay within them except for 0.9 % of their
+# windows; a bound is not a certainty (docs/tokens.md).
 #
 # Why `most` never falls as text grows: appending a byte adds one to "bytes" and to each single class that it is in, and
-# at most one to each longer pattern that ends in its class; nothing ever goes down. The fit allows no weights under
-# which the features that a byte always adds, with all those below zero among the ones that it may add, come to less
-# than nothing.
+# at most one to each longer pattern that ends in its class; nothing ever goes down. The fit allows no weights under which
+# the features that a byte always adds, together with all negative ones among those that it may add, sum to less than zero.
 class _Weights(NamedTuple):
     """Thousandths of a token for each feature; `most` and `least` so that no byte ever counts below zero."""
 
     likely: tuple[int, ...]
     most: tuple[int, ...]
     least: tuple[int, ...]
-    margin: int  # on top of `most`, for any text at all: short texts stray more
+    margin: int  # on top of `most`, for any text at all: short texts vary more
 
 
 def _weights(likely: str, most: str, least: str, margin: int) -> _Weights:
@@ -172,24 +171,24 @@ FAMILIES: dict[str, _Weights] = {
 }
 
 
-# Percent: one short line again and again takes less than any text that the fit has seen.
+# Percent: one short line repeated takes less than any text that the fit has seen.
 _MIN_SHARE = 85
 
-# A byte-level vocabulary never needs more than one token for a byte; Claude marks upper case on top.
+# A byte-level vocabulary never needs more than one token for a byte; Claude additionally marks upper case.
 _TOKENS_PER_BYTE = {"claude": 2, "claude3": 2}
 
 
 def bounds(features: list[int], name: str) -> tuple[int, int, int]:
-    """Return (low, likely, high) for features counted, by the weights of a family."""
+    """Return (low, likely, high) for counted features, by the weights of a family."""
     size_bytes = features[0]
     if not size_bytes:
         return 0, 0, 0
     weights = FAMILIES[name]
     most = -(-(sum(map(mul, weights.most, features)) + weights.margin) // 1000)
-    # A text of nothing but common words has fewer features than any that was fitted; still, each word behind a space is
-    # a token.
+    # A text of nothing but common words has fewer features than any that was fitted; still, each word after a space is a
+    # token.
     most = max(most, features[_WORDS] + features[_WORDS] // 50 + 2)
-    # The least that is certain of any byte-level vocabulary: a token stands for a byte at least.
+    # What is certain of any byte-level vocabulary: a token represents at least one byte.
     high = max(1, min(most, size_bytes * _TOKENS_PER_BYTE.get(name, 1)))
     low = min(high, max(1, sum(map(mul, weights.least, features)) * _MIN_SHARE // 100_000))
     likely = (sum(map(mul, weights.likely, features)) + 500) // 1000

@@ -1,10 +1,10 @@
 """How many tokens does a text have? A number, the bounds between which it lies, and how it was found (C-1, promise 5).
 
 The estimator counts patterns of byte classes: it needs no vocabulary and no download. Exact counting is an extra, and a
-tokenizer is loaded only where exactness was asked for or decides.
+tokenizer is loaded only if exactness was asked for or decides.
 
 Laws: `low <= tokens <= high`; an estimated `high` never falls as text grows; calibration never lowers a `high`. Leaves
-to others: files (a caller hands in `read`), budgets, and what to do when something does not fit.
+to others: files (a caller passes `read`), budgets, and what to do if something does not fit.
 """
 
 from __future__ import annotations
@@ -67,20 +67,20 @@ class Count(_Value):
     """How many tokens a text has: `tokens`, with bounds `low <= tokens <= high`, and how that was found.
 
     `method` names what was done and for which family of tokenizers: `exact`, `sampled`, `sampled-estimate`, `scaled` or
-    `estimate`, then a colon and the family, then `+calibrated` where a `Calibration` was applied. `scaled` is an exact
-    count that a calibration moved: it is exact no more.
+    `estimate`, then a colon and the family, then `+calibrated` if a `Calibration` was applied. `scaled` is an exact count
+    that a calibration changed: it is no longer exact.
 
     Raises:
-        CallerError: where the bounds do not hold the number.
+        CallerError: if the bounds do not contain the number.
     """
 
     __slots__ = ("tokens", "low", "high", "method")  # noqa: RUF023  (the order in which they are shown)
     tokens: int
-    """The number that is likely, or exact."""
+    """The likely or exact number."""
     low: int
     """No fewer, as far as is known; for a request that certainly does not fit."""
     high: int
-    """No more, as far as is known: what limits are held against."""
+    """No more, as far as is known: what is compared with limits."""
     method: str
     """How the count was found, for example `estimate:o200k`."""
 
@@ -91,7 +91,7 @@ class Count(_Value):
 
 
 class TokenCounter(Protocol):
-    """Anything that can say how many tokens a text has; `Tokens` is ours, any other may be given in its place."""
+    """Anything that can say how many tokens a text has; `Tokens` is ours, and any other can be used instead."""
 
     def count(self, text: str, /) -> Count:
         """Return the tokens of a text."""
@@ -105,20 +105,20 @@ def _estimate(data: bytes, name: str) -> Count:
     """Return the estimate of a text for a family."""
     features = token_estimate.features(data)
     low, tokens, high = token_estimate.bounds(features, "cl100k" if name == _UNKNOWN else name)
-    # An older, smaller vocabulary is the likely one; the costliest that we know is the bound.
+    # An older, smaller vocabulary is the likely one; the most expensive one known is the bound.
     if name == _UNKNOWN:
         high = max(high, token_estimate.bounds(features, "claude")[2])
     return Count(tokens=tokens, low=low, high=high, method=f"estimate:{name}")
 
 
-# A conversation is sent whole with each request, and a text that is cut to fit is counted by every try: of what is counted,
-# half was counted a moment before. Some 8 MB of it are remembered.
+# A conversation is sent whole with each request, and a text that is cut to fit is counted at every try: half of what is counted
+# was counted a moment before. Some 8 MB of it are remembered.
 _SHORT_CHARS, _LONG_CHARS = 2_048, 65_536
 
 
 def _estimate_text(text: str, name: str) -> Count:
     """Return the estimate of a text for a family; a long one is remembered by its blocks."""
-    if type(text) is not str or len(text) > _LONG_CHARS:  # a `str` of somebody else's may call equal what is not
+    if type(text) is not str or len(text) > _LONG_CHARS:  # a foreign `str` subclass may call unequal texts equal
         return _estimate(_encoded(text), name)
     return (_short_estimate if len(text) <= _SHORT_CHARS else _long_estimate)(text, name)
 
@@ -136,7 +136,7 @@ def _long_estimate(text: str, name: str) -> Count:
 # --- models --------------------------------------------------------------------------------------
 
 _UNKNOWN = "other"
-# The first prefix that fits decides, so longer ones stand before those that begin them.
+# The first prefix that fits decides, so longer ones come before their own prefixes.
 _PREFIXES = (
     ("o200k", "o200k"),
     ("gpt-4o", "o200k"),
@@ -166,7 +166,7 @@ _EXACT = {"o200k": "o200k_base", "cl100k": "cl100k_base"}  # the encodings that 
 
 @lru_cache(maxsize=64)
 def _family(model: str) -> str:
-    """Return what `family` does; a conversation asks it of one model for each of its texts."""
+    """Return what `family` does, cached; a conversation asks it of one model for each of its texts."""
     name = model.strip().lower()
     starts = [0, *(at + 1 for at, char in enumerate(name) if char in "/:.@")]
     return next((to for at in starts for prefix, to in _PREFIXES if name.startswith(prefix, at)), _UNKNOWN)
@@ -175,14 +175,14 @@ def _family(model: str) -> str:
 def family(model: str) -> str:
     """Return the family of tokenizers that a model is counted with.
 
-    What hosts put in front of a name does not matter: `anthropic/claude-…`, `us.anthropic.claude-…`,
+    Prefixes that hosts put before a name are ignored: `anthropic/claude-…`, `us.anthropic.claude-…`,
     `openai-chat:gpt-…`.
 
     Args:
         model: the name of a model, or of a family.
 
     Returns:
-        `o200k`, `cl100k`, `claude3`, `claude`, or `other` where the model is not known.
+        `o200k`, `cl100k`, `claude3`, `claude`, or `other` if the model is unknown.
     """
     return _family(model)
 
@@ -191,7 +191,7 @@ def family(model: str) -> str:
 
 
 def _counter(name: str) -> Callable[[list[str]], list[int]] | None:
-    """Return what counts texts of a family exactly, or None where nothing here does."""
+    """Return a function that counts texts of a family exactly, or None if there is none here."""
     if name not in _EXACT:
         return None
     try:
@@ -202,7 +202,7 @@ def _counter(name: str) -> Callable[[list[str]], list[int]] | None:
 
 
 def _exactly(text: str | bytes, name: str) -> Count | None:
-    """Return the exact count of a text, or None where it cannot be had."""
+    """Return the exact count of a text, or None if it is not available."""
     counter = _counter(name)
     if counter is None:
         return None
@@ -216,7 +216,7 @@ def _exactly(text: str | bytes, name: str) -> Count | None:
 
 
 def _exact(tokens: int, name: str) -> Count:
-    """Return a number that is certain as a count."""
+    """Return an exact number as a count."""
     return Count(tokens=tokens, low=tokens, high=tokens, method=f"exact:{name}")
 
 
@@ -232,14 +232,14 @@ def count(text: str | bytes, *, model: str = "o200k", mode: Mode = "estimate") -
     True
 
     Args:
-        text: text, or bytes that are taken as UTF-8; what of them is no text is counted all the same.
+        text: text, or bytes that are taken as UTF-8; invalid bytes are counted too.
         model: a name of a model or of a family (see `family`).
         mode: `estimate` needs nothing and reads about 40 MB/s. `exact` needs `penstock[exact]` and a family whose
             vocabulary is public: o200k and cl100k. `sampled` counts a text of more than `WHOLE_BYTES` from pieces (see
-            `sample_count`), and a smaller one whole, exactly where that can be had.
+            `sample_count`), and a smaller one whole, exactly if possible.
 
     Raises:
-        CallerError: for another mode, and where an exact count cannot be had; the message says what works instead.
+        CallerError: for another mode, and if an exact count is not available; the message says what works instead.
     """
     name = family(model)
     if mode == "estimate":
@@ -262,13 +262,13 @@ def count(text: str | bytes, *, model: str = "o200k", mode: Mode = "estimate") -
 
 
 def fits(text: str | bytes, limit_tokens: int, *, model: str = "o200k") -> bool:
-    """Return whether a text has at most so many tokens. No tokenizer is loaded where the estimate decides.
+    """Return whether a text has at most `limit_tokens`. No tokenizer is loaded if the estimate decides.
 
-    Between the estimate's bounds an exact count decides where one can be had, else the upper bound.
+    Between the estimate's bounds an exact count decides if available, else the upper bound.
 
     Args:
         text: text, or bytes that are taken as UTF-8.
-        limit_tokens: the most tokens; as many are within.
+        limit_tokens: the most tokens, inclusive.
         model: a name of a model or of a family.
     """
     estimate = count(text, model=model)
@@ -279,19 +279,18 @@ def fits(text: str | bytes, limit_tokens: int, *, model: str = "o200k") -> bool:
 
 
 _CONTINUING, _LEADING = bytes(range(0x80, 0xC0)), bytes(range(0xC0, 0x100))
-# Of 50 MB of each of 33 kinds of text (docs/tokens.md): 1.4 % off at the median, 2.8 % at the 90th percentile.
+# For 50 MB of each of 33 kinds of text (docs/tokens.md): 1.4 % off at the median, 2.8 % at the 90th percentile.
 _PIECES, _PIECE_BYTES = 64, 1024
-# The golden ratio's fraction spreads the pieces within their strata, so that records of equal size cannot align with
-# them.
+# The golden ratio's fraction spreads the pieces within their strata, so that records of equal size cannot align with them.
 _GOLDEN = 0.6180339887498949
 
 
 def sample_count(read: Callable[[int, int], bytes], size_bytes: int, *, model: str = "o200k") -> Count:
     """Return how many tokens a source has, from 64 pieces of 1 KiB; one of up to `WHOLE_BYTES` is read whole.
 
-    The pieces stand one in each 64th of the source, at the same places every time. They are counted exactly where that
-    can be had (`sampled:…`), else estimated (`sampled-estimate:…`). The bounds are three standard errors, at least 2 %:
-    what no piece touched is not in them.
+    There is one piece in each 64th of the source, at the same places every time. The pieces are counted exactly if possible
+    (`sampled:…`), else estimated (`sampled-estimate:…`). The bounds are three standard errors, at least 2 %: what no piece
+    touched is not included in them.
 
     Args:
         read: returns the bytes at (offset, size), fewer at the end.
@@ -313,12 +312,12 @@ def sample_count(read: Callable[[int, int], bytes], size_bytes: int, *, model: s
 
 
 def _piece(read: Callable[[int, int], bytes], size_bytes: int, index: int) -> bytes:
-    """Return one piece, cut where a token is likely to begin and end; empty where the source has shrunk."""
+    """Return one piece, cut where a token is likely to begin and end; empty if the source has shrunk."""
     stratum = size_bytes / _PIECES
     offset = int(stratum * index + (stratum - _PIECE_BYTES) * (index * _GOLDEN % 1.0))
     piece = read(offset, _PIECE_BYTES)
-    # A token begins at white space: cut there, so that no piece begins or ends within one; else between characters. A
-    # token that is torn counts as two.
+    # A token begins at white space: cut there, so that no piece begins or ends within one; else between characters. A split
+    # token counts as two.
     first = piece.find(b" ", 0, 128)
     piece = piece[first:] if first >= 0 else piece.lstrip(_CONTINUING)
     last = piece.rfind(b" ", max(1, len(piece) - 128))
@@ -328,8 +327,8 @@ def _piece(read: Callable[[int, int], bytes], size_bytes: int, index: int) -> by
 def _scaled(pieces: list[bytes], counts: list[int], size_bytes: int, method: str, whole: Count | None = None) -> Count:
     """Return the count of a source by the ratio of tokens to bytes over all pieces.
 
-    The standard error is that of a ratio estimator (Cochran, Sampling Techniques). Where the pieces themselves were
-    estimated, `whole` is the estimate of them all, and its bounds widen the result's by their own share.
+    The standard error is that of a ratio estimator (Cochran, Sampling Techniques). If the pieces themselves were estimated,
+    `whole` is the estimate of them all, and its bounds widen the result's by their own share.
     """
     seen = sum(map(len, pieces))
     if not seen:  # the source shrank to nothing while it was read
@@ -355,8 +354,7 @@ def _scaled(pieces: list[bytes], counts: list[int], size_bytes: int, method: str
 class Calibration(_Value):
     """What a provider's reported usage teaches about our counts, as a value: every observation makes a new one.
 
-    Laws: `apply(c).high >= c.high` and `apply(c).low <= c.low`; a count that was observed is within its bounds from
-    then on.
+    Laws: `apply(c).high >= c.high` and `apply(c).low <= c.low`; a count that was observed is within its bounds from then on.
 
     Raises:
         CallerError: for sums below 0, or ratios that would narrow a bound.
@@ -406,13 +404,13 @@ class Calibration(_Value):
         return Calibration(
             estimated_tokens=self.estimated_tokens + estimated.tokens,
             reported_tokens=self.reported_tokens + reported_tokens,
-            # Ratios are compared by multiplying crosswise: no float, no rounding that could narrow a bound.
+            # Ratios are compared by cross-multiplication: no float, no rounding that could narrow a bound.
             most=most if most[0] * self.most[1] > self.most[0] * most[1] else self.most,
             least=least if least[0] * self.least[1] < self.least[0] * least[1] else self.least,
         )
 
     def apply(self, count: Count) -> Count:
-        """Return a count moved by what was observed, its bounds never narrower than before."""
+        """Return a count adjusted by what was observed, its bounds never narrower than before."""
         if not self.estimated_tokens:
             return count
         high = -(-count.high * self.most[0] // self.most[1])
@@ -423,7 +421,7 @@ class Calibration(_Value):
 
 
 class Tokens(_Value):
-    """The counter of a model: `Tokens(model="claude-opus-5").count(text)`, calibrated where that was learnt."""
+    """The counter of a model: `Tokens(model="claude-opus-5").count(text)`, calibrated if a calibration was learned."""
 
     __slots__ = ("model", "mode", "calibration")  # noqa: RUF023  (the order of the arguments)
     model: str
@@ -431,7 +429,7 @@ class Tokens(_Value):
     mode: Mode
     """How texts are counted."""
     calibration: Calibration
-    """Applied to every count; a new one changes nothing."""
+    """Applied to every count; a new calibration changes nothing."""
 
     def __init__(
         self, *, model: str = "o200k", mode: Mode = "estimate", calibration: Calibration | None = None
@@ -442,23 +440,23 @@ class Tokens(_Value):
         """Return the tokens of a text.
 
         Raises:
-            CallerError: for a mode that is none, or an exact count that cannot be had.
+            CallerError: for an unknown mode, or an exact count that is not available.
         """
         return self.calibration.apply(count(text, model=self.model, mode=self.mode))
 
     def count_all(self, texts: Sequence[str], /) -> list[Count]:
-        """Return the tokens of each of some texts, in their order: what `count` returns for each, sooner.
+        """Return the tokens of each of some texts, in order: what `count` returns for each, but faster.
 
         Raises:
             CallerError: as `count` does.
         """
         name = family(self.model)
         counter = _counter(name) if self.mode == "exact" and len(texts) > 1 else None
-        # A tokenizer makes its buffers ready for each time that it is asked: for a thousand short texts that takes twenty times
-        # as long as counting them.
+        # A tokenizer prepares its buffers each time that it is called: for a thousand short texts that takes twenty times as
+        # long as counting them.
         try:
             counted = [] if counter is None else counter([*texts])
-        except UnicodeEncodeError:  # a lone surrogate somewhere, which is mended in the text that has it
+        except UnicodeEncodeError:  # a lone surrogate somewhere, which is handled in the text that has it
             counter = None
         if counter is None:
             return [self.count(text) for text in texts]
@@ -466,13 +464,13 @@ class Tokens(_Value):
 
 
 def count_texts(counter: TokenCounter, texts: Sequence[str]) -> list[Count]:
-    """Return what a counter says of each of some texts, all at once where it has a `count_all` as `Tokens` has."""
+    """Return a counter's result for each of some texts, all at once if it has a `count_all`, as `Tokens` has."""
     count_all = getattr(counter, "count_all", None)
     return [counter.count(text) for text in texts] if count_all is None else list(count_all(texts))
 
 
 def best_counter(model: str) -> Tokens:
-    """Return the counter that decides about requests for a model: exact where that can be had here, else the estimator."""
+    """Return the counter that decides about requests for a model: exact if available here, else the estimator."""
     exact = _counter(family(model)) is not None
     return Tokens(model=model, mode="exact" if exact else "estimate")
 

@@ -1,9 +1,9 @@
-"""Which bytes and lines? Windows of a file that end on whole lines, cut on character boundaries where a line is too
+"""Which bytes and lines are shown? Windows of a file that end on whole lines, cut on character boundaries if a line is too
 long (B-3 to B-9).
 
-A window is cut from a `ByteSource`; at most one cap is looked at before its start and after its end, whatever the size
-of the file. Laws: following `end_byte` from the start visits every byte once; the text of every window is valid
-Unicode; no window is larger than its cap. Leaves to others: how bytes are got, what a budget is, how a page is worded.
+A window is cut from a `ByteSource`; at most one cap is read before its start and after its end, whatever the size of the
+file. Laws: following `end_byte` from the start visits every byte once; the text of every window is valid Unicode; no
+window is larger than its cap. Leaves to others: how bytes are obtained, what a budget is, how a page is worded.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 # B-3. opencode takes 50 KB, pi 50 KB, aider the whole file.
 DEFAULT_MAX_BYTES = 64 * 1024
-"""How large a page by bytes is where nobody says."""
+"""The default size of a page by bytes."""
 HARD_MAX_BYTES = 256 * 1024
-"""How large a page may be, whatever is asked for; no host shows more."""
+"""The largest size of a page, whatever is asked for; no host shows more."""
 # As in git and grep (B-7).
 BINARY_PROBE_BYTES = 8 * 1024
-"""A NUL within so many first bytes means a binary file."""
+"""A NUL within this many first bytes means a binary file."""
 
 
 class ByteSource(Protocol):
@@ -30,7 +30,7 @@ class ByteSource(Protocol):
     size_bytes: int
 
     def read(self, start_byte: int, count_bytes: int) -> bytes:
-        """Return the bytes at a position, fewer only at the end, or where the file has shrunk."""
+        """Return the bytes at a position, fewer only at the end or if the file has shrunk."""
         ...
 
 
@@ -60,7 +60,7 @@ class Encoding:
         return at - at % self.unit
 
     def bom_at(self, start_byte: int) -> int:
-        """Return how many bytes of a byte order mark stand at `start_byte`: they are counted, not shown."""
+        """Return how many bytes of a byte order mark are at `start_byte`: they are counted, not shown."""
         return self.bom_bytes if start_byte == 0 else 0
 
     def ends_line(self, data: bytes) -> bool:
@@ -68,16 +68,16 @@ class Encoding:
         return len(data) % self.unit == 0 and data.endswith(self.newline)
 
     def find(self, data: bytes, start: int) -> int | None:
-        """Return the index behind the first line end at or after `start`, None for none. `data` begins aligned."""
-        # In UTF-16 the two bytes of a line feed also stand across two characters (U+0A01 U+0100 is 01 0A 00 01 in
-        # little-endian order): what is found between units is none.
+        """Return the index after the first line end at or after `start`, None if there is none. `data` begins aligned."""
+        # In UTF-16 the two bytes of a line feed can also straddle two characters (U+0A01 U+0100 is 01 0A 00 01 in
+        # little-endian order): a match between units does not count.
         at = data.find(self.newline, start)
         while at != -1 and at % self.unit:
             at = data.find(self.newline, at + self.unit)
         return at + self.unit if at >= 0 else None
 
     def rfind(self, data: bytes, end: int) -> int | None:
-        """Return the index behind the last line end that lies before `end`, None for none. `data` begins aligned."""
+        """Return the index after the last line end before `end`, None if there is none. `data` begins aligned."""
         at = data.rfind(self.newline, 0, max(0, end))
         while at != -1 and at % self.unit:
             at = data.rfind(self.newline, 0, at)
@@ -87,24 +87,24 @@ class Encoding:
         """Return how many lines end in `data[start:end]`, which begins aligned.
 
         Deleting line ends and comparing lengths finds each by `memchr`: 9 microseconds for 64 KiB of 100-byte lines,
-        where `bytes.count`, which looks at every byte, takes 31. It is the other way round for lines of less than 28
-        bytes or so.
+        while `bytes.count`, which looks at every byte, takes 31. For lines of less than 28 bytes or so it is the other way
+        round.
         """
         part = data[start:end]
         if self.unit != 1:
             return part.decode(self.codec, "replace").count("\n")
-        # The first KiB says which kind of lines these are likely to be.
+        # The first KiB shows which kind of lines these probably are.
         if part.count(b"\n", 0, 1024) > 1024 // 28:
             return part.count(b"\n")
         return len(part) - len(part.replace(b"\n", b""))
 
     def floor_char(self, data: bytes, at: int) -> int:
-        """Return the last character boundary at or before `at`. Bytes that are no text are a character each."""
+        """Return the last character boundary at or before `at`. Bytes that are not text are a character each."""
         if at >= len(data):
             return at
         at = self.align(at)
         if self.unit == 1:
-            # A character of UTF-8 has at most four bytes. Only one that is whole and valid moves the boundary back; a stray
+            # A UTF-8 character has at most four bytes. Only one that is whole and valid moves the boundary back; a stray
             # continuation byte is one of its own.
             begin = max(0, at - 3)
             for char in data[begin : at + 3].decode("utf-8", "surrogateescape"):
@@ -121,7 +121,7 @@ class Encoding:
         return at
 
     def ceil_char(self, data: bytes, at: int) -> int:
-        """Return the first character boundary at or behind `at`."""
+        """Return the first character boundary at or after `at`."""
         floor = self.floor_char(data, at)
         return floor if floor >= at else next_char(data, self, floor)
 
@@ -136,19 +136,19 @@ class Encoding:
 
 
 def _decode_utf8(data: bytes, valid: str) -> str:
-    """`data.decode("utf-8", "backslashreplace")`, which calls Python for each byte: a page of Latin-1 has many."""
+    """Do `data.decode("utf-8", "backslashreplace")`, which calls Python for each byte: a page of Latin-1 has many."""
     if valid.isascii():
-        # Then every other byte is invalid, and each is the character of Latin-1 that is written the same way.
+        # Then every other byte is invalid, and each is the Latin-1 character that is written the same way.
         return data.decode("latin-1").encode("ascii", "backslashreplace").decode("ascii")
-    # An invalid byte becomes a surrogate from U+DC80 on, and that is written as `\\udcNN` again. The backslashes of the text
-    # itself are U+DC00 meanwhile, which no byte becomes.
+    # An invalid byte becomes a surrogate from U+DC80 on, and that is written as `\\udcNN` again. The text's own backslashes are
+    # U+DC00 meanwhile, which no byte becomes.
     text = data.decode("utf-8", "surrogateescape").replace("\\", "\udc00")
     written = text.encode("utf-8", "backslashreplace").replace(rb"\udc", rb"\x")
     return written.replace(rb"\x00", b"\\").decode("utf-8")
 
 
 UTF8 = Encoding("UTF-8", "utf-8")
-"""The encoding of files that show no other."""
+"""The default encoding of files."""
 _BY_BOM = (  # UTF-32 first: its little-endian mark begins with that of UTF-16
     (b"\xff\xfe\x00\x00", Encoding("UTF-32LE", "utf-32-le", 4, 4, b"\n\x00\x00\x00")),
     (b"\x00\x00\xfe\xff", Encoding("UTF-32BE", "utf-32-be", 4, 4, b"\x00\x00\x00\n")),
@@ -159,7 +159,7 @@ _BY_BOM = (  # UTF-32 first: its little-endian mark begins with that of UTF-16
 
 
 def detect(head: bytes) -> Encoding | None:
-    """Return the encoding that the first bytes of a file show; None for binary.
+    """Return the encoding that the first bytes of a file indicate; None for binary.
 
     Args:
         head: the first `BINARY_PROBE_BYTES` of the file, or all of it.
@@ -195,12 +195,12 @@ def kind_of(head: bytes) -> str:
 
 
 class Fragment(NamedTuple):
-    """Where the line lies that a page shows a part of, because it is longer than the cap."""
+    """Where the line is of which a page shows a part, because it is longer than the cap."""
 
     line_start_byte: int | None
-    """Where the line begins; None where that was not looked for so far back."""
+    """Where the line begins; None if the search did not go back that far."""
     line_end_byte: int | None
-    """Where the line ends, its line end included; None while the end has not been seen."""
+    """Where the line ends, its line end included; None as long as the end has not been seen."""
 
 
 class Line(NamedTuple):
@@ -213,15 +213,15 @@ class Line(NamedTuple):
     body_bytes: int
     """How many bytes the line has on disk, without its ending."""
     shown_bytes: int
-    """How many of the line's bytes `text` stands for."""
+    """How many of the line's bytes `text` represents."""
     ending: str = "\n"
     """The end of the line: a line feed, CRLF, or nothing at the end of the file."""
     invalid_bytes: int = 0
-    r"""How many of the bytes that are shown are no text: they stand in `text` as `\xNN`."""
+    r"""How many of the shown bytes are not text: they appear in `text` as `\xNN`."""
     is_endless: bool = False
-    """Whether the end of the line was not found in time: `body_bytes` is then the least."""
+    """Whether the end of the line was not found in time: `body_bytes` is then a lower bound."""
     way: Call | None = None
-    """The call that shows the rest of a line that was clipped; None where all is shown."""
+    """The call that shows the rest of a clipped line; None if all is shown."""
 
     @property
     def hidden_bytes(self) -> int:
@@ -230,14 +230,14 @@ class Line(NamedTuple):
 
     @property
     def end_byte(self) -> int:
-        """The byte behind it, its ending included, in an encoding of single bytes."""
+        """The byte after it, its ending included, in an encoding of single bytes."""
         return self.start_byte + self.body_bytes + len(self.ending)
 
 
 class Window(NamedTuple):
-    """A page of a file: where it stands, what it shows, which version of the file it belongs to.
+    """A page of a file: where it is, what it shows, which version of the file it belongs to.
 
-    Lines are 1-based and inclusive, `end_byte` is exclusive: the next page starts there. What is not known is None.
+    Lines are 1-based and inclusive, `end_byte` is exclusive: the next page starts there. What is unknown is None.
     """
 
     path: str
@@ -248,24 +248,24 @@ class Window(NamedTuple):
     total_bytes: int
     """The size of the file."""
     first_line: int | None = None
-    """The first line shown, 0 for a page behind the end; None for a page by bytes whose lines are not known."""
+    """The first line shown, 0 for a page after the end; None for a page by bytes whose lines are unknown."""
     last_line: int | None = None
     total_lines: int | None = None
     """How many lines the file has, or at least has (`total_lines_exact`)."""
     total_lines_exact: bool = False
     fragment: Fragment | None = None
-    """Where the line lies that this page is a part of; None for whole lines."""
+    """Where the line is of which this page is a part; None for whole lines."""
     lines: tuple[Line, ...] = ()
-    """The page line by line, where it was asked for by lines."""
+    """The page line by line, if it was asked for by lines."""
     encoding: str = "UTF-8"
     invalid_bytes: int = 0
-    r"""How many bytes were no text; they stand in `text` as `\xNN`."""
+    r"""How many bytes were not text; they appear in `text` as `\xNN`."""
     version: str = ""
-    """A token that says which version of the file this is; empty for an artifact, which has but one."""
+    """A token that identifies the version of the file; empty for an artifact, which has only one."""
     bound: str = "end"
     """What ended the page: `limit`, `max_bytes`, `hard cap`, `budget`, `line` (a fragment), `deadline` or `end`."""
     cap_bytes: int | None = None
-    """The cap in force; None where there was none."""
+    """The cap in force; None if there was none."""
     next: Call | None = None
     """The call that shows the next page; None at the end."""
     previous: Call | None = None
@@ -275,7 +275,7 @@ class Window(NamedTuple):
 
 
 class Extent(NamedTuple):
-    """Bytes that were cut from a source: `data` stands at `[start_byte, end_byte)`."""
+    """Bytes that were cut from a source: `data` is at `[start_byte, end_byte)`."""
 
     start_byte: int
     end_byte: int
@@ -284,7 +284,7 @@ class Extent(NamedTuple):
 
 
 def cut_exact(source: ByteSource, *, start_byte: int, max_bytes: int) -> Extent:
-    """Return those bytes and no others: for binary content, where there are no lines."""
+    """Return exactly those bytes: for binary content, which has no lines."""
     start = min(start_byte, source.size_bytes)
     data = source.read(start, max(1, max_bytes))
     return Extent(start_byte=start, end_byte=start + len(data), data=data)
@@ -302,8 +302,8 @@ def cut_bytes(
 ) -> Extent:
     """Return the whole lines around `[start_byte, start_byte + max_bytes)`, at most `cap_bytes` (B-4, B-5).
 
-    The start snaps back to the start of its line; the end rounds up to the next line start, or down where that would
-    pass the cap. A line longer than the cap is read as characters: it is not snapped to, and comes as fragments.
+    The start snaps back to the start of its line; the end rounds up to the next line start, or down if that would exceed
+    the cap. A line longer than the cap is read as characters: there is no snapping, and it comes as fragments.
 
     Args:
         source: where the bytes are.
@@ -311,17 +311,17 @@ def cut_bytes(
         start_byte: where the page is asked from; at or past the end the extent is empty.
         max_bytes: how much is asked for; at least one line or character comes.
         cap_bytes: the most that comes.
-        keep_start: whether another page ends here: then the start stays, in mid-line too.
-        keep_end: whether another page starts at the end of this one: then the end stays, in mid-line too. With both,
+        keep_start: whether another page ends here: then the start stays, even in mid-line.
+        keep_end: whether another page starts at the end of this one: then the end stays, even in mid-line. With both,
             pages meet and paging always advances.
     """
     size = source.size_bytes
     start = encoding.align(start_byte)
     if start_byte >= size:
         return Extent(start_byte=size, end_byte=size, data=b"")
-    # At least one character fits any cap, or paging would stand still.
+    # At least one character fits any cap, or paging would stop.
     cap = max(cap_bytes, 4 * encoding.unit)
-    # One read has all that decides: a cap before, for the start of the line, a cap behind, for its end.
+    # One read has everything that decides: a cap before, for the start of the line, a cap after, for its end.
     first = encoding.align(max(0, start - cap))
     # Four more bytes, to see whether a character ends at the cap.
     count = start - first + cap + 4
@@ -332,8 +332,8 @@ def cut_bytes(
         return Extent(start_byte=first + begin, end_byte=first + begin, data=b"")
     want = min(max(start - first + max_bytes, begin + 1), begin + cap)
     line_end = encoding.find(data, begin) or end_of_file
-    # Whole lines only where the first of them is seen to begin here and to end within the cap; else this is a part of
-    # one long line, and it advances by characters.
+    # Whole lines only if the first of them is seen to begin here and to end within the cap; else this is part of one long
+    # line, and it advances by characters.
     whole = is_line_start and line_end is not None and line_end <= begin + cap
     fragment = Fragment(
         line_start_byte=None if line_start is None else first + line_start,
@@ -366,8 +366,8 @@ def _start(
     line_start = encoding.rfind(data, at) or (0 if first == 0 else None)
     if line_start == at:
         return at, True, at
-    # A continuation in mid-line never snaps back: the page before ended here, and snapping would show its bytes again,
-    # for ever.
+    # A continuation in mid-line never snaps back: the page before ended here, and snapping would show its bytes again and
+    # again.
     if keep:
         return at, False, line_start
     line_end = encoding.find(data, at) or end_of_file
@@ -377,7 +377,7 @@ def _start(
 
 
 def next_char(data: bytes, encoding: Encoding, at: int) -> int:
-    """Return the boundary behind the character at `at`: the smallest step forward."""
+    """Return the boundary after the character at `at`: the smallest step forward."""
     places = itertools.count(at + encoding.unit, encoding.unit)
     return min(next(place for place in places if encoding.floor_char(data, place) > at), len(data))
 
@@ -386,7 +386,7 @@ def shorten(extent: Extent, encoding: Encoding, end_byte: int) -> Extent:
     """Return an extent that ends at `end_byte` or at the character boundary before it: what a smaller budget leaves of
     it.
 
-    At least one character stays. A cut within a line makes a fragment of it, so that the next page goes on in mid-line.
+    At least one character stays. A cut within a line makes a fragment of it, so that the next page continues in mid-line.
     """
     keep = encoding.floor_char(extent.data, end_byte - extent.start_byte)
     keep = max(keep, next_char(extent.data, encoding, 0))
