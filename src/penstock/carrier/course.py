@@ -248,7 +248,7 @@ class Course:
     def _sent(
         self, request: Json, sized: Sized, reserve_tokens: int
     ) -> Generator[Send | SummaryRequest, SendOutcome, tuple[Overflow | None, BaseException | None]]:
-        """Send a request; return the overflow and the refusal, or None for the overflow if the result holds the end."""
+        """Send a request; return the overflow and the refusal, or None for both if the course has ended."""
         self.result.request, self.result.transcript = request, sized.transcript
         if (known := self.refused_before(request)) is not None:
             return known, Refusal(REFUSED_BEFORE)

@@ -66,7 +66,7 @@ class Knowledge:
         with self._lock:
             held = self._held.get(model)
         if held is None or not self._is_fresh(held, now):
-            found = self._read(model)  # outside the lock: a store may be slow, and others can go on meanwhile
+            found = self._read(model)  # outside the lock: a store may be slow, and others can continue
             with self._lock:
                 held = self._newer(self._held.pop(model, None), found, now)  # reinserted: it becomes the newest
                 self._held[model] = held

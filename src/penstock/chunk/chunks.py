@@ -113,7 +113,7 @@ def holds(spans: Sequence[Span], line: int) -> bool:
 
 
 def joined(spans: Iterable[Span]) -> tuple[Span, ...]:
-    """Return the spans sorted and merged if nothing lies between them."""
+    """Return the spans sorted, with adjacent ones merged."""
     made: list[Span] = []
     for first, last in sorted(spans):
         # One line more: adjacent spans have no line between them and are one.

@@ -1,4 +1,4 @@
-"""Where in the program are some lines? The outline of the file, folded to what matters for them, tells a model.
+"""Where in the program are some lines? An outline of the file, reduced to what matters for them, shows it to a model.
 
 Every program, division, section and paragraph is a row. If not all fit, those of divisions and sections stay first, then what the
 lines call and what calls them, then their neighbours, then the rest; a note says how many are left out.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # Shares of a bin up to which clusters grow before they are placed if whole bins do not fit: small ones fit best.
 _SHARES = (0.5, 0.25)
-_MANY = 1_000  # items: from here on, the last bin is not searched for
+_MANY = 1_000  # items: above this, a twelfth more bins than the least are accepted
 _KICKS = 3_000  # the effort to leave a local optimum: kicks times items
 _MIN_KICKS = 8
 _TRIES = 3_000  # of swaps, in one improvement: ten times as many gain nothing

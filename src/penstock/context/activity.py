@@ -34,7 +34,7 @@ _HEAD_CHARS = 200
 # A result of at most this many characters may be an error and nothing else; a longer one that starts with "Error:" is a
 # log.
 _SHORT_CHARS = 1000
-# A traceback stands at the end of a result and is looked for in this many of its last characters.
+# A traceback ends a result and is searched for in this many of its last characters.
 _TRACE_CHARS = 20_000
 # Tools say what they show and how it ended at the beginning or the end of a result. Patterns are tried only there, so
 # that a result of megabytes costs no more than a short one.

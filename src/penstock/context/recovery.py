@@ -149,9 +149,9 @@ def trim(
 ) -> SendSmaller | SummaryWanted | None:
     """Return how to make a request smaller that was not sent yet and certainly does not fit; None to send it unchanged.
 
-    By our own count, a request certainly does not fit if even the low end of the count is above the window. If the provider has
-    already shown how it counts, a request also has to fit with less than the usual chance. If not even the floor would fit by our
-    count, the count or the window is in doubt, and the provider is the one to ask.
+    A request certainly does not fit if even the low end of our own count is above the window or, once the provider has shown how
+    it counts, if its chance of fitting is below the usual one. If not even the floor would fit by our count, the count or the
+    window is in doubt, and the provider is the one to ask.
 
     Args:
         situation: the request, and what is known of its provider.
@@ -198,8 +198,8 @@ def trim(
         # is too large by our own count is then cut by that count.
     else:  # not even the floor fits by our count: that count, the reply, or the window that the caller believes in, is in doubt
         # Claude Code asks any server for a reply of 128,000 tokens. A server with a smaller window that has answered does not count
-        # the reply: with no room left for input, nothing would ever be cut, and each session would be refused again and again. An
-        # input room of an eighth of the window had each turn of two hosts cut anew.
+        # the reply: with no room left for input, nothing would ever be cut, and each session would be refused again and again.
+        # When an eighth of the window was left for the input, every turn of two hosts was cut again.
         if situation.known and situation.budget.reserve_tokens:
             whole = replace(situation, budget=situation.budget._replace(reserve_tokens=0))
             cure = trim(whole, can_summarise=can_summarise, headroom_share=headroom_share)

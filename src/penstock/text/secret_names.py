@@ -65,7 +65,7 @@ _KEYED_BETWEEN = (
 )
 _KEYED = rf"(?i:{'|'.join(_KEYED_LEADS)}){_KEYED_BETWEEN}([\w+/=.~-]{{11,160}}+)(?![(\[{{])"
 # Whether a value is random, as far as a search can tell: letters and digits that alternate often, or capitals inside words;
-# numbers that count up, a UUID, and groups as people type them.
+# sequences that count up or down, a UUID, and groups as people type them.
 _MIXED = (
     r"(?:[A-Za-z]*[0-9]+-?[A-Za-z]+-?[0-9]|(?:[A-Za-z]+[0-9]{2,}){2}"
     r"|[A-Za-z0-9]*(?:[0-9][A-Z]{0,3}[a-z]{1,4}[A-Z]|[a-z][A-Z][A-Z]"
@@ -334,7 +334,7 @@ def _of_service(pattern: str) -> Callable[[str, int, int], Spans]:
 
 
 def _is_mixed(value: str) -> bool:
-    """Return whether a value has digits, and letters or very many digits, as random ones have; not checked for pairs."""
+    """Return whether a value is a pair (it has a colon), reads as random, or has both digits and letters."""
     if ":" in value or is_random(value) or changes_case(value.rpartition("_")[2]):
         return True
     return any(map(str.isdigit, value)) and any(map(str.isalpha, value))
