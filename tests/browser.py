@@ -1,4 +1,4 @@
-"""A real browser for tests: Debian's Chromium, driven by Playwright, which lives in an environment of its own."""
+"""A real browser for tests: Debian's Chromium, driven by Playwright, which is installed in an environment of its own."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from tests.environments import miss, python_with
 
 
 def python_of_playwright() -> str:
-    """A Python that has Playwright."""
+    """Return a Python that has Playwright."""
     return str(python_with("browser"))
 
 
 def path_of_chromium() -> str:
-    """The browser; without it the test is missing something."""
+    """Return the browser's path; without Chromium the test is skipped, or fails if everything is required."""
     return shutil.which("chromium") or miss("chromium is not installed (Debian package chromium)")

@@ -1,4 +1,4 @@
-"""What every test may lean on: the marker for missing programs, trees and files of the awkward kinds."""
+"""What every test may rely on: the marker for missing programs, a clean environment, and processes that start warm."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from hypothesis import HealthCheck, settings
 from tests import forks
 from tests.environments import miss
 
-# The suite draws the same examples in each run, so that what fails was broken by the change at hand; new ones are looked
-# for with PENSTOCK_HYPOTHESIS=long, at random and four hundred times as many.
+# The suite draws the same examples in each run, so that a failure is due to the change at hand; PENSTOCK_HYPOTHESIS=long
+# searches for new ones, at random and four hundred times as many.
 settings.register_profile(
     "suite", deadline=None, max_examples=12, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("long", deadline=None, max_examples=5000, suppress_health_check=list(HealthCheck))
 settings.load_profile(os.environ.get("PENSTOCK_HYPOTHESIS", "suite"))
 
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a job in the background has it, and then all that it starts
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a background job, whose children inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
-if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # as nohup has it
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # as under nohup
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 PACKAGES = {
@@ -38,7 +38,7 @@ PACKAGES = {
     "fish": "fish",
     "openssl": "openssl",
     "flock": "util-linux",
-}  # Debian's, by program
+}  # Debian packages, by program
 
 
 LONG = {
@@ -54,35 +54,35 @@ LONG = {
     "test_floods",
     "test_docs",
 }
-"""Modules with a test of ten seconds or more."""
+"""Modules with a test that takes ten seconds or more."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The workers of xdist share what makes processes that begin warm."""
+    """Let the workers of xdist share the servers that fork warm processes."""
     if hasattr(config, "workerinput"):
         forks.share(config.workerinput["testrunuid"], os.getppid())
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes long comes first: begun last, it has one processor wait for the other."""
+    """Run slow modules first: started last, one of them would leave the other processors idle."""
     items.sort(key=lambda item: item.path.stem not in LONG)
 
 
-gc.disable()  # while tests are collected: next to nothing of that is garbage
+gc.disable()  # while tests are collected: that makes hardly any garbage
 
 
 def pytest_collection_finish() -> None:
-    """Thousands of collected tests are not looked at again by each collection of garbage: an eighth of all time.
+    """Keep garbage collections from scanning thousands of collected tests each time, which took an eighth of the run.
 
-    The little garbage among them stays: to look for it takes half a second in each worker.
+    The little garbage among them stays: collecting it takes half a second in each worker.
     """
     gc.freeze()
-    gc.set_threshold(100_000)  # with 10,000, as `penstock` has it, three rooms take a tenth longer, laws 4 % less
+    gc.set_threshold(100_000)  # with 10,000, as in `penstock`, three rooms take a tenth longer, laws 4 % less
     gc.enable()
 
 
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """A worker of xdist tells of a test's call, and else of what went wrong or took long: a fifth of its messages."""
+    """Report, from a worker of xdist, only calls and phases that failed or took long: a fifth of the messages."""
     if not hasattr(item.config, "workerinput"):
         return None
     for report in runtestprotocol(item, log=False, nextitem=nextitem):
@@ -92,7 +92,7 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skips a test whose program is missing and names the package; fails it where the caller requires all."""
+    """Skip a test whose program is missing and name the package; fail it if the caller requires every program."""
     for marker in item.iter_markers("needs"):
         for program in marker.args:
             if shutil.which(program) is None:
@@ -100,7 +100,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """The last line counts what was not tried."""
+    """Count the skipped tests in the last line."""
     skipped = len(terminalreporter.stats.get("skipped", []))
     if skipped:
         terminalreporter.write_line(
@@ -110,7 +110,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(autouse=True)
 def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """No setting of the user's reaches a test, and no test reaches the user's store."""
+    """Keep the user's settings out of tests, and tests out of the user's store."""
     for name in list(os.environ):
         if name.startswith("PENSTOCK_") and name not in {
             "PENSTOCK_HYPOTHESIS",

@@ -1,10 +1,10 @@
-"""What a page tells a reader to type, typed: files saved, commands run in order in one folder, their output held against the page.
+"""Does what a page tells its reader to type: saves files, runs commands in order in one folder, compares output with the page.
 
 A page has blocks that begin with three backquotes and
 - `py title=NAME`: a file that the reader saves as NAME;
-- `sh`: commands, of which only the exit status is looked at;
-- `console`: lines `$ COMMAND`, and below each what it prints, error messages included. There `…` stands for any text, a line of
-  it for any lines. Handles and names of sessions differ with each run: what the page has stands for what came.
+- `sh`: commands, of which only the exit status is checked;
+- `console`: lines `$ COMMAND`, and below each what it prints, including error messages. There `…` matches any text, and a line
+  with only `…` any lines. Handles and session names differ in each run: those on the page are mapped to the real ones.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ GAP = "…"
 
 
 class Typed(NamedTuple):
-    """A command, and what the page says that it prints; None where nothing is said."""
+    """A command, and the lines that the page says it prints; None if the page shows no output."""
 
     command: str
     expected: list[str] | None
@@ -35,14 +35,14 @@ class Typed(NamedTuple):
 
 @dataclass
 class Reader:
-    """A reader in a folder of their own, who has what `pip install 'penstock[all]'` gives."""
+    """A reader in a folder of their own, with everything that `pip install 'penstock[all]'` installs."""
 
     folder: Path
     names: dict[str, str] = field(default_factory=dict)
-    """Handles and sessions of the page, and those that came in their place."""
+    """The handles and sessions on the page, and the real ones that replace them."""
 
     def follow(self, page: str) -> int:
-        """Do all that a page says; returns the number of commands."""
+        """Do everything that a page says, and return the number of commands."""
         done = 0
         for block in BLOCK.finditer(page):
             if block["file"]:
@@ -55,7 +55,7 @@ class Reader:
         return done
 
     def type(self, typed: Typed) -> None:
-        """Run a command, and hold what it prints against the page."""
+        """Run a command, and compare what it prints with the page."""
         command = NAME.sub(lambda found: self.names.get(found[0], found[0]), typed.command)
         environment = {
             **os.environ,
@@ -80,7 +80,7 @@ class Reader:
 
 
 def commands(text: str) -> list[Typed]:
-    """The commands of a block, each with the lines below it."""
+    """Return the commands of a block, each with the lines below it."""
     found: list[Typed] = []
     for line in text.splitlines():
         if line.startswith("$ "):
@@ -94,14 +94,14 @@ def commands(text: str) -> list[Typed]:
 
 
 def matched(typed: Typed, printed: str) -> dict[str, str]:
-    """The names that came for those of the page. An `AssertionError` shows both where they differ in anything else."""
+    """Map the names on the page to those in the output; an `AssertionError` shows both if they differ in anything else."""
     assert typed.expected is not None
     pattern, names = "", []
     for line in typed.expected:
         if line.strip() == GAP:
             pattern += r"(?:.*\n)*?"
             continue
-        told = line.lstrip() if line.lstrip().startswith(GAP) else line  # numbers stand flush right
+        told = line.lstrip() if line.lstrip().startswith(GAP) else line  # numbers are right-aligned
         for text, name in _parts(TIME.sub(GAP, told)):
             pattern += r"(\w+)" if name else re.escape(text).replace(re.escape(GAP), ".*?")
             names += [name] if name else []
@@ -113,7 +113,7 @@ def matched(typed: Typed, printed: str) -> dict[str, str]:
 
 
 def _parts(line: str) -> list[tuple[str, str]]:
-    """A line as texts and the names between them."""
+    """Split a line into texts and the names between them."""
     parts, at = [], 0
     for name in NAME.finditer(line):
         parts += [(line[at : name.start()], ""), ("", name[0])]

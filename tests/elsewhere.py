@@ -1,13 +1,13 @@
-"""Another system's Python, as far as taking names away from this one makes it: for tests that start a process of their own.
+"""Another system's Python, as far as removing names from this one can imitate it: for tests that start their own process.
 
-`pose("darwin")` takes what is Linux's alone; `pose("win32")` also descriptors of folders, users, modes, forks and the modules of
-POSIX, and lets the calls that are left fail as they do there: what is open is not removed, nothing is renamed over what is there,
-a descriptor that may not be written is not flushed. What it cannot show: other separators, drives, and the real file systems.
+`pose("darwin")` removes what only Linux has; `pose("win32")` also removes folder descriptors, users, modes, forks and the modules
+of POSIX, and makes the remaining calls fail as on Windows: an open file cannot be removed, an existing name cannot be renamed onto,
+a read-only descriptor cannot be flushed. It cannot imitate other separators, drives, or the real file systems.
 """
 
 from __future__ import annotations
 
-import asyncio  # noqa: F401 - what is loaded while this is Linux stays as it is
+import asyncio  # noqa: F401 - what is loaded before `pose` keeps working
 import concurrent.futures  # noqa: F401
 import ctypes
 import errno
@@ -57,10 +57,10 @@ _OTHERS = (
 
 
 def pose(system: str) -> None:
-    """Make this process look like `darwin` or `win32` to whatever is imported from here on."""
+    """Make this process look like `darwin` or `win32` to everything imported from here on."""
     import fcntl
 
-    for library in _OTHERS:  # what they need of another system is their own affair
+    for library in _OTHERS:  # third-party libraries keep this system's features
         with suppress(ImportError):
             importlib.import_module(library)
     sys.platform = system
@@ -142,7 +142,7 @@ def _without_proc() -> None:
 
 
 def _without_folder_descriptors() -> None:
-    """No `dir_fd`, no folder opened, nothing renamed over what is there, nothing that is open removed."""
+    """Remove `dir_fd` and opening folders; make renaming onto an existing file and removing an open file fail."""
     os.supports_dir_fd.clear()
     os.supports_fd.clear()
     links, listing = os.readlink, os.listdir

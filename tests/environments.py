@@ -1,6 +1,6 @@
-"""Programs of others, which tests run beside ours: where each lives, and what happens where it cannot be had.
+"""Third-party programs that tests run next to Penstock: where each is installed, and what happens if it cannot be.
 
-python -m tests.environments    builds what the suite needs, where it is not there; no test then waits for it
+python -m tests.environments    builds the missing environments that the suite needs, so that no test waits for them
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TOOLS_CACHE = Path(os.environ.get("PENSTOCK_TOOLS") or Path.home() / ".cache" / "penstock-tools")
-"""Where they are kept from one run to the next."""
+"""Where these programs are kept between runs."""
 PINS = {
     "sdks": ("openai==3.57.0", "anthropic==2.14.0"),
     "cloud-sdks": ("google-genai==3.6.1", "boto3==1.44.8"),
-    # A server of S3's protocol, in tests of object stores; not its extra for servers, which brings every service of Amazon's.
+    # An S3 server for tests of object stores; moto's `server` extra would install every Amazon service.
     "object-server": ("moto[s3]==5.2.5", "flask==3.1.3", "flask-cors==6.0.5"),
-    # The newest whose own dependencies can be had as wheels beside it.
+    # The newest whose dependencies are all available as wheels.
     "litellm": ("litellm==1.110.2",),
     "browser": ("playwright==1.65.2",),
 }
-"""The environments that the suite needs, with what is in them: several, so that none decides about the others' dependencies."""
+"""The environments that the suite needs, with their packages: separate, so that none constrains the others' dependencies."""
 _INSTALL_SECONDS = 300
 
 
 def miss(what: str) -> NoReturn:
-    """Skip the test for want of something; fail it where all is required."""
+    """Skip the test because something is missing; fail it if everything is required."""
     if os.environ.get("PENSTOCK_TEST_REQUIRE") == "all":
         pytest.fail(what)
     pytest.skip(what)
@@ -44,7 +44,7 @@ def miss(what: str) -> NoReturn:
 
 @contextmanager
 def one_at_a_time(lock: Path) -> Iterator[None]:
-    """Several workers may want the same thing: the first makes it, the others find it."""
+    """Let one of several workers that want the same thing make it; the others then find it."""
     lock.parent.mkdir(parents=True, exist_ok=True)
     with lock.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -52,9 +52,9 @@ def one_at_a_time(lock: Path) -> Iterator[None]:
 
 
 def python_with(name: str, *pins: str) -> Path:
-    """The Python of an environment of `PINS`, or of another with these packages, installed once; without it the test is missed.
+    """Return the Python of an environment of `PINS`, or of another with these packages; if it cannot be installed, call `miss`.
 
-    Each version of Python has its own, since two suites may run at once, and what one builds anew is in use by the other.
+    Each Python version has its own, because two suites may run at once and one must not rebuild what the other is using.
     """
     pins = pins or PINS[name]
     folder = TOOLS_CACHE / f"{name}-{python_version()}"
@@ -73,7 +73,7 @@ def python_with(name: str, *pins: str) -> Path:
 
 
 def _build(name: str) -> None:
-    with suppress(pytest.skip.Exception, pytest.fail.Exception):  # the tests that want it say so
+    with suppress(pytest.skip.Exception, pytest.fail.Exception):  # the tests that need it report it
         python_with(name)
 
 

@@ -1,8 +1,8 @@
-"""Processes that begin with much of Penstock loaded: a process that did nothing but load it makes each of them, by fork.
+"""Processes that start with much of Penstock loaded: a process that has only loaded it forks each of them.
 
-Each has an environment, a folder, arguments and output of its own, and ends as a process does. To load everything anew takes half
-a second of processor time, most of what such a process takes at all. How a new interpreter starts is for other tests, and so is
-what depends on a process being started as its parent says: its group, its limits, its terminal.
+Each has its own environment, folder, arguments and output, and ends as any process does. Loading everything takes half a second
+of processor time, most of what such a process needs. Not for tests of how a new interpreter starts, or of what depends on how its
+parent starts a process: its group, its limits, its terminal.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ COMMANDS = (
     "tests.warmed",
     "truststore",
 )
-"""What most commands and every run of an agent load."""
+"""The modules that most commands and every run of an agent load."""
 RELAY = (
     *COMMANDS,
     "penstock.cli.relaying",
@@ -67,7 +67,7 @@ RELAY = (
     "penstock.relay.several",
     "penstock.relay.stdio",
 )
-"""What a relay loads."""
+"""The modules that a relay loads."""
 MCP = (
     "anyio._backends._asyncio",
     "mcp.server",
@@ -79,32 +79,31 @@ MCP = (
     "penstock.tools.files",
     "penstock.tools.kept",
 )
-"""What a server of tools loads: a second of processor time."""
+"""The modules that an MCP server loads: a second of processor time."""
 
 
 def warm(*modules: str, python: str = sys.executable) -> list[str]:
-    """What stands for `python` in a command with `-m` or `-c`, to have it begin with modules that are loaded already.
+    """Return a command that replaces `python` before `-m` or `-c` and starts with these modules already loaded.
 
-    Before these `-W error` may stand, for a category as well, nothing else. To be killed is to be killed a moment later: who
-    reads the outputs to their end knows that the process is gone. Another Python than ours, with other libraries, finds our
-    source as well.
+    Only `-W error`, also with a category, may precede `-m` or `-c`. A killed command's process dies a moment later: it is gone once
+    its outputs have ended. Another Python, with other libraries, also finds our source.
     """
     return [sys.executable, "-I", "-S", str(_REPOSITORY / "tests/launch.py"), _server(modules, python)]
 
 
 def warm_penstock() -> list[str]:
-    """What stands for `python -m penstock` in a command, to have it begin with what nearly every command loads."""
+    """Return a command that replaces `python -m penstock` and starts with what nearly every command loads."""
     return [*warm(*COMMANDS), "-m", "penstock"]
 
 
 def warm_path(*modules: str) -> str:
-    """A search path for programs with a `penstock` in front that begins with modules that are loaded already."""
+    """Return a search path for programs that begins with a `penstock` that starts with these modules already loaded."""
     return f"{_program(modules)}:{Path(sys.executable).parent}:{os.environ['PATH']}"
 
 
 @cache
 def _program(modules: tuple[str, ...]) -> Path:
-    """The folder of such a `penstock`."""
+    """Write a `penstock` program that starts warm, and return its folder."""
     folder = Path(tempfile.mkdtemp(prefix="forks-"))
     atexit.register(shutil.rmtree, folder)
     program = folder / "penstock"
@@ -116,7 +115,7 @@ def _program(modules: tuple[str, ...]) -> Path:
 def forked(
     arguments: list[str], folder: Path, environment: dict[str, str], text: str, seconds: float
 ) -> tuple[int, str, str]:
-    """Run `penstock` to its end in a process of its own, whose input is a text.
+    """Run `penstock` to its end in its own process, with a text as its input.
 
     Returns:
         Its exit status, negative for a signal, and all that it wrote to its output and its error output.
@@ -145,13 +144,13 @@ _shared: list[tuple[str, int]] = []
 
 
 def share(run: str, owner: int) -> None:
-    """Let all workers of a run of the suite have theirs made by the same ones, which end with the process that owns the run."""
+    """Let all workers of a test run use the same servers, which end with the process that owns the run."""
     _shared.append((run, owner))
 
 
 @cache
 def _server(modules: tuple[str, ...], python: str = sys.executable) -> str:
-    """The address of the process that makes the others: the first who asks has it started."""
+    """Return the address of the server that forks warm processes; the first caller starts it."""
     run, owner = _shared[-1] if _shared else (f"of-{os.getpid()}", os.getpid())
     name = hashlib.sha256(" ".join((python, *modules)).encode()).hexdigest()[:16]
     folder = Path(tempfile.gettempdir(), f"forks-{run}", name)
@@ -167,25 +166,25 @@ def _server(modules: tuple[str, ...], python: str = sys.executable) -> str:
 
 
 class _Made(NamedTuple):
-    """A process that was made, and who waits for its end."""
+    """A forked process, and the connection of the client that waits for its end."""
 
     process: int
     end: int
-    """A descriptor that can be read when it has ended."""
+    """A descriptor that becomes readable when the process ends."""
     line: socket.socket
 
 
 def _served(address: str, owner: str) -> list[str]:
-    """In a process that goes on behind this one make others until the owner ends; return in each of them, with its arguments."""
+    """Fork warm processes, in a background process, until the owner ends; return in each of them, with its arguments."""
     owned = os.pidfd_open(int(owner))
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(address)
     listening.listen()
     if os.fork():
-        os._exit(0)  # by which who started it knows that it is ready
+        os._exit(0)  # this tells the starter that the server is ready
     gc.collect()
-    gc.freeze()  # so that collections in the processes write to no page that they share, and, by one reference more,
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(gc.get_objects()))  # their ends free nothing of what is there
+    gc.freeze()  # so that collections in the forked processes write to no shared page, and, by one extra reference,
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(gc.get_objects()))  # their exits free none of these objects
     made: list[_Made] = []
     while True:
         waited: list[Any] = [owned, listening, *(one.end for one in made), *(one.line for one in made)]
@@ -194,7 +193,7 @@ def _served(address: str, owner: str) -> list[str]:
             for one in made:
                 os.kill(one.process, signal.SIGKILL)
             shutil.rmtree(Path(address).parent)
-            with suppress(OSError):  # what others made is still there
+            with suppress(OSError):  # other servers' folders may still exist
                 Path(address).parents[1].rmdir()
             os._exit(0)
         made = [one for one in made if not _is_over(one, ready)]
@@ -216,7 +215,7 @@ def _served(address: str, owner: str) -> list[str]:
 
 
 def _is_over(one: _Made, ready: list[object]) -> bool:
-    """Whether a process has ended, which who asked for it is told; if nobody waits any more, it is killed."""
+    """Return whether a process has ended, and report its status to its client; kill it if the client is gone."""
     if one.end not in ready:
         if one.line in ready:
             os.kill(one.process, signal.SIGKILL)
@@ -230,11 +229,11 @@ def _is_over(one: _Made, ready: list[object]) -> bool:
 
 
 def _begun(files: list[int], arguments: list[str], folder: str, environment: dict[bytes, bytes]) -> list[str]:
-    """Take over what a process begins with; its arguments."""
+    """Take over the files, folder and environment that a process starts with, and return its arguments."""
     for number, file in enumerate(files):
         os.dup2(file, number)
         os.close(file)
-    sys.stdin = os.fdopen(0, closefd=False)  # as for an interpreter: by lines where it is a terminal
+    sys.stdin = os.fdopen(0, closefd=False)  # as in an interpreter: line by line if it is a terminal
     sys.stdout = os.fdopen(1, "w", closefd=False)
     sys.stderr = os.fdopen(2, "w", buffering=1, errors="backslashreplace", closefd=False)
     os.chdir(folder)
@@ -244,7 +243,7 @@ def _begun(files: list[int], arguments: list[str], folder: str, environment: dic
 
 
 def _run(*arguments: str) -> None:
-    """What `python [-W error[::CATEGORY]] -m` or `-c` runs."""
+    """Run what `python [-W error[::CATEGORY]] -m` or `-c` would run."""
     if arguments[0] == "-W":
         action, _, category = arguments[1].partition("::")
         assert action == "error"

@@ -1,4 +1,4 @@
-"""How does the time of some work grow with its size, or with what it is done to? For tests that hold on a busy machine."""
+"""How does the time of some work grow with its size, or with its input? For tests that hold on a busy machine."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ if TYPE_CHECKING:
 
 TIMES = 4
 BOUND = 10.0
-"""Between what linear work takes for four times the size, 4, and what quadratic work takes, 16."""
+"""Between 4, the ratio of linear work at four times the size, and 16, that of quadratic work."""
 _TRIES = 12
-_MIN_SECONDS = 0.001  # what takes less is not told apart
+_MIN_SECONDS = 0.001  # shorter times are not distinguished
 
 
 def growth(work: Callable[[int], Callable[[], object]], size: int) -> float:
-    """How many times as long, in processor time, `work(TIMES * size)` takes as `work(size)`; calls of it only make ready."""
+    """Return how many times the processor time of `work(size)` is needed by `work(TIMES * size)`; `work` itself only prepares."""
     return times_as_long(work(TIMES * size), work(size))
 
 
 def times_as_long(run: Callable[[], object], other: Callable[[], object], bound: float = BOUND) -> float:
-    """How many times as long, in processor time, `run` takes as `other`.
+    """Return how many times the processor time of `other` is needed by `run`.
 
-    Each is measured at its best so far, and both again until the ratio is below `bound`: a machine that is busy makes single
-    runs slower, and work that takes too long stays above however often it is tried.
+    The best time of each counts, and both are repeated until the ratio is below `bound`: a busy machine slows single runs, but
+    work that takes too long stays above the bound however often it runs.
     """
     least, min_other, ratio = float("inf"), float("inf"), float("inf")
     for _ in range(_TRIES):
@@ -38,7 +38,7 @@ def times_as_long(run: Callable[[], object], other: Callable[[], object], bound:
 
 def _seconds(run: Callable[[], object]) -> float:
     gc.collect()
-    gc.disable()  # a collection looks at all that the tests before have left, the more often the larger the work is
+    gc.disable()  # collections scan what earlier tests left, and larger work triggers more of them
     try:
         started = time.process_time()
         run()

@@ -1,7 +1,7 @@
-"""In place of a Python interpreter, `-m` or `-c` and arguments behind an address: a process that `tests.forks` makes there.
+"""A stand-in for a Python interpreter: ADDRESS, then `-m` or `-c` and arguments, for a process that `tests.forks` makes there.
 
-It hands on its input, its outputs, its folder, its environment and the signals that ask a process to end, and ends as that
-process does. Killed, it takes that process with it. It imports what is built in, so that it starts in a hundredth of a second.
+It passes on its input, outputs, folder, environment and the signals that ask a process to end, and ends as that process does.
+If it is killed, that process is killed too. It imports only built-in modules, so it starts in a hundredth of a second.
 """
 
 import _signal  # type: ignore[import-not-found]
@@ -11,7 +11,7 @@ import posix
 import sys
 
 ASKING = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
-_signal.pthread_sigmask(_signal.SIG_BLOCK, ASKING)  # one that comes before it can be handed on waits until it can
+_signal.pthread_sigmask(_signal.SIG_BLOCK, ASKING)  # signals stay pending until they can be passed on
 line = _socket.socket(_socket.AF_UNIX)
 line.connect(sys.argv[1])
 asked = marshal.dumps((sys.argv[2:], posix.getcwd(), posix.environ))
@@ -23,7 +23,7 @@ for asking in ASKING:
     _signal.signal(asking, lambda number, _: posix.kill(made, number))
 _signal.pthread_sigmask(_signal.SIG_UNBLOCK, ASKING)
 for number in (0, 1, 2):
-    posix.close(number)  # or who reads the output waits for this process as well
+    posix.close(number)  # or a reader of the output would wait for this process too
 status = int(line.recv(10))
 if status < 0:
     if -status != _signal.SIGKILL:

@@ -1,4 +1,4 @@
-"""What does some work leave open? For tests in a process in which others have run, whose rubbish goes when it likes."""
+"""What does some work leave open? For tests in a process in which other tests have left garbage that may go at any time."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 @contextmanager
 def nothing_left_open() -> Iterator[None]:
-    """Fail where a descriptor or a thread is there at the end that was not at the beginning.
+    """Fail if a descriptor or a thread is open at the end that was not at the beginning.
 
-    Fewer of them is no fault: what an earlier test left is closed whenever Python collects it.
+    Fewer are allowed: what an earlier test left is closed whenever Python collects it.
     """
     before, threads = open_files(), set(threading.enumerate())
     yield
@@ -27,14 +27,14 @@ def nothing_left_open() -> Iterator[None]:
 
 
 def open_files() -> set[tuple[str, str]]:
-    """Return each descriptor of this process with what it is of, after all rubbish is gone."""
+    """Return each descriptor of this process with its target, after a garbage collection."""
     gc.collect()
     found = set()
     for entry in os.listdir("/proc/self/fd"):
         try:
             found.add((entry, os.readlink(f"/proc/self/fd/{entry}")))
-        except FileNotFoundError:  # the listing's own, closed by now
+        except FileNotFoundError:  # the listing's own descriptor, already closed
             continue
-        except OSError as error:  # its name is longer than the kernel says at once
+        except OSError as error:  # its name is too long for the kernel to return
             found.add((entry, str(error.strerror)))
     return found

@@ -1,9 +1,9 @@
-"""Runs examples with a provider on loopback in their environment: WIRE, and for each of them WINDOW STEPS CODE.
+"""Runs examples in their environment with a provider on loopback; arguments: WIRE, and for each example WINDOW STEPS CODE.
 
-Prints what came of each request.
+Prints the outcome of each request.
 
-STEPS are separated by `|`: `say:TEXT`, or `call:TOOL` with JSON arguments behind a space, in which HANDLE is the first handle that
-the request names. Any Python runs it.
+STEPS are separated by `|`: `say:TEXT`, or `call:TOOL`, a space and JSON arguments, in which HANDLE is the first handle in the
+request. Any Python can run it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def step(text: str, request: dict[str, Any]) -> ScriptStep:
-    """One step of a script, for the request that it answers."""
+    """Return one step of a script for a request."""
     kind, _, rest = text.partition(":")
     if kind == "say":
         return say(rest)
@@ -33,7 +33,7 @@ def step(text: str, request: dict[str, Any]) -> ScriptStep:
 
 
 def main(wire: str, window_tokens: str, steps: str, code: str) -> None:
-    """Run the code."""
+    """Run the code of one example."""
     script = iter(steps.split("|"))
 
     def policy(request: dict[str, Any]) -> ScriptStep:
@@ -43,7 +43,7 @@ def main(wire: str, window_tokens: str, steps: str, code: str) -> None:
         os.environ["PENSTOCK_STORE"] = store
         for name in ("OPENAI", "ANTHROPIC"):
             os.environ.update({f"{name}_BASE_URL": provider.base_url, f"{name}_API_KEY": "none"})
-        os.environ["OPENAI_API_BASE"] = provider.base_url  # LiteLLM and LlamaIndex read this one
+        os.environ["OPENAI_API_BASE"] = provider.base_url  # the name that LiteLLM and LlamaIndex read
         exec(compile(code, "example.py", "exec"), {"__name__": "__main__"})
     print(*(received.outcome for received in provider.requests))
 

@@ -1,4 +1,4 @@
-"""A project, a store and a model as somebody outside has them: real processes, a provider over real HTTP, and no inner module."""
+"""A project, a store and a model as a user has them: real processes, a provider over real HTTP, no internal module."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class Outside:
         self.environment = {**os.environ, "PENSTOCK_STORE": f"sqlite://{folder}/store"}
 
     def penstock(self, *arguments: str, cwd: Path | None = None, given: str = "") -> subprocess.CompletedProcess[str]:
-        """Runs a command in the project, in a process of its own, to its end."""
+        """Run a command in the project, in its own process, to its end."""
         status, out, err = forked([*arguments], cwd or self.tree, self.environment, given, seconds=110)
         return subprocess.CompletedProcess(arguments, status, out, err)
 
     def started(self, *arguments: str, fresh: bool = False) -> subprocess.Popen[str]:
-        """Starts a command in the project, whose error output is a pipe; with `fresh` in the very process that is returned."""
+        """Start a command in the project with its error output piped; with `fresh`, the returned process is the command itself."""
         return subprocess.Popen(
             [*(PENSTOCK if fresh else warm_penstock()), *arguments],
             cwd=self.tree,
@@ -45,31 +45,31 @@ class Outside:
         )
 
     def json(self, *arguments: str, cwd: Path | None = None) -> Any:
-        """The object that a command prints."""
+        """Return the object that a command prints."""
         done = self.penstock(*arguments, "--json", cwd=cwd)
         assert done.stdout, done.stderr
         return json.loads(done.stdout)
 
 
 class Model:
-    """A model at an address, which keeps what it was sent."""
+    """A model at an address that records what it is sent."""
 
     def __init__(self, provider: LoopbackProvider, requests: list[Any]) -> None:
         self.flags = ("--model", "openai-chat:x", "--base-url", provider.base_url)
         self.requests = requests
 
     def results(self, at: int = -1) -> list[str]:
-        """The results that a request showed, the newest when left out."""
+        """Return the results in a request, by default the newest."""
         return [str(message["content"]) for message in self.requests[at]["messages"] if message["role"] == "tool"]
 
     def heard(self) -> str:
-        """All that the model was told, in one text."""
+        """Return everything that the model was sent, as one text."""
         return json.dumps(self.requests, ensure_ascii=False)
 
 
 @contextmanager
 def model(steps: Iterable[Any] | Callable[[Any], Any], window_tokens: int = 128_000) -> Iterator[Model]:
-    """A model over HTTP that answers by steps, in order, or by a function of the request."""
+    """Serve a model over HTTP that answers with steps, in order, or with a function of the request."""
     following = iter(()) if callable(steps) else iter(steps)
     requests: list[Any] = []
 

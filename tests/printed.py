@@ -1,4 +1,4 @@
-"""What a result prints, read back: its header, its calls, its lines."""
+"""Parses what a result prints: its header, its calls, its lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Header(NamedTuple):
-    """The first line of a result. What it does not say is None."""
+    """The first line of a result; fields that it does not state are None."""
 
     path: str
     lines: tuple[int, int] | None
@@ -28,7 +28,7 @@ class Header(NamedTuple):
 
 
 def header(text: str) -> Header:
-    """Parses the first line as `contracts.md` writes it."""
+    """Parse the first line, in the form that `contracts.md` specifies."""
     line = text.split("\n", 1)[0]
     path, rest = line.split(": ", 1)
     lines = re.match(r"showing lines (\d+)-(\d+)(?: of (at least )?(\d+) total)?", rest)
@@ -56,23 +56,23 @@ def header(text: str) -> Header:
 
 
 def body(text: str) -> str:
-    """What stands below the header."""
+    """Return what follows the header."""
     return text.partition("\n")[2]
 
 
 def call_in(text: str, before: str) -> Call | None:
-    """The call that is printed after `before`, None when there is none."""
+    """Return the call printed after `before`, or None."""
     at = text.find(before)
     return None if at < 0 else parse(text[at + len(before) :])
 
 
 def calls_in(text: str) -> list[Call]:
-    """The calls that an error offers."""
+    """Return the calls that an error offers."""
     return [parse(part) for part in text.partition(" Try: ")[2].split(" or ") if part]
 
 
 def parse(text: str) -> Call:
-    """The Python call that `text` begins with."""
+    """Parse the Python call that `text` begins with."""
     for end in re.finditer(r"\)", text):
         try:
             tree = ast.parse(text[: end.end()], mode="eval").body
@@ -86,7 +86,7 @@ def parse(text: str) -> Call:
 
 
 def follow(tools: Tools, call: Call) -> str:
-    """The result of a printed call."""
+    """Return the result of a printed call."""
     result = tools.call(call.tool, call.arguments)
     assert not result.is_error, result.text
     return result.text

@@ -1,7 +1,7 @@
-"""The manifest: every item of the behaviour that Penstock must have, and whether it is built yet.
+"""The manifest: every item of behaviour that Penstock must have, and whether it is built yet.
 
-A test proves items by `@pytest.mark.proves("V-3")`; `test_requirements.py` checks both directions: an item that is built has
-a test that names it, and a test names only items that are. What is pending is counted there, and printed.
+A test proves items with `@pytest.mark.proves("V-3")`; `test_requirements.py` checks both directions: every built item is named by
+a test, and a test names only built items. It also counts all items, built and pending.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Sockets in the file system, for roots that hold one."""
+"""Sockets in the file system, for roots that contain one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def bind_in(folder: Path, listening: socket.socket) -> None:
-    """Makes a socket named `socket` in a folder, however long its path is: an address has at most 107 bytes."""
+    """Bind a socket named `socket` in a folder, however long its path is: an address has at most 107 bytes."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         listening.bind(f"/proc/self/fd/{descriptor}/socket")

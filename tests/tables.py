@@ -1,4 +1,4 @@
-"""Tables that a person has looked at: what is found in many cases, one case a line."""
+"""Tables that a person has reviewed: the findings in many cases, one case per line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WRITE = "WRITE_TABLES"
 
 
 def check_table(path: Path, rows: Sequence[str]) -> None:
-    """Compare the lines with those of a table; where the variable is set the table is written anew, to be looked at."""
+    """Compare the lines with those of a table; if the variable is set, rewrite the table for review."""
     if os.environ.get(WRITE):
         path.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
     table = path.read_text(encoding="utf-8").splitlines() if path.exists() else []

@@ -1,4 +1,4 @@
-"""What `scripts/demo` shows is so: each example checks what it prints, and fails where it is not."""
+"""`scripts/demo` shows the truth: each example checks what it prints, and fails if it does not hold."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
     ],
 )
 def test_an_example_of_the_demo_runs_and_shows_what_it_is_about(name: str, shown: list[str], tmp_path: Path) -> None:
-    """Over real HTTP, with real processes and a real kill."""
+    """The examples use real HTTP, real processes and a real kill."""
     done = subprocess.run(
         [sys.executable, EXAMPLES / name],
         capture_output=True,

@@ -29,13 +29,13 @@ EXAMPLE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def blocks(page: str, kind: str) -> list[str]:
-    """The blocks of a page that are marked so."""
+    """Return the blocks of a page that have this mark."""
     return [text for mark, text in BLOCK.findall((ROOT / page).read_text("utf-8")) if mark == kind]
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if EXAMPLE.search(p.read_text("utf-8"))], ids=lambda p: p.name)
 def test_the_python_examples_of_a_page_run(page: Path, tmp_path: Path) -> None:
-    """What a page tells a reader to type works, in a folder of its own."""
+    """The Python examples of a page run together in an empty folder without a warning."""
     code = "\n".join(EXAMPLE.findall(page.read_text("utf-8")))
     done = subprocess.run(
         [*warm(*COMMANDS), "-W", "error", "-c", code],
@@ -53,15 +53,15 @@ TYPED = [ROOT / "README.md", ROOT / "docs/tutorial.md", ROOT / "docs/faq.md"]
 
 @pytest.mark.parametrize("page", TYPED, ids=lambda p: p.name)
 def test_what_a_page_tells_a_reader_to_type_works(page: Path, tmp_path: Path) -> None:
-    """Its files are saved and its commands run, in order, and what they print is what the page shows."""
+    """The files are saved, the commands run in order, and they print what the page shows."""
     assert Reader(tmp_path).follow(page.read_text("utf-8"))
 
 
 @pytest.mark.parametrize(("page", "commands"), [("docs/impact.md", 5), ("docs/chunk.md", 1)])
 def test_what_a_page_shows_of_the_example_estate_is_what_comes(page: str, commands: int, tmp_path: Path) -> None:
-    """A field through three programs and a job, what is too short for one that grows, the exports; the chunks of a program.
+    """A field through three programs and a job, what is too short if it grows, the exports; a program's chunks.
 
-    Where exactly a program is cut moves with each word of its prompts: of chunks, what is no number is held.
+    Where a program is cut depends on every word of its prompts, so the numbers of chunks are not compared.
     """
     shutil.copytree(ROOT / "examples/cobol", tmp_path / "examples/cobol")
     consoles = "".join(f"```console\n{text}```\n" for text in blocks(page, "console"))
@@ -70,14 +70,14 @@ def test_what_a_page_shows_of_the_example_estate_is_what_comes(page: str, comman
 
 
 NAMED = re.compile(r"(?:^|[|&;] *|\$ |`)penstock ((?!\d)[a-z][^|&;#`\[…\n]*)", re.MULTILINE)
-"""A command of ours on a page, in a block or within a sentence; a synopsis ends where it leaves something open."""
+"""A penstock command on a page, in a block or in a sentence; a synopsis counts up to its first placeholder."""
 
 
 @pytest.mark.parametrize(
     "page", [p for p in PAGES if p.parent.name != "adr" and p.name != "cli.md"], ids=lambda p: p.name
 )
 def test_every_command_that_a_page_names_is_there_with_its_options(page: Path) -> None:
-    """What is missing behind it is the reader's; a name that no command or option has is ours."""
+    """Pages may leave out arguments, but name no command or option that does not exist."""
     for words in map(str.split, NAMED.findall(page.read_text("utf-8"))):
         command: click.Command = cli
         above = click.Context(cli, info_name="penstock")
@@ -87,28 +87,28 @@ def test_every_command_that_a_page_names_is_there_with_its_options(page: Path) -
             above = click.Context(found, parent=above, info_name=words.pop(0))
             command = found
         known = {name for option in command.get_params(above) for name in (*option.opts, *option.secondary_opts)}
-        if "--" in words:  # what is behind is the command of another program
+        if "--" in words:  # what follows is another program's command
             del words[words.index("--") :]
         named = {word.partition("=")[0].rstrip(".,:") for word in words if re.match("--[a-z]", word)}
         assert named <= known, f"{page.name}: penstock {above.info_name}"
 
 
 SHORT_LINES = 20_000
-"""Of the log of an example where not its size is asked about: still twice what the carrier believes of the window."""
+"""Lines of an example's log when its size does not matter: still twice the window that the carrier believes in."""
 
 
 def shorter(code: str) -> str:
-    """The example with a log of a tenth: whatever is kept of it is looked at for secrets, without the extra that is fast."""
+    """Return the example with a tenth of its log: everything kept is scanned for secrets, here without the fast extra."""
     assert code.count("range(200_000)") == 1
     return code.replace("range(200_000)", f"range({SHORT_LINES})")
 
 
 @pytest.mark.parametrize("wire", ["openai", "anthropic"])
 def test_the_sdk_examples_of_the_readme_get_through(wire: str, tmp_path: Path) -> None:
-    """With the real client of a provider, and a provider on loopback; also where its window is far smaller than believed."""
+    """A provider's real client gets through to a provider on loopback, even if its window is far smaller than believed."""
     (code,) = blocks("README.md", f"py {wire}")
     name = {"openai": "openai-chat", "anthropic": "anthropic"}[wire]
-    lines = {"openai": 200_000, "anthropic": SHORT_LINES}[wire]  # five megabytes once: one does as the other with them
+    lines = {"openai": 200_000, "anthropic": SHORT_LINES}[wire]  # five megabytes once: both wires handle them alike
     as_it_stands = ("16000", f"say:Number {lines - 1}.", code if lines == 200_000 else shorter(code))
     in_a_small_window = ("800", "say:Number 19999.", shorter(code))
     first, answer, outcomes, *rest = printed_with_client(name, [as_it_stands, in_a_small_window], tmp_path)
@@ -120,7 +120,7 @@ def test_the_sdk_examples_of_the_readme_get_through(wire: str, tmp_path: Path) -
 
 @pytest.mark.proves("R-7")
 def test_the_loop_with_ways_back_reads_what_was_cut(tmp_path: Path) -> None:
-    """The real client; a model that searches for what it was not shown, then pages to it, and then says it."""
+    """With the real client, a model searches for what was cut, pages to it and answers from it."""
     (code,) = blocks("docs/recovery.md", "py openai tools")
     searching = 'call:ctx_find {"handle": "HANDLE", "pattern": "^12345 "}'
     paging = 'call:ctx_page {"handle": "HANDLE", "offset": 12345, "limit": 1}'
@@ -135,9 +135,9 @@ def test_the_loop_with_ways_back_reads_what_was_cut(tmp_path: Path) -> None:
 
 
 def printed_with_client(wire: str, runs: list[tuple[str, str, str]], folder: Path) -> list[str]:
-    """The lines that runs of an example print, each with a provider on loopback, by one Python that has the clients.
+    """Return the lines that runs of an example print, each with its own provider on loopback, in one Python that has the clients.
 
-    A run is a window, the steps of the model and the code; clients take seconds to import.
+    A run is a window, the model's steps and the code; one Python, because the clients take seconds to import.
     """
     environment = {**os.environ, "PENSTOCK_STORE": f"{folder / 'store'}"}
     python = [*warm_python_with("sdks"), "-W", "error::DeprecationWarning", "-m", "tests.loopback_example"]
@@ -151,9 +151,9 @@ def printed_with_client(wire: str, runs: list[tuple[str, str, str]], folder: Pat
 
 
 def test_the_cobol_of_the_readme_is_documented(tmp_path: Path) -> None:
-    """What it says is typed in a folder with programs, and again with one less: the site of the first run is no program.
+    """The README's command runs in a folder with programs, and again with one less; the first run's site is not a program.
 
-    The first prints what docs/document.md shows for the same folder, seen from above.
+    The first run prints what docs/document.md shows for the same folder, with paths relative to that folder.
     """
     shutil.copytree(ROOT / "examples/cobol", tmp_path / "estate", ignore=shutil.ignore_patterns("__pycache__"))
     (command,) = blocks("README.md", "sh cobol")
@@ -162,13 +162,13 @@ def test_the_cobol_of_the_readme_is_documented(tmp_path: Path) -> None:
     assert typed == "$ penstock document examples/cobol --out cobol-docs"
     reader = Reader(tmp_path / "estate")
     reader.type(Typed(command, [line.replace("examples/cobol/", "") for line in lines]))
-    (tmp_path / "estate/cbl/MWRATE.cbl").unlink()  # four fifths of all code
+    (tmp_path / "estate/cbl/MWRATE.cbl").unlink()  # four fifths of the code
     reader.type(Typed(command, ["14 programs, …", "…"]))
     assert (tmp_path / "estate" / "cobol-docs" / "index.html").exists()
 
 
 def test_the_server_of_the_readme_starts_and_answers(tmp_path: Path) -> None:
-    """The MCP SDK's own client takes the JSON of the README as it stands, and reads a file in the folder where it was started."""
+    """The MCP SDK's client takes the README's JSON unchanged and reads a file in the folder where it was started."""
     from mcp.client.stdio import StdioServerParameters, stdio_client
 
     from mcp import Client
@@ -190,7 +190,7 @@ def test_the_server_of_the_readme_starts_and_answers(tmp_path: Path) -> None:
 
 
 def test_the_generated_pages_are_what_the_code_says() -> None:
-    """docs/cli.md is the `--help` of the commands, docs/configuration.md the records that are read, no name more or less."""
+    """docs/cli.md has the `--help` of every command, docs/configuration.md every record that is read, and no other names."""
     done = subprocess.run(
         [sys.executable, ROOT / "scripts/docs.py", "--check"], capture_output=True, text=True, check=False
     )
@@ -198,7 +198,7 @@ def test_the_generated_pages_are_what_the_code_says() -> None:
 
 
 def test_the_profile_of_the_configuration_page_can_be_chosen(tmp_path: Path) -> None:
-    """Its `penstock.toml` is understood, and says what the page says."""
+    """The page's `penstock.toml` is read, and sets what the page says."""
     blocks = re.findall(
         r"^```toml\n(.*?)^```", (ROOT / "docs/configuration.md").read_text("utf-8"), re.MULTILINE | re.DOTALL
     )
@@ -210,7 +210,7 @@ def test_the_profile_of_the_configuration_page_can_be_chosen(tmp_path: Path) -> 
 
 
 def test_the_picture_of_the_rooms_names_each_in_the_order_of_the_layers() -> None:
-    """docs/architecture.md draws what there is under src/penstock, from the top down as .importlinter has it."""
+    """docs/architecture.md draws every room of src/penstock, from the top down in the order of .importlinter."""
     layers = (ROOT / ".importlinter").read_text("utf-8").split("layers =", 1)[1].split("[importlinter:", 1)[0]
     layer_of = {name: n for n, line in enumerate(layers.splitlines()) for name in re.findall(r"penstock\.(\w+)", line)}
     public_paths = {"tokens", "transcript", "compaction", "recovery", "handoff"}
@@ -222,6 +222,6 @@ def test_the_picture_of_the_rooms_names_each_in_the_order_of_the_layers() -> Non
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
-    """A relative link names a file of the repository."""
+    """A relative link names an existing file of the repository."""
     for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", page.read_text("utf-8")):
         assert (page.parent / target).exists(), f"{page.name} links to {target}"

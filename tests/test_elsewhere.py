@@ -1,4 +1,4 @@
-"""Off Linux: the package imports, its tools answer, and it says what it cannot promise (F9)."""
+"""On systems other than Linux the package imports, its tools answer, and it states what it cannot guarantee (F9)."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ print(json.dumps(said))
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A root with links of every kind, secrets, and something that would never answer."""
+    """Make a root with links of every kind, secrets, and a FIFO that would block a reader forever."""
     folder = tmp_path_factory.mktemp("elsewhere")
     (folder / "outside.txt").write_text("from outside\n")
     root = folder / "tree"
@@ -131,12 +131,12 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module", params=["darwin", "win32"])
 def told(request: pytest.FixtureRequest, tree: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the package did on a machine that is not Linux."""
+    """Return what the package did on a simulated system that is not Linux."""
     if request.param == "darwin" and find_spec("ctypes.macholib") is None:
         pytest.skip("this Python was packed without what ctypes needs on macOS, as Debian's is")
     state = tmp_path_factory.mktemp("state")
     folder = tmp_path_factory.mktemp(request.param)
-    (folder / "tree").symlink_to(tree / "tree")  # a root may be named by a link; nothing beneath it
+    (folder / "tree").symlink_to(tree / "tree")  # the root itself may be reached by a link, nothing beneath it
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", WORK, request.param, str(folder), str(ROOT / "src"), str(ROOT)],
         capture_output=True,
@@ -150,7 +150,7 @@ def told(request: pytest.FixtureRequest, tree: Path, tmp_path_factory: pytest.Te
 
 @pytest.mark.proves("L-8")
 def test_the_walk_that_is_there_is_the_one_that_is_named(told: dict[str, Any]) -> None:
-    """macOS has descriptors of folders, Windows has paths; `penstock doctor` says which and what it lacks."""
+    """macOS has folder descriptors, Windows has paths; `penstock doctor` says which is used and what it lacks."""
     name = {"darwin": "walk", "win32": "paths"}[told["system"]]
     assert (told["confinement"], told["landlock"]) == (name, 0)
     assert told["doctor"]["confinement"].startswith(f"{name} (no link is followed")
@@ -158,7 +158,7 @@ def test_the_walk_that_is_there_is_the_one_that_is_named(told: dict[str, Any]) -
 
 @pytest.mark.proves("L-8")
 def test_files_are_read_listed_and_searched(told: dict[str, Any]) -> None:
-    """The tools give what they give on Linux."""
+    """The tools give the same results as on Linux."""
     assert told["view"].endswith("\n1|inside")
     assert told["absolute"].startswith("sub/b.txt: ")
     assert "line " in told["read"]
@@ -174,7 +174,7 @@ def test_files_are_read_listed_and_searched(told: dict[str, Any]) -> None:
 
 @pytest.mark.proves("L-8")
 def test_nothing_outside_the_root_is_read(told: dict[str, Any]) -> None:
-    """No link is followed at all, and each refusal has its reason."""
+    """No link is followed, and each refusal has its reason."""
     codes = told["refused"]
     assert {codes[path] for path in ("../outside.txt", "out", "sub-link/b.txt", "up/outside.txt")} == {"outside_root"}
     assert codes[".env"] == "secret"
@@ -186,13 +186,13 @@ def test_nothing_outside_the_root_is_read(told: dict[str, Any]) -> None:
 
 @pytest.mark.proves("L-8")
 def test_files_are_written_where_no_link_leads(told: dict[str, Any]) -> None:
-    """A new file in new folders, an edit of it; a link is not written through."""
+    """A new file in new folders is written and edited; nothing is written through a link."""
     assert told["edits"] == [False, False, True, True]
     assert "1|1\n2|two" in told["edited"]
 
 
 def test_the_store_keeps_and_its_lock_holds(told: dict[str, Any]) -> None:
-    """Content of megabytes comes back after a close, one writer keeps another out, and nothing is damaged."""
+    """Megabytes of content survive a close, one writer locks out another, and nothing is damaged."""
     assert told["store"] == [True, "line 1\n", "wal"]
     assert told["damage"] == 0
     assert (told["second writer"], told["writer after it"]) == (False, True)
@@ -200,7 +200,7 @@ def test_the_store_keeps_and_its_lock_holds(told: dict[str, Any]) -> None:
 
 
 def test_the_guard_cuts_and_its_stream_keeps_both_ends(told: dict[str, Any]) -> None:
-    """The ring in a file of its own, which is gone when it is closed."""
+    """The stream's ring is in a temporary file, which is gone once it is closed."""
     assert told["fit"]
     assert (told["drain"][0], told["drain"][2]) == (2, "")
     assert told["drain"][1] > 0
@@ -208,7 +208,7 @@ def test_the_guard_cuts_and_its_stream_keeps_both_ends(told: dict[str, Any]) -> 
 
 
 def test_what_needs_linux_says_so(told: dict[str, Any]) -> None:
-    """Commands are not run unconfined; where nothing can be forked, a pattern needs google-re2."""
+    """Commands do not run unconfined; if processes cannot be forked, a pattern needs google-re2."""
     assert "Commands cannot be confined here" in told["shell"]
     if told["system"] == "win32":
         assert told["without re2"] == "bad_pattern"

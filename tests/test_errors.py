@@ -1,4 +1,4 @@
-"""Who has to act is known wherever an error comes to: it is whole in another process too."""
+"""An error keeps everything it says, even in another process."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MADE = [
 
 @pytest.mark.parametrize("error", [*MADE, too_large()], ids=lambda error: type(error).__name__)
 def test_an_error_comes_whole_out_of_another_process(error: PenstockError) -> None:
-    """Pools of workers hand errors on; one that cannot be read again there breaks the pool, or has its caller wait for ever."""
+    """Process pools pickle errors; one that cannot be unpickled breaks the pool or makes its caller wait forever."""
     error.add_note("said by a worker")
     for again in (pickle.loads(pickle.dumps(error)), copy.deepcopy(error)):
         assert type(again) is type(error)
@@ -48,5 +48,5 @@ def test_an_error_comes_whole_out_of_another_process(error: PenstockError) -> No
 
 
 def test_an_error_without_words_is_told_by_its_class() -> None:
-    """No sentence ends in a colon."""
+    """An error without a message is described by its class alone, with no trailing colon."""
     assert (described(ValueError("no number")), described(TimeoutError())) == ("ValueError: no number", "TimeoutError")

@@ -1,4 +1,4 @@
-"""The house holds: imports point down and never in a circle, the front door is what it is, and it opens quickly."""
+"""The architecture holds: imports point down and have no cycle, the public names are pinned, and importing is quick."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ HEAVY = {
 
 @pytest.fixture(scope="module")
 def modules() -> dict[str, ast.Module]:
-    """Every module of the package, parsed, by its path."""
+    """Return every module of the package, parsed, by its path."""
     return {str(path.relative_to(SOURCE)): ast.parse(path.read_text("utf-8")) for path in sorted(SOURCE.rglob("*.py"))}
 
 
 def test_imports_point_down_the_house() -> None:
-    """The contracts of .importlinter hold, for types too: layers in order, and no I/O in the core."""
+    """The contracts of .importlinter hold, including for type imports: layers in order, and no I/O in the core."""
     done = subprocess.run(
         [Path(sys.executable).with_name("lint-imports"), "--no-cache"],
         cwd=ROOT,
@@ -57,7 +57,7 @@ def test_imports_point_down_the_house() -> None:
 
 
 def test_no_module_imports_itself_by_a_detour() -> None:
-    """There is no circle of modules, imports for types and those within functions included: each can be read before the next."""
+    """Modules have no import cycle, counting imports for types and within functions: each can be read before the next."""
     graph = grimp.build_graph("penstock", cache_dir=None)
     order = TopologicalSorter({module: graph.find_modules_directly_imported_by(module) for module in graph.modules})
     try:
@@ -67,16 +67,16 @@ def test_no_module_imports_itself_by_a_detour() -> None:
 
 
 def test_what_is_used_of_ours_is_imported_by_name() -> None:
-    """No `import penstock.x`, which finds below it what others have imported: what is loaded already lends nothing to a module.
+    """No module uses `import penstock.x`, which would make it depend on submodules that others happen to have imported.
 
-    One that is imported to be there and not used is marked so.
+    An import only for its effect is marked `noqa: F401`.
     """
     found = re.compile(r"^\s*import penstock(?!.*noqa: F401)", re.MULTILINE)
     assert [path for path in SOURCE.rglob("*.py") if found.search(path.read_text("utf-8"))] == []
 
 
 def test_the_front_door_is_pinned() -> None:
-    """Strangers may use these names, and a name comes or goes only on purpose."""
+    """These names are the public interface, and a name is added or removed only deliberately."""
     assert penstock.__all__ == [
         "DEFAULT_VIEW_LINES",
         "NAVIGATION",
@@ -116,7 +116,7 @@ def test_the_front_door_is_pinned() -> None:
 
 
 def test_an_unknown_name_of_the_package_is_an_attribute_error() -> None:
-    """The lazy front door fails like any module."""
+    """The lazily loaded package fails like any module."""
     with pytest.raises(AttributeError, match="nothing_here"):
         _ = penstock.nothing_here
 
@@ -126,7 +126,7 @@ def test_an_unknown_name_of_the_package_is_an_attribute_error() -> None:
     ["import penstock", "import penstock; penstock.Workspace, penstock.Tools", "import penstock.mcp_server"],
 )
 def test_importing_loads_nothing_heavy(statement: str) -> None:
-    """What is heavy is imported where it is used."""
+    """Heavy libraries are imported only where they are used."""
     code = f"{statement}\nimport sys\nprint(' '.join(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert {name.split(".")[0] for name in loaded} & HEAVY == set()
@@ -146,14 +146,14 @@ def test_importing_loads_nothing_heavy(statement: str) -> None:
     ],
 )
 def test_a_command_loads_what_it_uses(line: list[str], unneeded: set[str]) -> None:
-    """Each of these cost a person some milliseconds of every start; what they cost in all is measured by bench/startup.py."""
+    """Each of these modules would cost every start some milliseconds; bench/startup.py measures the total."""
     code = f"import sys\nfrom penstock.cli import main\nmain({line})\nprint(' '.join(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert set(done.stdout.splitlines()[-1].split()) & unneeded == set()
 
 
 def test_a_command_spends_no_time_on_garbage() -> None:
-    """A process of 60 ms looks for none while modules load, and not once more at its end: that took 10 of them."""
+    """A process of 60 ms does not collect garbage while modules load, nor at its end: that took 10 ms."""
     code = (
         "import atexit, gc, sys\n"
         "atexit.register(lambda: print(gc.get_threshold()[0], gc.get_freeze_count() > 10_000))\n"
@@ -167,7 +167,7 @@ def test_a_command_spends_no_time_on_garbage() -> None:
 
 
 def test_importing_opens_no_socket_and_no_file_of_ours() -> None:
-    """The first import does no work: no network, no file but the modules themselves."""
+    """The first import does no work: no network, and no files except the modules themselves."""
     code = (
         "import sys\nseen = []\n"
         "sys.addaudithook(lambda event, args: seen.append((event, str(args))) if event.startswith('socket.') or "
@@ -179,7 +179,7 @@ def test_importing_opens_no_socket_and_no_file_of_ours() -> None:
 
 
 def test_the_public_interface_is_typed_as_strangers_use_it() -> None:
-    """tests/typing/api.py type-checks strictly: what it uses is what the types promise."""
+    """tests/typing/api.py type-checks strictly: it uses the public interface as its types promise."""
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--no-error-summary", "tests/typing/api.py"],
         cwd=ROOT,
@@ -192,13 +192,13 @@ def test_the_public_interface_is_typed_as_strangers_use_it() -> None:
 
 @pytest.mark.proves("S-17")
 def test_what_is_logged_passes_the_redaction(modules: dict[str, ast.Module]) -> None:
-    """A line for a log is made of plain words, the names of tools, and what `redacted` gives."""
+    """A log line consists of constant words, tool names, and what `redacted` returns."""
     said: dict[str, list[str]] = {}
     for path, tree in modules.items():
         if "getLogger" not in (SOURCE / path).read_text("utf-8"):
-            continue  # unparsing every call of the house takes seconds
+            continue  # unparsing every call of the package takes seconds
         for node in ast.walk(tree):
-            # `logging.getLogger(name).warning(…)`, not the inner call and not levels.
+            # `logging.getLogger(name).warning(…)`, but neither the inner call nor `setLevel`.
             is_line = isinstance(node, ast.Call) and ast.unparse(node.func).startswith("logging.getLogger(")
             if isinstance(node, ast.Call) and is_line and not ast.unparse(node.func).endswith((")", ".setLevel")):
                 said[path] = [ast.unparse(one) for one in node.args[1:]]
@@ -209,9 +209,9 @@ def test_what_is_logged_passes_the_redaction(modules: dict[str, ast.Module]) -> 
 
 
 def test_no_pattern_repeats_a_group_possessively() -> None:
-    """Before 3.11.5 such a group never matches where something in it tries twice (gh-106052): `(?>(?:…)*)` is the same.
+    """Before 3.11.5 a possessive group fails to match if something in it backtracks (gh-106052); `(?>(?:…)*)` is equivalent.
 
-    One may: nothing in the escapes of a JSON text tries twice, and an atomic group keeps 75 bytes for each of them.
+    One is allowed: nothing in the escapes of a JSON text backtracks, and an atomic group would keep 75 bytes for each of them.
     """
     group = re.compile(r"(?<!\\)\)(?:[*+?]|\{{1,2}\d*,?\d*\}{1,2})\+")
     sources = sorted(SOURCE.rglob("*.py"))
@@ -223,11 +223,11 @@ def test_no_pattern_repeats_a_group_possessively() -> None:
 
 
 def test_every_module_says_which_question_it_answers(modules: dict[str, ast.Module]) -> None:
-    """A room without a question has not found its place."""
+    """Every module has a docstring."""
     assert [name for name, tree in modules.items() if not ast.get_docstring(tree)] == []
 
 
-# A pronoun for what another line said, or a question about one: in a tooltip nobody sees that line.
+# A sentence that begins with a pronoun, or asks about one: a tooltip does not show the line that it refers to.
 _RIDDLE = re.compile(
     r"(?:Its?|Their|They|Those|These|This|That|The same|Of (?:it|them)|There)\b"
     r"|(?:How (?:long|many|much|often)|Whether|What|Where|Which|When|Who)(?: of)? (?:its?|they|them|that|those|there)\b"
@@ -235,7 +235,7 @@ _RIDDLE = re.compile(
 
 
 def tooltips(tree: ast.Module | ast.ClassDef, path: str) -> Iterator[tuple[str, str]]:
-    """What is said of each public function, class and attribute, with its name."""
+    """Yield the name and docstring of each public function, class and attribute."""
     for node, following in pairwise([*tree.body, ast.Pass()]):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.name[0] != "_":
             yield f"{path}{node.name}", ast.get_docstring(node) or ""
@@ -248,7 +248,7 @@ def tooltips(tree: ast.Module | ast.ClassDef, path: str) -> Iterator[tuple[str, 
 
 
 def test_a_tooltip_stands_alone(modules: dict[str, ast.Module]) -> None:
-    """The first sentence on a public name needs no other line to be understood."""
+    """The first sentence about a public name can be understood without any other line."""
     said = [found for name, tree in modules.items() for found in tooltips(tree, f"{name}: ")]
     assert len(said) > 4_000
     known = re.compile(r"Whether it is known")

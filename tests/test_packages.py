@@ -1,4 +1,4 @@
-"""The packages that other agents install start what there is, and are what the hosts' own validators take (H-6)."""
+"""The packages that other agents install start existing commands and pass the hosts' own validators (H-6)."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ INITIALIZE = {
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with all packages."""
+    """Build all packages, and return their folder."""
     folder = tmp_path_factory.mktemp("packages")
     made(folder)
     return folder
 
 
 def made(*arguments: object) -> subprocess.CompletedProcess[str]:
-    """What `scripts/packages` did."""
+    """Run `scripts/packages`."""
     words = [sys.executable, str(ROOT / "scripts" / "packages.py"), *map(str, arguments)]
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -47,12 +47,12 @@ def made(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 def read(path: Path) -> Any:
-    """A JSON file."""
+    """Read a JSON file."""
     return json.loads(path.read_text("utf-8"))
 
 
 def commands(built: Path) -> Iterator[tuple[str, list[str]]]:
-    """What the packages start, each with the host whose it is."""
+    """Yield what the packages start, each with its host."""
     for host, at in (("claude", ".mcp.json"), ("gemini", "gemini-extension.json")):
         entry = read(built / host / at)["mcpServers"]["penstock"]
         yield host, [entry["command"], *entry["args"]]
@@ -67,7 +67,7 @@ def commands(built: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def test_what_a_package_starts_is_there(built: Path, tmp_path: Path) -> None:
-    """Hooks say nothing to no event; servers end with their input."""
+    """A hook answers an empty event without an error, and a server ends when its input does."""
     for host, words in commands(built):
         assert words[0] == "penstock", host
         ours = [sys.executable, "-m", *words]
@@ -76,7 +76,7 @@ def test_what_a_package_starts_is_there(built: Path, tmp_path: Path) -> None:
 
 
 def test_the_plugin_of_opencode_is_ours(built: Path) -> None:
-    """And its package names it."""
+    """The file that the package names is our plugin, unchanged."""
     about = read(built / "opencode" / "package.json")
     assert (built / "opencode" / about["main"]).read_text() == (
         ROOT / "src" / "penstock" / "hosts" / "opencode_plugin.js"
@@ -84,7 +84,7 @@ def test_the_plugin_of_opencode_is_ours(built: Path) -> None:
 
 
 def test_the_bundle_holds_a_server_that_answers(built: Path, tmp_path: Path) -> None:
-    """With its own wheel before anything that is installed; the manifest names the tools that it has."""
+    """The server uses the bundle's own wheel before anything installed, and has the tools in the manifest."""
     (bundle,) = built.glob("*.mcpb")
     zipfile.ZipFile(bundle).extractall(tmp_path)
     manifest = read(tmp_path / "manifest.json")
@@ -111,7 +111,7 @@ def test_the_bundle_holds_a_server_that_answers(built: Path, tmp_path: Path) -> 
 
 
 def test_the_registry_is_told_of_this_bundle(built: Path, tmp_path: Path) -> None:
-    """By its digest, which a second build has too."""
+    """The registry's entry has the bundle's digest, and a second build has the same digest."""
     (bundle,) = built.glob("*.mcpb")
     (package,) = read(built / "server.json")["packages"]
     assert package["fileSha256"] == hashlib.sha256(bundle.read_bytes()).hexdigest()
@@ -122,7 +122,7 @@ def test_the_registry_is_told_of_this_bundle(built: Path, tmp_path: Path) -> Non
 
 
 def test_the_hosts_validators_take_them(tmp_path: Path) -> None:
-    """Those that are installed."""
+    """Each installed validator accepts its package."""
     if "PENSTOCK_TEST_HOSTS" not in os.environ:
         pytest.skip("real validators: PENSTOCK_TEST_HOSTS=1 asks those that scripts/tools hosts has installed")
     assert ": refused" not in made(tmp_path, "--check").stderr

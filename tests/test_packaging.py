@@ -1,4 +1,4 @@
-"""What a package index shows and what an installer takes: the metadata as it is built."""
+"""What a package index shows and what an installer receives: the metadata as built."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LINK = re.compile(r"\]\(([^)\s]+)|^\[[^\]]+\]:\s*(\S+)|(?:href|src)=[\"']([^\"']
 
 @pytest.fixture(scope="module")
 def metadata() -> dict[str, Any]:
-    """The metadata of a distribution, made by the build backend itself."""
+    """Return the metadata of a distribution, made by the build backend itself."""
     done = subprocess.run(
         [sys.executable, "-m", "hatchling", "metadata"], cwd=ROOT, capture_output=True, text=True, check=True
     )
@@ -28,7 +28,7 @@ def metadata() -> dict[str, Any]:
 
 
 def test_no_link_of_the_readme_is_relative_where_it_is_published(metadata: dict[str, Any]) -> None:
-    """A package index shows the README alone: each link is absolute, and ours lead to files that there are."""
+    """A package index shows only the README: every link is absolute, and links to the repository name existing files."""
     text = metadata["readme"]["text"]
     links = ["".join(groups) for groups in LINK.findall(text)]
     assert len(links) == len(LINK.findall((ROOT / "README.md").read_text())) > 20
@@ -41,13 +41,13 @@ def test_no_link_of_the_readme_is_relative_where_it_is_published(metadata: dict[
 
 
 def test_a_package_index_links_to_the_project(metadata: dict[str, Any]) -> None:
-    """Where it lives, where it is explained, where faults go, what has changed."""
+    """The metadata links to the repository, the documentation, the issues and the changelog."""
     assert metadata["urls"].keys() == {"Homepage", "Documentation", "Issues", "Changelog"}
     assert all(url.startswith(HOME) for url in metadata["urls"].values())
 
 
 def test_all_is_every_extra() -> None:
-    """Who takes `penstock[all]` misses nothing."""
+    """`penstock[all]` includes every extra."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     (everything,) = extras.pop("all")
     assert everything == f"penstock[{','.join(extras)}]"

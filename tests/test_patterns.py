@@ -1,8 +1,8 @@
-"""Expressions mean the same in every Python that we name.
+"""Regular expressions mean the same in every supported Python version.
 
-Before 3.11.5 a possessive group whose last turn fails half-way keeps what that turn has read (python/cpython#106052):
-`(?:a b?c)*+` takes `a` of `ab`. Groups are atomic instead, `(?>(?:a b?c)*)`; a single character may be possessive, and so may a
-group that cannot fail behind its first repeat.
+Before 3.11.5 a possessive group whose last iteration fails half-way keeps what that iteration consumed (python/cpython#106052):
+`(?:ab?c)*+` consumes the `a` of `ab`. Groups are atomic instead, `(?>(?:ab?c)*)`; a single character may be possessive, and so may
+a group that cannot fail after its first repeat.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _REPEATS = {ops.MAX_REPEAT, ops.POSSESSIVE_REPEAT}
 
 
 def _possessive_groups(expression: str | bytes, flags: int = 0) -> list[str]:
-    """The bodies, as they are parsed, of groups that older versions read wrongly."""
+    """Return the parsed bodies of groups that older versions match wrongly."""
     if isinstance(expression, bytes):
         flags &= ~re.UNICODE
     return [str(body) for body in _bodies(parser.parse(expression, flags)) if not all(map(_is_safe, _ways(body)))]
 
 
 def _bodies(parsed: Any) -> Iterator[Any]:
-    """What is repeated possessively, at any depth."""
+    """Yield what is repeated possessively, at any depth."""
     if isinstance(parsed, tuple) and len(parsed) == 2 and parsed[0] is ops.POSSESSIVE_REPEAT:
         yield list(parsed[1][2])
     if isinstance(parsed, tuple | list | parser.SubPattern):
@@ -45,7 +45,7 @@ def _bodies(parsed: Any) -> Iterator[Any]:
 
 
 def _ways(body: list[Any]) -> list[list[Any]]:
-    """The branches of a body, each a row of operations."""
+    """Return the branches of a body, each a list of operations."""
     while len(body) == 1 and body[0][0] is ops.SUBPATTERN:
         body = list(body[0][1][-1])
     if len(body) == 1 and body[0][0] is ops.BRANCH:
@@ -54,7 +54,7 @@ def _ways(body: list[Any]) -> list[list[Any]]:
 
 
 def _is_safe(way: list[Any]) -> bool:
-    """Characters, and behind them only repeats of a character that cannot fail there."""
+    """Return whether a branch is single characters, then only repeats of one character that cannot fail after they begin."""
     characters = list(takewhile(lambda part: part[0] in _CHARACTERS, way))
     return all(
         operation in _REPEATS
@@ -66,7 +66,7 @@ def _is_safe(way: list[Any]) -> bool:
 
 
 def _patterns() -> dict[str, re.Pattern[Any]]:
-    """Every expression that a module of ours holds, those of the outline's languages compiled."""
+    """Return every expression in a module of ours, with those of the outline's languages compiled."""
     found: dict[str, re.Pattern[Any]] = {}
 
     def look(name: str, value: object) -> None:
@@ -83,14 +83,14 @@ def _patterns() -> dict[str, re.Pattern[Any]]:
         braces.BraceScanner(language)
     for module in pkgutil.walk_packages(penstock.__path__, "penstock."):
         if module.name.endswith("__main__") or module.name.startswith("penstock.adapters."):
-            continue  # the one runs, the others need frameworks; none holds an expression
+            continue  # `__main__` runs, adapters need frameworks; none has an expression
         for name, value in vars(importlib.import_module(module.name)).items():
             look(f"{module.name}.{name}", value)
     return found
 
 
 def test_no_group_is_possessive_where_older_versions_would_read_it_wrongly() -> None:
-    """All expressions of the package, from its modules."""
+    """No expression in the package has a group that older versions match wrongly."""
     patterns = _patterns()
     assert len(patterns) > 280
     assert [name for name, pattern in patterns.items() if _possessive_groups(pattern.pattern, pattern.flags)] == []
@@ -109,5 +109,5 @@ def test_a_group_that_older_versions_read_wrongly_is_found(wrong: str) -> None:
     "right", [r"[ab]*+", r"(?:a|bc)*+", r"(?:a++|\\.)*+", r"(?>(?:ab?c)*)", r"(?:\.\d[^.]*+)*+", r"(?:'[^']*+'?+)*+"]
 )
 def test_what_every_version_reads_alike_may_stay(right: str) -> None:
-    """Characters, and groups that fail before they have moved."""
+    """Single characters, and groups that can fail only before they consume anything, are safe."""
     assert not _possessive_groups(right)

@@ -13,13 +13,13 @@ TESTS = Path(__file__).parent
 
 @cache
 def parsed() -> dict[Path, list[ast.AST]]:
-    """The nodes of every module of tests."""
+    """Return the nodes of every test module."""
     return {path: list(ast.walk(ast.parse(path.read_text(encoding="utf-8")))) for path in TESTS.rglob("test_*.py")}
 
 
 @cache
 def proven() -> dict[str, set[str]]:
-    """The items that tests name, with the tests that name them."""
+    """Return the items that tests name, each with the modules that name it."""
     found: dict[str, set[str]] = {}
     for path, nodes in parsed().items():
         for node in nodes:
@@ -31,7 +31,7 @@ def proven() -> dict[str, set[str]]:
 
 
 def test_the_items_that_are_built_are_those_that_tests_name() -> None:
-    """An item without a test is not built, and a test cannot prove what is unknown or still pending; each says its proof."""
+    """Every built item has a test, no test names an unknown or pending item, and every test has a docstring."""
     assert sorted(BUILT.keys() - proven().keys()) == []
     assert sorted(proven().keys() - BUILT.keys()) == []
     missing = [
@@ -46,12 +46,12 @@ def test_the_items_that_are_built_are_those_that_tests_name() -> None:
 
 
 def test_no_item_is_both_built_and_pending() -> None:
-    """The manifest says one thing of each item."""
+    """Each item has one state in the manifest."""
     assert BUILT.keys() & PENDING.keys() == set()
 
 
 def test_the_manifest_counts_what_is_pending(record_property: object) -> None:
-    """All 121 items of the behaviour and 14 laws are either built or pending."""
+    """All 121 items of behaviour and 14 laws are either built or pending."""
     del record_property
     items = [name for name in (*BUILT, *PENDING) if not name.startswith("LAW-")]
     laws = [name for name in (*BUILT, *PENDING) if name.startswith("LAW-")]

@@ -1,4 +1,4 @@
-"""What can be set, by whom: a file of the root sets what can do no harm, the environment the user's own store."""
+"""What can be set, and by whom: a file in the root sets only what can do no harm, the environment the user's own store."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def test_a_store_is_as_large_and_lives_as_long_as_the_environment_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """For everyone who opens it without saying otherwise; what an argument says wins."""
+    """The environment sets the default for everyone who opens the store; an argument overrides it."""
     monkeypatch.setenv("PENSTOCK_STORE_LIMIT_BYTES", "12345")
     monkeypatch.setenv("PENSTOCK_STORE_LIFE_DAYS", "0.5")
     with closing(open_store(str(tmp_path / "store"))) as store:
@@ -42,13 +42,13 @@ def test_a_store_is_as_large_and_lives_as_long_as_the_environment_says(
 
 
 def test_left_alone_a_store_has_its_defaults() -> None:
-    """2 GiB, seven days."""
+    """A store is limited to 2 GiB and keeps content seven days by default."""
     assert (default_limit_bytes({}), default_life_seconds({})) == (LIMIT_BYTES, LIFE_SECONDS) == (2 << 30, 604_800.0)
 
 
 @pytest.mark.parametrize("text", ["", "0", "-1", "1.5", "2 GiB", "1_000", "٣", "9" * 30, "nan"])
 def test_a_size_that_is_none_is_named(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By its variable, when the store is opened, and nothing is made."""
+    """An invalid size is reported with its variable when the store is opened, and no store is created."""
     monkeypatch.setenv("PENSTOCK_STORE_LIMIT_BYTES", text)
     with pytest.raises(CallerError, match="PENSTOCK_STORE_LIMIT_BYTES takes a whole number above 0, not "):
         open_store(str(tmp_path / "store"))
@@ -57,7 +57,7 @@ def test_a_size_that_is_none_is_named(tmp_path: Path, text: str, monkeypatch: py
 
 @pytest.mark.parametrize("text", ["", "0", "-1", "nan", "inf", "1e9", "a week"])
 def test_a_life_that_is_none_is_named(text: str) -> None:
-    """Nothing lives for ever, or for no time."""
+    """An invalid lifetime, including zero and infinity, is reported with its variable."""
     with pytest.raises(CallerError, match="PENSTOCK_STORE_LIFE_DAYS takes a number above 0, at most 36500, not "):
         default_life_seconds({"PENSTOCK_STORE_LIFE_DAYS": text})
 
@@ -75,7 +75,7 @@ def test_a_life_that_is_none_is_named(text: str) -> None:
     ],
 )
 def test_a_file_of_the_root_cannot_empty_the_store(tmp_path: Path, name: str) -> None:
-    """A small limit in a stranger's repository would drop what other work has kept: the variable is named instead."""
+    """A small limit in a stranger's repository would drop other work's content: the error names the variable to set instead."""
     (tmp_path / "penstock.toml").write_text(f"{name} = 1\n")
     with pytest.raises(CallerError, match=f"set PENSTOCK_{name.upper()}"):
         settings.open_workspace(tmp_path)
@@ -99,13 +99,13 @@ def test_a_file_of_the_root_cannot_empty_the_store(tmp_path: Path, name: str) ->
     ],
 )
 def test_a_url_says_in_which_folder_a_store_lies(url: str, folder: str | None) -> None:
-    """A database lies in none."""
+    """A store in a database has no folder."""
     assert folder_of(url) == folder
 
 
 @pytest.mark.proves("S-8")
 def test_a_profile_of_ones_own_stands_in_the_file(tmp_path: Path) -> None:
-    """What differs from its base; a name that there is not, a base and a value that cannot be are named."""
+    """A profile states what differs from its base; an unknown name, an unknown base and an invalid value are reported."""
     (tmp_path / "penstock.toml").write_text(
         "[profiles.careful]\nbase = 'swe-1.5'\nwindow_tokens = 64_000\nrungs = [{pressure = 'COMPACT', turns = 5}]\n"
         "[profiles.broken]\nwindow_tokens = 'wide'\n[profiles.lost]\nbase = 'nobody'\n"
@@ -122,7 +122,7 @@ def test_a_profile_of_ones_own_stands_in_the_file(tmp_path: Path) -> None:
 
 
 def test_a_profile_of_ours_is_not_taken_away_unsaid(tmp_path: Path) -> None:
-    """By a file that came with somebody else's project: one that is broken is passed over, one that is sound is told."""
+    """If a project's file redefines our profile, a broken one is ignored, a valid one is used, and both are reported."""
     told: list[str] = []
     (tmp_path / "penstock.toml").write_text(
         "[profiles.default]\nwindow_tokens = -1\n[profiles.Oracle]\nwindow_tokens = 9_000\n"

@@ -1,6 +1,6 @@
-"""Does once what is loaded and compiled when it is first done, so that processes that are made from this one find it done.
+"""Does what is loaded and compiled on first use, so that processes forked from this one find it done.
 
-Imported by `tests.forks` for what it does: secrets are looked for, and tokens counted, which alone takes half a second.
+`tests.forks` imports it for its effects: it looks for secrets and counts tokens, which alone takes half a second.
 """
 
 from __future__ import annotations
