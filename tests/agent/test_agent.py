@@ -242,7 +242,7 @@ def test_the_same_call_with_the_same_result_is_told_and_then_ended(begun: Callab
     run = agent.run("Look.")
     assert (run.outcome, run.turns) == ("loop", 5)
     assert "no progress" in run.message
-    assert run.message.endswith(f'\nTo go on: penstock resume {run.session} "QUESTION"')
+    assert run.message.endswith(f'\nTo continue: penstock resume {run.session} "QUESTION"')
     assert agent.run("Try another way.").answer == "Right."
 
 
@@ -262,7 +262,7 @@ def test_faults_wait_and_a_key_that_is_refused_stops_at_once(begun: Callable[...
     stopped = agent.run("Again.")
     assert stopped.outcome == "auth"
     assert "key" in stopped.message
-    assert stopped.message.endswith(f"\nTo go on: penstock resume {stopped.session}")
+    assert stopped.message.endswith(f"\nTo continue: penstock resume {stopped.session}")
     assert agent.run("And now?").answer == "Now."
 
 

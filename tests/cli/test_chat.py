@@ -137,7 +137,7 @@ def test_what_is_recommended_names_the_store(
     none = typed("sessions", *store, cwd=tmp_path)
     assert none.stdout.endswith(shlex.join(store) + "\n")
     stopped = typed("run", "look", "--max-turns", "1", *at(provider, tmp_path), *store, cwd=tmp_path)
-    way = shlex.split(stopped.stderr.partition("To go on: penstock ")[2].partition("\n")[0])
+    way = shlex.split(stopped.stderr.partition("To continue: penstock ")[2].partition("\n")[0])
     resumed = typed(*way, cwd=tmp_path)
     assert resumed.returncode == 0, resumed.stderr
     again = typed(*way, cwd=tmp_path)  # nothing is open any more
@@ -158,7 +158,7 @@ def test_a_folder_without_a_name_is_no_folder(
     words = {"run": ["again"], "chat": [], "resume": [json.loads(begun.stdout)["session"], "again"]}[command]
     refused = typed(command, *words, "--root", "", *store, cwd=tmp_path, stdin=b"again\n")
     assert refused.returncode == 2
-    assert "It takes a folder; an empty name is" in refused.stderr
+    assert "It takes a folder, not an empty string" in refused.stderr
     assert len(provider.requests) == 1
 
 

@@ -230,7 +230,7 @@ def test_what_cannot_be_is_told_with_what_can(tree: Path, tmp_path: Path) -> Non
         (("run", "x", "--profile", "fast"), "swe-1.5"),
         (("resume", "nobody"), "no session"),
         (("run", "x", "--root", str(tree / "none")), "none"),
-        (("sessions",), "Begin one"),
+        (("sessions",), "Start one"),
     ):
         done = penstock(tmp_path, *arguments, cwd=tree)
         assert done.returncode in {1, 2, 4}, done

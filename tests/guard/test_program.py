@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import pty
@@ -12,7 +11,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -23,6 +21,7 @@ from tests.cli.screens import on_terminal
 from penstock.cli.guarding import guard_command
 from penstock.store import open_store
 from penstock.text.calls import handle_in
+from penstock.workspace import own_files
 
 GUARD = (sys.executable, "-m", "penstock", "guard")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the programs here are of a POSIX system")
@@ -423,11 +422,19 @@ def test_in_json_what_finds_no_room_anywhere_is_counted(
     """No store, and a file for what goes uncut that takes a part of it: the beginning is there, and the rest a number."""
     monkeypatch.setenv("PENSTOCK_STORE", "/dev/null/none")
 
-    class Small(io.BytesIO):
-        def write(self, part: Any, /) -> int:
-            return super().write(part[: max(0, 50_000 - self.tell())])
+    write, opened = os.write, own_files.scratch_file
+    small: set[int] = set()
 
-    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: Small())
+    def scratch_file() -> int:
+        small.add(descriptor := opened())
+        return descriptor
+
+    def written(descriptor: int, part: Any) -> int:
+        room = 50_000 - os.fstat(descriptor).st_size if descriptor in small else len(part)
+        return write(descriptor, part[: max(0, room)])
+
+    monkeypatch.setattr(own_files, "scratch_file", scratch_file)
+    monkeypatch.setattr(os, "write", written)
     assert guard_command.main(["--json", "--", "seq", "200000"], standalone_mode=False) == 0
     shown = json.loads(capfd.readouterr().out)["stdout"]
     assert shown["text"] == "".join(f"{number}\n" for number in range(1, 200_001))[:50_000]

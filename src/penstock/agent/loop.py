@@ -347,7 +347,7 @@ class Agent:
         if self._parent is not None:
             return ""
         words = '"QUESTION"' if reason in _WORDS_WANTED else ""
-        return f"\nTo go on: {self.command('resume', words)}"
+        return f"\nTo continue: {self.command('resume', words)}"
 
     def _said_nothing(self) -> str:
         """Return the message when the model answered nothing twice."""
@@ -359,7 +359,7 @@ class Agent:
         assert self.purse is not None  # noqa: S101 - without one everything is affordable
         account, next_tokens = self.purse.account, self._asking.most_tokens(step)
         said = f"The budget is used up: of {account.granted_tokens} tokens {account.left_tokens} are left, and the next request"
-        return f"{said} may take {next_tokens}. To go on with more: {self.command('resume', '--budget TOKENS')}"
+        return f"{said} may take {next_tokens}. To continue with more: {self.command('resume', '--budget TOKENS')}"
 
     def _stopped(self) -> str:
         """Return what a person may do after an interrupt."""

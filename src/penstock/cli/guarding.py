@@ -13,7 +13,7 @@ import sys
 import time
 from codecs import getincrementaldecoder
 from contextlib import ExitStack, contextmanager, suppress
-from typing import IO, TYPE_CHECKING, NamedTuple, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 import click
 
@@ -212,12 +212,12 @@ class _Aside:
     other.
 
     Args:
-        open_file: makes the file, once there is something for it.
+        open_file: opens the file, once there is something to put in it; returns its descriptor.
     """
 
-    def __init__(self, open_file: Callable[[], IO[bytes]]) -> None:
+    def __init__(self, open_file: Callable[[], int]) -> None:
         self._open_file = open_file
-        self._file: IO[bytes] | None = None
+        self._descriptor: int | None = None
         self._bytes, self._is_whole = 0, True
 
     def __call__(self, part: bytes) -> None:
@@ -225,8 +225,9 @@ class _Aside:
         if not self._is_whole:
             return
         try:
-            self._file = self._file or self._open_file()
-            written = self._file.write(part)
+            if self._descriptor is None:
+                self._descriptor = self._open_file()
+            written = os.write(self._descriptor, part)
         except OSError:
             written = 0
         self._bytes += written
@@ -235,9 +236,9 @@ class _Aside:
     def print(self, passed: Drained, uncut: Whole) -> None:
         """Print what is held as a JSON object."""
         text = _JsonText(sys.stdout)
-        if self._file is not None:
-            self._file.seek(0)
-            while part := self._file.read(_READ_BYTES):
+        if self._descriptor is not None:
+            os.lseek(self._descriptor, 0, os.SEEK_SET)
+            while part := os.read(self._descriptor, _READ_BYTES):
                 text(part)
         text.end(_json_of_uncut(passed, uncut, uncut.bytes - self._bytes))
 
@@ -253,11 +254,10 @@ class _How(NamedTuple):
 
 def _run(command: tuple[str, ...], how: _How, store_url: str | None, *, as_json: bool) -> int:
     """Run a command and end as it ended."""
-    from tempfile import TemporaryFile
-
     from penstock.guard import output, program
     from penstock.store import as_kept
     from penstock.text import stand_ins
+    from penstock.workspace.own_files import scratch_file
 
     # A person watches: an editor or a pager must have the terminal to itself. Nobody watches: there is nothing to guard.
     if sys.stdout is None or (sys.stdout.isatty() and not as_json):
@@ -270,8 +270,10 @@ def _run(command: tuple[str, ...], how: _How, store_url: str | None, *, as_json:
     printed_to = _printed_to(as_json=as_json)
     with ExitStack() as stack:
 
-        def open_file() -> IO[bytes]:
-            return stack.enter_context(TemporaryFile(buffering=0))
+        def open_file() -> int:
+            descriptor = scratch_file()
+            stack.callback(os.close, descriptor)
+            return descriptor
 
         asides = _Aside(open_file), _Aside(open_file)
         writings = [None if one is None else program.Writing(one) for one in printed_to]
