@@ -45,7 +45,7 @@ CONTENTS = [
 
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
-    """Every hostile content under every hostile name."""
+    """Make a workspace with every hostile content under every hostile name."""
     folder: Path = tmp_path_factory.mktemp("allowance")
     for number, content in enumerate(CONTENTS):
         inner = os.fsencode(folder) + b"/%d" % number
@@ -95,7 +95,7 @@ def _calls(draw: st.DrawFn) -> tuple[str, dict[str, object]]:
 def test_any_call_is_an_answer_or_a_named_error_within_its_allowance(
     workspace: Workspace, call: tuple[str, dict[str, object]], allowance: Allowance, dialect: Dialect
 ) -> None:
-    """Any tool, any argument, any name and content, any unit; and every byte of it is inert."""
+    """Any tool with any argument, name, content and unit stays within its allowance, and all its text is inert."""
     tool, arguments = call
     result = Tools(workspace, allowance=allowance, dialect=dialect).call(tool, arguments)
     assert allowance.holds(result.text)
@@ -116,7 +116,7 @@ def test_any_call_is_an_answer_or_a_named_error_within_its_allowance(
 def test_an_ordinary_name_always_gets_its_page(
     workspace: Workspace, name: bytes, number: int, limit: int, start: int, unit: type[Allowance]
 ) -> None:
-    """From 700 characters on, no content makes a page that does not fit: it gets smaller instead."""
+    """From 700 characters on, a page always fits, whatever the content: it gets smaller instead."""
     path = f"{number}/{escape.show_name(name)}"
     tools = Tools(workspace, allowance=unit(limit))  # type: ignore[call-arg]
     calls: list[tuple[str, dict[str, object]]] = [
@@ -134,6 +134,6 @@ def test_an_ordinary_name_always_gets_its_page(
 
 @given(st.text(), st.text())
 def test_a_measure_never_falls_as_text_grows(text: str, more: str) -> None:
-    """In every unit."""
+    """No unit measures a longer text as smaller."""
     for allowance in (Allowance.chars(1), Allowance.bytes(1), Allowance.tokens(1, Tokens())):
         assert allowance.measure(text) <= allowance.measure(text + more)

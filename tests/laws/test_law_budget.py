@@ -24,7 +24,7 @@ RARELY = st.integers(0, 4).map(lambda number: number == 0)
 
 
 class Trees(RuleBasedStateMachine):
-    """A tree against a plain model that keeps nothing but what was granted, spent and closed, and adds it up anew every time."""
+    """A tree against a plain model that records only what was granted, spent and closed, and adds it up each time."""
 
     @initialize(granted=st.sampled_from([GRANTED, 1_000_000, 1, 0]))
     def begin(self, granted: int) -> None:
@@ -41,7 +41,7 @@ class Trees(RuleBasedStateMachine):
         return [child for child, parent in self.parents.items() if parent == name]
 
     def used(self, name: str) -> int:
-        """What an account spent, and all below it that is closed."""
+        """Return what an account spent, including everything closed below it."""
         return self.spent[name] + sum(self.used(child) for child in self.children(name) if child in self.closed)
 
     def left(self, name: str) -> int:
@@ -52,7 +52,7 @@ class Trees(RuleBasedStateMachine):
         return name in self.parents and name not in self.closed
 
     def attempt(self, can: bool, operation: Callable[[], Spending]) -> bool:
-        """An operation that can be is journalled; one that cannot is an error that leaves the tree as it was."""
+        """Journal a valid operation; an invalid one must raise an error and leave the tree unchanged."""
         before, known = self.tree, copy.deepcopy(self.tree)
         if can:
             self.tree = operation()
@@ -66,7 +66,7 @@ class Trees(RuleBasedStateMachine):
     # ── what may happen ──────────────────────────────────────────────────────────────────────────────────────
 
     def one(self, which: int) -> str:
-        """An account, the newest first, and the open ones before the closed."""
+        """Return an account, counted from the newest, open accounts before closed ones."""
         names = [*(name for name in self.parents if name in self.closed), *filter(self.is_open, self.parents)]
         return names[-1 - which % len(names)]
 
@@ -96,7 +96,7 @@ class Trees(RuleBasedStateMachine):
 
     @rule(which=WHICH, part=PARTS)
     def refund(self, which: int, part: int) -> None:
-        """What was committed by an account itself, or by a child that it took over, turns out not to be spent."""
+        """Tokens that an account, or a child that it took over, had committed turn out not to be spent."""
         name = self.one(which)
         used = self.used(name)
         tokens = used * part // 4 if part <= 4 else used + 1
@@ -119,7 +119,7 @@ class Trees(RuleBasedStateMachine):
 
     @rule(is_meant=RARELY)
     def crash(self, is_meant: bool) -> None:
-        """All but the journal is lost; whoever goes on releases what was left reserved."""
+        """Everything but the journal is lost; whoever continues releases what was left reserved."""
         if not is_meant:
             return
         lost = self.tree
@@ -135,7 +135,7 @@ class Trees(RuleBasedStateMachine):
             self.closed |= set(self.parents)
 
     def teardown(self) -> None:
-        """The journal, replayed, is the tree."""
+        """Replaying the journal gives the tree."""
         assert replay(self.journal) == self.tree
 
     # ── what always holds ────────────────────────────────────────────────────────────────────────────────────
@@ -164,7 +164,7 @@ class TestTrees(Trees.TestCase):  # type: ignore[misc, valid-type]
 
 @pytest.mark.proves("LAW-Budget")
 def test_the_machine_sees_a_tree_that_oversubscribes() -> None:
-    """A control: a tree whose children's reservations are not held against their parent fails the invariant."""
+    """Control: a tree that does not count children's reservations against their parent fails the invariant."""
     machine = Trees()
     machine.begin(GRANTED)
     machine.reserve(0, 2)

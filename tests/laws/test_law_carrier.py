@@ -1,4 +1,4 @@
-"""A carrier sends nothing again as it was refused, whatever a provider says of sizes and whatever comes between (R-5)."""
+"""A carrier never resends a refused request, whatever a provider says about sizes and whatever happens in between (R-5)."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ WORDINGS = [
 
 
 class Overloaded(Exception):
-    """A server that has no room for the moment."""
+    """A server that is temporarily overloaded."""
 
 
 def history(steps: int, task: str) -> list[Any]:
-    """A task and so many steps, each of some hundred tokens."""
+    """Return a task and this many steps, each of some hundred tokens."""
     messages: list[Any] = [{"role": "user", "content": task}]
     for number in range(steps):
         function = {"name": "run", "arguments": json.dumps({"number": number})}

@@ -1,4 +1,4 @@
-"""The law of chunks: of any text, in any language, for any budget, they partition the lines and fit, or name what cannot."""
+"""The law of chunks: any text, in any language and for any budget, is partitioned by lines, and each chunk fits or is marked."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ budgets = st.one_of(
 
 
 def assert_lawful(data: bytes, chunks: list[Chunk]) -> None:
-    """Every line once; joined in line order the text; what does not fit has a name."""
+    """Check that every line is in one chunk once, and that joining the chunks in line order gives the text."""
     lines = data.split(b"\n")
     lines = [line + b"\n" for line in lines[:-1]] + [lines[-1]] * bool(lines[-1])
     spans = sorted(span for made in chunks for span in made.spans)
@@ -112,7 +112,7 @@ def assert_lawful(data: bytes, chunks: list[Chunk]) -> None:
 def test_any_text_in_any_language_is_partitioned_into_chunks_that_fit(
     text: str, language: str | None, budget: int | Allowance
 ) -> None:
-    """Every line is in one chunk, and a chunk is within the budget or is a single line, of COBOL a single statement."""
+    """Every line is in one chunk, which is within the budget or a single line, in COBOL a single statement."""
     data = text.encode("utf-8", "surrogatepass")
     made = chunk(text, language, budget, counter=ESTIMATE)
     assert_lawful(data, made)
@@ -171,7 +171,7 @@ def _stays(made: ChunkPlan, source: str, budget: int) -> ChunkPlan:
 )
 @given(sources, st.integers(20, 400))
 def test_a_plan_of_the_same_source_stays_as_it_was(source: str, budget: int) -> None:
-    """What was assigned before is assigned again, whatever a fresh plan would do."""
+    """Chunks keep their previous assignment, whatever a fresh plan would do."""
     made = plan(scan(source), source_tokens=budget, counter=ESTIMATE)
     again = _stays(made, source, budget)
     assert [(one.id, one.spans) for one in again.chunks] == [(one.id, one.spans) for one in made.chunks]
@@ -179,7 +179,7 @@ def test_a_plan_of_the_same_source_stays_as_it_was(source: str, budget: int) -> 
 
 @given(sources, st.integers(20, 400), st.integers(10, 200))
 def test_a_plan_that_is_refined_is_parted_where_it_was(source: str, budget: int, smaller: int) -> None:
-    """Each of the new chunks has lines of one of the old, and all of them are a plan like any other."""
+    """Each new chunk has lines of only one old chunk, and together they are a lawful plan."""
     scanned = scan(source)
     made = plan(scanned, source_tokens=budget, counter=ESTIMATE)
     refined = plan(scanned, source_tokens=min(smaller, budget), counter=ESTIMATE, refines=made)
@@ -192,7 +192,7 @@ def test_a_plan_that_is_refined_is_parted_where_it_was(source: str, budget: int,
 @settings(max_examples=3)
 @given(st.integers(0, 1 << 30))
 def test_programs_that_are_hard_to_cut_become_chunks_without_a_fault(seed: int) -> None:
-    """The short form of the rig: cover, budgets by an exact tokenizer, cuts, and one chunk where all fits."""
+    """The short form of the rig checks cover, budgets by an exact tokenizer, cuts, and one chunk if all fits."""
     pytest.importorskip("toktok", reason="exact counts need penstock[exact]")
     assert list(faults(generated(random.Random(seed), long=False))) == []
 
@@ -220,7 +220,7 @@ def test_cuts_cover_a_stretch_in_pieces_that_fit_or_cannot_be_cut(
 def test_no_bin_is_ever_above_its_room(
     sizes: list[tuple[int, int]], tied: list[tuple[int, int, int]], size: int, answers: int
 ) -> None:
-    """Packed anew or staying, every item is in one bin, and every bin holds what is in it."""
+    """Packed afresh or keeping previous bins, every item is in one bin, and every bin holds its items."""
     items = [PackedItem(float(one), more) for one, more in sizes]
     ties: Ties = {(a, b): weight for a, b, weight in tied if a < b < len(items)}
     room = BinRoom(size, answers)

@@ -1,4 +1,4 @@
-"""Laws of an estate's graph and of what a change touches in it, over random estates."""
+"""The laws of an estate's graph and of what a change in it touches, over random estates."""
 
 from __future__ import annotations
 

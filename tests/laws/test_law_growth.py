@@ -1,4 +1,4 @@
-"""The law of growth: once all has grown that is named, nothing is cut that was not cut before."""
+"""The law of growth: once everything that is named has grown, nothing is cut that was not cut before."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ITEM = st.one_of(
 
 
 class Estate(NamedTuple):
-    """A program with a record of two groups, some items, and moves between any of these; and one that it calls."""
+    """A program with a record of two groups, some items and moves between any of them, and a program that it calls."""
 
     items: tuple[Item, ...]
     moves: tuple[tuple[int, int], ...]
@@ -69,7 +69,7 @@ class Estate(NamedTuple):
 
 @st.composite
 def estates(draw: st.DrawFn) -> Estate:
-    """Return an estate whose moves the standard has."""
+    """Return an estate whose moves the standard allows."""
     items = tuple(draw(st.lists(_ITEM, min_size=6, max_size=8)))
     kinds = [*items, *[Item("group", 5)] * 3]
     pairs = st.tuples(st.integers(0, len(kinds) - 1), st.integers(0, len(kinds) - 1))
@@ -86,7 +86,7 @@ def estates(draw: st.DrawFn) -> Estate:
 @settings(max_examples=100, deadline=None)
 @given(estates(), st.data())
 def test_once_all_has_grown_that_is_named_nothing_more_is_cut(estate: Estate, data: st.DataObject) -> None:
-    """Each move that held what came still does, in the program in which all that is named has the length that it needs."""
+    """Each move that fitted still fits in the program in which everything named has the length that it needs."""
     seed = data.draw(st.sampled_from(["Q.L", *(f"P.F{at}" for at in range(len(estate.items)))]))
     more = data.draw(st.integers(1, 3))
     before = estate.graph()

@@ -46,7 +46,7 @@ HANDLES = st.sampled_from([None, "abcdefghij0123456789AB"])
 def test_text_and_notice_are_within_the_allowance(
     text: str, allowance: Allowance, keep: Keep, handle: str | None
 ) -> None:
-    """Whatever comes in, in whatever unit: nothing leaves above its allowance."""
+    """Any text in any unit leaves within its allowance, notice included."""
     fitted = fit(text, allowance, keep, handle)
     assert allowance.measure(fitted) <= allowance.limit
     assert fitted.whole_chars == len(text)
@@ -55,7 +55,7 @@ def test_text_and_notice_are_within_the_allowance(
 @pytest.mark.proves("LAW-Guarded", "G-2")
 @given(TEXTS, ALLOWANCES, KEEPS, HANDLES)
 def test_fitting_twice_changes_nothing(text: str, allowance: Allowance, keep: Keep, handle: str | None) -> None:
-    """What was fitted knows it, by its type."""
+    """A fitted text is recognised by its type."""
     once = fit(text, allowance, keep, handle)
     assert fit(once, allowance, keep, handle) is once
 
@@ -65,7 +65,7 @@ def test_fitting_twice_changes_nothing(text: str, allowance: Allowance, keep: Ke
 def test_a_second_smaller_allowance_is_kept_too(
     text: str, first: Allowance, second: Allowance, keep: Keep, handle: str | None
 ) -> None:
-    """A fitted text can be fitted to less, and keeps what it knew of the whole."""
+    """A fitted text can be fitted to less, and still knows the size of the whole."""
     fitted = fit(fit(text, first, keep, handle), second, keep)
     assert second.holds(fitted)
     assert fitted.whole_chars == len(text)
@@ -74,7 +74,7 @@ def test_a_second_smaller_allowance_is_kept_too(
 @pytest.mark.proves("LAW-Guarded", "G-6")
 @given(TEXTS, ALLOWANCES, KEEPS)
 def test_content_cannot_forge_a_notice(text: str, allowance: Allowance, keep: Keep) -> None:
-    """At most one line begins as our notice does, the first, and only where something was cut; nothing stays that acts."""
+    """Only the first line, and only of a cut text, begins like our notice; no active character remains."""
     fitted = fit(text, allowance, keep)
     lines = fitted.split("\n")
     assert not any(line.startswith("[OUTPUT TRUNCATED]") for line in lines[1 if fitted.is_cut else 0 :])
@@ -85,7 +85,7 @@ def test_content_cannot_forge_a_notice(text: str, allowance: Allowance, keep: Ke
 @pytest.mark.proves("LAW-Guarded", "G-1")
 @given(st.text(st.sampled_from("ab\n"), max_size=3_000), st.integers(250, 2_000))
 def test_what_is_shown_is_the_beginning(text: str, limit: int) -> None:
-    """Behind the notice stands a prefix, cut at a line end that lies beyond 80 % of the room."""
+    """The notice is followed by a prefix, cut at a line end beyond 80 % of the room."""
     fitted = fit(text, Allowance.chars(limit))
     body = fitted[fitted.notice_chars :]
     assert text.startswith(body)
@@ -97,7 +97,7 @@ def test_what_is_shown_is_the_beginning(text: str, limit: int) -> None:
 @given(TEXTS, ALLOWANCES, KEEPS, HANDLES)
 @example(("0" * 17 + "\x08") * 8, Allowance.chars(145), Keep.TAIL, None)  # shorter than the room, too long once escaped
 def test_two_ends_are_enough(text: str, allowance: Allowance, keep: Keep, handle: str | None) -> None:
-    """Fitting a stream by its ends is fitting the whole."""
+    """Fitting a stream by its two ends equals fitting the whole."""
     whole = fit(text, allowance, keep, handle)
     hold = max_chars(allowance)
     if whole.is_cut:
@@ -109,7 +109,7 @@ def test_two_ends_are_enough(text: str, allowance: Allowance, keep: Keep, handle
 @pytest.mark.proves("LAW-Guarded", "G-7")
 @given(st.lists(st.integers(0, 10_000), max_size=50), st.integers(0, 100_000))
 def test_shares_never_exceed_what_there_is(sizes: list[int], limit: int) -> None:
-    """The sum is within the limit; whoever is cut got at least as much as anyone; nobody is cut while there is room."""
+    """The sum is within the limit, a cut share is as large as any other, and nothing is cut while there is room."""
     shares = share(sizes, limit)
     assert sum(shares) <= limit
     assert all(got <= size for got, size in zip(shares, sizes, strict=True))
@@ -122,7 +122,7 @@ def test_shares_never_exceed_what_there_is(sizes: list[int], limit: int) -> None
 @pytest.mark.proves("LAW-Guarded", "G-5")
 @given(TEXTS, st.lists(st.integers(0, 400), max_size=8))
 def test_records_are_found_however_the_text_is_parted(text: str, cuts: list[int]) -> None:
-    """A scanner that is fed in parts finds what it finds in the whole."""
+    """A scanner fed in parts finds what it finds in the whole."""
     scanner, found, at = JsonRecordScanner(), [], 0
     for end in [*sorted(min(cut, len(text)) for cut in cuts), len(text)]:
         found += [at + place for place in scanner.feed(text[at:end])]
@@ -131,7 +131,7 @@ def test_records_are_found_however_the_text_is_parted(text: str, cuts: list[int]
 
 
 def test_a_guarded_text_is_a_plain_text_to_everyone_else() -> None:
-    """It is a `str`, shows itself as what it is, and gives the plain one."""
+    """A guarded text is a `str`, its repr says what it is, and its `text` is the plain one."""
     fitted = fit("text", Allowance.chars(10), handle="H")
     assert (type(fitted.text), fitted.text, isinstance(fitted, Guarded)) == (str, "text", True)
     assert repr(fitted) == "Guarded('text', is_cut=False, handle='H')"

@@ -1,4 +1,4 @@
-"""The laws of a handoff: it comes back as it went, with all that nobody here knows, and what is read of it is bounded."""
+"""The laws of a handoff: it survives a round trip, unknown fields included, and what is rendered from it is bounded."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ fields: dict[str, st.SearchStrategy[Any]] = {
 
 @st.composite
 def handoffs(draw: st.DrawFn) -> Handoff:
-    """Any few fields beside the one that has to be there: all at once take long to make and show no more."""
+    """Draw a few fields besides the required one: drawing all at once is slow and shows no more."""
     chosen = draw(st.lists(st.sampled_from(sorted(fields)), unique=True, max_size=6))
     return Handoff(session_id=draw(texts), **{name: draw(fields[name]) for name in chosen})
 
@@ -83,7 +83,7 @@ NESTED = {"decisions", "pendingTaskDetails", "failedAttempts", "commands", "file
 
 @given(handoffs())
 def test_a_handoff_comes_back_as_it_went(handoff: Handoff) -> None:
-    """As text, as bytes of UTF-8 and as an object; the keys of the first design come first, in their order."""
+    """A handoff survives text, UTF-8 bytes and an object; the original keys come first, in order."""
     text = encode(handoff)
     assert decode(text) == handoff
     assert decode(text.encode("utf-8")) == handoff
@@ -93,7 +93,7 @@ def test_a_handoff_comes_back_as_it_went(handoff: Handoff) -> None:
 
 @given(handoffs(), json_values)
 def test_unknown_fields_survive(handoff: Handoff, value: Any) -> None:
-    """At the top and in every nested object, also where a field says nothing."""
+    """Unknown fields survive at the top and in every nested object, even in otherwise empty ones."""
     document = json.loads(encode(handoff))
     for name in NESTED & document.keys():
         for item in document[name]:
@@ -105,7 +105,7 @@ def test_unknown_fields_survive(handoff: Handoff, value: Any) -> None:
 
 @given(long_texts)
 def test_a_summary_is_bounded_and_cut_at_a_sentence(text: str) -> None:
-    """What is cut is a beginning of the text; cutting twice changes nothing."""
+    """A cut summary is a prefix of the text; cutting twice changes nothing."""
     summary = Handoff(session_id="s", summary=text).summary
     assert len(summary) <= SUMMARY_CHARS
     assert shortened(summary) == summary
@@ -121,7 +121,7 @@ likely = st.one_of(json_values, st.lists(st.dictionaries(inner_keys, json_values
 
 @given(st.one_of(json_values, st.dictionaries(keys, likely, max_size=4)), st.booleans())
 def test_any_json_is_a_handoff_or_an_error_of_the_caller(value: Any, is_named: bool) -> None:
-    """Nothing else is raised, and what is taken comes back."""
+    """Decoding raises nothing but `CallerError`, and what it accepts survives a round trip."""
     if is_named and isinstance(value, dict):
         value = {**value, "sessionId": "s"}
     try:
@@ -133,7 +133,7 @@ def test_any_json_is_a_handoff_or_an_error_of_the_caller(value: Any, is_named: b
 
 @given(handoffs(), st.integers(0, 6000))
 def test_what_a_session_starts_with_is_bounded_and_inert(handoff: Handoff, max_chars: int) -> None:
-    """Whatever a handoff holds; the goal is there word for word where it fits."""
+    """The text is bounded and inert for any handoff, and has the goal verbatim if it fits."""
     text = render(handoff, max_chars=max_chars)
     assert len(text) <= max_chars
     assert escape.show(text) == (text, 0)
@@ -146,7 +146,7 @@ def test_what_a_session_starts_with_is_bounded_and_inert(handoff: Handoff, max_c
 @pytest.mark.parametrize("wire", WIRES)
 @given(data=st.data())
 def test_any_transcript_gives_a_handoff_without_a_model(wire: str, data: st.DataObject) -> None:
-    """Valid or damaged: it comes back as it went, and names the first words of the user."""
+    """Valid or damaged, a transcript gives a handoff that survives a round trip and has the user's first words."""
     messages = data.draw(st.one_of(strategies.requests(wire), strategies.broken(wire)))
     transcript = load(messages, wire)
     handoff = mechanical(transcript, session_id="s")

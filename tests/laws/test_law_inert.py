@@ -1,4 +1,4 @@
-"""What is shown is inert, whatever it was; names come back from their shown form."""
+"""What is shown is inert, whatever it was; names can be recovered from their shown form."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NAMES = st.one_of(
 
 @given(_TEXT)
 def test_no_character_that_acts_or_hides_is_ever_shown(text: str) -> None:
-    """The shown form holds none of them, and showing it again changes nothing."""
+    """The shown form has no such character, and showing it again changes nothing."""
     shown, count = escape.show(text)
     assert not _ACTS.search(shown)
     assert escape.show(shown) == (shown, 0)
@@ -38,7 +38,7 @@ def test_no_character_that_acts_or_hides_is_ever_shown(text: str) -> None:
 
 @given(st.one_of(_TEXT, _ASCII), st.one_of(_TEXT, _ASCII))
 def test_a_text_is_shown_line_by_line(head: str, tail: str) -> None:
-    """Some first lines of a text are shown as the first lines of it: what was shown once need not be shown anew."""
+    """The first lines of a text are shown the same with or without the rest, so they need not be shown again."""
     whole = escape.show_text(f"{head}\n{tail}")
     assert whole == escape.show_text(head + "\n") + escape.show_text(tail)
     assert whole.count("\n") == head.count("\n") + tail.count("\n") + 1
@@ -46,7 +46,7 @@ def test_a_text_is_shown_line_by_line(head: str, tail: str) -> None:
 
 @given(st.one_of(_TEXT, _ASCII))
 def test_each_character_is_escaped_by_itself(text: str) -> None:
-    """What stands beside it changes nothing, but for a line feed behind a carriage return."""
+    """Neighbours do not change how a character is escaped, except a line feed after a carriage return."""
     alone = "".join(escape.show_text(character) for character in text.replace("\r\n", "\n"))
     assert escape.show(text) == (alone, sum(escape.show(c)[1] for c in text.replace("\r\n", "\n")))
 
@@ -62,7 +62,7 @@ def test_a_shown_name_is_the_name(name: bytes) -> None:
 
 @given(st.text(max_size=600), st.integers(1, 300))
 def test_an_echo_is_within_its_bytes(text: str, limit: int) -> None:
-    """At most the limit and one ellipsis, whatever the text."""
+    """An echo has at most the limit and one ellipsis, whatever the text."""
     shown = escape.clip(text, limit)
     assert len(shown.encode()) <= limit + len("…".encode())
     assert not _ACTS.search(shown)
@@ -73,7 +73,7 @@ _VALUES = st.one_of(st.integers(0, 2**63), st.booleans(), _NAMES.map(escape.show
 
 @given(st.dictionaries(st.sampled_from(["path", "offset", "literal", "glob"]), _VALUES, max_size=4))
 def test_a_printed_call_is_the_call(arguments: dict[str, str | int | bool]) -> None:
-    """Parsing what is printed gives the same call, and it is one inert line."""
+    """Parsing a printed call gives the same call, and it is one inert line."""
     call = Call("search", arguments)
     written = Function().write(call)
     assert "\n" not in written
@@ -83,7 +83,7 @@ def test_a_printed_call_is_the_call(arguments: dict[str, str | int | bool]) -> N
 
 @given(st.lists(_NAMES.map(escape.show_name), min_size=1, max_size=2), st.integers(0, 9))
 def test_a_printed_command_is_the_command(names: list[str], offset: int) -> None:
-    """A shell takes the words of a printed command for what they are: no name is an option or a command."""
+    """A shell reads a printed command's words as intended: no name becomes an option or a command."""
     import shlex
 
     call = Call("search", dict(zip(("pattern", "path"), names, strict=False)) | {"offset": offset})

@@ -67,7 +67,7 @@ COMMITTED = DEATHS[3:]
 
 
 class _NoModel:
-    """Of an agent that is only fed."""
+    """The model of an agent that is only fed events."""
 
     name, wire = "none", "openai-chat"
 
@@ -76,20 +76,20 @@ class _NoModel:
 
 
 class _NoTools:
-    """Of an agent that calls none: it has changed no file."""
+    """The tools of an agent that calls none, and so has changed no file."""
 
     def corrected(self, handoff: Handoff) -> Handoff:
         return handoff
 
 
 def _next_seq(agent: Agent) -> int:
-    """The number of an agent's next record."""
+    """Return the number of an agent's next record."""
     assert isinstance(agent.journal, Journal)
     return agent.journal.next_seq
 
 
 class _Told(Agent):
-    """An agent that says what it is about to write."""
+    """An agent that announces what it is about to write."""
 
     said: Connection
 
@@ -99,7 +99,7 @@ class _Told(Agent):
 
 
 class _Served:
-    """What a process does when it is told to; each answer is a tuple."""
+    """The commands that a process serves; each answer is a tuple."""
 
     def __init__(self, pipe: Connection, folder: str, now: float) -> None:
         self.pipe, self.now = pipe, now
@@ -120,20 +120,20 @@ class _Served:
         )
 
     def begin(self, session: str, model: str) -> tuple[Any, ...]:
-        """Begins a session, wherever its journal may be."""
+        """Begin a session, whatever its journal already holds."""
         agent = self._agent(Session(session_id=session), 0)
         agent.begin(model=model)
         self.agents[session] = agent
         return self._stands(session)
 
     def read(self, session: str) -> tuple[Any, ...]:
-        """Resumes it."""
+        """Resume a session."""
         found, _, next_seq = resumed(self.store, session)
         self.agents[session] = self._agent(found, next_seq)
         return self._stands(session)
 
     def feed(self, session: str, name: str, data: dict[str, Any]) -> tuple[Any, ...]:
-        """Feeds it an event, or hands it off; an error leaves it as it was."""
+        """Feed a session an event, or hand it off; an error must leave it unchanged."""
         agent = self.agents[session]
         before = agent.session.state, _next_seq(agent)
         try:
@@ -148,7 +148,7 @@ class _Served:
         return self._stands(session)
 
     def look(self, handles: list[str]) -> tuple[Any, ...]:
-        """All that the journals hold, which sessions are as their journals say, and what the store finds wrong."""
+        """Return all journals, which sessions equal their replayed journals, and the damage that the store finds."""
         journals = {
             info.session: [(record.type, record.data) for record in self.store.events(info.session)]
             for info in self.store.sessions()
@@ -163,18 +163,18 @@ class _Served:
         return journals, equal, self.store.check()
 
     def jump(self, now: float) -> tuple[Any, ...]:
-        """It is another time, and what has expired is taken away."""
+        """Set the clock, and prune what has expired."""
         self.now = now
         self.store.prune()
         return ()
 
     def close(self) -> tuple[Any, ...]:
-        """Ends in good order."""
+        """Close the store properly."""
         self.store.close()
         return ()
 
     def dies(self, where: str) -> None:
-        """The next write is its last, if it comes so far."""
+        """Arrange for the process to die at this point of its next write, if the write gets that far."""
 
         def die() -> None:
             os.kill(os.getpid(), signal.SIGKILL)
@@ -190,7 +190,7 @@ class _Served:
             connection.set_trace_callback(lambda statement: die() if statement.startswith(where) else None)
 
     def lives(self) -> None:
-        """It has not come so far."""
+        """Undo `dies`: the write did not get that far."""
         self.store._connected().set_trace_callback(None)
         vars(self.store).pop("_mark", None)
 
@@ -215,7 +215,7 @@ def _serve(pipe: Connection, folder: str, now: float) -> None:
 
 
 class Process:
-    """One process, as the law sees it."""
+    """A process as the law sees it."""
 
     def __init__(self, folder: str, now: float) -> None:
         context = multiprocessing.get_context("fork")
@@ -229,7 +229,7 @@ class Process:
         """What it said last that it would write."""
 
     def tell(self, what: str, *arguments: object, dies: str = "") -> tuple[Any, ...]:
-        """Its answer: `done`, `refused`, or `killed`."""
+        """Send a command, and return its answer: `done`, `refused` or `killed`."""
         self.writes = None
         self.pipe.send((what, dies, arguments))
         try:
@@ -241,7 +241,7 @@ class Process:
         return cast("tuple[Any, ...]", answer)
 
     def end(self) -> None:
-        """Kill -9, if it lives."""
+        """Kill the process with SIGKILL if it is alive."""
         self.process.kill()
         self.process.join()
         self.process.close()
@@ -252,7 +252,7 @@ class Process:
 
 
 def events(seq: int, phase: str, calls: tuple[str, ...], text: str, number: int) -> list[Event | None]:
-    """What a session that stands so takes; None is a handoff."""
+    """Return the events that a session in this state accepts; None is a handoff."""
     call = {"id": f"call{seq}", "type": "function", "function": {"name": "view", "arguments": '{"path": "a"}'}}
     prompt = Prompted(message={"role": "user", "content": f"Do {text}."})
     answer = Replied(messages=({"role": "assistant", "content": f"So {text}."},), input_tokens=number, output_tokens=1)
@@ -284,7 +284,7 @@ deaths = st.sampled_from(("",) * 10 + DEATHS)
 
 
 class JournalMachine(RuleBasedStateMachine):
-    """Two sessions, two processes, and a list of what was acknowledged."""
+    """Two sessions, two processes, and the records that were acknowledged."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -303,7 +303,7 @@ class JournalMachine(RuleBasedStateMachine):
 
     @rule(process=processes, session=sessions, which=st.integers(0, 30), text=texts, number=numbers, dies=deaths)
     def feed(self, process: int, session: str, which: int, text: str, number: int, dies: str) -> None:
-        """An agent is fed an event that its session takes, from whatever it read last."""
+        """An agent is fed an event that its session accepts, as of its last read."""
         if session not in self._process(process).stands:
             self.read(process, session)
         choices = events(*self._process(process).stands[session], text, number)
@@ -313,7 +313,7 @@ class JournalMachine(RuleBasedStateMachine):
 
     @rule(process=processes, session=sessions, model=st.sampled_from(("one", "two")), dies=deaths)
     def begin(self, process: int, session: str, model: str, dies: str) -> None:
-        """A session is begun, also where there is one of that name."""
+        """A session is begun, even if one of that name exists."""
         self._write(process, session, "begin", session, model, dies=dies)
 
     @rule(process=processes, session=sessions)
@@ -329,7 +329,7 @@ class JournalMachine(RuleBasedStateMachine):
 
     @rule(session=sessions, text=texts, late=processes)
     def two_at_once(self, session: str, text: str, late: int) -> None:
-        """Both read, one goes on; the other's word is refused, and taken once it has read again."""
+        """Both processes read and one writes; the other's write is refused, then accepted after it reads again."""
         for process in (0, 1):
             self.read(process, session)
         early = Noted(action="add", title="early"), Noted(action="drop", title=text)
@@ -342,14 +342,14 @@ class JournalMachine(RuleBasedStateMachine):
 
     @rule(which=st.sampled_from(((0,), (1,), (0, 1))))
     def crash(self, which: tuple[int, ...]) -> None:
-        """Kill -9; where both die, the next to open recovers the log."""
+        """Processes are killed; if both die, the next to open the store recovers the log."""
         for process in which:
             if process in self.running:
                 self.running.pop(process).end()
 
     @rule(process=processes)
     def close(self, process: int) -> None:
-        """One ends in good order."""
+        """One process closes properly."""
         if process in self.running:
             one = self.running.pop(process)
             assert one.tell("close") == ("done",)
@@ -357,7 +357,7 @@ class JournalMachine(RuleBasedStateMachine):
 
     @rule(process=processes, seconds=st.integers(-2 * YEAR, 2 * YEAR))
     def jump(self, process: int, seconds: int) -> None:
-        """The clock of one goes forth or back, by up to two years; whoever comes later has it so, too."""
+        """One process's clock jumps by up to two years either way; processes started later begin with that time."""
         self.now = NOON + seconds
         assert self._process(process).tell("jump", self.now) == ("done",)
 
@@ -365,12 +365,12 @@ class JournalMachine(RuleBasedStateMachine):
 
     @invariant()
     def the_journals_are_what_was_acknowledged(self) -> None:
-        """Read by either process; a session that has read all of its journal is the one that the journal gives."""
+        """Both processes agree; a session that has read its whole journal equals the replayed one."""
         for process in (0, 1):
             self._agrees(process)
 
     def teardown(self) -> None:
-        """All of it holds in good order, too, and for one who comes last."""
+        """All of it still holds after proper closes, and for a process that opens the store last."""
         try:
             for process in (0, 1):
                 self.close(process)
@@ -399,7 +399,7 @@ class JournalMachine(RuleBasedStateMachine):
         return answer[1:]
 
     def _write(self, process: int, session: str, what: str, *arguments: object, dies: str = "") -> str:
-        """One write, and whether it came out as the model says: a place that is taken by another record is a `Conflict`."""
+        """Write once and compare with the model: if another record has the place, it must be a `Conflict`."""
         one = self._process(process)
         known = 0 if what == "begin" else one.stands[session][0]
         answer = one.tell(what, *arguments, dies=dies)
@@ -423,7 +423,7 @@ class JournalMachine(RuleBasedStateMachine):
         return "done"
 
     def _died(self, session: str, known: int, one: Process, dies: str) -> None:
-        """What was committed is there though nobody heard of it; what was not, is not."""
+        """What was committed is there although it was not acknowledged; what was not committed is not."""
         there = self.journals.get(session, [])
         if dies not in COMMITTED or known < len(there):
             return
@@ -442,7 +442,7 @@ TestJournal.__doc__ = (
 
 @pytest.mark.parametrize("dies", DEATHS)
 def test_a_process_dies_where_it_is_told_to(dies: str) -> None:
-    """The law's own teeth: each point of death is reached, and only those behind the commit leave the record."""
+    """Control: every point of death is reached, and only those after the commit leave the record."""
     machine = JournalMachine()
     try:
         machine.first("a")
@@ -456,7 +456,7 @@ def test_a_process_dies_where_it_is_told_to(dies: str) -> None:
 
 
 def test_a_record_that_nobody_acknowledged_is_noticed() -> None:
-    """The model can differ: it has one record more or less than the store."""
+    """Control: a model with one record more or less than the store fails."""
     machine = JournalMachine()
     try:
         machine.first("a")

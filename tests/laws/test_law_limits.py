@@ -34,7 +34,7 @@ any_limits = st.one_of(
 def test_pressure_never_falls_as_tokens_or_turns_grow(
     limits: Limits, tokens: int, more_tokens: int, turns: int, more_turns: int
 ) -> None:
-    """For any rungs in any order."""
+    """Pressure is monotonic for any rungs in any order."""
     assert limits.pressure(tokens + more_tokens, turns + more_turns) >= limits.pressure(tokens, turns)
 
 
@@ -70,14 +70,14 @@ def test_a_pressure_holds_from_where_it_is_said_to(limits: Limits, pressure: Pre
 @pytest.mark.proves("LAW-Limits")
 @given(any_limits)
 def test_limits_survive_the_journal(limits: Limits) -> None:
-    """As JSON and back they are equal."""
+    """Limits survive a round trip through JSON."""
     assert limits_of(json.loads(json.dumps(limits.to_dict()))) == limits
 
 
 @pytest.mark.proves("LAW-Limits")
 @given(st.dictionaries(st.sampled_from([*Limits.__slots__, "other"]), json_values, max_size=4))
 def test_any_table_gives_limits_or_an_error_of_the_caller(values: dict[str, object]) -> None:
-    """Whatever a file holds, nothing else is raised, and what is taken can be asked."""
+    """Any table raises nothing but `CallerError`, and accepted limits can be queried."""
     try:
         made = limits_of(values)
     except CallerError:

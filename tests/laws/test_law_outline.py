@@ -1,4 +1,4 @@
-"""The laws of outlines: any bytes, any language, any chunking."""
+"""The laws of outlines, for any bytes, any language and any chunking."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ sources = st.one_of(
 
 
 def assert_lawful(source: bytes, found: Outline) -> None:
-    """1 <= start <= end <= total; in line order; every child within its parent, siblings apart."""
+    """Check 1 <= start <= end <= total, line order, and that every child is within its parent."""
     assert found.total_lines == source.count(b"\n") + (source[-1:] not in {b"", b"\n"})
     around: list[tuple[int, int]] = []
     for before, symbol in zip((None, *found.symbols), found.symbols, strict=False):
@@ -148,7 +148,7 @@ def assert_lawful(source: bytes, found: Outline) -> None:
 def test_any_bytes_have_an_outline_that_nests_and_does_not_depend_on_chunks(
     source: bytes, language: str, cuts: list[int]
 ) -> None:
-    """Whatever the bytes and wherever they are cut, the scanner gives the same lawful outline."""
+    """Wherever any bytes are split, the scanner gives the same lawful outline."""
     whole = outline(source, language, exact=False)
     assert_lawful(source, whole)
     edges = [0, *sorted(min(cut, len(source)) for cut in cuts), len(source)]
@@ -161,7 +161,7 @@ def test_any_bytes_have_an_outline_that_nests_and_does_not_depend_on_chunks(
 @settings(max_examples=25)
 @given(sources, st.sampled_from(sorted(GRAMMARS)))
 def test_exact_outlines_keep_the_same_laws(source: bytes, language: str) -> None:
-    """What tree-sitter makes of broken sources is lawful and the same each time."""
+    """Tree-sitter's outline of a broken source is lawful and the same each time."""
     found = outline(source, language)
     assert_lawful(source, found)
     assert outline(source, language) == found
@@ -175,7 +175,7 @@ def test_exact_outlines_keep_the_same_laws(source: bytes, language: str) -> None
     st.lists(st.integers(1, 400_000), min_size=1, max_size=4),
 )
 def test_chunks_do_not_matter_across_blocks(language: str, words: list[str], sizes: list[int]) -> None:
-    """The same holds for sources of several blocks, with lines longer than a block."""
+    """Chunking also does not matter for sources of several blocks, with lines longer than a block."""
     source = ("\n".join(words) * 2_000).encode()[:600_000] + b"x" * 300_000 + b"\n" + "\n".join(words).encode()
     whole = outline(source, language, exact=False)
     assert_lawful(source, whole)

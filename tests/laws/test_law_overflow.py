@@ -88,7 +88,7 @@ VALUES = st.recursive(
 
 
 def sane(found: Overflow) -> None:
-    """What holds of every overflow, whatever it was read from."""
+    """Check what holds for every overflow, whatever it was read from."""
     assert found.kind in {"context_input", "context_total"}
     assert found.bound in {"exact", "approx", "lower_bound"}
     assert found.unit in {"tokens", "chars"}
@@ -108,7 +108,7 @@ def sane(found: Overflow) -> None:
 @example(error="\\", status=400)
 @example(error={"error": {"message": "\\u0000\\"}}, status=None)
 def test_any_value_is_answered(error: Any, status: int | None) -> None:
-    """No exception, a kind with a cure, an overflow that is sane or none."""
+    """Any value gives a kind with a recovery, an overflow that is sane or None, and no exception."""
     found = diagnose(error, status)
     assert found.kind in kinds.RECOVERIES
     assert (found.overflow is not None) == found.kind.startswith("context_")
@@ -119,7 +119,7 @@ def test_any_value_is_answered(error: Any, status: int | None) -> None:
 @pytest.mark.proves("LAW-Overflow")
 @given(words=st.lists(WORDS, max_size=40), status=st.sampled_from([None, 400, 429, 500]))
 def test_every_number_that_is_given_was_written(words: list[str], status: int | None) -> None:
-    """Limit, output and total stand in the text; nothing is made up but the excess, a difference, and the sum of parts."""
+    """Limit, output and total occur in the text; only the excess, a difference and sums are computed."""
     text = " ".join(words)
     found = parse(text, status)
     if found is None:
@@ -152,7 +152,7 @@ def test_no_form_of_a_refusal_is_missed_or_misread(seed: int) -> None:
     data=st.data(),
 )
 def test_no_wrapping_makes_an_overflow_of_a_lookalike(other: Any, data: st.DataObject) -> None:
-    """The kind stays what it is, in JSON, in exceptions, in streams, with words after it."""
+    """The kind is the same in JSON, in exceptions, in streams, and with words after it."""
     wrapping = data.draw(st.sampled_from(sorted(WRAPPINGS)))
     words = other.text + data.draw(st.sampled_from(AFTER)) if other.text else other.text
     found = diagnose(WRAPPINGS[wrapping](words, Random(0)), other.status)
@@ -164,7 +164,7 @@ def test_no_wrapping_makes_an_overflow_of_a_lookalike(other: Any, data: st.DataO
 @pytest.mark.proves("LAW-Overflow")
 @given(sample=st.sampled_from([s for s in OVERFLOWS if isinstance(s.text, str)]), data=st.data())
 def test_a_text_cut_anywhere_gives_no_wrong_number(sample: Any, data: st.DataObject) -> None:
-    """A body that was truncated in the middle: the numbers that are left are whole or absent."""
+    """In a truncated body the remaining numbers are whole or absent."""
     cut = data.draw(st.integers(0, len(sample.text)))
     found = parse(sample.text[:cut], sample.status)
     written = {value for value in sample.numbers.values() if isinstance(value, int)}
@@ -178,7 +178,7 @@ def test_a_text_cut_anywhere_gives_no_wrong_number(sample: Any, data: st.DataObj
 @pytest.mark.proves("LAW-Overflow")
 @given(st.text(max_size=300))
 def test_binding_never_raises(text: str) -> None:
-    """Any text has numbers or has none."""
+    """Any text gives numbers or none."""
     bound = numbers.bind(text.lower())
     assert all(value is None or value >= 0 for value in bound[:5])
 
@@ -192,7 +192,7 @@ def test_binding_never_raises(text: str) -> None:
     st.integers(1, 10**7),
 )
 def test_learned_limits_never_raise_the_window(reports: list[tuple[str, str, int, float]], configured: int) -> None:
-    """Whatever was reported in whatever order, the plan is never above what was configured, and survives a round trip."""
+    """Whatever was reported in any order, the window never exceeds the configured one and survives a round trip."""
     limits = LearnedLimits()
     for provider, model, limit, at_seconds in reports:
         limits = limits.observe(provider, model, "x", limit, at_seconds)

@@ -36,7 +36,7 @@ def test_joined_pages_equal_the_list(items: list[int], limit: int) -> None:
 @pytest.mark.proves("L-3")
 @given(items=st.lists(st.integers(), max_size=5), offset=st.integers(0, 2**63 - 1), limit=st.integers(1, 2**63 - 1))
 def test_a_page_anywhere_is_a_slice(items: list[int], offset: int, limit: int) -> None:
-    """Past the end there is nothing, and no way on that would stand still."""
+    """Past the end a page is empty, and no next offset repeats the same page."""
     cut = page.cut(items, offset, limit)
     assert list(cut.items) == items[offset : offset + limit]
     assert (cut.next_offset is not None) == (bool(cut.items) and offset + limit < len(items))
@@ -45,7 +45,7 @@ def test_a_page_anywhere_is_a_slice(items: list[int], offset: int, limit: int) -
 @pytest.mark.proves("L-3", "L-1")
 @pytest.mark.parametrize("limit", [1, 7, 100, 1000])
 def test_joined_pages_of_a_folder_equal_its_list(tmp_path: Path, limit: int) -> None:
-    """The same for real files, where a page never holds more than 100."""
+    """Joined pages equal the list for real files, where a page has at most 100."""
     written = [f"{number % 7}/{number % 3}/{number}" for number in range(230)] + [
         f"{number}" for number in range(7, 20)
     ]

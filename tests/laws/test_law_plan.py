@@ -26,7 +26,7 @@ families = st.sampled_from(["gpt-5", "claude-opus-4-8", "unknown-model"])
 
 @st.composite
 def transcripts(draw: st.DrawFn) -> Transcript:
-    """Any valid transcript on any wire, perhaps with a pin, a system prompt and tools."""
+    """Draw a valid transcript on any wire, perhaps with a pin, a system prompt and tools."""
     wire = draw(st.sampled_from(WIRES))
     made = load(
         TELLERS[wire](draw(stories(max_rounds=12))),
@@ -40,7 +40,7 @@ def transcripts(draw: st.DrawFn) -> Transcript:
 
 
 class Shelf:
-    """Keeps what plans take from view, under handles as long as the store's."""
+    """Keeps what plans remove, under handles as long as the store's."""
 
     def __init__(self) -> None:
         self.kept: dict[str, str] = {}
@@ -56,7 +56,7 @@ class Shelf:
 def test_an_applied_plan_meets_its_limit_or_said_that_it_cannot(
     data: st.DataObject, limit: int, ladder: tuple[Strategy, ...], model: str, low_water: float
 ) -> None:
-    """With and without handles the size is within the limit exactly where the plan says so, and never above what it was."""
+    """With and without handles, the size meets the limit unless the plan says it cannot, and never grows."""
     transcript = data.draw(transcripts())
     counter = Tokens(model=model)
     made = plan(transcript, Budget(limit, counter=counter), ladder, low_water=low_water)
@@ -74,7 +74,7 @@ def test_an_applied_plan_meets_its_limit_or_said_that_it_cannot(
 def test_a_plan_is_deterministic_and_leaves_nothing_to_plan(
     data: st.DataObject, limit: int, ladder: tuple[Strategy, ...]
 ) -> None:
-    """The same input gives the same plan, and the planned transcript, planned again, no step."""
+    """The same input gives the same plan, and replanning its result gives no step."""
     transcript = data.draw(transcripts())
     made = plan(transcript, limit, ladder)
     again = Transcript.from_dict(json.loads(json.dumps(transcript.to_dict())))
@@ -108,7 +108,7 @@ def test_a_planned_request_is_valid_and_keeps_what_has_to_stay(
 @pytest.mark.proves("LAW-Plan")
 @given(st.data(), limits, st.sampled_from(LADDERS))
 def test_nothing_that_is_taken_from_view_is_lost(data: st.DataObject, limit: int, ladder: tuple[Strategy, ...]) -> None:
-    """Every original text is still shown, or lies under a handle that the transcript names."""
+    """Every original text is still shown, or kept under a handle that the transcript names."""
     transcript = data.draw(transcripts())
     shelf = Shelf()
     made = apply(transcript, plan(transcript, limit, ladder), shelf)
@@ -127,7 +127,7 @@ def test_nothing_that_is_taken_from_view_is_lost(data: st.DataObject, limit: int
 
 
 def _said(entry: Entry) -> Any:
-    """The message byte for byte; without the results that a user's words may stand beside on Anthropic's wire."""
+    """Return the message's raw form, without the results that a user's words may accompany on Anthropic's wire."""
     if entry.pinned or not entry.results:
         return entry.raw
     return [part for part in entry.parts if not isinstance(part, ToolResult)]
@@ -143,7 +143,7 @@ def _signed(parts: tuple[Any, ...]) -> list[Any]:
 def test_no_plan_says_that_it_cannot_where_a_floor_would_fit(
     data: st.DataObject, ladder: tuple[Strategy, ...], is_grown: bool
 ) -> None:
-    """The least that recovery sends is within the reach of every plan, but for what a plan leaves for handles."""
+    """Every plan can reach the least that recovery sends, plus what it needs for handles."""
     transcript = data.draw(transcripts())
     if is_grown:
         transcript = apply(transcript, plan(transcript, data.draw(limits), ladder), Shelf())
@@ -155,7 +155,7 @@ def test_no_plan_says_that_it_cannot_where_a_floor_would_fit(
 
 @pytest.mark.parametrize("ladder", [DEFAULT, RECOVERY])
 def test_notes_that_repeat_much_go_before_a_plan_says_that_it_cannot(ladder: tuple[Strategy, ...]) -> None:
-    """What earlier plans quoted of each step is worth less than a request that fits."""
+    """What earlier plans quoted of each step is dropped if the request then fits."""
     said: list[Any] = [{"role": "user", "content": "Go."}]
     for number in range(40):
         call = {

@@ -1,4 +1,4 @@
-"""The values that reach a statement, against an interpreter that takes every way through small programs."""
+"""The values that reach a statement, compared with an interpreter that takes every path through small programs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _statements(paragraphs: int, depth: int) -> st.SearchStrategy[list[Statement
 
 @st.composite
 def programs(draw: st.DrawFn) -> tuple[list[list[Statement]], dict[str, str]]:
-    """Return the paragraphs of a program, and what its items begin with."""
+    """Return the paragraphs of a program, and the initial values of its items."""
     count = draw(st.integers(1, 4))
     body = [draw(_statements(count, 2)) for _ in range(count)]
     return body, draw(st.dictionaries(st.sampled_from(ITEMS), st.sampled_from(["A1", "D4"])))
@@ -171,7 +171,7 @@ def _all_ways(written: _Written, begins: dict[str, str]) -> dict[int, set[str | 
 
 
 def _effect(verb: str, rest: list[Any], values: dict[str, Any]) -> tuple[Any, ...]:
-    """Return the values behind an instruction."""
+    """Return the values after an instruction."""
     if verb == "set":
         values[rest[0]] = rest[1]
     elif verb == "copy":
@@ -184,7 +184,7 @@ def _effect(verb: str, rest: list[Any], values: dict[str, Any]) -> tuple[Any, ..
 
 
 def _follow(verb: str, rest: list[Any], here: tuple[int, int], stack: Any, size: int) -> Iterator[tuple[Any, Any]]:
-    """Yield the places that may follow an instruction, each with the ranges that are then being performed."""
+    """Yield the places that may follow an instruction, each with the ranges then being performed."""
     paragraph, at = here
     if verb in {"to", "either"}:
         yield (paragraph, rest[0]), stack
@@ -204,7 +204,7 @@ def _follow(verb: str, rest: list[Any], here: tuple[int, int], stack: Any, size:
 def test_what_a_way_brings_is_there_and_what_is_sure_is_alone(
     program: tuple[list[list[Statement]], dict[str, str]],
 ) -> None:
-    """The value of the true way is never absent, and `is_sure` never stands where another value reaches."""
+    """A value that a real path brings is never missing, and `is_sure` never holds if another value reaches."""
     body, begins = program
     written = _Written(body, begins)
     source = scan("\n".join(written.lines) + "\n", source_format="free")

@@ -36,11 +36,11 @@ FORMS = (
 
 
 class Refused(Exception):
-    """What an SDK raises."""
+    """The error that an SDK raises."""
 
 
 class Provider:
-    """A window that it enforces by its own count: ours times `factor`, and a price an image. Remembers what it was sent."""
+    """A provider that enforces its window by its own count, ours times `factor` plus a price per image, and records requests."""
 
     def __init__(self, wire: str, window: int, factor: float, image_tokens: int, form: str, stubborn: bool) -> None:
         self.wire, self.window, self.factor, self.form, self.stubborn = wire, window, factor, form, stubborn
@@ -71,7 +71,7 @@ class Provider:
 
 @st.composite
 def cases(draw: st.DrawFn) -> tuple[Any, Provider, int]:
-    """A valid request, a provider, and the window that the caller believes in."""
+    """Draw a valid request, a provider, and the window that the caller believes in."""
     wire = draw(st.sampled_from(WIRES))
     request: dict[str, Any] = {
         "model": draw(st.sampled_from(["gpt-4o", "claude-opus-4-8", "llama-4"])),
@@ -91,7 +91,7 @@ def cases(draw: st.DrawFn) -> tuple[Any, Provider, int]:
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Where what is taken from view goes."""
+    """The store that receives what is removed."""
     with_store = open_store(f"sqlite:///{tmp_path_factory.mktemp('store')}/store.db")
     yield with_store
     with_store.close()
@@ -102,7 +102,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def test_any_refusal_ends_in_an_answer_a_handoff_or_what_cannot_shrink(
     store: Any, data: st.DataObject, asks: bool, awaits: bool
 ) -> None:
-    """At most four calls in all, each smaller and valid; then an answer, or a request that the next prompt works in."""
+    """At most four calls, each smaller and valid, end in an answer or a request that takes the next prompt."""
     request, provider, believed = data.draw(cases())
     before = json.dumps(request)
     result = _run(provider, request, believed, store, asks, awaits)
@@ -144,7 +144,7 @@ def _run(provider: Provider, request: Any, window: int, store: Any, asks: bool, 
 
 
 def _same_but_for_history(request: Any, sent: Any, wire: str) -> None:
-    """System, tools and every setting as they were, but for a lower reserve; the newest words of the user verbatim."""
+    """Check that system, tools and settings are unchanged except for a lower reserve, and the user's newest words verbatim."""
     caps = {*MESSAGES.values(), *(path[0] for path in REPLY.values()), "max_completion_tokens"}
     assert {k: v for k, v in sent.items() if k not in caps} == {k: v for k, v in request.items() if k not in caps}
     assert (reply_tokens(sent) or 0) <= (reply_tokens(request) or 10**9)
@@ -156,7 +156,7 @@ def _same_but_for_history(request: Any, sent: Any, wire: str) -> None:
 
 
 def _next_prompt_works(provider: Provider, result: RecoveryResult) -> None:
-    """What is left takes another prompt without a violation: it fits, or is the instructions and a short handoff."""
+    """Check that the rest takes another prompt: it is valid and fits, or is the instructions and a short handoff."""
     messages = [*messages_of(result.fresh, provider.wire), *asking(provider.wire, "Go on.")]
     assert violations(messages, provider.wire) == []
     instructions = [message for message in messages if message.get("role") in {"system", "developer"}]

@@ -1,4 +1,4 @@
-"""The laws of a session: whatever happens, what it shows is valid, it goes on, and its journal is the session."""
+"""The laws of a session: whatever happens, what it shows is valid, it can continue, and its journal is the session."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ ANY: tuple[Event, ...] = (
 
 
 class SessionMachine(RuleBasedStateMachine):
-    """A driver that does what the session asks for, a model and a provider that do anything, a person who speaks and stops it."""
+    """A driver that obeys the session, a model and a provider that do anything, and a person who speaks and interrupts."""
 
     stage: Stage
 
@@ -107,7 +107,7 @@ class SessionMachine(RuleBasedStateMachine):
         system=st.sampled_from([None, "Be brief.", "Rules. " * 600]),
     )
     def begin(self, wire: str, window: int, profile: Limits, can_summarise: bool, system: str | None) -> None:
-        """Any wire, a small window, any profile, instructions that may be larger than it."""
+        """Begin with any wire, a small window, any profile, and instructions that may be larger than the window."""
         self.stage = Stage(
             limits=profile, window=window, reserve=window // 8, wire=wire, can_summarise=can_summarise, system=system
         )
@@ -119,18 +119,18 @@ class SessionMachine(RuleBasedStateMachine):
     @precondition(lambda self: "Prompted" in TRANSITIONS[self.phase])
     @rule(text=prompts)
     def prompt(self, text: str) -> None:
-        """Says something, short or far too long."""
+        """The person says something, short or far too long."""
         self._prompt(text)
 
     @precondition(lambda self: "Interrupted" in TRANSITIONS[self.phase])
     @rule()
     def interrupt(self) -> None:
-        """Stops the work."""
+        """The person stops the work."""
         self.stage.interrupt()
 
     @rule(reason=st.sampled_from(["the user left", "budget"]), really=st.integers(0, 9))
     def close(self, reason: str, really: int) -> None:
-        """Ends it, now and then."""
+        """The session is closed, now and then."""
         if not really:
             self.stage.feed(Closed(reason=reason))
 
@@ -138,7 +138,7 @@ class SessionMachine(RuleBasedStateMachine):
 
     @rule(action=st.sampled_from(["add", "done", "drop"]), title=st.sampled_from("abc"), later=st.floats(-100, 1_000))
     def note(self, action: str, title: str, later: float) -> None:
-        """The todo list changes, time goes on or back, something takes effect."""
+        """The todo list changes, the clock moves either way, an effect happens."""
         self.stage.feed(Noted(action=action, title=title))
         self.stage.tick(self.stage.session.state.now_seconds + later)
         self.stage.feed(Intended(effect_id=title, kind="edit", what="a.py"))
@@ -147,7 +147,7 @@ class SessionMachine(RuleBasedStateMachine):
 
     @rule(event=st.sampled_from(ANY))
     def what_the_phase_does_not_take_changes_nothing(self, event: Event) -> None:
-        """It is an error of the caller."""
+        """An event that the phase does not accept is the caller's error."""
         if name_of(event) in TRANSITIONS[self.phase]:
             return
         before = self.stage.session.state
@@ -159,7 +159,7 @@ class SessionMachine(RuleBasedStateMachine):
 
     @rule(turn=rounds)
     def go_on(self, turn: Round) -> None:
-        """What the session asks for is done, up to and with the model's answer and its calls."""
+        """The driver does what the session asks for, up to and including the model's answer and its calls."""
         for _ in range(MAX_STEPS):
             step = self.stage.step()
             if isinstance(step, Ask):
@@ -172,7 +172,7 @@ class SessionMachine(RuleBasedStateMachine):
 
     @rule(form=st.sampled_from(FORMS), share=st.floats(0.1, 1.2))
     def refuse(self, form: str, share: float) -> None:
-        """The provider refuses the next request as too large, with numbers that may be anything, or none."""
+        """The provider refuses the next request as too large, with any numbers or none."""
         if not self._until_asked():
             return
         size, output = self.stage.size, self.stage.session.state.limits.reserve_tokens
@@ -197,7 +197,7 @@ class SessionMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.phase == "refused")
     @rule(text=st.sampled_from([None, "", "It was done.", "Error: overloaded", "word " * 3_000]), fails=st.booleans())
     def summarise(self, text: str | None, fails: bool) -> None:
-        """A summary is given: a good one, a bad one, none; or the provider fails instead."""
+        """The model gives a good, bad or empty summary, or the provider fails instead."""
         step = self.stage.step()
         if not isinstance(step, Summarise):
             return
@@ -215,7 +215,7 @@ class SessionMachine(RuleBasedStateMachine):
 
     @invariant()
     def what_is_shown_is_valid(self) -> None:
-        """No provider of the wire would refuse it for its form; open calls are the only thing that it may wait for."""
+        """No provider of the wire would reject the form; only open calls may still lack results."""
         transcript = self.stage.session.state.transcript
         if transcript.entries:
             found = {violation.code for violation in violations(dump(transcript, self.stage.wire), self.stage.wire)}
@@ -223,7 +223,7 @@ class SessionMachine(RuleBasedStateMachine):
 
     @invariant()
     def the_same_state_gives_the_same_step(self) -> None:
-        """And one that belongs to its phase."""
+        """The next step belongs to the phase."""
         step = self.stage.step()
         kinds = {"idle": Await, "ended": Stop, "calling": RunCalls}
         assert isinstance(step, kinds.get(self.phase, (Ask, Compact, HandOff, Wait, Summarise, Stop)))
@@ -232,7 +232,7 @@ class SessionMachine(RuleBasedStateMachine):
             self._request_is_within_the_window_or_cannot_shrink(step)
 
     def _request_is_within_the_window_or_cannot_shrink(self, step: Ask) -> None:
-        """Each request leaves room for its reply; after a refusal it is smaller than what was refused."""
+        """Each request leaves room for its reply; after a refusal it is smaller than the refused one."""
         state = self.stage.session.state
         window = state.limits.window_tokens
         asked = self.stage.size + step.reserve_tokens
@@ -244,7 +244,7 @@ class SessionMachine(RuleBasedStateMachine):
             assert asked < self.refused_tokens
 
     def teardown(self) -> None:
-        """The journal gives the same session; and the user is heard, whatever happened."""
+        """The journal gives the same session, and the user is heard, whatever happened."""
         if not hasattr(self, "stage"):
             return
         again = self.stage.replayed()
@@ -264,7 +264,7 @@ class SessionMachine(RuleBasedStateMachine):
         self.refused_tokens, self.since_asked = None, 0
 
     def _until_asked(self) -> bool:
-        """Whether the session comes to a request."""
+        """Continue until the session makes a request, and return whether it does."""
         for _ in range(MAX_STEPS):
             step = self.stage.step()
             if isinstance(step, Ask | Await | Stop):
@@ -273,7 +273,7 @@ class SessionMachine(RuleBasedStateMachine):
         raise AssertionError(f"{MAX_STEPS} steps without a request")
 
     def _do(self, step: object) -> None:
-        """What needs no model, calls that are open, and a summary that fails."""
+        """Do a step that needs no model; open calls are interrupted, and a summary fails."""
         if isinstance(step, Summarise):
             self.stage.feed(Summarised(text=None))
         elif isinstance(step, RunCalls):

@@ -1,4 +1,4 @@
-"""Merging is a fold: associative, with an identity, blind to duplicates, and nothing that went in is missing.
+"""Merging is a fold: associative, with an identity, idempotent, and nothing that went in is missing.
 
 Most of the time of these laws is drawing templates, so that those of a few templates share them, and those of a list.
 """
@@ -36,7 +36,7 @@ TEMPLATES = st.dictionaries(st.sampled_from(sorted(KEYS)), st.lists(RECORDS, max
 
 @given(TEMPLATES, TEMPLATES, TEMPLATES)
 def test_the_order_of_merging_does_not_matter(one: Template, two: Template, three: Template) -> None:
-    """Whichever two come first, and all at once: the same template; nothing and what was there already change nothing."""
+    """Any grouping and merging all at once give the same template; empty and repeated templates change nothing."""
     at_once = merge([one, two, three])
     assert merge([merge([one, two]), three]) == at_once
     assert merge([one, merge([two, three])]) == at_once
@@ -47,14 +47,14 @@ def test_the_order_of_merging_does_not_matter(one: Template, two: Template, thre
 
 
 def _the_empty_template_changes_nothing(template: Template) -> None:
-    """An identity on both sides, and merging what is merged is nothing new."""
+    """Check that the empty template is an identity on both sides, and that merging a merged template changes nothing."""
     merged = merge([template])
     assert merge([Template(), template]) == merge([template, Template()]) == merge([merged]) == merged
     assert merge([]) == Template()
 
 
 def _a_duplicate_adds_nothing(one: Template, two: Template) -> None:
-    """The same chunk twice, wherever it stands, is the same document."""
+    """Check that a repeated chunk, wherever it occurs, gives the same document."""
     assert merge([one, two, one, two, two]) == merge([one, two])
 
 
@@ -67,7 +67,7 @@ def test_facts_in_are_facts_out(templates: list[Template]) -> None:
 
 
 def _no_key_stands_twice(templates: list[Template]) -> None:
-    """Names that differ in case alone are one name; no field says one thing twice."""
+    """Check that names differing only in case are one name, and that no field states a value twice."""
     for section in merge(templates).sections.values():
         keys = [key_of(record, section.key) for record in section.records]
         assert len(keys) == len(set(keys))
@@ -77,7 +77,7 @@ def _no_key_stands_twice(templates: list[Template]) -> None:
 
 
 def _what_one_template_says_of_the_code_stays_of_the_code(templates: list[Template]) -> None:
-    """A value that the code says is never handed on as a model's words."""
+    """Check that a value from the code is never passed on as a model's words."""
     said = {
         (name, key_of(record, section.key), field, folded(value.said))
         for template in templates

@@ -40,7 +40,7 @@ def learnt(observed: list[tuple[Count, int]]) -> Calibration:
 @pytest.mark.proves("LAW-Count")
 @given(TEXTS | st.binary(max_size=200), MODELS)
 def test_bounds_hold_the_number(text: str | bytes, model: str) -> None:
-    """Every estimate lies between its bounds, and only an empty text has none."""
+    """Every estimate is within its bounds, and only an empty text has an upper bound of zero."""
     counted = count(text, model=model)
     assert 0 <= counted.low <= counted.tokens <= counted.high
     assert (counted.high == 0) == (len(text) == 0)
@@ -52,7 +52,7 @@ def test_bounds_hold_the_number(text: str | bytes, model: str) -> None:
 def test_texts_counted_together_are_counted_one_by_one(
     texts: list[str], mode: tokens.Mode, observed: list[tuple[Count, int]]
 ) -> None:
-    """What is counted at once, which is quicker, has the counts that each text has alone, whatever it holds."""
+    """Texts counted together, which is quicker, have the same counts as each alone."""
     counter = tokens.Tokens(mode=mode, calibration=learnt(observed))
     assert tokens.count_texts(counter, texts) == [counter.count(text) for text in texts]
 
@@ -60,7 +60,7 @@ def test_texts_counted_together_are_counted_one_by_one(
 @pytest.mark.proves("LAW-Count")
 @given(TEXTS, TEXTS, MODELS)
 def test_the_upper_bound_never_falls_as_text_grows(text: str, more: str, model: str) -> None:
-    """Appending text lowers neither bound that a limit is decided by."""
+    """Appending text never lowers the upper bound."""
     before, after = count(text, model=model), count(text + more, model=model)
     assert before.high <= after.high
 
@@ -68,7 +68,7 @@ def test_the_upper_bound_never_falls_as_text_grows(text: str, more: str, model: 
 @pytest.mark.proves("LAW-Count")
 @given(st.binary(max_size=300), st.binary(max_size=100), MODELS)
 def test_the_upper_bound_never_falls_as_bytes_grow(data: bytes, more: bytes, model: str) -> None:
-    """The same for bytes, cut anywhere, within a character too."""
+    """Appending bytes never lowers the upper bound, even if the cut is within a character."""
     assert count(data, model=model).high <= count(data + more, model=model).high
 
 
@@ -76,7 +76,7 @@ def test_the_upper_bound_never_falls_as_bytes_grow(data: bytes, more: bytes, mod
 @pytest.mark.parametrize("family", sorted(token_estimate.FAMILIES))
 @pytest.mark.parametrize("bound", ["most", "least"])
 def test_no_byte_weighs_less_than_nothing(family: str, bound: str) -> None:
-    """The proof for texts of every length: whatever byte is appended, what it adds to a bound is at least zero.
+    """The proof for texts of every length: whatever byte is appended adds at least zero to a bound.
 
     It adds one to the bytes, one to each single class it is in, and at most one to each pattern that ends in its class;
     so the worst that it can add is the weights of the former and the negative ones of the latter.
@@ -97,7 +97,7 @@ def test_no_byte_weighs_less_than_nothing(family: str, bound: str) -> None:
 @pytest.mark.proves("LAW-Count")
 @given(TEXTS | st.text(alphabet="abcz AB0.\n_=é漢", max_size=300))
 def test_patterns_are_counted_as_each_alone_would_be(text: str) -> None:
-    """Most are counted in an image with shorter runs of letters, which has as many of each."""
+    """Most patterns are counted in an image with shorter runs of letters, which has as many of each."""
     data = text.encode("utf-8", "surrogatepass")
     groups = token_estimate.ASCII if data.isascii() else token_estimate.ASCII + token_estimate.BEYOND
     alone = [data.translate(table, out).count(pattern) for table, out, group in groups for pattern in group]
@@ -109,7 +109,7 @@ def test_patterns_are_counted_as_each_alone_would_be(text: str) -> None:
 @pytest.mark.proves("LAW-Count")
 @given(st.integers(65_530, 65_542), st.sampled_from(["é", "x ", "=", "9", "漢한", "  A"]), st.integers(1, 9))
 def test_a_block_boundary_lowers_nothing(size_bytes: int, piece: str, times: int) -> None:
-    """The upper bound does not fall where the text grows past a block."""
+    """The upper bound does not fall when the text grows past a block."""
     text = (piece * size_bytes)[:size_bytes]
     assert count(text).high <= count(text + piece * times).high
 
@@ -129,7 +129,7 @@ def test_calibration_never_makes_a_limit_unsafe(observed: list[tuple[Count, int]
 def test_what_was_observed_once_is_within_bounds(
     before: list[tuple[Count, int]], counted: Count, reported: int, after: list[tuple[Count, int]]
 ) -> None:
-    """A provider's number lies within the calibrated bounds of the estimate that it was reported for, now and later."""
+    """A provider's number is within the calibrated bounds of its estimate, now and later."""
     applied = learnt([*before, (counted, reported), *after]).apply(counted)
     assert not counted.low or applied.low <= reported
     assert not counted.tokens or reported <= applied.high
@@ -138,7 +138,7 @@ def test_what_was_observed_once_is_within_bounds(
 @pytest.mark.proves("LAW-Count")
 @given(OBSERVED, counts(), counts())
 def test_calibration_keeps_the_order_of_bounds(observed: list[tuple[Count, int]], one: Count, other: Count) -> None:
-    """A larger upper bound stays the larger one, so a calibrated bound does not fall as text grows either."""
+    """Calibration is monotonic, so a calibrated bound does not fall as text grows either."""
     calibration = learnt(observed)
     small, large = sorted((one, other), key=lambda value: value.high)
     assert calibration.apply(small).high <= calibration.apply(large).high
@@ -147,6 +147,6 @@ def test_calibration_keeps_the_order_of_bounds(observed: list[tuple[Count, int]]
 @pytest.mark.proves("LAW-Count")
 @given(TEXTS, st.integers(0, 200), MODELS)
 def test_a_text_that_fits_stays_within_its_limit_when_cut(text: str, limit: int, model: str) -> None:
-    """Where the estimate alone says that a text fits, every beginning of it fits."""
+    """If the estimate alone says that a text fits, every prefix of it fits."""
     if count(text, model=model).high <= limit:
         assert all(tokens.fits(text[:end], limit, model=model) for end in range(0, len(text), 7))

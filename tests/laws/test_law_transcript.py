@@ -23,21 +23,21 @@ every_wire = pytest.mark.parametrize("wire", WIRES)
 
 
 def exact(value: Any) -> str:
-    """The bytes that would travel: keys in their order."""
+    """Return the JSON that would be sent, with keys in order."""
     return json.dumps(value)
 
 
 @every_wire
 @given(data=st.data())
 def test_a_story_is_valid_on_every_wire(wire: str, data: st.DataObject) -> None:
-    """The tellers of the tests and the invariants of the product agree on what is valid."""
+    """The tests' story tellers and the product's invariants agree on what is valid."""
     assert violations(data.draw(strategies.requests(wire)), wire) == []
 
 
 @every_wire
 @given(data=st.data())
 def test_load_and_dump_on_one_wire_are_the_identity(wire: str, data: st.DataObject) -> None:
-    """Byte for byte, for valid lists, for broken ones and for lists of any JSON."""
+    """The round trip is byte for byte, for valid and broken lists and lists of any JSON."""
     source = st.one_of(
         strategies.requests(wire),
         strategies.broken(wire),
@@ -53,7 +53,7 @@ def test_load_and_dump_on_one_wire_are_the_identity(wire: str, data: st.DataObje
 @every_wire
 @given(data=st.data())
 def test_nothing_makes_violations_raise(wire: str, data: st.DataObject) -> None:
-    """Any JSON is answered: by a list of violations, the same one each time."""
+    """Any JSON gives a list of violations, the same each time."""
     value = data.draw(
         st.one_of(
             strategies.json_values,
@@ -66,7 +66,7 @@ def test_nothing_makes_violations_raise(wire: str, data: st.DataObject) -> None:
 
 
 def cleared(data: st.DataObject, transcript: Transcript) -> Transcript:
-    """The transcript with any subset of its results replaced."""
+    """Return the transcript with any subset of its results replaced."""
     found = [
         (entry.index, result.call_id)
         for entry in transcript.visible()
@@ -81,7 +81,7 @@ def cleared(data: st.DataObject, transcript: Transcript) -> Transcript:
 
 
 def dropped(data: st.DataObject, transcript: Transcript) -> Transcript:
-    """The transcript with any run of droppable turns left out."""
+    """Return the transcript without a run of droppable turns."""
     kept = transcript.protected()
     turns = [turn for turn in transcript.turns() if not any(turn.first <= index <= turn.last for index in kept)]
     if not turns:
@@ -96,7 +96,7 @@ def dropped(data: st.DataObject, transcript: Transcript) -> Transcript:
 @every_wire
 @given(data=st.data())
 def test_clearing_any_results_keeps_a_request_valid(wire: str, data: st.DataObject) -> None:
-    """Whatever subset of results is replaced: pairs, roles and error marks stay, and everything else is byte for byte."""
+    """For any subset, pairs, roles and error marks stay, and everything else is byte for byte."""
     transcript = load(data.draw(strategies.requests(wire)), wire)
     after = cleared(data, transcript)
     assert violations(dump(after, wire), wire) == []
@@ -133,7 +133,7 @@ def signed(entries: tuple[Entry, ...]) -> list[str]:
 @every_wire
 @given(data=st.data())
 def test_what_is_signed_stays_byte_for_byte_or_goes_with_its_turn(wire: str, data: st.DataObject) -> None:
-    """After any edits the signed blocks that are left are those of the original, in order, in whole turns."""
+    """After any edits the remaining signed blocks are the originals, in order, in whole turns."""
     transcript = load(data.draw(strategies.requests(wire)), wire)
     after = dropped(data, cleared(data, dropped(data, transcript)))
     left = signed(after.visible())
@@ -157,7 +157,7 @@ def test_a_visible_result_has_its_call(wire: str, data: st.DataObject) -> None:
 
 
 def ran_by_the_provider(entry: Entry) -> set[str]:
-    """The ids of what the provider itself runs: called and answered in messages of the assistant, also in one."""
+    """Return the ids of calls that the provider itself runs and answers in assistant messages."""
     raws = [part.raw for part in entry.parts if isinstance(part, Opaque) and isinstance(part.raw, dict)]
     held = [*raws, *(value for raw in raws for value in raw.values() if isinstance(value, dict))]
     named = {str(one[key]) for one in held for key in ("id", "toolUseId") if key in one}
@@ -185,7 +185,7 @@ def test_turns_tile_what_is_visible(wire: str, data: st.DataObject) -> None:
 @settings(max_examples=settings().max_examples * 2 // 5)  # on each of 25 pairs
 @given(data=st.data())
 def test_a_valid_conversation_is_valid_on_every_other_wire(wire: str, target: str, data: st.DataObject) -> None:
-    """Converted, edited or not, it has no violations, and its task is still there word for word."""
+    """Converted, edited or not, it has no violations and keeps its task verbatim."""
     transcript = load(
         data.draw(strategies.requests(wire, huge=False)), wire, system=data.draw(st.sampled_from([None, "Be brief."]))
     )
@@ -202,7 +202,7 @@ def test_a_valid_conversation_is_valid_on_every_other_wire(wire: str, target: st
 @every_wire
 @given(data=st.data())
 def test_repair_leaves_a_valid_list_as_it_is(wire: str, data: st.DataObject) -> None:
-    """Byte for byte, and it says that nothing was done."""
+    """A valid list stays byte for byte, and the repair reports no action."""
     messages = data.draw(strategies.requests(wire))
     mended = repair(messages, wire)
     assert exact(mended.messages) == exact(messages)
@@ -212,7 +212,7 @@ def test_repair_leaves_a_valid_list_as_it_is(wire: str, data: st.DataObject) -> 
 @every_wire
 @given(data=st.data())
 def test_repair_mends_whatever_breaks_and_says_so(wire: str, data: st.DataObject) -> None:
-    """Afterwards nothing is left but an empty list; a second repair changes nothing; the input is untouched."""
+    """No violation remains except an empty list; repairing again changes nothing; the input is untouched."""
     messages = data.draw(st.one_of(strategies.broken(wire), st.lists(strategies.likely, max_size=5)))
     before = exact(messages)
     mended = repair(messages, wire)
@@ -227,7 +227,7 @@ def test_repair_mends_whatever_breaks_and_says_so(wire: str, data: st.DataObject
 
 @given(data=st.data())
 def test_repair_never_touches_a_signed_block(data: st.DataObject) -> None:
-    """What is signed after a repair was there before, byte for byte."""
+    """Every signed block after a repair was there before, byte for byte."""
     messages = data.draw(strategies.broken("anthropic"))
     before = signed(load(messages, "anthropic").entries)
     assert all(block in before for block in signed(load(repair(messages, "anthropic").messages, "anthropic").entries))

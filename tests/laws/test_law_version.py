@@ -1,4 +1,4 @@
-"""A version says whether the file is still the one of an earlier page."""
+"""A version says whether a file is still the one of an earlier page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CONTENT = st.binary(min_size=1, max_size=9000)
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One folder for all examples."""
+    """Make one folder for all examples."""
     return tmp_path_factory.mktemp("version")
 
 
@@ -50,7 +50,7 @@ def _change(path: Path, earlier: version.Version) -> object:
 
 @given(data=CONTENT, first=st.integers(0, 9500), second=st.integers(0, 9500))
 def test_an_untouched_file_is_the_same_at_every_place(folder: Path, data: bytes, first: int, second: int) -> None:
-    """Whatever place a token was made for, and whatever bytes the reader already had."""
+    """The file is the same for a token of any place, whatever bytes the reader already had."""
     path = folder / "same"
     path.write_bytes(data)
     token = _token(path, first)
@@ -63,7 +63,7 @@ def test_an_untouched_file_is_the_same_at_every_place(folder: Path, data: bytes,
 
 @given(data=CONTENT, more=CONTENT, cursor=st.integers(0, 9000))
 def test_a_file_that_was_appended_to_grew(folder: Path, data: bytes, more: bytes, cursor: int) -> None:
-    """Growing is no reason to start again."""
+    """A file that grew is still usable for paging."""
     path = folder / "grew"
     path.write_bytes(data)
     token = _token(path, cursor)
@@ -91,7 +91,7 @@ def test_a_byte_rewritten_before_the_place_is_noticed_with_all_times_forged(
 
 @given(data=CONTENT, cut=st.integers(1, 9000))
 def test_a_file_that_was_cut_shrank(folder: Path, data: bytes, cut: int) -> None:
-    """Whatever is left of it."""
+    """A truncated file has shrunk, whatever is left of it."""
     path = folder / "shrank"
     path.write_bytes(data)
     token = _token(path, len(data))
@@ -100,7 +100,7 @@ def test_a_file_that_was_cut_shrank(folder: Path, data: bytes, cut: int) -> None
 
 
 def test_another_file_of_the_same_name_is_a_replacement(tmp_path: Path) -> None:
-    """Also one with the same content, size and time."""
+    """A replacement is noticed even with the same content, size and time."""
     path = tmp_path / "file"
     path.write_bytes(b"content")
     token, status = _token(path, 3), path.stat()
@@ -113,7 +113,7 @@ def test_another_file_of_the_same_name_is_a_replacement(tmp_path: Path) -> None:
 
 @given(st.one_of(st.text(max_size=80), st.from_regex(r"[0-9]{1,21}\.[0-9]{1,21}\.[0-9a-z]{19,23}", fullmatch=True)))
 def test_any_text_is_a_version_or_a_named_error(text: str) -> None:
-    """What a model makes up is refused with a way on, or is a version that no file has."""
+    """An invented version is refused with an explanation, or is one that no file has."""
     with contextlib.suppress(ToolError):
         assert str(version.parse(text)).split(".")[2] == text.split(".")[2]
         return
@@ -123,7 +123,7 @@ def test_any_text_is_a_version_or_a_named_error(text: str) -> None:
 
 
 def test_a_token_holds_the_4_kib_before_its_place(folder: Path) -> None:
-    """A byte further before is of other pages: tokens given out by one version of Penstock hold in the next."""
+    """Earlier bytes do not count, and tokens from one version of Penstock are valid in the next."""
     path, data = folder / "anchored", bytearray(b"x" * 10_000)
     path.write_bytes(data)
     anchor = _token(path, 9_000).anchor

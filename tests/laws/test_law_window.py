@@ -27,7 +27,7 @@ pytestmark = pytest.mark.proves("LAW-Window")
 
 
 class Memory:
-    """Bytes in memory that remember how far anyone looked."""
+    """Bytes in memory that record which ranges were read."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -104,7 +104,7 @@ def _text(encoding: Encoding, data: bytes, start_byte: int = 0) -> str:
 
 @given(data=CONTENTS, max_bytes=st.integers(0, 90), cap=st.integers(1, 120))
 def test_following_the_end_from_the_start_visits_every_byte_once(data: bytes, max_bytes: int, cap: int) -> None:
-    """Extents meet, advance, stay within their cap, cut no character, and look one cap to each side at most."""
+    """Extents meet, advance, stay within their cap, split no character, and read at most one cap to each side."""
     encoding = _encoding(data)
     at, shown = 0, ""
     while at < len(data):
@@ -136,13 +136,13 @@ _SMALL = st.one_of(
 
 
 def _line_ends(data: bytes, encoding: Encoding) -> list[int]:
-    """The places behind the line ends."""
+    """Return the places after the line ends."""
     unit = encoding.unit
     return [at + unit for at in range(0, len(data), unit) if data[at : at + unit] == encoding.newline]
 
 
 def _boundaries(data: bytes, encoding: Encoding) -> list[int]:
-    """Where characters begin, and the end; what is no text is a unit each."""
+    """Return where characters begin, and the end; each undecodable unit counts as one."""
 
     def is_one(part: bytes) -> bool:
         try:
@@ -169,7 +169,7 @@ def _boundaries(data: bytes, encoding: Encoding) -> list[int]:
 @example(data=b"\xff\xfe\x00\xd8\x00\xe0\xff\xdb\x00\xe0\x00\xd8\xff\xdf\x00\xdc\x00\xdc")
 @example(data=b"\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf\xc0\x80\xc2\x80\xe0\x80\xf0\x80")
 def test_lines_and_characters_are_found_from_any_place(data: bytes) -> None:
-    """As they are found from the beginning."""
+    """Lines and characters found from any place are those found from the beginning."""
     encoding = _encoding(data)
     for part in (data, data[encoding.bom_bytes :]):  # a window begins anywhere
         _are_found(part, encoding)
@@ -193,7 +193,7 @@ def _are_found(data: bytes, encoding: Encoding) -> None:
 def _cut(
     data: bytes, encoding: Encoding, start_byte: int, max_bytes: int, cap: int, *, keep_start: bool, keep_end: bool
 ) -> Extent:
-    """What `cut_bytes` says that it returns."""
+    """Return what `cut_bytes` is documented to return."""
     ends, places, start = _line_ends(data, encoding), _boundaries(data, encoding), encoding.align(start_byte)
     if start_byte >= len(data):
         return Extent(len(data), len(data), b"")
@@ -243,7 +243,7 @@ def _cut(
 def test_a_window_is_the_lines_that_were_asked_for_or_a_part_of_one(
     data: bytes, start: int, max_bytes: int, cap: int, keep_start: bool, keep_end: bool
 ) -> None:
-    """Its bounds, its bytes and what is known of a line that it is a part of, to the byte, whichever ends are to stay."""
+    """Bounds, bytes and the fragment of a line are exact to the byte, whichever ends are fixed."""
     encoding = _encoding(data)
     if keep_start:
         start = encoding.floor_char(data, start)
@@ -264,7 +264,7 @@ def test_a_window_is_the_lines_that_were_asked_for_or_a_part_of_one(
 def test_a_window_from_anywhere_begins_and_ends_on_whole_lines(
     data: bytes, start: int, max_bytes: int, cap: int
 ) -> None:
-    """It holds the byte that was asked for, and is whole lines unless a line is longer than the cap."""
+    """A window has the requested byte, and whole lines unless a line is longer than the cap."""
     encoding = _encoding(data)
     start %= len(data)
     extent = cut_bytes(Memory(data), encoding, start_byte=start, max_bytes=max_bytes, cap_bytes=cap)
@@ -286,7 +286,7 @@ def test_a_window_from_anywhere_begins_and_ends_on_whole_lines(
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One folder for all examples: each writes its file anew."""
+    """Make one folder for all examples: each rewrites its file."""
     return tmp_path_factory.mktemp("law")
 
 
@@ -352,7 +352,7 @@ def test_byte_pages_that_a_model_follows_tile_the_file(
 def test_previous_names_the_page_that_ends_where_this_one_starts(
     folder: Path, data: bytes, cap: int, limit: int, max_bytes: int, repeat: int, start: int, wider: int
 ) -> None:
-    """Paging back from any page of bytes, to the start of the file, leaves no gap and no overlap, in more room as well."""
+    """Paging back from any byte page to the start leaves no gap or overlap, even with more room."""
     data *= repeat if data[:2] not in {b"\xff\xfe", b"\xfe\xff", b"\0\0"} else 1
     _encoding(data)
     _write(folder, data)
@@ -375,7 +375,7 @@ def test_previous_names_the_page_that_ends_where_this_one_starts(
 
 
 class _Room:
-    """A room of characters with the escapes counted, as tools have it, small enough to be met often."""
+    """A small room of characters, counting escapes as tools do, so that pages often reach it."""
 
     def __init__(self, limit: int, cap_bytes: int) -> None:
         self.limit = limit
@@ -430,7 +430,7 @@ def test_line_pages_that_a_model_follows_tile_the_file(
 def test_views_that_a_model_follows_tile_the_file(
     folder: Path, data: bytes, allowance: Allowance, limit: int, repeat: int
 ) -> None:
-    """The printed offsets visit every line once, and what a line hides is where its mark says."""
+    """The printed offsets visit every line once, and a mark leads to what its line hides."""
     data *= repeat if data[:2] not in {b"\xff\xfe", b"\xfe\xff", b"\0\0"} else 1
     encoding = _encoding(data)
     _write(folder, data)
@@ -467,7 +467,7 @@ def test_views_that_a_model_follows_tile_the_file(
 def test_previous_of_a_page_of_lines_ends_where_it_starts(
     folder: Path, data: bytes, cap: int, limit: int, offset: int, tool: str
 ) -> None:
-    """Also where a budget made the page before smaller than the limit."""
+    """The previous page meets this one even if a budget made it smaller than the limit."""
     data *= 8
     assume(0 not in data)
     _write(folder, data)
