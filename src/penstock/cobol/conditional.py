@@ -21,21 +21,21 @@ _SAID = re.compile(
     r"(?P<verb>IF|ELIF|ELSE-IF|ELSE|END-IF|END|EVALUATE|WHEN|END-EVALUATE|DEFINE|SET[ ]++CONSTANT)(?![\w-])(?P<rest>[^\n]*+)"
 )
 _TOGGLED = re.compile(r"(?i)\s*+\?\s*+(?P<verb>IF|IFNOT|ENDIF|SETTOG|RESETTOG)(?![\w-])(?P<toggles>[\d\s,]*+)")
-"""Of NonStop's compiler, which knows toggles by numbers."""
+"""A directive of NonStop's compiler, which numbers its toggles."""
 _WORDS = re.compile(r"'[^']*+'?|\"[^\"]*+\"?|\d++\.\d++|[\w-]++|[<>]=|<>|[^\s\w]")
 _CARD = 72
 _THEN = frozenset({"THEN", "."})
 
 
 class Conditional(NamedTuple):
-    """The lines that are left out, by number from 1, and what could not be decided."""
+    """The lines that are left out, by number from 1, and warnings about what could not be decided."""
 
     left_out: frozenset[int]
     warnings: tuple[Warned, ...]
 
 
 class _Choice:
-    """A choice that is open: whether its present branch is taken (None: nobody knows), and whether one before it was."""
+    """An open choice: whether its current branch is taken (None: unknown), and whether an earlier one was."""
 
     __slots__ = ("line", "subject", "taken", "was_taken")
 
@@ -46,7 +46,7 @@ class _Choice:
         self.was_taken: bool | None = False
 
     def branch(self, holds: bool | None) -> None:
-        """Begin another branch, which is taken if none before it was and its condition holds."""
+        """Begin another branch, which is taken if no earlier one was and its condition holds."""
         if self.was_taken or holds is False:
             self.taken = False
         else:
@@ -68,7 +68,7 @@ def conditional(lines: Iterable[tuple[int, str]], last: int) -> Conditional:
     choices: list[_Choice] = []
     undecided: dict[int, None] = {}
     left_out: list[range] = []
-    since = 0  # where a stretch begins that is left out
+    since = 0  # the first line of the current stretch that is left out
     for number, line in lines:
         if not (_toggle(line, number, known, choices) or _direct(line, number, known, choices)):
             continue
@@ -86,11 +86,11 @@ def conditional(lines: Iterable[tuple[int, str]], last: int) -> Conditional:
 
 
 def _direct(line: str, number: int, known: dict[str, object], choices: list[_Choice]) -> bool:
-    """Take a directive that defines, or begins, goes on with or ends a choice; return whether it is one."""
+    """Process a directive that defines a constant, or begins, continues or ends a choice; return whether it is one."""
     found = _SAID.match(line)
     if found is None:
         return False
-    # What stands behind column 72 of a card is its number.
+    # A card has its number after column 72.
     rest = (
         found["rest"]
         if len(line) <= _CARD or not line[_CARD:].strip().isdecimal()
@@ -113,9 +113,9 @@ def _direct(line: str, number: int, known: dict[str, object], choices: list[_Cho
 
 
 def _toggle(line: str, number: int, known: dict[str, object], choices: list[_Choice]) -> bool:
-    """Take a directive of NonStop about toggles: ?IF 1, ?IFNOT 1, ?ENDIF 1, ?SETTOG 1; return whether it is one.
+    """Process a NonStop directive about toggles: ?IF 1, ?IFNOT 1, ?ENDIF 1, ?SETTOG 1; return whether it is one.
 
-    A toggle that the source does not set may be set where the compiler is run.
+    A toggle that the source does not set may be set on the compiler's command line.
     """
     found = _TOGGLED.match(line)
     if found is None:
@@ -135,7 +135,7 @@ def _toggle(line: str, number: int, known: dict[str, object], choices: list[_Cho
 
 
 def _warnings(undecided: Iterable[int]) -> Iterable[Warned]:
-    """Yield a warning at the first choice that is not decided, with how many there are."""
+    """Yield a warning at the first undecided choice, with the number of further ones."""
     at = list(undecided)
     if at:
         more = f", as of {len(at) - 1} more" if len(at) > 1 else ""
@@ -145,7 +145,7 @@ def _warnings(undecided: Iterable[int]) -> Iterable[Warned]:
 
 
 def _define(words: list[str], known: dict[str, object], around: list[bool | None]) -> None:
-    """Take what defines a constant, unless it is left out itself; one that may be left out is unknown from here on."""
+    """Define a constant, unless its directive is left out; one that may be left out makes the constant unknown from here on."""
     words = [word for word in words if word not in {"CONSTANT", "AS", "OVERRIDE", "."}]
     words = [word for at, word in enumerate(words) if at != 1 or word != "="]
     if words[1:2] == ["("] and words[-1] == ")":
@@ -157,13 +157,13 @@ def _define(words: list[str], known: dict[str, object], around: list[bool | None
 
 
 def _holds(words: list[str], known: Mapping[str, object]) -> bool | None:
-    """Return whether a condition holds; None where the source does not say."""
+    """Return whether a condition holds; None if the source does not say."""
     found = worth([word for word in words if word not in _THEN], known)
     return found if isinstance(found, bool) else None
 
 
 def _meets(subject: list[str], words: list[str], known: Mapping[str, object]) -> bool | None:
-    """Return whether a subject has a value, or a WHEN of TRUE holds; None where the source does not say."""
+    """Return whether a subject has a value, or whether a WHEN of TRUE holds; None if the source does not say."""
     if words == ["OTHER"]:
         return True
     if subject == ["TRUE"]:

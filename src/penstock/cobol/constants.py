@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 UNKNOWN = object()
-"""The value of what may be anything, or nothing; a constant that is certainly not defined has None."""
+"""A value that may be anything, or undefined; a constant that is certainly undefined has None."""
 
 _LEVELS = {
     "OR": 1, "AND": 2, "NOT": 3, "=": 4, "<>": 4, "<": 4, ">": 4, "<=": 4, ">=": 4, "+": 5, "-": 5, "*": 6, "/": 6, "NEGATED": 7,
@@ -26,15 +26,15 @@ _COMPARE: dict[str, Callable[[Fraction, Fraction], bool]] = {
     "=": operator.eq, "<>": operator.ne, "<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge,
 }  # fmt: skip
 _MAX_DIGITS = 60
-"""How long a number may get, so that no product grows with the square of the words."""
+"""The maximum length of a number, so that no product grows with the square of the words."""
 
 
 def worth(words: Sequence[str], known: Mapping[str, object]) -> object:
-    """Return the value of an expression: a text, a number, a truth, or `UNKNOWN` where the source does not say.
+    """Return the value of an expression: a text, a number, a truth value, or `UNKNOWN` if the source does not say.
 
     Args:
         words: Its words in capitals, literals with their quotes.
-        known: What each constant is: a text or number, None for one that is not defined, `UNKNOWN`.
+        known: The value of each constant: a text or number, None for an undefined one, or `UNKNOWN`.
 
     Example:
         >>> worth("A + 1 > 2 AND B IS NOT DEFINED".split(), {"A": Fraction(2), "B": None})
@@ -44,7 +44,7 @@ def worth(words: Sequence[str], known: Mapping[str, object]) -> object:
     waiting: list[str] = []
 
     def settle(level: int) -> bool:
-        """Do what binds as strongly or more, up to a parenthesis; False where a value is missing."""
+        """Apply the waiting operators of at least this precedence, up to a parenthesis; False if an operand is missing."""
         while waiting and waiting[-1] != "(" and _LEVELS[waiting[-1]] >= level:
             if not _do(waiting.pop(), values):
                 return False
@@ -84,7 +84,7 @@ class _Value:
 
 
 def _plain(words: Sequence[str], known: Mapping[str, object]) -> list[str | _Value]:
-    """Return an expression with values for names and literals, and signs for the words of comparisons."""
+    """Return an expression with names and literals replaced by values, and the words of comparisons by signs."""
     found: list[str | _Value] = []
     words = [word for word in words if word not in _NOTHING]
     at = 0
@@ -120,7 +120,7 @@ def _plain(words: Sequence[str], known: Mapping[str, object]) -> list[str | _Val
 
 
 def _sign(words: Sequence[str], at: int) -> tuple[str, int]:
-    """Return the sign of a comparison that begins at a word, and the index behind it: `GREATER OR EQUAL` is one."""
+    """Return the comparison sign that begins at a word, and the index after it: `GREATER OR EQUAL` is one sign."""
     sign = _SIGNS.get(words[at], words[at])
     if sign in "<>" and words[at + 1 : at + 3] == ["OR", "EQUAL"]:
         return f"{sign}=", at + 3
@@ -135,7 +135,7 @@ def _number(word: str) -> object:
 
 
 def _do(sign: str, values: list[object]) -> bool:
-    """Take the operands of a sign from the values, and put what it makes of them in their place."""
+    """Replace the operands of an operator, at the end of the values, by its result."""
     needed = 1 if sign in {"NOT", "NEGATED"} else 2
     if len(values) < needed:
         return False
@@ -150,7 +150,7 @@ def _do(sign: str, values: list[object]) -> bool:
 
 
 def _joined(sign: str, left: object, right: object) -> object:
-    """Return what a sign makes of two values."""
+    """Return the result of a binary operator."""
     if sign in {"AND", "OR"}:
         settled = sign == "OR"
         if left is settled or right is settled:
@@ -170,7 +170,7 @@ def _joined(sign: str, left: object, right: object) -> object:
 
 
 def _as_number(value: object) -> Fraction | None:
-    """Return a number, or a text that is one; None for anything else."""
+    """Return a number, or the number that a text consists of; None for anything else."""
     if isinstance(value, Fraction):
         return value
     return Fraction(value) if isinstance(value, str) and value.isdecimal() and len(value) <= _MAX_DIGITS else None

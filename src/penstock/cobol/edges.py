@@ -30,14 +30,14 @@ _TARGET = (
     rf"({WORD})(?>\s++(?:OF|IN)\s++({WORD})|)(?>{_SEP}(?:THRU|THROUGH){_SEP}({WORD})(?>\s++(?:OF|IN)\s++({WORD})|)|)"
 )
 _PERFORM = re.compile(rf"PERFORM{_SEP}{_TARGET}")
-# Of screen programs: one of several paragraphs, by a number.
+# In screen programs: one of several paragraphs, chosen by a number.
 _ONE_OF = re.compile(r"PERFORM\s++ONE\s++OF\s++(?P<names>(?>[^D]++|(?<=[\w-])D|D(?!EPENDING\s))*)DEPENDING\s")
 _PROCEDURE = re.compile(rf"(?:INPUT|OUTPUT|PROCESSING){_SEP}PROCEDURE{_SEP}(?:IS{_SEP})?{_TARGET}")
-# A call convention (`STDCALL`) may stand in front of a literal, a prefix (Z, N, X) right at its quote.
+# A call convention (`STDCALL`) may precede a literal; a prefix (Z, N, X) directly precedes its quote.
 _CALL = re.compile(rf"CALL{_SEP}(?>STATIC{_SEP}|)(?>{WORD}{_SEP}(?=['\"])|)(?:[ZNX](?=['\"]))?({LITERAL}|{WORD})")
 _ENTRY = re.compile(rf"ENTRY(?:\s*+({LITERAL})|\s++({WORD}))")
-# The look behind keeps the name from being tried from each of its letters: a name of a megabyte would cost its
-# square.
+# The lookbehind keeps the name from being tried from each of its letters: a name of a megabyte would take quadratic
+# time.
 _ALTER = re.compile(
     rf"(?<!{WORD[:-2]})({WORD})(?>\s++(?:OF|IN)\s++{WORD}|){_SEP}TO{_SEP}(?>PROCEED{_SEP}TO{_SEP}|)({WORD})(?>\s++(?:OF|IN)\s++({WORD})|)"
 )
@@ -52,7 +52,7 @@ _INCLUDE = re.compile(r"EXEC\s++SQL\s++INCLUDE\s++('[^']*+'|[^\s.']++)\s++END-EX
 
 
 class Edges:
-    """The names that the statements of one program name, by what they do to control."""
+    """The names that the statements of one program refer to, by their effect on control."""
 
     def __init__(self, code: str, folded: str, loops: set[int]) -> None:
         self.performs: list[Perform] = []
@@ -76,7 +76,7 @@ class Edges:
         }
 
     def read(self, statements: list[Statement]) -> None:
-        """Read all statements; those that name nothing are passed over."""
+        """Read all statements; those without names are skipped."""
         readers = self._readers
         for statement in statements:
             reader = readers.get(statement.verb)
@@ -84,7 +84,7 @@ class Edges:
                 reader(statement)
 
     def _name(self, match: re.Match[str], group: int) -> str:
-        """Return what a group matched, spelled as the code has it, continuations joined."""
+        """Return what a group matched, spelled as in the code, continuations joined."""
         return spelled(self._code, *match.span(group))
 
     def _to(self, match: re.Match[str], line: int, via: str) -> Perform:
@@ -94,7 +94,7 @@ class Edges:
         return Perform(line, self._name(match, 1), thru, section, via, of)
 
     def _perform(self, statement: Statement) -> None:
-        """Take a PERFORM of paragraphs; one around statements of its own (`loops`) names nothing."""
+        """Record a PERFORM of paragraphs; an inline one (`loops`) names nothing."""
         if statement.start in self._loops:
             return
         chosen = _ONE_OF.match(self._folded, statement.start, statement.end)
@@ -107,17 +107,17 @@ class Edges:
             self.performs.append(self._to(perform, statement.line, "PERFORM"))
 
     def _procedures(self, statement: Statement) -> None:
-        """Take the INPUT, OUTPUT and PROCESSING PROCEDUREs of SORT, MERGE and XML PARSE."""
+        """Record the INPUT, OUTPUT and PROCESSING PROCEDUREs of SORT, MERGE and XML PARSE."""
         for procedure in _PROCEDURE.finditer(self._folded, statement.start, statement.end):
             self.performs.append(self._to(procedure, statement.line, statement.verb.split()[0]))
 
     def _goto(self, statement: Statement) -> None:
-        """Take a GO TO: its targets with their sections, and the item that it depends on."""
+        """Record a GO TO: its targets with their sections, and the item that it depends on."""
         targets: list[str] = []
         sections: list[str | None] = []
         depending = None
-        # Targets are taken as words rather than by one expression: their number is not bounded, and OF, IN and commas
-        # stand between them.
+        # Targets are read as words rather than by one expression: their number is unbounded, and OF, IN and commas
+        # come between them.
         words = _WORDS.finditer(self._folded, statement.start + 2, statement.end)
         for word in words:
             if word[0] == "DEPENDING":
@@ -134,16 +134,16 @@ class Edges:
         self.gotos.append(GoTo(statement.line, tuple(targets), depending, sections=qualified))
 
     def _alter(self, statement: Statement) -> None:
-        """Take an ALTER: each second name is where a GO TO may lead from now on."""
+        """Record an ALTER: each second name is a possible new target of a GO TO."""
         for pair in _ALTER.finditer(self._folded, statement.start + len("ALTER"), statement.end):
             sections = (self._name(pair, 3),) if pair[3] else ()
             self.gotos.append(GoTo(statement.line, (self._name(pair, 2),), via="ALTER", sections=sections))
 
     def _call(self, statement: Statement) -> None:
-        """Take a CALL by its first operand."""
+        """Record a CALL by its first operand."""
         call = _CALL.match(self._folded, statement.start, statement.end)
         if call:
-            # A literal that is continued has its breaks taken out here, so that a name over two cards is one.
+            # The breaks of a continued literal are removed here, so that a name across two cards is one.
             name = self._name(call, 1)
             static = name[0] in "'\""
             self.calls.append(
@@ -151,13 +151,13 @@ class Edges:
             )
 
     def _entry(self, statement: Statement) -> None:
-        """Take an ENTRY by its literal, or by the name of a constant."""
+        """Record an ENTRY by its literal, or by the name of a constant."""
         entry = _ENTRY.match(self._folded, statement.start, statement.end)
         if entry:
             self.entry_points.append((_unquoted(self._name(entry, 1 if entry[1] else 2)), statement.line))
 
     def _handle(self, statement: Statement) -> None:
-        """Take the labels of HANDLE CONDITION, HANDLE AID and HANDLE ABEND; HANDLE ABEND PROGRAM names no paragraph."""
+        """Record the labels of HANDLE CONDITION, HANDLE AID and HANDLE ABEND; HANDLE ABEND PROGRAM names no paragraph."""
         handle = _HANDLE.match(self._folded, statement.start, statement.end)
         if handle:
             for label in _LABEL.finditer(self._folded, handle.end(), statement.end):
@@ -165,7 +165,7 @@ class Edges:
                     self.gotos.append(GoTo(statement.line, (self._name(label, 2),), via=f"HANDLE {handle[1]}"))
 
     def _whenever(self, statement: Statement) -> None:
-        """Take the paragraph that a WHENEVER leads to; its colon is optional."""
+        """Record the paragraph that a WHENEVER leads to; its colon is optional."""
         whenever = _WHENEVER.match(self._folded, statement.start, statement.end)
         if whenever:
             self.gotos.append(GoTo(statement.line, (self._name(whenever, 1),), via="WHENEVER"))
@@ -174,12 +174,12 @@ class Edges:
 def blocks(
     code: str, folded: str, spans: list[tuple[int, int]], line_at: Callable[[int], int]
 ) -> Iterator[Exec | Copy]:
-    """Yield what each EXEC block and COPY statement says; an EXEC SQL INCLUDE is both a block and a copy.
+    """Yield each EXEC block and COPY statement as a value; an EXEC SQL INCLUDE is both a block and a copy.
 
     Args:
         code: The code, for spelling.
         folded: `fold(code)`, for searching.
-        spans: Where the blocks stand, as (start, end) offsets in order.
+        spans: The blocks, as (start, end) offsets in order.
         line_at: The line of an offset.
     """
     for start, end in spans:
@@ -204,7 +204,7 @@ def blocks(
 
 
 def _unquoted(name: str) -> str:
-    """Return a name without the quotes around it and the blanks within: a name is padded to eight letters, or not."""
+    """Return a name without quotes and without the blanks inside them: some names are padded to eight letters."""
     return name.strip("'\"").strip()
 
 

@@ -20,7 +20,7 @@ _ATTRIBUTE = (
     r"(?:(?:IS|INITIAL|COMMON|RECURSIVE|REENTRANT|PROGRAM|PROTOTYPE|EXTERNAL|FINAL|OVERRIDE|STATIC)(?![\w-])"
     rf"|AS\s++(?P<external>{LITERAL}|{_NAME})|INHERITS(?>\s++FROM|)(?>\s++TYPE(?=\s++[A-Z])|)\s++(?:{LITERAL}|{_NAME}))"
 )
-# EXTERN, STDCALL or a mnemonic name: how the program is called, in front of its parameters; Fujitsu says WITH C LINKAGE
+# EXTERN, STDCALL or a mnemonic name: the calling convention, before the parameters; Fujitsu says WITH C LINKAGE
 _CONVENTION = (
     rf"(?>WITH\s++|)(?!(?:USING|CHAINING|RETURNING|GIVING)(?![\w-])){_NAME}"
     rf"(?>\s++LINKAGE|)(?=\s++(?:USING|CHAINING|RETURNING|GIVING)(?![\w-]))"
@@ -29,21 +29,20 @@ CLAUSES = vocabulary(
     "PIC PICTURE VALUE VALUES OCCURS REDEFINES USAGE COMP COMP-1 COMP-2 COMP-3 COMP-4 COMP-5 BINARY DISPLAY PACKED-DECIMAL INDEX "
     "POINTER SIGN SYNC SYNCHRONIZED JUST JUSTIFIED BLANK LINE COLUMN COL GROUP TYPE"
 )
-"""The words that may follow a level number where the item has no name: it is a FILLER."""
-# What is counted by the number of a clause that goes on in a new line: OCCURS above `10 TIMES`, RESERVE above `2 AREAS`.
+"""The words that may follow a level number if the item has no name: it is a FILLER."""
+# The unit after a number that continues a clause on a new line: OCCURS above `10 TIMES`, RESERVE above `2 AREAS`.
 _COUNTED = vocabulary("TIMES THRU THROUGH CHARACTER CHARACTERS RECORD RECORDS WORD WORDS AREA AREAS")
 _NO_NAMES = CLAUSES | SHOWN_CLAUSES | USAGES.keys() | FIGURATIVE | _COUNTED
-# A line that begins a declaration of its own: no item has the name of a clause, a usage or a constant of the language.
+# A line that begins a new declaration: no item has the name of a clause, a usage or a constant of the language.
 _ITEM = (
     rf"(?:0?[1-9]|[1-4]\d|66|77|78|88)[^\S\n]++(?!(?:{'|'.join(sorted(_NO_NAMES))})(?![\w-]))"
     rf"(?=[\d-]*+[^\W\d_]){_NAME}(?:\s*+\.(?!\S)|\s++(?:PIC|PICTURE|VALUES?|REDEFINES|OCCURS|USAGE|COMP(?:-\d)?|BINARY|POINTER)(?![\w-]))"
 )
 _SECTION = r"(?:CONFIGURATION|INPUT-OUTPUT|FILE|(?:WORKING|LOCAL)-STORAGE|LINKAGE|COMMUNICATION|REPORT|SCREEN)\s++SECTION\s*+\."
 _SELECT = rf"SELECT\s++(?>OPTIONAL\s++|){_NAME}\s++ASSIGN(?![\w-])"
-# A period that is missing before a header, a block or another declaration ends its entry all the same, as compilers take it.
-# What is left of a sentence: literals whole, periods only where more follows at once (`9.99`), and lines up to one
-# that begins with any of those. COPY ends it anywhere: the rest of the sentence, its period too, may
-# stand in the copybook (`01 RECORD COPY BOOK.`, or the clauses of a SELECT).
+# The rest of a sentence: literals whole, periods only if something follows at once (`9.99`), and lines up to one that
+# begins with a header, a block or another declaration, because compilers accept a missing period before those. COPY ends it
+# anywhere: the rest of the sentence, even its period, may be in the copybook (`01 RECORD COPY BOOK.`, or the clauses of a SELECT).
 _BODY = (
     rf"(?>(?:(?>(?:[^.'\"\nC]++|(?<=[\w@#$-])C|C(?!OPY\s)|\.[^\s.'\"]|{QUOTED})+)|\.++(?=[^\s])"
     rf"|(?>(?:\n[^\S\n]*+)+)(?!EXEC\s|COPY\s|-INC\s|\+\+INCLUDE\s|[FS]D\s++{_NAME}|{_ITEM}|{_SECTION}|{_SELECT}|{_IDS}|{_DIVISIONS}))*)"
@@ -62,12 +61,12 @@ ENTRY = re.compile(
 """The next sentence: one of the groups `block`, `division`, `ends` with `unit`, `id` with `name` and `external`, or `word`
 with `second`.
 
-All groups are None for a sentence that begins with something that is no word. It runs over folded code, from where
-the last sentence ended; no match means that nothing but blanks is left.
+All groups are None for a sentence that does not begin with a word. It runs over folded code, from where
+the last sentence ended; no match means that only blanks are left.
 """
 WORD, SECOND = ENTRY.groupindex["word"], ENTRY.groupindex["second"]
 REMARK = re.compile(r"(?:AUTHOR|INSTALLATION|DATE-WRITTEN|DATE-COMPILED|SECURITY|REMARKS)\Z")
-"""The paragraphs of the IDENTIFICATION DIVISION whose text is anything, up to the next header."""
+"""The paragraphs of the IDENTIFICATION DIVISION with arbitrary text, up to the next header."""
 _ENVIRONMENT = (
     rf"(?:{_SECTION}|(?:SOURCE-COMPUTER|OBJECT-COMPUTER|SPECIAL-NAMES|REPOSITORY|FILE-CONTROL|I-O-CONTROL)\s*+\.)"
 )
@@ -75,21 +74,21 @@ REMARK_ENDS = re.compile(
     rf"\n[^\S\n]*+(?:{_DIVISIONS}|{_ENVIRONMENT}|(?:AUTHOR|INSTALLATION|DATE-WRITTEN|DATE-COMPILED|SECURITY|REMARKS)\s*+\.|{_IDS}|END\s++{_UNITS}\s)"
 )
 """Where the text of such a paragraph ends: at a line that begins with a division, another of these paragraphs, or a
-unit; some compilers do without the header of the ENVIRONMENT DIVISION."""
+unit; some compilers do without the header of the ENVIRONMENT DIVISION.
+"""
 PARAGRAPHS = vocabulary(
     "SOURCE-COMPUTER OBJECT-COMPUTER SPECIAL-NAMES REPOSITORY CLASS-CONTROL FILE-CONTROL I-O-CONTROL FACTORY OBJECT"
 )
-"""The words that head a paragraph of the ENVIRONMENT DIVISION or of a class; entries that follow are in that "section".
-"""
+"""The words that head a paragraph of the ENVIRONMENT DIVISION or of a class; the entries that follow are in that "section"."""
 DECLARING = PARAGRAPHS | vocabulary("FD SD RD CD SELECT COPY EXEC REPLACE")
-"""The words that begin a declaration wherever they stand, also in a file without divisions."""
+"""The words that begin a declaration anywhere, even in a file without divisions."""
 SECTIONS = vocabulary(
     "CONFIGURATION INPUT-OUTPUT FILE WORKING-STORAGE LOCAL-STORAGE THREAD-LOCAL-STORAGE LINKAGE COMMUNICATION REPORT SCREEN"
 )
-"""The sections of the language; any other name before SECTION is one of a PROCEDURE DIVISION."""
+"""The sections of the language; any other name before SECTION is a section of a PROCEDURE DIVISION."""
 DECLARED = re.compile(r"EXEC\s++SQL\s++(?:DECLARE|INCLUDE|BEGIN|END|WHENEVER)(?![\w-])")
-"""An EXEC block that may stand between data: what it says is declared, not executed."""
+"""An EXEC block that may appear among data: it declares and does not execute."""
 USING = re.compile(
     r"(?<![\w-])(?!(?:USING|CHAINING|BY|REFERENCE|VALUE|CONTENT|OPTIONAL|SIZE|AUTO|DEFAULT|UNSIGNED|ANY)(?![\w-]))[^\s,;.]++"
 )
-"""One word of a USING phrase that is a name, rather than BY REFERENCE and its like."""
+"""One word of a USING phrase that is a name, rather than BY REFERENCE and the like."""

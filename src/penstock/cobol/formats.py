@@ -28,16 +28,16 @@ _SWITCH = re.compile(
     r"[ \t(\"']*+(free|fixed|variable)"
 )
 OPTIONS = re.compile(r"(?i)[ \t\d]{0,8}+(?:cbl|process)(?:[ \t]|$)")
-# What a librarian puts in place before anything is compiled: `-INC` from column 1 or 7, `++INCLUDE` mostly from 8.
+# What a librarian expands before compilation: `-INC` from column 1 or 7, `++INCLUDE` mostly from 8.
 INCLUDED = re.compile(r"(?i)(?:[ \t\d]*+|[^ ]{6}[ ]++)(-INC|\+\+INCLUDE)[ \t]++([\w$#@-]++)")
-# Closed literals match without a group; a quote that is left over is the one that is open at the end of the line.
+# Closed literals match without a group; a quote that matches alone is open at the end of the line.
 QUOTED = re.compile(r"'[^']*+'|\"[^\"]*+\"|(['\"])")
-# Group 1 is what stands in front of a division header on its line: blank and short only in free format.
+# Group 1 is what precedes a division header on its line: blank and short only in free format.
 _HEADER = re.compile(
     r"([^*]{0,12}?)(?:(?:IDENTIFICATION|ID|ENVIRONMENT|DATA|PROCEDURE)[ \t]++DIVISION|(?:PROGRAM|FUNCTION|CLASS)-ID)\b"
 )
 _RUNS_ON = re.compile(r"[ ]{5}\d\d[ ]|[ ]{0,5}(?:\*>|[A-Za-z][\w-]*+(?<=[ \w-]{7}))")
-"""A line that begins in the margin and goes on over column 7 with a word, or is a comment of free format."""
+"""A line that begins in the margin and continues across column 7 with a word, or is a free-format comment."""
 _TORN = re.compile(r"[\w-]{2}")
 _CARD = re.compile(r"[ \d]{6}[*/-]")
 _TAGGED = re.compile(r"(?![ ]{6}).{6}(?:[ ]|\Z)|[ ]{6}[Dd]")
@@ -45,16 +45,16 @@ _TAGGED = re.compile(r"(?![ ]{6}).{6}(?:[ ]|\Z)|[ ]{6}[Dd]")
 _FORMATS: dict[str, Format] = {"fixed": "fixed", "free": "free", "variable": "variable"}
 _INDICATORS = frozenset(["", *" *-/Dd$"])
 _NO_CODE = frozenset(["", "*", "/"])
-"""What column 7 holds on comments, and on lines that end before it."""
+"""Column 7 of comments, and of lines that end before it."""
 
 
 def format_switches(
     lines: list[str], directed: Iterable[int], source_format: Format | None
 ) -> tuple[tuple[int, Format], ...]:
-    """Return from which line on which format holds: the first line, and every line behind a directive that changes it.
+    """Return from which line on which format applies: the first line, and every line after a directive that changes it.
 
-    A directive with nothing but blanks and other directives in front of it decides for the first lines, too, for the
-    columns of those say nothing.
+    A directive that follows only blank lines and other directives decides for the first lines too, because their columns say
+    nothing.
 
     Args:
         lines: The lines of the file.
@@ -77,18 +77,18 @@ def format_switches(
 
 
 def open_quote(text: str) -> str:
-    """Return the quote that is open at the end of a line, "" where all are closed."""
+    """Return the quote that is open at the end of a line, "" if none is."""
     return next((quoted[1] for quoted in QUOTED.finditer(text) if quoted[1]), "")
 
 
 def _detected(lines: list[str]) -> Format:
-    """Return the format that the columns of a source speak for, where nothing says it.
+    """Return the format that the columns of a source suggest, if nothing states it.
 
-    Three questions, in this order. Do division headers begin in columns 1 to 7, where fixed format has the sequence
-    number? Most of them: free. Is there code in those columns on too many lines (a third of them, or a sixth where
-    there is no header to ask)? Free. Do lines beyond column 80 run through column 72 without a gap of two blanks?
-    Most of them: variable, for in fixed format what stands behind column 72 is an identification, set apart from the
-    code. Would more literals and words be cut there than there are identifications? Variable, too.
+    Three questions, in this order. Do most division headers begin in columns 1 to 7, where fixed format has the sequence
+    number? Then it is free. Do too many lines have code in those columns (a third, or a sixth if there is no header)? Then it is
+    free. Do most lines beyond column 80 run through column 72 without a gap of two blanks? Then it is variable, because in fixed
+    format an identification follows column 72, set apart from the code. It is also variable if column 72 would cut more literals
+    and words than there are identifications.
     """
     sample = [
         line.expandtabs(TAB)
@@ -96,22 +96,22 @@ def _detected(lines: list[str]) -> Format:
         if line and not line.isspace() and not INCLUDED.match(line) and not OPTIONS.match(line)
     ]
     free = sum(map(_begins_in_margin, sample))
-    # Only lines that may hold DIVISION or an -ID are looked at: the pattern is costly, "IVI" and "-I" are not.
+    # Only lines that may hold DIVISION or an -ID are tried: the pattern is costly, looking for "IVI" and "-I" is not.
     spoken = [line.upper() for line in sample if "IVI" in line or "ivi" in line or "-I" in line or "-i" in line]
     prefixes = [header[1] for header in map(_HEADER.match, spoken) if header]
     margin = sum(len(prefix) < AREA_A and not prefix.strip() for prefix in prefixes)
     if margin * 2 > len(prefixes) or free * (6 if not prefixes else 3) > len(sample):
         return "free"
-    # A copybook of a few lines, most of them indented: one that runs from the margin over column 7 says enough where no line
-    # has an indicator there.
+    # In a copybook of a few lines, most of them indented, one line that runs from the margin across column 7 is enough if no
+    # line has an indicator there.
     runs_on = any(map(_RUNS_ON.match, sample)) and not any(map(_CARD.match, sample))
     if runs_on and not prefixes:
         return "free"
-    # In old estates every line is a wider one: each is looked at once.
+    # In old estates every line is a wider one, so each is examined only once.
     wider = [at for at, line in enumerate(lines) if len(line) > IDENTIFICATION and _is_wider(line)]
     torn = {at for at in wider if _is_cut(lines[at])}
     apart = {at for at in wider if at not in torn and "  " in lines[at][IDENTIFICATION - 3 : IDENTIFICATION + 3]}
-    # So does one in an indented program that has nothing of fixed format: neither numbers nor tags nor identifications.
+    # One such line is also enough in an indented program without traces of fixed format: numbers, tags or identifications.
     if runs_on and not apart and not any(map(_TAGGED.match, sample)):
         return "free"
     wide = [at for at in wider if len(lines[at]) > RECORD_BYTES and lines[at][RECORD_BYTES:].strip()]
@@ -120,10 +120,10 @@ def _detected(lines: list[str]) -> Format:
 
 
 def _is_cut(line: str) -> bool:
-    """Return whether column 72 would cut a literal of a wider line that is closed behind it, or a word that ends anywhere but
-    in column 80.
+    """Return whether column 72 would cut a wider line inside a literal that is closed after it, or inside a word that does not end
+    exactly in column 80.
 
-    What is left of the literal would be closed by nobody. A name that an editor adds fills its eight columns.
+    Nothing would close what is left of the literal. A name that an editor adds fills its eight columns.
     """
     quote = open_quote(line[AREA_A:IDENTIFICATION]) if "'" in line or '"' in line else ""
     if quote:
@@ -132,21 +132,21 @@ def _is_cut(line: str) -> bool:
 
 
 def _is_continued(lines: list[str], at: int) -> bool:
-    """Return whether a line of fixed format is continued: by the next one behind it that is neither comment nor blank."""
+    """Return whether a line of fixed format is continued by the next line that is neither a comment nor blank."""
     behind = map(lines.__getitem__, range(at + 1, len(lines)))
     return next((line[6] for line in behind if line[6:7] not in _NO_CODE and not line[6:].isspace()), "") == "-"
 
 
 def _is_wider(line: str) -> bool:
-    """Return whether a line of code has something behind column 72, which it reaches; one with tabs has its columns elsewhere."""
+    """Return whether a line of code continues past column 72; lines with tabs are excluded, because their columns are elsewhere."""
     return line[6] == " " and not line[IDENTIFICATION:].isspace() and "\t" not in line
 
 
 def _begins_in_margin(line: str) -> bool:
     """Return whether a line has code where fixed format has a sequence number and the indicator.
 
-    Something in column 7 that is no indicator says so; so does a blank inside of columns 1 to 6, or a word with its
-    hyphen in column 7 (`OUTPUT-FILE`), which else would be a continuation.
+    Evidence is a character in column 7 that is not an indicator, a blank inside columns 1 to 6, or a word with its
+    hyphen in column 7 (`OUTPUT-FILE`), which would otherwise be a continuation.
     """
     if line[6:7] not in _INDICATORS:
         return True

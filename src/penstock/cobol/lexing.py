@@ -28,19 +28,19 @@ _BROKEN = re.compile(rf"{BREAK}(?<=[\w\uff0d-]{BREAK})(?>(?:{BREAK}*+[\w#@$:\uff
 _UPPER = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
 
 WORD = r"[^\s.'\"(),;=<>+*/&]++"
-"""A word, generously: what stands between blanks and punctuation."""
+"""A word, in the widest sense: anything between blanks and punctuation."""
 RUN = r"(?:[^\s.'\"(),;]|\.(?=\d))[^\s.'\"(),;]*+(?>(?:\.\d[^\s.'\"(),;]*+)*)"
-"""What stands between blanks and separators, operators included: in procedure code a verb is a run of its own."""
+"""Anything between blanks and separators, operators included: in procedure code a verb is always a run by itself."""
 GAP = r"[\s,;]*+"
-"""What may stand between words: blanks, commas and semicolons, which COBOL does not tell apart."""
+"""What may separate words: blanks, commas and semicolons, which COBOL treats alike."""
 LITERAL = rf"(?:'(?>(?:[^'\n]++|'{BREAK}*+')*)'?+|\"(?>(?:[^\"\n]++|\"{BREAK}*+\")*)\"?+)"
-"""A literal with its quotes; a doubled quote is inside, even where a break parts the two."""
+"""A literal with its quotes; a doubled quote is part of it, even if a break separates the two."""
 QUOTED = r"(?:'[^'\n]*+'?+|\"[^\"\n]*+\"?+)"
-"""A literal, or what of it is between two quotes: for what runs over many of them and keeps none."""
+"""A literal, or a piece of one between two quotes: for callers that skip many and keep none."""
 PSEUDO = r"==(?>(?:[^=]++|=[^=])*)=="
-"""Pseudo-text with its `==`; periods and quotes between them are its own."""
+"""Pseudo-text with its `==`; periods and quotes inside belong to it."""
 PERIOD = r"\.(?!\d)"
-"""A period that ends a sentence: not one with a digit behind it, which is a decimal point."""
+"""A period that ends a sentence: one followed by a digit is a decimal point."""
 EXEC = (
     r"EXEC(?:UTE(?=\s++(?:CICS|SQL|DLI)\b))?\s++(?P<exec>[A-Z]\w*+)(?=\s)"
     r"(?>(?:[^E]++|(?<=[\w-])[\w-]++|E(?!ND-EXEC|XEC\s++[A-Z]|XECUTE\s++(?:CICS|SQL|DLI)\b))*)END-EXEC(?![\w-])"
@@ -48,7 +48,7 @@ EXEC = (
 """An EXEC block with its END-EXEC; the group `exec` is its kind.
 
 Another EXEC inside ends the attempt: the first one was never closed. Words are skipped whole, so that `A-END-EXEC`
-and a column called `E` are no ends and cost no second look.
+and a column called `E` do not end the block and cost no second look.
 """
 _OPERAND = (
     rf"(?:(?:LEADING|TRAILING)\s++)?(?:{PSEUDO}|{LITERAL}|{WORD}(?>(?:\s++(?:OF|IN)\s++{WORD})*)(?:\s*+\([^()]*+\))?)"
@@ -63,17 +63,17 @@ COPY = (
     rf"{_COPYING}(?:{LITERAL}|{WORD}(?>(?:\.(?=\w){WORD})*))(?>\s++(?:OF|IN)\s++(?:{LITERAL}|{WORD})|)(?>\s++SUPPRESS(?>\s++PRINTING|)|)"
     rf"(?>\s++REPLACING{_PAIRS}|)"
 )
-"""A COPY statement without its period, which may stand on another line; or the include of a librarian.
+"""A COPY statement without its period, which may be on another line; or the include of a librarian.
 
-IDMS copies from its dictionary: the word behind COPY says so, and what kind of thing follows. COPY RESOURCE brings a picture.
+IDMS copies from its dictionary: the word after COPY says so, and the kind of what follows. COPY RESOURCE brings a picture.
 """
 REPLACE = rf"REPLACE\s++(?:(?>ALSO\s++|){_PAIRS}|(?>LAST\s++|)OFF(?![\w-]))"
 """A REPLACE statement without its period: with pairs, or OFF."""
 BLOCK = rf"(?:{EXEC}|{COPY}|{REPLACE})"
-"""An EXEC block or a COPY or REPLACE statement: what is never parted by a chunk."""
+"""An EXEC block or a COPY or REPLACE statement: what a chunk never splits."""
 
 PAIR = re.compile(rf"{GAP}({_OPERAND})\s++BY\s++({_OPERAND})")
-"""One `old BY new` of REPLACING, its operands as groups 1 and 2."""
+"""One `old BY new` of REPLACING, with its operands as groups 1 and 2."""
 COPIED = re.compile(
     rf"(?P<via>COPY|-INC|\+\+INCLUDE)\s++"
     rf"{_FROM}(?P<name>{LITERAL}|{WORD}(?>(?:\.(?=\w){WORD})*))(?>\s++(?:OF|IN)\s++(?P<library>{LITERAL}|{WORD})|)"
@@ -82,7 +82,7 @@ COPIED = re.compile(
 """A COPY statement with its parts as groups: `via`, `dictionary`, `resource`, `name`, `library` and `pairs`."""
 
 # U+FF0D is the hyphen of a name in Japanese, as wide as its letters.
-# The order is the law of the alternatives: a block before its words, a number before a period, a period before a
+# The order of the alternatives matters: a block before its words, a number before a period, a period before a
 # mark. The last alternative takes any character, so that the tokens tile the code.
 _TOKEN = re.compile(
     rf"{GAP}(?:(?P<block>{EXEC})|(?P<literal>(?:NC|[XZNGBHU]{{1,2}}|)(?=['\"]){LITERAL})|(?P<pseudo>{PSEUDO})"
@@ -101,10 +101,10 @@ _KINDS: dict[str, TokenKind] = {
 
 
 def fold(code: str) -> str:
-    r"""Return the code in upper case, of the same length, with words that go on on the next line made whole.
+    r"""Return the code in upper case, of the same length, with words that continue on the next line made whole.
 
-    Only a to z are folded: `str.upper` makes two letters of some (`ß`), and the offsets would no longer be those of
-    the code. A broken word is written without its breaks, which then stand behind it: `PER\x1fFORM` becomes
+    Only a to z are folded: `str.upper` turns some letters into two (`ß`), and the offsets would no longer be those of
+    the code. The breaks of a broken word are moved behind it: `PER\x1fFORM` becomes
     `PERFORM\x1f`, so that an expression for PERFORM finds it where it begins.
     """
     folded = code.upper() if code.isascii() else code.translate(_UPPER)
@@ -112,18 +112,18 @@ def fold(code: str) -> str:
 
 
 def spelled(code: str, start: int, end: int) -> str:
-    """Return a word or literal, found in `fold(code)`, as the code has it.
+    """Return a word or literal, found in `fold(code)`, as the code spells it.
 
     Args:
         code: The code.
         start: Its offset, which is the same in both.
-        end: The offset behind it in the folded code, where its breaks stand behind it.
+        end: The offset after it in the folded code, where its breaks follow it.
     """
     text = code[start:end]
     if BREAK not in text or text[0] in "'\"":
         return text.replace(BREAK, "")
-    # In the code the breaks stand inside of the word, so it reaches further than in the folded code: by as many
-    # characters as it has breaks, of which more may come into sight with each step.
+    # In the code the breaks are inside the word, so it extends further than in the folded code: by one character for
+    # each break, and each extension may reveal more breaks.
     while len(text) - text.count(BREAK) < end - start and start + len(text) < len(code):
         text = code[start : end + text.count(BREAK)]
     return text.replace(BREAK, "")
@@ -135,14 +135,14 @@ def tokens(code: str, start: int, end: int, line_at: Callable[[int], int]) -> li
     Args:
         code: The code.
         start: The offset of the first character.
-        end: The offset behind the last one.
+        end: The offset after the last one.
         line_at: The line of an offset into the code.
     """
     return [Word(shown, line_at(start + begin), kind) for shown, kind, begin in spelled_tokens(code[start:end])]
 
 
 def spelled_tokens(text: str) -> Iterator[tuple[str, TokenKind, int]]:
-    """Yield the tokens of a stretch of code, in order: each as it is spelled, its kind, and the offset at which it begins."""
+    """Yield the tokens of a stretch of code, in order: each with its spelling, its kind, and the offset at which it begins."""
     is_unbroken = BREAK not in text
     for token in _TOKEN.finditer(fold(text)):
         kind = token.lastgroup
@@ -159,6 +159,6 @@ def spelled_tokens(text: str) -> Iterator[tuple[str, TokenKind, int]]:
 
 
 def _whole(broken: re.Match[str]) -> str:
-    """Return a broken word in one piece, its breaks behind it, of the same length."""
+    """Return a broken word in one piece, followed by its breaks, of the same length."""
     parts = broken[0].split(BREAK)
     return "".join(parts).ljust(len(broken[0]), BREAK)

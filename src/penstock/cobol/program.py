@@ -26,21 +26,22 @@ Format = Literal["fixed", "free", "variable"]
 """The reference format of a line: `fixed` has code in columns 8 to 72, `variable` from column 8 on, `free` anywhere."""
 
 LineKind = Literal["code", "comment", "blank", "debug", "directive"]
-"""What a line holds. A `debug` line may hold code, too: `ScannedSource.is_code` tells. A `directive` is one of the
-compiler (`>>SOURCE`, `$SET`, CBL, PROCESS) or of its listing (EJECT, SKIP1, TITLE)."""
+"""What a line holds. A `debug` line may hold code, too (`ScannedSource.is_code`). A `directive` is for the
+compiler (`>>SOURCE`, `$SET`, CBL, PROCESS) or for its listing (EJECT, SKIP1, TITLE).
+"""
 
 
 METHOD = "::"
-"""What stands between the name of a class and that of its method."""
+"""The separator between the name of a class and that of its method."""
 
 
 def key(name: str) -> str:
-    """Return the form of a name in which it is compared with others: in capitals, for COBOL tells no case."""
+    """Return a name in the form for comparison: in capitals, because COBOL ignores case."""
     return name.upper()
 
 
 def in_library(name: str, library: str | None) -> str:
-    """Return the name, in capitals, under which a mapping has the copybook of a library: several libraries may have one."""
+    """Return the name, in capitals, under which a mapping has a library's copybook: several libraries may have one of that name."""
     return key(name) if library is None else f"{key(library)}/{key(name)}"
 
 
@@ -50,8 +51,8 @@ TokenKind = Literal["word", "literal", "number", "period", "mark", "pseudo", "ex
 class Word(NamedTuple):
     """One token of code.
 
-    `text` of a literal holds its prefix and quotes, of an EXEC block all of it. What continues over lines is joined;
-    `line` is the one on which it begins. `mark` is an operator or parenthesis, `pseudo` a pseudo-text with its `==`.
+    `text` of a literal includes its prefix and quotes, that of an EXEC block all of the block. Continued lines are joined;
+    `line` is the one on which the token begins. `mark` is an operator or parenthesis, `pseudo` a pseudo-text with its `==`.
     """
 
     text: str
@@ -60,27 +61,27 @@ class Word(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """A verb with what belongs to it, up to the next entry, by lines and by offsets into the code.
+    """A verb with everything that belongs to it, up to the next entry, by lines and by offsets into the code.
 
     Entries of their own are `ELSE`, `WHEN`, `END-IF` and the like, phrases such as `AT END` and `NOT ON SIZE ERROR`,
-    `COPY` and `REPLACE` (`procedure.MARKERS`); they stand in order between the statements. An EXEC block is one
+    `COPY` and `REPLACE` (`procedure.MARKERS`); they appear in order among the statements. An EXEC block is one
     statement, whose verb is `EXEC CICS`, `EXEC SQL` and so on.
     """
 
     verb: str
-    """The verb in capitals, with the words that make it another one: `GO TO`, `EXIT PERFORM`, `STOP RUN`."""
+    """The verb in capitals, with the words that make it a different one: `GO TO`, `EXIT PERFORM`, `STOP RUN`."""
     line: int
     end_line: int
     depth: int
-    """How many statements are open around it in its sentence; 0 where a paragraph can be cut."""
+    """How many statements of its sentence are open around it; 0 where a paragraph can be cut."""
     sentence: int
-    """The number of its sentence in its program. Only order and equality mean anything: headers are counted, too."""
+    """The number of its sentence in its program. Only order and equality are meaningful: headers are counted, too."""
     start: int
     end: int
 
 
 class Perform(NamedTuple):
-    """A PERFORM of paragraphs or sections, or another way to make them run and come back.
+    """A PERFORM of paragraphs or sections, or another way to run them and return.
 
     `via` says which: PERFORM, SORT or MERGE (their procedures), XML, or USE (a declarative, which the system runs).
     """
@@ -88,7 +89,7 @@ class Perform(NamedTuple):
     line: int
     target: str
     thru: str | None = None
-    """The last paragraph of a range, as it is written; None where one name stands alone."""
+    """The last paragraph of a range, as written; None if there is only one name."""
     section: str | None = None
     """The section that qualifies the target, as in `PERFORM target OF section`."""
     via: str = "PERFORM"
@@ -97,18 +98,18 @@ class Perform(NamedTuple):
 
 
 class GoTo(NamedTuple):
-    """A jump: GO TO, or what else moves control and does not come back (`via`: ALTER, HANDLE CONDITION, HANDLE AID,
+    """A jump: GO TO, or anything else that transfers control without return (`via`: ALTER, HANDLE CONDITION, HANDLE AID,
     HANDLE ABEND, WHENEVER).
     """
 
     line: int
     targets: tuple[str, ...]
-    """The paragraphs as they are written; empty for `GO TO .`, which ALTER fills."""
+    """The paragraphs as written; empty for `GO TO .`, which ALTER fills."""
     depending: str | None = None
-    """The item of DEPENDING ON, without its qualifiers; None where there is none."""
+    """The item of DEPENDING ON, without its qualifiers; None if there is none."""
     via: str = "GO TO"
     sections: tuple[str | None, ...] = ()
-    """The section that qualifies each target, as in `GO TO target OF section`; empty where none is."""
+    """The section that qualifies each target, as in `GO TO target OF section`; empty if none is qualified."""
 
     def places(self) -> Iterator[tuple[str, str | None]]:
         """Yield each target with the section that qualifies it."""
@@ -116,9 +117,7 @@ class GoTo(NamedTuple):
 
 
 class CallStatement(NamedTuple):
-    """A CALL: `static` by a literal, whose text is the target, or `dynamic` by the value of the data item that the
-    target names.
-    """
+    """A CALL: `static` by a literal, whose text is the target, or `dynamic` by the value of the data item named as the target."""
 
     line: int
     target: str
@@ -128,27 +127,27 @@ class CallStatement(NamedTuple):
 Pairs: TypeAlias = "tuple[tuple[str, str], ...]"
 """What is replaced by what, in order, without the `==` of pseudo-text; LEADING and TRAILING stay in front."""
 Replacing: TypeAlias = "tuple[Pairs, ...]"
-"""The pairs of each REPLACE that is in effect, the latest first: those of REPLACE ALSO stand in front of the ones before."""
+"""The pairs of each REPLACE in effect, the latest first: those of REPLACE ALSO come before the earlier ones."""
 
 CopyVia = Literal["COPY", "INCLUDE", "-INC", "++INCLUDE", "COPY IDMS", "COPY MAID"]
-"""What brings source in: COPY, EXEC SQL INCLUDE, Librarian, Panvalet, or a COPY from the dictionary of IDMS."""
+"""How source is brought in: COPY, EXEC SQL INCLUDE, Librarian, Panvalet, or a COPY from the dictionary of IDMS."""
 
 
 class Copy(NamedTuple):
-    """Source from elsewhere, which is not expanded in place."""
+    """A statement that brings in source from elsewhere, which is not expanded in place."""
 
     line: int
     end_line: int
     name: str
     library: str | None = None
-    """What OF or IN names; None where there is no such phrase."""
+    """The name after OF or IN; None if there is no such phrase."""
     replacing: Pairs = ()
     """The pairs of REPLACING (old, new), without the `==` of pseudo-text; LEADING and TRAILING stay in front."""
     via: CopyVia = "COPY"
 
 
 class Exec(NamedTuple):
-    """An EXEC block, END-EXEC included, as one line with single blanks; `kind` is CICS, SQL, DLI, SQLIMS and so on."""
+    """An EXEC block, including END-EXEC, as one line with single blanks; `kind` is CICS, SQL, DLI, SQLIMS and so on."""
 
     line: int
     end_line: int
@@ -166,21 +165,21 @@ class Division(NamedTuple):
 
 
 class DeclarationEntry(NamedTuple):
-    """One sentence of a division other than the PROCEDURE DIVISION: a data item, FD, SD, SELECT, a section's header, or
-    any other.
+    """One sentence of a division other than the PROCEDURE DIVISION: a data item, FD, SD, SELECT, a section header, or
+    anything else.
 
     The entries of a division follow each other without overlap, so that a DATA DIVISION can be cut between any two of
     them (C-3).
     """
 
     word: str
-    """The first word: `FD`, `SELECT`, `WORKING-STORAGE`, a level number as it is written, or `EXEC SQL` for a block."""
+    """The first word: `FD`, `SELECT`, `WORKING-STORAGE`, a level number as written, or `EXEC SQL` for a block."""
     name: str
-    """The second word, FILLER for a data item without a name, "" where there is none."""
+    """The second word, FILLER for a data item without a name, "" if there is none."""
     level: int | None
     """The level of a data item (1 to 49, 66, 77, 78, 88); None for every other entry."""
     section: str
-    """WORKING-STORAGE, FILE, LINKAGE, or a paragraph such as FILE-CONTROL; "" where there is none."""
+    """WORKING-STORAGE, FILE, LINKAGE, or a paragraph such as FILE-CONTROL; "" if there is none."""
     line: int
     end_line: int
     start: int
@@ -189,7 +188,7 @@ class DeclarationEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """A section of the PROCEDURE DIVISION, its paragraphs within."""
+    """A section of the PROCEDURE DIVISION, including its paragraphs."""
 
     name: str
     line: int
@@ -197,22 +196,21 @@ class Section:
     start_line: int
     end_line: int
     segment: int | None = None
-    """The segment number behind SECTION; None where there is none."""
+    """The segment number after SECTION; None if there is none."""
     declarative: bool = False
-    """Whether a section stands between DECLARATIVES and END DECLARATIVES."""
+    """Whether a section is between DECLARATIVES and END DECLARATIVES."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paragraph:
-    """A paragraph, from its header to the last line before the next one; comments in front of a header belong to what is
-    above.
+    """A paragraph, from its header to the last line before the next one; comments above a header belong to the paragraph before.
 
     The code before any header, and that of a section before its first paragraph, is a paragraph named "".
     """
 
     name: str
     section: str | None
-    """The name of the section around it; None outside of sections."""
+    """The section that contains it; None outside of sections."""
     line: int
     """The line of its name; of an unnamed one, that of its first statement."""
     start_line: int
@@ -227,7 +225,7 @@ class Paragraph:
 class Program:
     """One program, function, class or method of a source, with all its parts.
 
-    A nested program names its parent and stands beside it in `ScannedSource.programs`, its lines within the parent's.
+    A nested program names its parent and is listed next to it in `ScannedSource.programs`; its lines are within the parent's.
     A file without any division is one program of the kind `copybook`.
     """
 
@@ -237,11 +235,11 @@ class Program:
     end_line: int
     parent: str | None = None
     is_common: bool = False
-    """Whether a nested program is COMMON: known to all that its parent contains."""
+    """Whether a nested program is COMMON: visible to everything in its parent."""
     using: tuple[str, ...] = ()
     """The parameters of the PROCEDURE DIVISION in order, without BY REFERENCE and the like and without RETURNING."""
     returning: str = ""
-    """The item whose value it returns; "" where it has none."""
+    """The item whose value it returns; "" if there is none."""
     divisions: tuple[Division, ...] = ()
     entries: tuple[DeclarationEntry, ...] = ()
     sections: tuple[Section, ...] = ()
@@ -251,26 +249,25 @@ class Program:
     gotos: tuple[GoTo, ...] = ()
     calls: tuple[CallStatement, ...] = ()
     unread: tuple[Statement, ...] = ()
-    """What begins a sentence of the PROCEDURE DIVISION and is no statement that is known; its verb is its first word."""
+    """What begins a sentence of the PROCEDURE DIVISION but is not a known statement; its verb is its first word."""
     entry_points: tuple[tuple[str, int], ...] = ()
-    """The other entries: the name that AS of the PROGRAM-ID gives to what begins the program, and that of each ENTRY, each
-    with its line."""
+    """The other entry points: the name that AS of the PROGRAM-ID gives to the start of the program, and that of each ENTRY, each
+    with its line.
+    """
     copies: tuple[Copy, ...] = ()
     execs: tuple[Exec, ...] = ()
 
     @property
     def called(self) -> str:
-        """The name by which others know a program: a method has that of its class in front."""
+        """The name by which others refer to a program: for a method, prefixed with its class."""
         return f"{self.parent}{METHOD}{self.name}" if self.kind == "method" and self.parent else self.name
 
     def division(self, name: str) -> Division | None:
-        """Return the first division of that name (IDENTIFICATION, ENVIRONMENT, DATA, PROCEDURE), None where there is
-        none.
-        """
+        """Return the first division of that name (IDENTIFICATION, ENVIRONMENT, DATA, PROCEDURE), None if there is none."""
         return next((division for division in self.divisions if division.name == name), None)
 
     def paragraph_at(self, line: int) -> Paragraph | None:
-        """Return the paragraph that a line of the file is in, the last one where several share it; None outside of all."""
+        """Return the paragraph of a line of the file, the last one if several share the line; None outside of all."""
         # Paragraphs are in order and do not overlap, so the last one that begins at or before the line is the only
         # candidate.
         at = bisect_right(self.paragraphs, line, key=attrgetter("start_line"))
@@ -278,7 +275,7 @@ class Program:
 
 
 class Warned(NamedTuple):
-    """Something odd that was read all the same: the line where it stands, and a sentence on what was made of it."""
+    """Something odd that was read nevertheless: its line, and a sentence on how it was read."""
 
     line: int
     text: str

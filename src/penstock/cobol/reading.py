@@ -25,41 +25,42 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 BREAK = "\x1f"
-"""The character (U+001F) that stands where a continued line goes on, perhaps in the middle of a word or literal. To
-regular expressions it is a blank."""
+"""The character (U+001F) at the point where a continuation line begins, perhaps in the middle of a word or literal. Regular
+expressions treat it as a blank.
+"""
 
 # The expressions are possessive throughout: a line of a megabyte of blanks must not be tried from every column.
 _LISTING = re.compile(r"(?i)\s*+(?:eject|skip[123]|title\s++(?:'[^']*'|\"[^\"]*\"))\s*+\.?\s*+\Z")
 _DEBUGGING = re.compile(r"(?i)(?<![\w-])debugging\s++mode(?![\w-])")
-# Group 1 is the code before the comment: literals are passed over whole, so that `*>` inside of one is text. ACUCOBOL
-# begins one with a bar, too; two of them join texts in SQL.
+# Group 1 is the code before the comment: literals are skipped whole, so that `*>` inside of one is text. ACUCOBOL
+# also begins comments with a bar; two bars concatenate in SQL.
 _COMMENT = re.compile(r"((?>(?:[^'\"*|]++|'[^']*+(?:'|\Z)|\"[^\"]*+(?:\"|\Z)|\*(?!>)|\|\|(?!\|))*))(?:\*>|\|)")
 _SENTENCE_ENDS = re.compile(r"(?i)(?:\.|(?<![\w-])END-EXEC)\s*+\Z")
 _NUMBERED = re.compile(r"\d{1,6}(?=[ ])")
 _ORDER = re.compile(r"\?[A-Za-z]")  # of NonStop's compiler, where its lines have their indicator
 _SOURCED = re.compile(r"(?i)\?SOURCE\s++(?P<library>[^\s(,.]++(?>(?:\.[^\s(,.]++)*))(?>[\s,]*+\((?P<names>[^()]*+)\)|)")
-"""Its other way to copy: `?SOURCE LIBRARY (SECTION-1, SECTION-2)`."""
-# What a precompiler of MySQL takes, from `/MYSQL SELECT\` to `/MYSQL-END\`.
+"""NonStop's other way to copy: `?SOURCE LIBRARY (SECTION-1, SECTION-2)`."""
+# The block of a MySQL precompiler, from `/MYSQL SELECT\` to `/MYSQL-END\`.
 _BLOCK = re.compile(r"[ \t]*+/(?P<name>[A-Za-z]++)[ \t]++[A-Za-z-]++\\[ \t]*+\Z")
 _BLOCK_LINES = 500
 _MARKS = ("\t", "*>", "*", "/", "|", ">>", "$", "?", "\\")
 _INCLUDING = ("-", "+")
-"""How a line begins in column 1 that may be the include of a librarian; all of it is shown."""
+"""The characters in column 1 that may begin the include of a librarian; all of such a line is shown."""
 _NO_INDICATORS = frozenset("$>?")
 
 
 class SourceReading(NamedTuple):
-    """The lines of a file, and what of them is code."""
+    """The lines of a file, and which part of them is code."""
 
     encoding: str
     format: Format
     """The format of the first line that has code."""
     switches: tuple[tuple[int, Format], ...]
-    """From which line on which format holds."""
+    """From which line on which format applies."""
     code: str
     kinds: tuple[LineKind, ...]
     continued: frozenset[int]
-    """The lines that cannot be parted from the line before."""
+    """The lines that cannot be separated from the line before."""
     starts: tuple[int, ...]
     """Where each line begins in `code`."""
     offsets: tuple[int, ...]
@@ -68,12 +69,12 @@ class SourceReading(NamedTuple):
 
 
 def read(data: bytes, source_format: Format | None = None, *, debug_lines: bool = False) -> SourceReading:
-    """Return what of a file is code, line by line.
+    """Return which part of a file is code, line by line.
 
     Args:
         data: The file as it is.
-        source_format: The format, instead of what the columns of the first lines say; directives overrule both.
-        debug_lines: Whether lines with D in column 7 are code, also where the program does not ask for debugging.
+        source_format: The format, instead of what the columns of the first lines say; directives override both.
+        debug_lines: Whether lines with D in column 7 are code even if the program does not ask for debugging.
     """
     encoding, lines, offsets, warnings = records(data)
     page = _Page(lines, encoding)
@@ -104,25 +105,25 @@ def shown(line: str, form: Format, kind: LineKind) -> str:
 
     Args:
         line: The line, decoded.
-        form: The format that holds on it.
-        kind: What it is. A directive is shown from where it stands, without the numbers in front of and behind it.
+        form: The format that applies to it.
+        kind: What it is. A directive is shown from where it begins, without the numbers before and after it.
     """
     text = line.expandtabs(TAB)
     if form != "free" and kind == "directive":
-        # It may begin in column 1 as well as in column 8, so that no column is its own: what counts the cards goes by its
-        # looks, or numbering a program anew would ask about its first lines again.
+        # A directive may begin in column 1 as well as in column 8, so card numbers are recognized by their looks, not by column;
+        # otherwise renumbering a program would cause questions about its first lines to be asked again.
         cards = text[: IDENTIFICATION if form == "fixed" else None].rstrip()
         return cards[number.end() :].lstrip() if (number := _NUMBERED.match(cards)) else cards.lstrip()
     if form != "free" and not (text[:1] in _INCLUDING and INCLUDED.match(text)):
-        # Text that tabs carry beyond column 72 is code: where people typed tabs, no card was punched.
+        # Text that tabs push beyond column 72 is code: a file with tabs was never punched on cards.
         text = text[AREA_A - 1 : IDENTIFICATION if form == "fixed" and "\t" not in line else None]
     return text.rstrip()
 
 
 def all_shown(lines: Sequence[str], form: Format, kinds: Sequence[LineKind]) -> list[str]:
-    """Return what `shown` gives for each of some lines of one format."""
+    """Return the result of `shown` for each of some lines of one format."""
     columns = slice(None) if form == "free" else slice(AREA_A - 1, IDENTIFICATION if form == "fixed" else None)
-    # As nearly all lines are: a call for each would take twice as long.
+    # Nearly all lines take the short way: a call for each would take twice as long.
     return [
         shown(line, form, kind)
         if kind == "directive" or "\t" in line or line[:1] in _INCLUDING
@@ -132,15 +133,15 @@ def all_shown(lines: Sequence[str], form: Format, kinds: Sequence[LineKind]) -> 
 
 
 def _first_format(switches: tuple[tuple[int, Format], ...], code: list[str]) -> Format:
-    """Return the format of the first line that has code, that of line 1 where none has."""
+    """Return the format of the first line that has code, or that of line 1 if none has."""
     first = next((number for number, text in enumerate(code, start=1) if text and not text.isspace()), 1)
     return next(form for line, form in reversed(switches) if line <= first)
 
 
 class _Page:
-    """The lines of a file while code is being told from the rest.
+    """The lines of a file while code is being separated from the rest.
 
-    `read` takes stretches of one format in order; `debug`, `joined` and `kinds` are asked afterwards, once each.
+    `read` takes stretches of one format in order; `debug`, `joined` and `kinds` are called afterwards, once each.
     """
 
     def __init__(self, lines: list[str], encoding: str) -> None:
@@ -148,33 +149,33 @@ class _Page:
 
         Args:
             lines: The lines, decoded.
-            encoding: Their codec: in one of Japanese a letter may take two columns.
+            encoding: Their codec: in a Japanese one, a letter may take two columns.
         """
         text = "\n".join(lines)
         upper = text.upper()
         # Most files have neither tabs nor directives: one search through the text saves a search in every line.
-        self._marks = frozenset(mark for mark in _MARKS if mark in text)  # what need not be looked for line by line
+        self._marks = frozenset(mark for mark in _MARKS if mark in text)  # others need not be looked for line by line
         self._lists = any(word in upper for word in ("EJECT", "SKIP", "TITLE"))
         self._includes = "-INC" in upper or "++INCLUDE" in upper
         self.lines = lines
         self._encoding = encoding
         self.code: list[str] = []
         self.marked: dict[int, LineKind] = {}  # by index
-        self.breaks: set[int] = set()  # by number: the line is joined to the one before
+        self.breaks: set[int] = set()  # by number: lines that are joined to the one before
         self._last_break = 0
         self.warnings: list[Warned] = []
         self._debugged: dict[int, str] = {}
-        self._open: dict[int, str] = {}  # the quote in which a continuation begins
-        self._unclosed: dict[int, str] = {}  # the quote in which a continued line ends
-        self._shifted: dict[int, int] = {}  # how many columns of a continuation stand in front of what it adds
-        self._behind: dict[int, int] = {}  # the line with code behind which blank lines end
+        self._open: dict[int, str] = {}  # the open quote with which a continuation begins
+        self._unclosed: dict[int, str] = {}  # the open quote with which a continued line ends
+        self._shifted: dict[int, int] = {}  # how many columns of a continuation precede what it adds
+        self._behind: dict[int, int] = {}  # for a blank line, the last line with code before it
 
     def read(self, start: int, end: int, form: Format) -> None:
         """Add the lines from `start` to `end` (counted from 0, `end` excluded), which have one format.
 
         Args:
             start: The first line; the stretches follow each other, so everything before it has been read.
-            end: The line behind the last one.
+            end: The line after the last one.
             form: The format of all of them.
         """
         lines = self.lines[start:end]
@@ -187,17 +188,16 @@ class _Page:
         stop = IDENTIFICATION if form == "fixed" else None
         if form == "free":
             # In the terminal format of some compilers, which is read as free, an asterisk or a slash in column 1 makes a
-            # comment. Within a sentence a slash before something divides by it (`_starred`), where all stands at the left.
+            # comment. Within a sentence, a slash before something is a division in code that is not indented (`_starred`).
             self.code += ["" if line[:1] == "*" or line.rstrip() == "/" else line for line in lines]
         else:
             self.code += [line[AREA_A:stop] if line[6:7] == " " else "" for line in lines]
             for index in tabbed:
                 if lines[index][6:7] == " ":
                     self.code[start + index] = lines[index][AREA_A:]
-            # Blank, `*` and `/` are the common indicators and need no more than a look; the rest is sorted out one by
-            # one below.
+            # Blank, `*` and `/` are the common indicators and are done here; the others are handled one by one below.
             odd = [index for index, line in enumerate(lines) if line[6:7] not in " */"]
-        # Before continuations are joined: a comment at the end of a line is no part of the word that goes on.
+        # Before continuations are joined: a comment at the end of a line is not part of the word that continues.
         for index in self.having("*>", self.code[start:]) + self.having("|", self.code[start:]):
             self.code[start + index] = _uncommented(self.code[start + index])
         if self._includes:
@@ -218,7 +218,7 @@ class _Page:
         self._starred(start, form)
 
     def _precompiled(self, start: int, lines: list[str]) -> None:
-        """Take the blocks of a precompiler: they are no code, and what becomes of them is not known."""
+        """Take out the blocks of a precompiler: they are not code, and what they turn into is unknown."""
         for first in self.having("\\", lines):
             block = _BLOCK.match(lines[first])
             if block is None or start + first in self.marked:
@@ -233,8 +233,10 @@ class _Page:
             self.warnings.append(Warned(start + first + 1, said))
 
     def _starred(self, start: int, form: Format) -> None:
-        """Take out the lines that begin with an asterisk where a sentence begins: none does, so that it is a comment beside its
-        column. Behind anything else it multiplies, or is all columns of SQL. In column 1 of the free format a slash is the same.
+        """Take out lines that begin with an asterisk at the start of a sentence.
+
+        No sentence begins with one, so it is a comment in the wrong column. Elsewhere it multiplies, or means all columns in SQL.
+        In free format, a slash in column 1 is treated alike.
         """
         code = self.code[start:]
         begun = [index for index in self.having("*", code) if code[index].lstrip()[:1] == "*"]
@@ -249,17 +251,17 @@ class _Page:
                 self.code[index] = ""
 
     def having(self, mark: str, lines: list[str]) -> list[int]:
-        """Return the indexes of the lines that hold a mark."""
+        """Return the indexes of the lines that contain a mark."""
         return [index for index, line in enumerate(lines) if mark in line] if mark in self._marks else []
 
     def debug(self, *, wanted: bool) -> None:
-        """Make debug lines code, where the caller asks for that or the program says WITH DEBUGGING MODE."""
+        """Turn debug lines into code, if the caller asks for it or the program says WITH DEBUGGING MODE."""
         if self._debugged and (wanted or _DEBUGGING.search("\n".join(QUOTED.sub("", text) for text in self.code))):
             for index, text in self._debugged.items():
                 self.code[index] = text
 
     def choose(self) -> None:
-        """Take out the code that conditional compilation leaves out, where the source itself says so."""
+        """Take out the code that conditional compilation leaves out, if the source itself decides that."""
         directives = [(index + 1, self.lines[index]) for index, kind in self.marked.items() if kind == "directive"]
         if not directives:
             return
@@ -269,7 +271,7 @@ class _Page:
             self.code[line - 1] = ""
 
     def joined(self) -> tuple[str, tuple[int, ...]]:
-        """Return all code as one text, and the offset at which each line begins in it."""
+        """Return all code as one text, and the offset of each line in it."""
         code = self.code
         starts = begins(code)
         if not self.breaks:
@@ -280,7 +282,7 @@ class _Page:
         return "".join(map(str.__add__, code, [*ends, ""])), starts
 
     def kinds(self, switches: tuple[tuple[int, Format], ...]) -> tuple[LineKind, ...]:
-        """Return what each line is; a line without code but with text in its columns is a comment."""
+        """Return the kind of each line; a line without code but with text in its columns is a comment."""
         kinds: list[LineKind] = ["code" if text and not text.isspace() else "blank" for text in self.code]
         bounds = [line for line, _ in switches[1:]] + [len(kinds) + 1]
         for (first, form), end in zip(switches, bounds, strict=True):
@@ -295,7 +297,7 @@ class _Page:
         return tuple(kinds)
 
     def _options(self) -> None:
-        """Mark CBL and PROCESS lines, which stand before all code and in any column."""
+        """Mark CBL and PROCESS lines, which precede all code, in any column."""
         for index, line in enumerate(self.lines[: len(self.code)]):
             if OPTIONS.match(line):
                 self.marked[index] = "directive"
@@ -304,7 +306,7 @@ class _Page:
                 return
 
     def _included(self, start: int, lines: list[str], odd: list[int]) -> list[int]:
-        """Make code of the includes of a librarian, wherever they begin; return the odd lines that are none."""
+        """Turn the includes of a librarian into code, wherever they begin; return the odd lines that are not includes."""
         for index, line in enumerate(lines):
             found = INCLUDED.match(line)
             if found is not None and line[6:7] not in "*/":
@@ -312,7 +314,7 @@ class _Page:
         return [index for index in odd if not INCLUDED.match(lines[index])]
 
     def _indicated(self, index: int, line: str, stop: int | None) -> None:
-        """Read a line with something in column 7 that is neither a blank nor the indicator of a comment."""
+        """Read a line whose column 7 is neither a blank nor a comment indicator."""
         indicator, text = line[6], line[AREA_A:stop]
         if indicator in "Dd":
             self.marked[index] = "debug"
@@ -323,12 +325,12 @@ class _Page:
             self.warnings.append(Warned(index + 1, f"column 7 holds {indicator!r}: read as a comment"))
 
     def _continue(self, index: int, text: str, stop: int | None) -> None:
-        """Join a line to the last one before it that has code: a literal after its quote, a word to its last letter."""
-        # A literal goes on behind the quote that its continuation repeats, and its padding up to column 72 is part of
-        # it; a word goes on right behind its last letter. Whether the line before ends inside of a literal depends on
-        # whether it begins inside of one itself: `_open` keeps that by line, so that one line is read and not the
-        # literal from its first. `_unclosed` keeps the answer, for many continuations may have the same line before
-        # them (`-*>` holds no code).
+        """Join a line to the last one before it that has code: a literal after its quote, a word after its last letter."""
+        # A literal continues after the quote that its continuation repeats, and its padding up to column 72 is part of
+        # it; a word continues directly after its last letter. Whether the previous line ends inside a literal depends on
+        # whether it begins inside one: `_open` keeps that by line, so that only one line is read and not the whole
+        # literal. `_unclosed` keeps the answer, because many continuations may have the same previous line
+        # (`-*>` holds no code).
         code = self.code
         columns = len(text)
         text = text.lstrip()
@@ -346,13 +348,13 @@ class _Page:
             self._open[index] = quote
         else:
             code[previous] = code[previous].rstrip()
-            # A literal whose last column holds a quote goes on with two: one that is said twice, across the lines.
+            # A literal with a quote in its last column continues with two: a doubled quote, split across the lines.
             if len(code[previous]) == width and text[:2] == code[previous][-1:] * 2 and text[0] in "'\"":
                 text = text[1:]
         self._shifted[index] = columns - len(text)
         code[index] = _uncommented(text, quote)
-        # Comments and blank lines between the two are joined as well: a chunk cut there would part the word. Each
-        # line is added once, from behind the last one that was; the blanks of a card are none of the word.
+        # Comments and blank lines between the two are joined as well: a chunk cut there would split the word. Each
+        # line is added once, starting after the last one added; their blanks are not part of the word.
         joined = range(max(previous + 2, self._last_break + 1), index + 2)
         self.breaks.update(joined)
         for number in joined[:-1]:
@@ -360,10 +362,10 @@ class _Page:
         self._last_break = index + 1
 
     def _coded(self, index: int) -> int:
-        """Return the last line up to this one that has code, or -1. What was found blank is not looked at again."""
+        """Return the last line up to this one that has code, or -1. Lines found blank are not examined again."""
         code, at = self.code, index
-        # Blank stretches are jumped over with the help of earlier answers; without them n blank lines before n
-        # continuations cost n * n looks.
+        # Earlier answers let blank stretches be skipped; without them, n blank lines before n continuations would cost
+        # n * n looks.
         while at >= 0 and (not code[at] or code[at].isspace()):
             at = self._behind.get(at, at - 1)
         if at < index:
@@ -371,7 +373,7 @@ class _Page:
         return at
 
     def _directed(self, index: int, line: str) -> None:
-        """Mark a line that is a directive, and hold back the code of a `>>D` line."""
+        """Mark a directive line, and hold back the code of a `>>D` line."""
         directive = DIRECTIVE.match(line)
         if directive is None:
             return
@@ -383,8 +385,8 @@ class _Page:
         self.code[index] = ""
 
     def _listing(self, start: int) -> None:
-        """Mark EJECT, SKIP1 to SKIP3 and TITLE: words to the printer that need no period, so that no sentence begins
-        with them. Within a sentence TITLE is what a control of a screen says.
+        """Mark EJECT, SKIP1 to SKIP3 and TITLE: listing directives that need no period, so that no sentence begins
+        with them. Within a sentence, TITLE is a clause of a screen control.
         """
         has_ended, looked_at = True, 0  # whether the code before a line ends with a period; there may be none
         for index in [index for index in range(start, len(self.code)) if _LISTING.match(self.code[index])]:
@@ -398,12 +400,12 @@ class _Page:
 
 
 def _is_told(line: str) -> bool:
-    """Return whether what stands in column 7 needs no warning: a directive, or a comment that begins in the margin."""
+    """Return whether the content of column 7 needs no warning: a directive, or a comment that begins in the margin."""
     return DIRECTIVE.match(line) is not None or line.lstrip().startswith("*>")
 
 
 def _sourced(line: str, at: int) -> str:
-    """Return an order that copies as the COPY that it is; nothing for any other."""
+    """Return the COPY that a directive amounts to; nothing for one that does not copy."""
     found = _SOURCED.match(line, at)
     if found is None:
         return ""
@@ -417,7 +419,7 @@ def _uncommented(text: str, quote: str = "") -> str:
 
     Args:
         text: The line.
-        quote: The quote of the literal inside of which it begins, "" for none.
+        quote: The quote of the literal in which it begins, "" for none.
     """
     comment = _COMMENT.match(quote + text) if "*>" in text or "|" in text else None
     return text[: comment.end(1) - len(quote)] if comment else text

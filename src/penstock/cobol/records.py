@@ -20,11 +20,11 @@ TAB = 8
 # In EBCDIC a record may end with NEL or with LF, depending on the tool that transferred it.
 _RECORD_MARKS = {"cp037": (b"\x15", b"\x25")}
 _UNREAD = "\ufffd"
-"""What stands for a byte that is no letter of its codec: one for each, so that columns and lines hold."""
+"""The replacement for a byte that its codec cannot decode: one for each, so that columns and lines stay right."""
 _LETTERS_OF_DAMAGE = 10
-"""How many letters a codec must read for each one that it cannot, to be the codec of a file all the same."""
-# Letters of two bytes, as their first bytes tell the codecs apart, and which of those are usual: signs, kana, and the first
-# thousands of kanji. With the JIS of 2004 go the signs that vendors added to EUC.
+"""How many letters a codec must decode for each byte that it cannot, to count as the codec of a file."""
+# Two-byte letters, whose first bytes distinguish the codecs, and which of those are common: signs, kana, and the first
+# thousands of kanji. JIS of 2004 includes the signs that vendors added to EUC.
 _PAIRS_OF_BYTES = {
     "cp932": re.compile(rb"(?>(?:[\x81-\x9f\xe0-\xfc][\x40-\x7e\x80-\xfc])+)"),
     "euc_jis_2004": re.compile(rb"(?>(?:[\xa1-\xfe][\xa1-\xfe])+)"),
@@ -33,18 +33,18 @@ _USUAL_LEADS = {"cp932": range(0x81, 0x99), "euc_jis_2004": (*range(0xA1, 0xA9),
 _EUC_KANA = b"\xa4\xa5"
 """The leads of kana in EUC: Korean and Chinese share the others."""
 _LETTERS_OF_A_KANA = 50
-# What text in Latin-1 does not have: two letters of two bytes and more, the boxes of DOS, or a letter of UTF-8.
+# What Latin-1 text does not contain: runs of two-byte letters, the box characters of DOS, or a letter of UTF-8.
 _HIGH = re.compile(rb"[\x80-\xff]++")
 _UTF_8 = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}")
 _WIDE = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}  # by the mark that they begin with
-# Between shift-out and shift-in a byte is half a letter, even where it is the byte of a quote.
+# Between shift-out and shift-in a byte is half a letter, even if it is the byte of a quote.
 _SHIFTED = re.compile("\x0e([^\x0f\n]*+)\x0f")
 _CARDS = frozenset(b" *-/Dd")  # what column 7 of a card holds
-_NOTHING = {0: " ", 0x1A: " "}  # what fills records, and what ended files
+_NOTHING = {0: " ", 0x1A: " "}  # the padding of records, and the old end-of-file mark
 
 
 class Records(NamedTuple):
-    """The lines of a file, decoded, and where they stand in its bytes."""
+    """The lines of a file, decoded, and their offsets in its bytes."""
 
     encoding: str
     lines: list[str]
@@ -54,7 +54,7 @@ class Records(NamedTuple):
 
 
 def records(data: bytes) -> Records:
-    """Return the lines of a file, whatever its encoding and the ends of its records."""
+    """Return the lines of a file, whatever its encoding and record separators."""
     encoding, doubt = _encoding(data)
     lines, offsets = _records(data, encoding)
     warnings = _unended(data, lines, encoding)
@@ -71,23 +71,23 @@ def in_columns(lines: list[str], encoding: str) -> list[str]:
 
 
 def begins(lines: list[bytes] | list[str]) -> tuple[int, ...]:
-    """Return where each line begins, where one character stands between two of them."""
+    """Return the offset of each line, with one character between two lines."""
     return (0, *accumulate([length + 1 for length in map(len, lines)]))[: len(lines)]
 
 
 def _encoding(data: bytes) -> tuple[str, str]:
-    """Return the codec of a file, told by its bytes alone, and what is doubtful of it, "" where nothing is.
+    """Return the codec of a file, judged by its bytes alone, and what is doubtful about it, "" for nothing.
 
     No file is refused: what is neither UTF-16 by its mark, nor EBCDIC by its blanks, nor UTF-8, nor Japanese by its pairs
-    of bytes is Latin-1, which decodes any byte to one character and so keeps the columns. A byte here and there that is no
-    letter makes no other codec of a file.
+    of bytes is Latin-1, which decodes every byte to one character and so keeps the columns. A few undecodable bytes do not
+    change the codec of a file.
     """
     if data.isascii():
         return "utf-8", ""
-    # The mark alone is not enough: an odd byte at the end makes the file no UTF-16, and decoding must not fail later.
+    # The mark alone is not enough: with an odd byte at the end the file is not UTF-16, and decoding must not fail later.
     if data[:2] in _WIDE and _damage(data, _WIDE[data[:2]]) == 0:
         return _WIDE[data[:2]], ""
-    # in EBCDIC a blank is 0x40 and letters lie above 0xC0; 0x20 is a control character
+    # In EBCDIC a blank is 0x40 and capitals are above 0xC0; 0x20 is a control character.
     sample = data[:65_536]
     if sample.count(b"\x40") > max(len(sample) // 20, 4 * sample.count(b"\x20")):
         return "cp037", ""
@@ -106,15 +106,15 @@ def _encoding(data: bytes) -> tuple[str, str]:
 
 
 def _is_doubtful(line: str, encoding: str) -> bool:
-    """Return whether a line is one that the doubt about an encoding speaks of."""
+    """Return whether a line is one that the doubt about an encoding refers to."""
     return not line.isascii() if encoding == "latin-1" else _UNREAD in line
 
 
 def _is_japanese(data: bytes, encoding: str) -> bool:
-    """Return whether a file that is no UTF-8 may be in a codec of Japanese: its pairs stand together and are usual letters.
+    """Return whether a file that is not UTF-8 may be in a Japanese codec: its pairs are adjacent and are common letters.
 
-    A letter with an accent makes such a pair with the letter behind it, but one pair alone, and of other lead bytes: those
-    of Shift-JIS that are usual are controls in Latin-1, or the quotes of Windows.
+    An accented letter forms such a pair with the letter after it, but only a single pair, and with other lead bytes: the common
+    ones of Shift-JIS are controls in Latin-1, or the quotes of Windows.
     """
     runs = _PAIRS_OF_BYTES[encoding].findall(data)
     leads = b"".join([run[::2] for run in runs])
@@ -125,7 +125,7 @@ def _is_japanese(data: bytes, encoding: str) -> bool:
 
 
 def _damage(data: bytes, encoding: str) -> int | None:
-    """Return how many bytes are no letters of a codec; None where it reads too few others to be that of the file."""
+    """Return how many bytes a codec cannot decode; None if it decodes too few others to be the codec of the file."""
     try:
         data.decode(encoding)
     except UnicodeDecodeError:
@@ -137,12 +137,12 @@ def _damage(data: bytes, encoding: str) -> int | None:
 
 
 def _records(data: bytes, encoding: str) -> tuple[list[str], tuple[int, ...]]:
-    r"""Return the lines of a file without their ends, and the byte offset at which each begins.
+    r"""Return the lines of a file without their ends, and the byte offset of each.
 
-    The two must agree: line n of the text is the stretch of bytes from offset n to offset n + 1, because citations
-    are checked in the text and chunks are cut in the bytes. So bytes are split first, or in a codec in which a
-    newline is one byte that stands for nothing else; "\n" is the only end of line, never what `str.splitlines` takes
-    for one (form feed, U+2028). Where a file has none of it, "\r" is.
+    The two must agree: line n of the text is the bytes from offset n to offset n + 1, because citations
+    are checked in the text and chunks are cut in the bytes. So bytes are split first, or the text in a codec in which a
+    newline is always one byte that means nothing else; only "\n" ends a line, not everything that `str.splitlines` accepts
+    (form feed, U+2028). In a file without "\n", "\r" does.
     """
     if not data:
         return [], ()
@@ -155,7 +155,7 @@ def _records(data: bytes, encoding: str) -> tuple[list[str], tuple[int, ...]]:
         lines[0] = lines[0].removeprefix("\ufeff")
         return [line.translate(_NOTHING).rstrip("\r") for line in lines], tuple(2 * at for at in begins(units))
     marks = _RECORD_MARKS.get(encoding, (b"\n", b"\r") if b"\n" not in data else (b"\n",))
-    # Only one of the two ends records; the other one, where it occurs, is data.
+    # Only one of the two ends records; any occurrence of the other is data.
     mark = max(marks, key=data.count)
     is_cards = mark not in data and _is_cards(data, encoding)
     if is_cards:
@@ -185,10 +185,9 @@ def _records(data: bytes, encoding: str) -> tuple[list[str], tuple[int, ...]]:
 
 
 def _is_cards(data: bytes, encoding: str) -> bool:
-    """Return whether a file without ends of lines has the length of whole cards: a data set member that was downloaded in binary.
+    """Return whether a file without line ends has the length of whole cards: a data set member that was downloaded in binary.
 
-    In EBCDIC that is enough. Where a tool has translated it, column 7 of each card, which may be filled with nothing, must say
-    so, too.
+    In EBCDIC that is enough. In a translated file, column 7 of every card must also hold an indicator, or the NUL of an empty one.
     """
     if len(data) % RECORD_BYTES:
         return False
@@ -198,7 +197,7 @@ def _is_cards(data: bytes, encoding: str) -> bool:
 
 
 def _unended(data: bytes, lines: list[str], encoding: str) -> list[Warned]:
-    """Return a warning where the lines of a file end in a way that is not known here, or that others do not know."""
+    """Return a warning if the lines of a file end in a way that is unknown here, or that other tools do not know."""
     returned = next((number for number, line in enumerate(lines, 1) if "\r" in line), 0) if b"\r" in data else 0
     if returned:
         return [Warned(returned, "carriage returns alone end no line: what follows them is read as the same one")]
@@ -213,13 +212,13 @@ def _unended(data: bytes, lines: list[str], encoding: str) -> list[Warned]:
 
 
 def _double_bytes(shifted: re.Match[str]) -> str:
-    """Return a shifted stretch of EBCDIC with an underscore for every byte: its letters are in a table that is not here."""
+    """Return a shifted stretch of EBCDIC with an underscore for every byte, because there is no table for its letters here."""
     return f"\x0e{'_' * len(shifted[1])}\x0f"
 
 
 def _widened(line: str, encoding: str) -> str:
-    """Return a line in which what stands behind column 72 by its bytes stands there by its letters, too."""
-    # What is no letter is read back as "?", which is as long: only how many letters fit is asked.
+    """Return a line in which what is past column 72 by bytes is also past it by letters."""
+    # An unencodable letter becomes "?", which does not matter: only the number of letters that fit is needed.
     code = line.encode(encoding, "replace")[:IDENTIFICATION].decode(encoding, "ignore")
     fits = line[: len(code)]
     return line if len(fits) == len(line) else fits.ljust(IDENTIFICATION) + line[len(fits) :]

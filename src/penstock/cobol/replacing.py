@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     Lookup = Callable[[str, str | None], ScannedSource | None]
 
 MAX_GROWN_CHARS = 3_000_000
-"""How many characters replacing may add to a source: a short word could else stand for a megabyte in each of its places."""
+"""How many characters replacing may add to a source: otherwise a short word could expand to a megabyte at each occurrence."""
 
 _PARTS = re.compile(r"\S+")
 _LINE_ENDS = re.compile(f"[\n{BREAK}]")
 _BEGINS = r"(?<![\w:-])"
-# Literals are taken whole, so that no statement begins inside of one.
+# Literals are matched whole, so that no statement begins inside one.
 _STATEMENT = re.compile(rf"{LITERAL}|{_BEGINS}(?P<copy>{COPIED.pattern})|{_BEGINS}(?P<replace>{REPLACE})")
 
 
 class Replaced(NamedTuple):
-    """Code in which REPLACE is done, where each line begins in it, and from which line on what is in effect."""
+    """Code after REPLACE, the offset of each line in it, and from which line on what is in effect."""
 
     code: str
     starts: tuple[int, ...]
@@ -44,7 +44,7 @@ class Replaced(NamedTuple):
 
 
 def in_effect(effects: Sequence[tuple[int, Replacing]], line: int) -> Replacing:
-    """Return what REPLACE makes of the text that is copied on a line."""
+    """Return the REPLACE pairs that apply to text that is copied on a line."""
     at = bisect_right(effects, line, key=itemgetter(0))
     return effects[at - 1][1] if at else ()
 
@@ -55,11 +55,11 @@ def replaced(code: str, folded: str, starts: tuple[int, ...], find: Lookup | Non
     Args:
         code: The code of a source.
         folded: `fold(code)`.
-        starts: Where each line begins in the code.
-        find: The copybook of a name and library; None where nobody can look.
+        starts: The offset of each line in the code.
+        find: The copybook of a name and library; None if copybooks cannot be looked up.
     """
     unchanged = Replaced(code, starts)
-    # Most sources have no REPLACE, and copy nothing that has one: they are not looked through.
+    # Most sources have no REPLACE, and copy nothing that has one: they are not searched.
     if "REPLACE" not in folded and not (find is not None and _may_copy_one(code, folded, find)):
         return unchanged
     made: list[str] = []
@@ -77,20 +77,20 @@ def replaced(code: str, folded: str, starts: tuple[int, ...], find: Lookup | Non
         at = statement.end()
         if after != here:
             here = after
-            # What a copybook leaves behind holds from the next line on: the copybook itself was read with it.
+            # What a copybook leaves in effect applies from the next line on: the copybook itself was read with it.
             effects.append((bisect_right(starts, at - 1) + (statement["replace"] is None), here))
     made.append(rewritten(code[at:], here))
     text = "".join(made)
     ends = line_starts(text)
-    # A break that is a letter of the source itself would move lines: then nothing is replaced, rather than cited where it is not.
+    # A BREAK character in the source itself would shift lines: then nothing is replaced, rather than cited at a wrong line.
     return Replaced(text, ends, tuple(effects)) if len(ends) == len(starts) else unchanged
 
 
 def rewritten(code: str, replacing: Replacing) -> str:
-    """Return a stretch of code with the new texts in place of the old ones; the line ends within an old text follow the new one."""
-    # One expression for all pairs, for the standard compares all of them at each word: the first that matches replaces, and what
-    # it wrote is compared with none. One pair after the other would turn AA into CC with ==AA== BY ==BB== ==BB== BY ==CC==. The
-    # pairs hold no groups of their own, so a group's number is its pair's; a literal that no pair begins with has none.
+    """Return a stretch of code with old texts replaced by new ones; line ends within an old text follow the new one."""
+    # One expression for all pairs, because the standard compares all of them at each word: the first match replaces, and its
+    # result is not compared again. One pair after the other would turn AA into CC with ==AA== BY ==BB== ==BB== BY ==CC==. The
+    # pairs contain no groups themselves, so a group's number is its pair's; a literal that no pair matches has none.
     pairs = [(pattern, _bare(new)) for one in replacing for old, new in one if (pattern := _pattern(old)) is not None]
     if not pairs:
         return code
@@ -110,7 +110,7 @@ def rewritten(code: str, replacing: Replacing) -> str:
 
 
 def around_statements(code: str, replacing: Replacing) -> str:
-    """Return code with the new texts in place of the old ones but in its COPY and REPLACE statements, which stay as they are."""
+    """Return code with old texts replaced by new ones, except in its COPY and REPLACE statements, which stay as they are."""
     folded = fold(code) if replacing else ""
     made: list[str] = []
     at = 0
@@ -124,7 +124,7 @@ def around_statements(code: str, replacing: Replacing) -> str:
 
 def _may_copy_one(code: str, folded: str, find: Lookup) -> bool:
     """Return whether a copybook that a source names has a REPLACE."""
-    # Looked for as plain words: an expression tried at every letter took a tenth of what reading a source does.
+    # Searched as plain words: an expression tried at every letter took a tenth of the time of reading a source.
     for word in ("COPY", "-INC", "++INCLUDE"):
         at = folded.find(word)
         while at >= 0:
@@ -137,7 +137,7 @@ def _may_copy_one(code: str, folded: str, find: Lookup) -> bool:
 
 
 def _copied(code: str, statement: re.Match[str], find: Lookup | None) -> ScannedSource | None:
-    """Return the copybook that a COPY names, where somebody can look."""
+    """Return the copybook that a COPY names, None if it cannot be looked up."""
     if find is None:
         return None
     name = spelled(code, *statement.span("name")).strip("'\"").strip()
@@ -146,12 +146,12 @@ def _copied(code: str, statement: re.Match[str], find: Lookup | None) -> Scanned
 
 
 def _left_by(book: ScannedSource | None, here: Replacing) -> Replacing:
-    """Return what is in effect behind a COPY: what its copybook ends with, where that has a REPLACE."""
+    """Return what is in effect after a COPY: what its copybook ends with, if that has a REPLACE."""
     return book.replacing[-1][1] if book is not None and book.replacing else here
 
 
 def _after(here: Replacing, code: str, folded: str, statement: re.Match[str]) -> Replacing:
-    """Return what is in effect behind a REPLACE."""
+    """Return what is in effect after a REPLACE."""
     words = statement["replace"].split(None, 2)
     if words[1] == "OFF":
         return ()
@@ -171,7 +171,7 @@ def _text(operand: str) -> str:
 
 
 def line_starts(code: str) -> tuple[int, ...]:
-    """Return where each line of some code begins."""
+    """Return the offset of each line of some code."""
     return (0, *(end.end() for end in _LINE_ENDS.finditer(code)))
 
 
@@ -180,7 +180,7 @@ def _pattern(old: str) -> str | None:
 
     Words match as words, with any blanks between them. Two exceptions: an operand that begins or ends with a sign,
     as `:TAG:` does, also matches within a word on that side, which is how templates are written; and LEADING or
-    TRAILING matches the beginning or end of a word alone.
+    TRAILING matches only the beginning or end of a word.
     """
     side, _, rest = old.strip().partition(" ")
     words = _PARTS.findall(_bare(rest if side.upper() in {"LEADING", "TRAILING"} else old))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ProgramPlace(NamedTuple):
-    """Where a program stands."""
+    """Where a program is: its file, its name and the programs that contain it."""
 
     path: str
     name: str
@@ -26,7 +26,7 @@ class ProgramPlace(NamedTuple):
 
 
 def meant(places: Sequence[ProgramPlace], caller: ProgramPlace | None) -> list[int]:
-    """Return the indexes of the programs that a call by their name may mean; none where it means a program that is not here.
+    """Return the indexes of the programs that a call by their name may mean; none if it means a program that is not here.
 
     Args:
         places: Programs that have the name that is called.
@@ -54,11 +54,11 @@ def _rank(place: ProgramPlace, caller: ProgramPlace | None) -> int:
 
 
 def inherited(name: str, here: Container[str], above: Mapping[str, Sequence[str]]) -> str:
-    """Return the name of the method that a class has or inherits; that of the class where no source has the method.
+    """Return the name of the method that a class has or inherits, or that of the class if no source has the method.
 
     Args:
         name: `CLASS::METHOD`, or any other name, which is returned as it is.
-        here: The programs and methods that are here, by their names in capitals.
+        here: The available programs and methods, by their names in capitals.
         above: What each class inherits from, by its name in capitals.
     """
     first, colons, method = name.partition(METHOD)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ScannedSource:
-    """A file that was scanned: its bytes as they are, what of them is code, and the programs in it.
+    """A scanned file: its bytes as they are, which part of them is code, and the programs in it.
 
     Iterating gives the programs. Two sources are equal only if they are the same object, so that no comparison walks
     through megabytes.
@@ -34,17 +34,18 @@ class ScannedSource:
     data: bytes
     encoding: str
     """The codec that decodes `data`: utf-8, utf-16-le, utf-16-be, cp037 (EBCDIC), cp932 (Shift-JIS), euc_jis_2004 or latin-1.
-    A byte that is no letter of it is U+FFFD, and a warning says so."""
-    format: Format
-    """The format of the first line that has code; `format_at` tells that of any line."""
-    code: str
-    """The code alone, with what REPLACE makes of it, one line for each line of the file; offsets of programs, entries and
-    statements are into it."""
-    kinds: tuple[LineKind, ...]
-    """What each line is: that of line n at n - 1."""
-    joined: frozenset[int]
-    """The lines that cannot be parted from the line before: continuations, and those inside of EXEC, COPY and REPLACE.
+    A byte that it cannot decode is U+FFFD, and a warning says so.
     """
+    format: Format
+    """The format of the first line that has code; for any line, see `format_at`."""
+    code: str
+    """The code alone, after REPLACE, one line for each line of the file; offsets of programs, entries and
+    statements are into it.
+    """
+    kinds: tuple[LineKind, ...]
+    """The kind of each line: that of line n at n - 1."""
+    joined: frozenset[int]
+    """The lines that cannot be separated from the line before: continuations, and those inside EXEC, COPY and REPLACE."""
     programs: tuple[Program, ...]
     warnings: tuple[Warned, ...] = ()
     starts: tuple[int, ...] = field(repr=False, default=())
@@ -52,25 +53,25 @@ class ScannedSource:
     offsets: tuple[int, ...] = field(repr=False, default=())
     """Where each line begins in `data`, in bytes."""
     switches: tuple[tuple[int, Format], ...] = ()
-    """From which line on which format holds, in order; the first is line 1."""
+    """From which line on which format applies, in order; the first is line 1."""
     replacing: tuple[tuple[int, Replacing], ...] = ()
     """From which line on which pairs of REPLACE are in effect for what is copied, in order; none before the first."""
     in_place: frozenset[tuple[int, str]] = frozenset()
-    """The COPYs whose text is in `code`, by line and name in capitals: a sentence goes on in it."""
+    """The COPYs whose text is in `code`, because a sentence continues in it, by line and name in capitals."""
     _shown: list[str] = field(repr=False, default_factory=list)
-    """The lines as they are shown, once somebody has asked for all of them."""
+    """The lines as they are shown, once all of them were requested."""
 
     def __iter__(self) -> Iterator[Program]:
         return iter(self.programs)
 
     @property
     def has_unit(self) -> bool:
-        """Whether a program, function or class stands in it: it is no part of a division of another one then."""
+        """Whether the file contains a program, function or class; if so, it is not part of a division of another program."""
         return any(program.name for program in self.programs)
 
     @property
     def is_header(self) -> bool:
-        """Whether a file is the name of one unit, without code: what programs copy to be called so."""
+        """Whether a file only names one unit, without code: programs copy it to get that name."""
         units = self.programs
         return (
             len(units) == 1
@@ -89,7 +90,7 @@ class ScannedSource:
         return bisect_right(self.starts, offset)
 
     def is_code(self, line: int) -> bool:
-        """Return whether a line has any code; a debug line has some only where debug lines are read."""
+        """Return whether a line has any code; a debug line has some only if debug lines are read."""
         end = self.starts[line] if line < len(self.starts) else len(self.code)
         code = self.code[self.starts[line - 1] : end]
         return bool(code) and not code.isspace()
@@ -99,7 +100,7 @@ class ScannedSource:
 
         Args:
             start: The offset of the first character, such as `Statement.start`.
-            end: The offset behind the last one.
+            end: The offset after the last one.
         """
         return tokens(self.code, start, end, self.line_at)
 
@@ -112,27 +113,23 @@ class ScannedSource:
         return self.data[self.offsets[first - 1] : self.offsets[last] if last < len(self.offsets) else None]
 
     def text(self, first: int, last: int) -> str:
-        """Return the lines from `first` to `last`, both included, decoded, with a newline between them and none at the
-        end.
-        """
+        """Return the lines from `first` to `last`, both included, decoded, with newlines between them and none at the end."""
         return "\n".join(map(self._line, range(first, last + 1)))
 
     def shown(self, line: int) -> str:
-        """Return a line as a prompt shows it: without sequence number, identification and blanks at its end; tabs are
-        expanded.
-        """
+        """Return a line as in a prompt: without sequence number, identification and trailing blanks; tabs are expanded."""
         if self._shown:
             return self._shown[line - 1]
         return shown(self._line(line), self.format_at(line), self.kinds[line - 1])
 
     def all_shown(self) -> list[str]:
-        """Return every line as `shown` gives it: that of line n at n - 1; they are kept for who asks for some again."""
+        """Return every line as `shown` gives it: line n at n - 1; they are kept for later calls."""
         if self._shown:
             return self._shown
-        # In one pass over stretches of one format, because whoever shows a program shows all of it: asked line by line it takes
+        # In one pass over stretches of one format, because callers that show a program show all of it: line by line takes
         # three times as long.
         made: list[str] = []
-        # In ASCII a newline is an end of line and nothing else, and where there is none others may end lines.
+        # In ASCII a newline only ends lines; in a file without newlines, something else may end them.
         is_plain = b"\n" in self.data and self.data.isascii()
         texts = self.data.decode("ascii").split("\n") if is_plain else [*map(self._decoded, self.records())]
         bounds = [first for first, _ in self.switches[1:]] + [self.lines + 1]
@@ -142,17 +139,17 @@ class ScannedSource:
         return self._shown
 
     def format_at(self, line: int) -> Format:
-        """Return the format that holds on a line."""
+        """Return the format that applies to a line."""
         before = bisect_right(self.switches, line, key=itemgetter(0))
         return self.switches[before - 1][1] if before else self.format
 
     def _line(self, line: int) -> str:
         """Return one line, decoded, without its end and without a byte order mark."""
-        # The bytes are decoded line by line and on demand: a second copy of the whole file as text would double what
-        # a scan holds.
+        # The bytes are decoded line by line and on demand: a copy of the whole file as text would double the memory of
+        # a scan.
         return self._decoded(self.bytes_of(line, line))
 
     def _decoded(self, record: bytes) -> str:
         """Return the text of one line, without its end and without a byte order mark."""
         text = record.decode(self.encoding, "replace").rstrip("\r\n\x85").removeprefix("\ufeff")
-        return text.replace("\n", " ")  # in EBCDIC there are two ends of lines; only one of them is in use
+        return text.replace("\n", " ")  # EBCDIC has two line ends, of which a file uses only one

@@ -22,14 +22,14 @@ class Field(NamedTuple):
     line: int
     end_line: int
     row: int | None
-    """The row on the screen, from 1; None where POS is missing or gives an offset."""
+    """The row on the screen, from 1; None if POS is missing or gives an offset."""
     column: int | None
     length: int | None
-    """The characters that it shows."""
+    """The number of characters shown."""
     attributes: tuple[str, ...]
     initial: str | None
     occurs: int | None
-    """How many fields of the screen a field stands for; None for one."""
+    """How many fields of the screen a field represents; None for one."""
     group: str | None
     """The group that GRPNAME puts it in."""
     picture_in: str | None
@@ -44,14 +44,14 @@ class Map(NamedTuple):
     name: str
     line: int
     size: tuple[str, ...]
-    """Rows and columns, as they are written."""
+    """Rows and columns, as written."""
     fields: tuple[Field, ...]
     operands: dict[str, str]
-    """The operands of a map and, where it has none, those of its mapset: LANG, MODE, TIOAPFX, EXTATT, DSATTS and so on."""
+    """The operands of a map, with those of its mapset as defaults: LANG, MODE, TIOAPFX, EXTATT, DSATTS and so on."""
 
 
 class Mapset(NamedTuple):
-    """A mapset (DFHMSD) with its maps; COPY names it."""
+    """A mapset (DFHMSD) with its maps; COPY refers to it by name."""
 
     name: str
     line: int
@@ -76,8 +76,8 @@ def mapsets(text: str) -> tuple[Mapset, ...]:
 def copybook(mapset: Mapset) -> str:
     """Return the symbolic maps in COBOL, in fixed format: what `COPY mapset` brings in.
 
-    For each map with input a record NAMEI with length, flag and data of every named field; for each with output a
-    record NAMEO, which redefines NAMEI where there are both.
+    For each map with input, a record NAMEI with length, flag and data of every named field; for each with output, a
+    record NAMEO, which redefines NAMEI if there are both.
     """
     lines: list[str] = []
     for one in mapset.maps:
@@ -117,7 +117,7 @@ def _input(one: Map) -> list[str]:
 
 
 def _output(one: Map, *, redefines: bool) -> list[str]:
-    """Return the lines of the output record, padded to lie over the input record where it redefines one."""
+    """Return the lines of the output record, padded to match the input record if it redefines one."""
     lines = [f"01  {one.name}O{f' REDEFINES {one.name}I' if redefines else ''}.", *_prefix(one)]
     for field in _named(one):
         indent, level = "    ", 2
@@ -138,7 +138,7 @@ def _prefix(one: Map) -> list[str]:
 
 
 def _extended(one: Map) -> tuple[str, ...]:
-    """Return the letters of the attributes that each field has a byte for: EXTATT counts where DSATTS says nothing."""
+    """Return the letters of the attributes that each field has a byte for: EXTATT counts if there is no DSATTS."""
     if one.operands.get("EXTATT", "").upper() == "YES" and "DSATTS" not in one.operands:
         return ("C", "P", "H", "V")
     asked = {name.upper() for name in values(one.operands.get("DSATTS"))}
@@ -151,7 +151,7 @@ def _named(one: Map) -> list[Field]:
 
 
 def _any(field: Field) -> str:
-    """Return the picture of a field that gives none: as many characters as it shows."""
+    """Return the picture of a field without one: as many characters as it shows."""
     return f"X({field.length or 1})"
 
 
@@ -177,11 +177,11 @@ def _field(macro: Macro) -> Field:
 
 
 def _number(text: str | None) -> int | None:
-    """Return an operand as a number, None where it is none or has more than six digits."""
+    """Return an operand as a number, None if it is not one or has more than six digits."""
     text = (text or "").strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else None
 
 
 def _text(text: str | None) -> str | None:
-    """Return a quoted operand as it shows: doubled apostrophes and ampersands are one."""
+    """Return a quoted operand as displayed: doubled apostrophes and ampersands become single."""
     return text.strip("'").replace("''", "'").replace("&&", "&") if text else None

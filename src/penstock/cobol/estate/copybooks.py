@@ -26,20 +26,20 @@ if TYPE_CHECKING:
 
 _ORDER: dict[Kind, int] = {"copybook": 0, "dclgen": 1, "cobol": 3}
 _MADE = 2
-"""The order of what we make of a map source, between the two."""
+"""The order of what we generate from a map source, between the two."""
 
 _MEMBER_LETTERS = 8
-"""How long the name of a member is: a compiler on a host looks for no more of a longer one."""
-# NonStop's COBOL keeps many members in one file, each from such a line to the next; COPY names the file behind OF.
+"""The maximum length of a member name: a compiler on a host ignores the rest of a longer one."""
+# NonStop's COBOL keeps many members in one file, each from such a line to the next; COPY names the file after OF.
 _SECTION = re.compile(rb"(?mi)^(?:[^\n]{6})?\?SECTION[ \t]+([\w-]+)")
 
 
 class Copybooks:
-    """A lookup of copybooks by name, to be given to `facts`. Each one is scanned when it is first asked for, and kept.
+    """A lookup of copybooks by name, to be given to `facts`. Each one is scanned when it is first requested, and kept.
 
     Args:
-        files: Path, kind and bytes of every file, or what gives the bytes when they are asked for; those that are no
-            copybooks are passed over.
+        files: Path, kind and bytes of every file, or a function that returns the bytes when needed; files that are not
+            copybooks are skipped.
         mapsets: Path and mapset of every map source.
     """
 
@@ -51,21 +51,21 @@ class Copybooks:
             if kind in _ORDER:
                 self._found.setdefault(key(stem(path)), []).append(_Shelved(_ORDER[kind], path, data))
         for path, mapset in mapsets:
-            # A program copies a mapset by its name or by that of the member that held its copybook.
+            # A program copies a mapset by its name or by that of the member that contained its copybook.
             for name in {key(mapset.name), key(stem(path))} - {""}:
                 self._found.setdefault(name, []).append(_Shelved(_MADE, path, mapset))
         for rows in self._found.values():
-            # Equally near, what is named as source comes before what anybody may have written.
+            # At equal distance, a file with a source suffix is preferred to a `.txt` file.
             rows.sort(key=lambda row: (row.order, row.path.lower().endswith(".txt"), row.path))
         self._scanned: dict[tuple[str, str], ScannedSource] = {}
         self._sections: dict[str, list[_Shelved]] | None = None
 
     def __call__(self, name: str, library: str | None) -> ScannedSource | None:
-        """Return a copybook, scanned; None where there is none."""
+        """Return a copybook, scanned; None if there is none."""
         return self.beside("")(name, library)
 
     def beside(self, path: str) -> Callable[[str, str | None], ScannedSource | None]:
-        """Return the lookup of the file at a path: the same, but that a file is never its own copybook."""
+        """Return the lookup of the file at a path: the same, except that a file is never its own copybook."""
 
         def found(name: str, library: str | None) -> ScannedSource | None:
             row = self._row(name, library, path)
@@ -74,11 +74,11 @@ class Copybooks:
         return found
 
     def path(self, name: str, library: str | None = None, beside: str = "") -> str | None:
-        """Return where a copybook stands, None where there is none; for a map that CICS would make, the map's source.
+        """Return the path of a copybook, None if there is none; for a map that CICS would generate, the map's source.
 
         Args:
             name: The name that COPY gives, with or without a suffix.
-            library: What OF or IN names.
+            library: The name after OF or IN.
             beside: The path of the file that copies it, which is never its own copybook.
         """
         row = self._row(name, library, beside)
@@ -86,12 +86,12 @@ class Copybooks:
 
     @property
     def ambiguous(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """Names that more than one file of the same rank answers to, with their paths, the one that is taken first."""
+        """Names that match more than one file of the same rank, with their paths, the preferred one first."""
         found = {name: [row.path for row in rows if row.order == rows[0].order] for name, rows in self._found.items()}
         return tuple((name, tuple(paths)) for name, paths in sorted(found.items()) if len(paths) > 1)
 
     def _row(self, name: str, library: str | None, beside: str) -> _Shelved | None:
-        """Return what stands under a name; a suffix, a library or the folder in front of it chooses where several do."""
+        """Return the copybook of a name; a suffix, a library or the folder in front of the name chooses among several."""
         folders, _, name = name.replace("\\", "/").rpartition("/")
         library = library or folders.rpartition("/")[2] or None
         member = key(stem(name))
@@ -106,7 +106,7 @@ class Copybooks:
             rows = rows or [row for row in self._section(member) if row.path != beside]
         rows = sorted(rows, key=lambda row: (row.order, -_shared(row.path, beside)))
         if rows and rows[0].is_made:
-            # A shop may call its copybooks as it calls its programs: what the compiler was given comes before what we make.
+            # A shop may name its copybooks like its programs: what the compiler was given is preferred to what we generate.
             return next((row for row in rows[1:] if self._is_layout(row)), rows[0])
         return rows[0] if rows else None
 
@@ -115,14 +115,14 @@ class Copybooks:
         return all(program.kind == "copybook" for program in self._read(row).programs)
 
     def _read(self, row: _Shelved) -> ScannedSource:
-        """Scan what stands on the shelf, the first time that it is asked for."""
+        """Scan a copybook when it is first requested."""
         at = row.path, row.section
         if at not in self._scanned:
             self._scanned[at] = _scanned(row)
         return self._scanned[at]
 
     def _section(self, name: str) -> list[_Shelved]:
-        """Return the members of that name within files; they are looked for when the first is asked for."""
+        """Return the members of that name within files, which are searched at the first call."""
         if self._sections is None:
             self._sections = {}
             files = {row.path: row for rows in self._found.values() for row in rows}
@@ -133,7 +133,7 @@ class Copybooks:
 
 
 class _Shelved(NamedTuple):
-    """A file, a map source or a member within a file, as a copybook: the lower its order, the sooner it is taken."""
+    """A file, a map source or a member within a file, as a copybook: a lower order is preferred."""
 
     order: int
     path: str
@@ -143,12 +143,12 @@ class _Shelved(NamedTuple):
 
     @property
     def is_made(self) -> bool:
-        """Whether it is no file's text, but what CICS would make of a map source."""
+        """Whether it is not the text of a file, but what CICS would generate from a map source."""
         return self.order == _MADE
 
 
 def _shared(path: str, other: str) -> int:
-    """Return in how many folders, from the outermost on, both of two files lie."""
+    """Return how many folders, from the outermost on, two paths have in common."""
     pairs = zip(path.split("/")[:-1], other.split("/")[:-1], strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
@@ -170,7 +170,7 @@ def _members(row: _Shelved) -> Iterator[_Shelved]:
 
 
 def _scanned(row: _Shelved) -> ScannedSource:
-    """Scan a copybook, or the one that a map makes."""
+    """Scan a copybook, or the one generated from a map."""
     from .. import scan
     from .bms import copybook
 

@@ -26,7 +26,7 @@ class Resource(NamedTuple):
     name: str
     group: str | None
     attributes: dict[str, str]
-    """Attributes by name in capitals, GROUP among them, with single blanks in their values."""
+    """Attributes by name in capitals, including GROUP, with single blanks in their values."""
     line: int
     end_line: int
 
@@ -37,7 +37,7 @@ def resources(text: str) -> tuple[Resource, ...]:
         return tuple(_in_xml(text))
     lines = ["" if line.startswith("*") else line[:72] for line in text.split("\n")]
     code = "\n".join(lines)
-    # A DEFINE goes on to the next one: its attributes may stand on any number of lines.
+    # A DEFINE extends to the next one: its attributes may take any number of lines.
     starts = [found.start() for found in re.finditer(r"(?im)^[ ]*DEFINE[ ]+(?=[A-Z0-9]+[ ]*\()", code)]
     found: list[Resource] = []
     line = 1

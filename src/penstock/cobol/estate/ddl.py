@@ -27,7 +27,7 @@ _LIBRARY = re.compile(r"[./(!]")
 
 
 class Column(NamedTuple):
-    """A column: its type as it is written, and whether it may be null."""
+    """A column: its type as written, and whether it may be null."""
 
     name: str
     type: str
@@ -35,12 +35,12 @@ class Column(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table, its name with its schema, as it is written."""
+    """A table; its name includes its schema, as written."""
 
     name: str
     columns: tuple[Column, ...]
     key: tuple[str, ...]
-    """The columns of PRIMARY KEY; empty where there is none."""
+    """The columns of PRIMARY KEY; empty if there is none."""
     line: int
     end_line: int
 
@@ -49,9 +49,9 @@ class SqlProcedure(NamedTuple):
     """A procedure of the database."""
 
     name: str
-    """The name of a procedure with its schema, as it is written."""
+    """The name of a procedure with its schema, as written."""
     program: str
-    """The program that it runs: that of EXTERNAL NAME, else of its own name; "" for one in SQL or Java, which runs none."""
+    """The program that it runs: that of EXTERNAL NAME, or else of the same name; "" for one in SQL or Java, which runs none."""
     line: int
 
 
@@ -60,7 +60,7 @@ def procedures(text: str) -> tuple[SqlProcedure, ...]:
     found = []
     line, at = 1, 0
     for head, following in pairwise([*_PROCEDURE.finditer(text), None]):
-        assert head is not None  # noqa: S101  # None stands behind the last
+        assert head is not None  # noqa: S101  # None follows the last
         end = len(text) if following is None else following.start()
         line += text.count("\n", at, head.start())
         at = head.start()
@@ -96,7 +96,7 @@ def tables(text: str) -> tuple[Table, ...]:
 
 
 def _parts(code: str, at: int) -> tuple[list[str], int]:
-    """Return what stands between the commas up to the parenthesis that closes, and the offset behind that."""
+    """Return the parts between commas up to the closing parenthesis, and the offset after that."""
     found = [""]
     depth = 1
     end = at

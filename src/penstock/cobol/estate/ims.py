@@ -17,7 +17,7 @@ class Segment(NamedTuple):
     parent: str
     """The segment above it; "" for the root."""
     bytes: int | None
-    """The length of a segment; None where that is no number."""
+    """The length of a segment; None if it is not a number."""
     fields: tuple[tuple[str, int | None, int | None], ...]
     """The fields of a segment as (name, start, bytes), the start counted from 1."""
     line: int
@@ -42,13 +42,13 @@ class Pcb(NamedTuple):
     """DB for a database, TP for a terminal, GSAM."""
     dbd: str
     options: str
-    """PROCOPT as it is written: G reads, I inserts, R replaces, D deletes, A does all."""
+    """PROCOPT as written: G reads, I inserts, R replaces, D deletes, A does all."""
     segments: tuple[str, ...]
     line: int
 
 
 class Psb(NamedTuple):
-    """What a program may see of IMS: its PCBs in the order in which it is given them."""
+    """What a program may see of IMS: its PCBs in the order in which they are passed to it."""
 
     name: str
     pcbs: tuple[Pcb, ...]
@@ -64,8 +64,8 @@ def dbds(text: str) -> tuple[Dbd, ...]:
     fields: list[tuple[str, int | None, int | None]] = []
     dds: list[str] = []
 
-    # Macros have no nesting: a FIELD belongs to the SEGM before it, a SEGM to the DBD before it, so each is
-    # completed where the next one of its kind, or the end, is met.
+    # Macros do not nest: a FIELD belongs to the SEGM before it, a SEGM to the DBD before it, so each is
+    # completed when the next one of its kind, or the end, is reached.
     def close() -> None:
         """Complete the last segment with its fields."""
         if segments:
@@ -100,7 +100,7 @@ def dbds(text: str) -> tuple[Dbd, ...]:
 
 
 def psbs(text: str) -> tuple[Psb, ...]:
-    """Return the PSBs of a source; PSBGEN names and ends one."""
+    """Return the PSBs of a source; PSBGEN names and ends each."""
     found: list[Psb] = []
     pcbs: list[tuple[Pcb, list[str]]] = []
     for macro in macros(text):
@@ -128,6 +128,6 @@ def _bare(operand: str | None) -> str:
 
 
 def _number(operand: str | None) -> int | None:
-    """Return an operand as a number; None where it is none."""
+    """Return an operand as a number; None if it is not one."""
     text = _bare(operand)
     return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else None

@@ -25,42 +25,42 @@ if TYPE_CHECKING:
 _STATEMENT = re.compile(r"//(\S*)[ \t]+(\S+)(?:[ \t]+(.*))?")
 _SYMBOL = re.compile(r"&([A-Z$#@][A-Z0-9$#@]{0,7})(\.?)", re.IGNORECASE)
 _RUN = re.compile(r"\bRUN[ ]+(?:PROGRAM|PROG)[ ]*\([ ]*([A-Z0-9$#@&.]+)[ ]*\)", re.IGNORECASE)
-# Programs that run another one: TSO by a RUN command in its input, IMS by its PARM. The data of the step is that
-# program's.
+# Programs that run another one: TSO by a RUN command in its input, IMS by its PARM. The data of the step belongs to
+# that program.
 _TSO = frozenset({"IKJEFT01", "IKJEFT1A", "IKJEFT1B"})
 _IMS = frozenset({"DFSRRC00", "DFSMVRC0"})
-# What an EXEC says to the system, of one step of a procedure with its name behind a period; anything else is a symbol.
+# The parameters of EXEC for the system, or for one step of a procedure, named after a period; anything else is a symbol.
 _OF_EXEC = re.compile(
     r"\d+|PROC|(?:ACCT|ADDRSPC|CCSID|COND|DPRTY|DYNAMNBR|MEMLIMIT|PARM|PARMDD|PERFORM|RD|REGION|REGIONX|RLSTMOUT|TIME|"
     r"TVSAMCOM|TVSMSG)(?:\..*)?"
 )
 _IN_STREAM = frozenset({"*", "DATA"})
 MAX_GROWN_CHARS = 4_000
-"""How many characters symbols may bring into an operand: sixty SETs that each double the one before would else fill any memory."""
+"""How many characters symbols may add to an operand: sixty SETs that each double the one before would otherwise fill any memory."""
 MAX_INCLUDES = 15
-"""How deep members may include each other, which is as deep as JCL lets them."""
+"""How deep members may include each other, which is the limit of JCL."""
 MAX_STREAM_LINES = 200
-"""How many lines of in-stream data are kept for each DD, for what they run."""
+"""How many lines of in-stream data are kept for each DD, to find what they run."""
 
 
 class Dd(NamedTuple):
-    """A DD with what is concatenated to it."""
+    """A DD with everything concatenated to it."""
 
     name: str
     dsns: tuple[str, ...]
     """Data sets in order of concatenation."""
     disp: tuple[str, ...]
-    """The parts of DISP: status, and what becomes of it."""
+    """The parts of DISP: the status, and the dispositions."""
     in_stream: tuple[str, ...]
     """The lines of its in-stream data, at most `MAX_STREAM_LINES`."""
     other: str
-    """DUMMY, SYSOUT=*, PATH=... where there is no data set; else ""."""
+    """DUMMY, SYSOUT=*, PATH=... if there is no data set; else ""."""
     line: int
     end_line: int
     step: str | None = None
-    """The step of a procedure that it overrides, as in `//STEP.NAME DD`; None where none is named."""
+    """The step of a procedure that it overrides, as in `//STEP.NAME DD`; None if none is named."""
     record_bytes: int = 0
-    """LRECL, on its own or in DCB; 0 where none is said."""
+    """LRECL, directly or in DCB; 0 if there is none."""
     is_variable: bool = False
     """Whether RECFM says that records vary in length."""
 
@@ -70,21 +70,21 @@ class JobStep(NamedTuple):
 
     name: str
     program: str | None
-    """PGM as it is written; None where a procedure is run."""
+    """PGM as written; None if a procedure is run."""
     procedure: str | None
-    """The procedure; None where a program is run."""
+    """The procedure; None if a program is run."""
     programs: tuple[str, ...]
     """The programs that run, in capitals: PGM, and what TSO and IMS are told to run."""
     psb: str | None
-    """The PSB that IMS is given; None elsewhere."""
+    """The PSB given to IMS; None elsewhere."""
     parm: str | None
     dds: tuple[Dd, ...]
     line: int
     end_line: int
     symbols: tuple[tuple[str, str], ...] = ()
-    """What a step gives to the symbols of the procedure that it runs, by their names in capitals."""
+    """The values that a step gives to the symbols of the procedure that it runs, by names in capitals."""
     around: tuple[tuple[str, str], ...] = ()
-    """What symbols are where a procedure is run: they hold in it too, unless its PROC or the EXEC says otherwise."""
+    """The values of symbols where a procedure is run: they apply in it too, unless its PROC or the EXEC says otherwise."""
 
 
 class Job(NamedTuple):
@@ -98,11 +98,11 @@ class Job(NamedTuple):
     line: int
     end_line: int
     cards: tuple[JclCard, ...] = ()
-    """The statements, symbols not put in, of a procedure, of a fragment, and of a job with INCLUDE."""
+    """The statements, without symbols substituted, of a procedure, of a fragment, and of a job with INCLUDE."""
 
 
 class JclCard(NamedTuple):
-    """One statement of JCL with its operands by name, positional ones numbered, and the in-stream data behind it."""
+    """One statement of JCL with its operands by name, positional ones numbered, and the in-stream data after it."""
 
     name: str
     operation: str
@@ -113,17 +113,17 @@ class JclCard(NamedTuple):
 
 
 def jobs(text: str) -> tuple[Job, ...]:
-    """Return the jobs and procedures of a member, in order; a procedure in the stream of a job stands beside it."""
+    """Return the jobs and procedures of a member, in order; a job's in-stream procedure is listed next to the job."""
     return _read(_cards(text), {}, {}, None)
 
 
 def called(procedure: Job, step: JobStep, find: Find) -> Job:
-    """Return a procedure as an EXEC runs it: what that gives to symbols takes the place of what PROC says of them.
+    """Return a procedure as an EXEC runs it: the EXEC's values for symbols override those of PROC.
 
     Args:
         procedure: The procedure, as its member was read.
         step: The EXEC.
-        find: The statements of a member that is included, by its name in capitals; none for one that is not here.
+        find: The statements of an included member, by its name in capitals; none for one that is not here.
     """
     if not procedure.cards or not (step.symbols or step.around or procedure.includes):
         return procedure
@@ -131,7 +131,7 @@ def called(procedure: Job, step: JobStep, find: Find) -> Job:
 
 
 def included(job: Job, find: Find) -> Job:
-    """Return a job with the statements of other members where its INCLUDEs name them, cited at the INCLUDE.
+    """Return a job with the statements of other members in place of its INCLUDEs, cited at the INCLUDE.
 
     Args:
         job: The job, as its member was read.
@@ -146,18 +146,18 @@ def included(job: Job, find: Find) -> Job:
 def _read(
     cards: Sequence[JclCard], given: Mapping[str, str], outer: Mapping[str, str], find: Find | None
 ) -> tuple[Job, ...]:
-    """Return the jobs and procedures that some statements make.
+    """Return the jobs and procedures in some statements.
 
     Args:
         cards: The statements.
         given: Symbols whose values PROC does not change.
         outer: Symbols whose values PROC may change.
-        find: The statements of a member that is included; None where INCLUDE is not followed.
+        find: The statements of an included member; None if INCLUDE is not followed.
     """
     found: list[_Building] = []
     symbols = {**outer, **given}
     fixed = set(given)  # the symbols of a procedure, which no SET in it changes
-    around: list[tuple[_Building | None, dict[str, str], set[str]]] = []  # what is around a procedure in a stream
+    around: list[tuple[_Building | None, dict[str, str], set[str]]] = []  # the state outside each in-stream procedure
     current: _Building | None = None
     waiting = deque((card, 0) for card in cards)
     while waiting:
@@ -189,7 +189,7 @@ def _read(
                 found.append(current)
             current.keep(as_written)
             current.take(card, symbols)
-            # What a procedure in a stream includes is known where it runs, for its symbols may say which member that is.
+            # What an in-stream procedure includes is known only where it runs, because its symbols may name the member.
             if card.operation == "INCLUDE" and find is not None and not around[1:] and depth < MAX_INCLUDES:
                 inner = find(card.operands.get("MEMBER", "").upper())
                 places = ((one._replace(line=card.line, end_line=card.end_line), depth + 1) for one in inner)
@@ -208,11 +208,11 @@ class _Building:
         self._includes: list[str] = []
 
     def keep(self, card: JclCard) -> None:
-        """Keep a statement as it is written, for whoever gives other values to its symbols or puts members in."""
+        """Keep a statement as written, for when other values are given to its symbols or members are put in."""
         self._cards.append(card)
 
     def take(self, card: JclCard, symbols: Mapping[str, str]) -> None:
-        """Take one more statement, with the symbols that hold there."""
+        """Add one statement, with the symbols that apply there."""
         self._end_line = card.end_line
         if card.operation == "INCLUDE":
             self._includes.append(card.operands.get("MEMBER", ""))
@@ -224,7 +224,7 @@ class _Building:
             self._data(card, symbols)
 
     def job(self) -> Job:
-        """Return what it came to."""
+        """Return the finished job or procedure."""
         steps = tuple(
             step._replace(dds=tuple(dds), end_line=max((step.end_line, *(dd.end_line for dd in dds))))
             for step, dds in self._steps
@@ -235,7 +235,7 @@ class _Building:
         )
 
     def _data(self, card: JclCard, symbols: Mapping[str, str]) -> None:
-        """Take a DD: one without a name is concatenated to the one before."""
+        """Add a DD: one without a name is concatenated to the one before."""
         step, dds = self._steps[-1]
         dd = _dd(card)
         if not card.name and dds:
@@ -250,7 +250,7 @@ class _Building:
 
 
 def _step(card: JclCard) -> JobStep:
-    """Return the step of an EXEC; a positional operand is the procedure, and PGM beside one a symbol of it."""
+    """Return the step of an EXEC; a positional operand is the procedure, and a PGM next to it is one of its symbols."""
     procedure = card.operands.get("PROC") or card.operands.get("1")
     program = card.operands.get("PGM") if procedure is None else None
     parm = card.operands.get("PARM")
@@ -266,7 +266,7 @@ def _step(card: JclCard) -> JobStep:
 
 
 def _dd(card: JclCard) -> Dd:
-    """Return a DD, its data set or what it is instead."""
+    """Return a DD with its data set, or what it has instead."""
     operands = card.operands
     step, dot, name = card.name.rpartition(".")
     dsn = operands.get("DSN") or operands.get("DSNAME")
@@ -290,13 +290,13 @@ def _dd(card: JclCard) -> Dd:
 
 
 def _of_record(operands: Mapping[str, str], name: str) -> str:
-    """Return what a DD says of its records, itself or in DCB; "" where it says nothing."""
+    """Return an attribute of a DD's records, given directly or in DCB; "" if there is none."""
     inner = operands.get("DCB", "")
     return operands.get(name) or _named(inner[1:-1] if inner.startswith("(") else inner).get(name, "")
 
 
 def _cards(text: str) -> list[JclCard]:
-    """Return the statements with their continuations and what stands in the stream after them."""
+    """Return the statements with their continuations and the in-stream data after them."""
     lines = [line[:71].rstrip() for line in text.split("\n")]
     found: list[JclCard] = []
     at = 0
@@ -308,7 +308,7 @@ def _cards(text: str) -> list[JclCard]:
             continue
         first = at
         operands = _bare(statement[3] or "")
-        # An operand field that ends with a comma goes on on the next card, comments between the two skipped; column
+        # An operand field that ends with a comma continues on the next card, skipping comments between the two; column
         # 72 need not be marked.
         while operands.endswith(",") and at < len(lines):
             following = lines[at]
@@ -329,9 +329,9 @@ def _cards(text: str) -> list[JclCard]:
 
 
 def _stream(lines: list[str], at: int, named: dict[str, str], stream: list[str]) -> int:
-    """Collect the data that follows a DD, up to its delimiter or the next statement, and return the index behind it."""
+    """Collect the data that follows a DD, up to its delimiter or the next statement, and return the index after it."""
     delimiter = _unquoted(named.get("DLM", "/*"))[:2] or "/*"
-    # With DATA or a delimiter of its own even // is data: another job, most often.
+    # With DATA or DLM even // is data: usually another job.
     data = named["1"].upper() == "DATA" or "DLM" in named
     while at < len(lines):
         line = lines[at]
@@ -346,7 +346,7 @@ def _stream(lines: list[str], at: int, named: dict[str, str], stream: list[str])
 
 
 def _bare(text: str) -> str:
-    """Return operands without the remark that a blank outside of quotes begins."""
+    """Return operands without the remark, which begins with a blank outside of quotes."""
     depth, end = 0, 0
     for part in re.finditer(r"'(?>(?:[^']|'')*)'?|[^' \t]+|[ \t]+", text):
         if part[0].isspace():
@@ -370,7 +370,7 @@ def _named(operands: str) -> dict[str, str]:
 
 
 def _put_in(text: str, symbols: Mapping[str, str]) -> str:
-    """Return a text with the symbols put in that are known; a period behind a symbol ends its name and goes."""
+    """Return a text with the known symbols substituted; a period after a symbol ends its name and is dropped."""
     if "&" not in text:
         return text
     room = MAX_GROWN_CHARS
@@ -385,5 +385,5 @@ def _put_in(text: str, symbols: Mapping[str, str]) -> str:
 
 
 def _unquoted(text: str) -> str:
-    """Return a text without the apostrophes around it, doubled ones inside made one."""
+    """Return a text without the apostrophes around it, with doubled ones inside made single."""
     return text[1:-1].replace("''", "'") if len(text) > 1 and text[0] == text[-1] == "'" else text

@@ -9,11 +9,12 @@ import re
 from typing import Literal
 
 Kind = Literal["cobol", "copybook", "dclgen", "jcl", "proc", "bms", "csd", "ddl", "psb", "dbd", "pli", "hlasm"]
-"""What a file can be. `pli` and `hlasm` are named and not read; `dclgen` is a copybook with the declaration of its
-table."""
+"""What a file can be. `pli` and `hlasm` are recognized but not read; `dclgen` is a copybook with the declaration of its
+table.
+"""
 
 COBOL_KINDS: frozenset[str] = frozenset({"cobol", "copybook", "dclgen"})
-"""The kinds of which the text is COBOL."""
+"""The kinds whose text is COBOL."""
 HEAD_BYTES = 32_768
 """How many bytes at the beginning of a file decide its kind."""
 
@@ -35,7 +36,7 @@ _SUFFIXES: dict[str, Kind] = {
 _LEVEL = r"^(?:.{6} )?[ ]*(?:01|05|10|77)[ ]+[A-Z0-9][A-Z0-9-]*"
 _CLAUSE = r"(?:[ ]*\.|[ ]+(?:PIC|PICTURE|REDEFINES|OCCURS|COMP|VALUE|USAGE)\b)"
 _DIVISION = r"^(?:.{6} )?[ ]*(?:(?:IDENTIFICATION|ID)[ ]+DIVISION|(?:PROGRAM|FUNCTION|CLASS)-ID)[ ]*\."
-# Tried in this order, for a job may carry COBOL in its stream and COBOL may declare a table; `.{6} ` is the sequence
+# Tried in this order, because a job may have COBOL in its stream and COBOL may declare a table; `.{6} ` is the sequence
 # area.
 _PATTERNS: dict[Kind, str] = {
     "jcl": r"^//[A-Z$#@][A-Z0-9$#@]{0,7}[ ]+JOB(?:[ ]|$)",
@@ -60,12 +61,12 @@ _WITHIN = {
     "dclgen": "EXEC",
     "ddl": "CREATE",
 }
-"""What each sign holds: a look for a word takes a hundredth of one for a sign, and most texts have none of these."""
+"""A word in each pattern: searching for a word takes a hundredth of the time of a pattern, and most texts have none of these."""
 _CARD = re.compile("^//", re.MULTILINE)
 _MARGIN = re.compile(r"(?:[ ]*\n)*([ ]+)//[\w$#@*]")
-"""Blanks before the first card: who pastes a job from a screen or an editor takes its margin along, before every card."""
+"""Blanks before the first card: a job pasted from a screen or an editor brings the margin along, before every card."""
 _TEXTS = frozenset({"", "txt", "inc", "src", "sql", "ctl", "mbr", "pds"})
-"""Suffixes that say nothing: what the file says decides."""
+"""Suffixes that say nothing: the content decides."""
 _CERTAIN = frozenset({"cobol", "bms", "jcl", "dclgen", "csd"})
 _OTHERS_TEXT = """
     md rst adoc tex html htm xml json jsonl yaml yml toml csv tsv ini cfg conf properties py java kt scala c h cpp hpp
@@ -74,15 +75,15 @@ _OTHERS_TEXT = """
     ico lock
 """
 _OTHERS = frozenset(_OTHERS_TEXT.split())
-"""Suffixes of other worlds, of what compilers write, and of what somebody put aside."""
+"""Suffixes of other languages and formats, of compiler output, and of backups."""
 
 
 def kind_of(name: str, head: bytes) -> Kind | None:
-    r"""Return what a file is; None for what is none of an estate.
+    r"""Return the kind of a file; None if it does not belong to an estate.
 
     Args:
-        name: Its path or name; the suffix is what counts, and members of data sets have none.
-        head: Its first bytes; no more than `HEAD_BYTES` are looked at.
+        name: Its path or name; only the suffix counts, and members of data sets have none.
+        head: Its first bytes; no more than `HEAD_BYTES` are examined.
 
     Example:
         >>> kind_of("PAYJOB", b"//PAYJOB   JOB (ACCT)\n"), kind_of("notes.pdf", b"%PDF")
@@ -92,24 +93,24 @@ def kind_of(name: str, head: bytes) -> Kind | None:
     by_name = _SUFFIXES.get(suffix)
     if by_name in {"pli", "hlasm"} and not (by_name == "hlasm" and _kind_of_text(head) in {"bms", "psb", "dbd"}):
         return by_name
-    # A file with a suffix of another world is no member, whatever words are in it: a manual quotes JCL, a listing a
-    # program. A suffix that nobody knows may be the house style of a shop; then only what hardly another text says is certain.
+    # A file with a suffix of another world is not a member, whatever it contains: a manual quotes JCL, a listing a
+    # program. An unknown suffix may be the convention of a shop; then only patterns count that hardly any other text matches.
     said = None if by_name is None and suffix in _OTHERS else _kind_of_text(head)
     if by_name is None:
         return said if suffix in _TEXTS or said in _CERTAIN else None
     if said is None and by_name in {"jcl", "proc"} and _CARD.search(decoded(head[:HEAD_BYTES])) is None:
-        return None  # PRC is what some shops call their procedures in COBOL or SQL
+        return None  # some shops use PRC for their procedures in COBOL or SQL
     if said is None or said == "ddl":
         return by_name
     if by_name == "cobol":
-        return said if said not in {"copybook", "dclgen"} else by_name  # a header may stand below the first bytes
+        return said if said not in {"copybook", "dclgen"} else by_name  # a header may follow the first bytes
     if by_name in {"copybook", "dclgen"} and said not in {"cobol", "copybook", "dclgen"}:
         return by_name
     return said
 
 
 def decoded(data: bytes) -> str:
-    """Return the text of a file that is no COBOL: UTF-8, else EBCDIC where blanks are its blanks, else Latin-1; lines
+    """Return the text of a file that is not COBOL: EBCDIC if most blanks are EBCDIC's, or else UTF-8, or else Latin-1; lines
     end with a newline, and cards begin in their first column.
     """
     if data[:HEAD_BYTES].count(b"\x40") > max(len(data[:HEAD_BYTES]) // 10, 4 * data[:HEAD_BYTES].count(b"\x20")):
@@ -127,7 +128,7 @@ def decoded(data: bytes) -> str:
 
 
 def _kind_of_text(head: bytes) -> Kind | None:
-    """Return the first kind whose sign is in a text; None for binary files."""
+    """Return the first kind whose pattern matches a text; None for binary files."""
     text = decoded(head[:HEAD_BYTES])
     if "\0" in text:
         return None

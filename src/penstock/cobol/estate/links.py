@@ -43,21 +43,21 @@ class StepRun(NamedTuple):
     job: str
     step: str
     via: str
-    """The procedure that holds the step; "" where the job does."""
+    """The procedure that contains the step; "" if the job itself does."""
     path: str
     line: int
-    """The line of the EXEC in the job, at `path`, also where a procedure holds the step."""
+    """The line of the EXEC in the job, at `path`, even if a procedure contains the step."""
 
 
 class DataSet(NamedTuple):
-    """A file of a program as a step of a job binds it: SELECT name, DD name, and the data sets."""
+    """A file of a program as a job step binds it: SELECT name, DD name, and the data sets."""
 
     program: str
     file: str
     dd: str
     dsns: tuple[str, ...]
     other: str
-    """DUMMY, SYSOUT=* and the like where there is no data set; else ""."""
+    """DUMMY, SYSOUT=* and the like if there is no data set; else ""."""
     job: str
     step: str
     path: str
@@ -82,23 +82,23 @@ class User(NamedTuple):
 
 
 class Missing(NamedTuple):
-    """A name that is used and that nothing here defines, with the paths of its users."""
+    """A name that is used but defined nowhere here, with the paths of its users."""
 
     kind: str
-    """program, copybook, procedure, transaction, or step: those of a job that are too many to be followed."""
+    """program, copybook, procedure, transaction, or step: those of a job that are too many to follow."""
     name: str
     users: tuple[str, ...]
 
 
 class Located(NamedTuple):
-    """The facts of a program and the path where it stands."""
+    """The facts of a program and the path of its file."""
 
     path: str
     facts: Facts
 
 
 def _place(located: Located) -> ProgramPlace:
-    """Return where a program stands."""
+    """Return the file, name and containing programs of a program."""
     facts = located.facts
     return ProgramPlace(located.path, key(facts.program), tuple(map(key, facts.around)), facts.is_common)
 
@@ -107,7 +107,7 @@ class Estate:
     """The members and programs of an estate, linked. Every answer is in the order of paths and lines.
 
     Args:
-        members: The files that are no COBOL, as `member` reads them.
+        members: The files that are not COBOL, as `member` reads them.
         programs: The facts of each program with its path, in order of paths.
     """
 
@@ -115,7 +115,7 @@ class Estate:
         self.members = tuple(members)
         self.programs = tuple(programs)
         self._callers: dict[str, list[CallingProgram]] = {}
-        # Those who mean a program of their own file, and those who mean one of any other.
+        # Callers that mean a program of their own file, and callers that mean one of any other.
         self._nearby: dict[tuple[str, str], list[CallingProgram]] = {}
         self._abroad: dict[str, list[CallingProgram]] = {}
         self._here: dict[tuple[str, str], list[Located]] = {}
@@ -135,13 +135,13 @@ class Estate:
         self._above = {
             key(located.facts.program): located.facts.inherits for located in self.programs if located.facts.inherits
         }
-        self._procedures: dict[str, dict[str, None]] = {}  # the programs of those of the database
+        self._procedures: dict[str, dict[str, None]] = {}  # the programs of each database procedure
         for member in self.members:
             for one in member.procedures:
                 self._procedures.setdefault(key(one.name).rpartition(".")[2], {}).setdefault(one.program)
         self._others = {key(member.name) for member in self.members if member.kind in {"hlasm", "pli"}}
         for member in self.members:
-            # Transactions first: what a program starts is looked up among them.
+            # Transactions first: a program's START is looked up among them.
             self._resources(member)
         for located in self.programs:
             self._program(located)
@@ -155,7 +155,7 @@ class Estate:
 
         Args:
             program: Its name, in any case.
-            path: Its file, where several may have a program of that name: who means which is told by `scope`.
+            path: Its file, if several may have a program of that name: `scope` decides which one a caller means.
         """
         if path is None:
             return tuple(self._callers.get(key(program), ()))
@@ -166,11 +166,11 @@ class Estate:
         return tuple(sorted(found, key=lambda caller: (caller.path, caller.line)))
 
     def runs(self, program: str) -> tuple[StepRun, ...]:
-        """Return the steps of jobs that run a program, directly, through a procedure, or through TSO or IMS."""
+        """Return the job steps that run a program, directly, through a procedure, or through TSO or IMS."""
         return tuple(self._runs.get(key(program), ()))
 
     def data_sets(self, program: str) -> tuple[DataSet, ...]:
-        """Return the data sets behind the files of a program, by job and step."""
+        """Return the data sets of a program's files, by job and step."""
         return tuple(self._data.get(key(program), ()))
 
     def transactions(self, program: str) -> tuple[Transaction, ...]:
@@ -192,7 +192,7 @@ class Estate:
 
     @property
     def missing(self) -> tuple[Missing, ...]:
-        """What is used and not here, by kind and name."""
+        """What is used but not here, by kind and name."""
         return tuple(Missing(kind, name, tuple(users)) for (kind, name), users in sorted(self._missing.items()))
 
     @property
@@ -202,7 +202,7 @@ class Estate:
         return tuple((name, paths) for name, paths in sorted(found.items()) if len(paths) > 1)
 
     def _resources(self, member: Member) -> None:
-        """Take the transactions that a member defines."""
+        """Record the transactions that a member defines."""
         for resource in member.resources:
             program = resource.attributes.get("PROGRAM")
             if resource.kind == "TRANSACTION" and program:
@@ -212,12 +212,12 @@ class Estate:
                 )
 
     def _program(self, located: Located) -> None:
-        """Take what a program calls, copies and uses."""
+        """Record what a program calls, copies and uses."""
         path, facts = located
         for call in facts.calls:
             for name in self._names(call, facts):
                 transaction = call.call_type in {"start", "return_transid"}
-                # A transaction is called by its own name; the region says which program that is.
+                # A transaction is called by its own name; the region says which program it starts.
                 for target in self._started(name) if transaction else (name,):
                     caller = CallingProgram(facts.program, path, call.call_type, bool(call.resolved), call.line)
                     self._callers.setdefault(key(target), []).append(caller)
@@ -227,8 +227,8 @@ class Estate:
                         self._abroad.setdefault(key(target), []).append(caller)
                 known = self._started(name) if transaction else self._is_here(key(name), located)
                 here = known or key(name) in self._others or is_interface(name)
-                # A procedure of the database needs no program, most classes are of the language's library, and what a shop's
-                # preprocessor calls may be none.
+                # A database procedure needs no program, most classes are in the language's library, and what a shop's
+                # preprocessor calls may not be a program.
                 if not here and call.call_type not in {"invoke", "sql", "method", "preprocessor"}:
                     self._miss("transaction" if transaction else "program", name, path)
         for copybook in facts.copybooks:
@@ -255,15 +255,15 @@ class Estate:
         return call.names
 
     def _is_nearby(self, name: str, caller: Located) -> bool:
-        """Return whether a program means one of its own file by a name."""
+        """Return whether the caller means a program of its own file by a name."""
         return bool(meant([_place(one) for one in self._here.get((name, caller.path), ())], _place(caller)))
 
     def _is_here(self, name: str, caller: Located) -> bool:
-        """Return whether a program means one that is here by a name."""
+        """Return whether the caller means a program of this estate by a name."""
         return self._is_nearby(name, caller) or any(not one.facts.around for one in self._named.get(name, ()))
 
     def _use(self, kind: str, name: str, located: Located, lines: Sequence[int]) -> None:
-        """Note that a program uses something; a second use of the same adds its lines."""
+        """Record that a program uses something; another use of the same adds its lines."""
         users = self._users.setdefault((kind, key(name)), [])
         if users and users[-1].path == located.path and users[-1].program == located.facts.program:
             users[-1] = users[-1]._replace(lines=tuple(sorted({*users[-1].lines, *lines})))
@@ -275,11 +275,11 @@ class Estate:
         return tuple(self._starts.get(key(transaction), ()))
 
     def _miss(self, kind: str, name: str, path: str) -> None:
-        """Note that a name is used and not here."""
+        """Record that a name is used but not here."""
         self._missing.setdefault((kind, key(name)), {}).setdefault(path)
 
     def _job(self, member: Member, job: Job, running: JobSteps) -> None:
-        """Take the steps of a job, those of its procedures in their place."""
+        """Record the steps of a job, with those of its procedures in place."""
         for one in running.steps(member, job):
             if one.is_cut:
                 self._miss(
@@ -296,7 +296,7 @@ class Estate:
                 self._bind(program, run, [dd for _, dd in one.dds])
 
     def _bind(self, program: str, run: StepRun, dds: Sequence[Dd]) -> None:
-        """Note which data sets a step gives to the files of a program, by DD name."""
+        """Record which data sets a step gives to the files of a program, by DD name."""
         by_name = {key(dd.name): dd for dd in dds}
         for located in self._named.get(key(program), ()):
             for file in located.facts.files:

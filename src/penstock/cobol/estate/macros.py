@@ -17,7 +17,7 @@ _PART = re.compile(r"'(?>(?:[^']|'')*)'?|\(|\)|,|[^'(),]+")
 
 
 class Macro(NamedTuple):
-    """A statement of assembler: label (or ""), operation in capitals, and operands."""
+    """An assembler statement: label (or ""), operation in capitals, and operands."""
 
     label: str
     operation: str
@@ -28,7 +28,7 @@ class Macro(NamedTuple):
 
 
 def macros(text: str) -> Iterator[Macro]:
-    """Yield the statements in order; comments and blank lines are passed over."""
+    """Yield the statements in order; comments and blank lines are skipped."""
     pending = ""
     first = 0
     lines = text.split("\n")
@@ -40,8 +40,8 @@ def macros(text: str) -> Iterator[Macro]:
             first = number
             pending = body
         else:
-            # In a quoted text the blanks at the end of the card belong to it; anywhere else a card goes on right
-            # behind the comma.
+            # In a quoted text, the blanks at the end of the card belong to it; anywhere else a card continues directly
+            # after the comma.
             pending = pending.rstrip() + body.strip() if not _in_quote(pending) else pending + body.lstrip()
         if line[_CONTINUED : _CONTINUED + 1].strip():
             continue
@@ -65,7 +65,7 @@ def values(operand: str | None) -> tuple[str, ...]:
 
 
 def split(text: str) -> list[str]:
-    """Return the parts between the commas that are in no parentheses and no quotes."""
+    """Return the parts between the commas that are outside parentheses and quotes."""
     found = [""]
     depth = 0
     for part in _PART.findall(text):
@@ -78,12 +78,12 @@ def split(text: str) -> list[str]:
 
 
 def _in_quote(text: str) -> bool:
-    """Return whether a text ends inside of a quoted one; a doubled quote counts twice and changes nothing."""
+    """Return whether a text ends inside a quotation; a doubled quote counts twice and changes nothing."""
     return text.count("'") % 2 == 1
 
 
 def _macro(text: str, first: int, last: int) -> Iterator[Macro]:
-    """Yield the statement that a text makes, if it makes one."""
+    """Yield the statement in a text, if there is one."""
     found = _STATEMENT.match(text)
     if found is None:
         return
@@ -98,7 +98,7 @@ def _macro(text: str, first: int, last: int) -> Iterator[Macro]:
 
 
 def _operands(text: str) -> str:
-    """Return the operands without the remark that a blank outside of quotes and parentheses begins."""
+    """Return the operands without the remark, which begins with a blank outside of quotes and parentheses."""
     depth, end = 0, 0
     for part in re.finditer(r"'(?>(?:[^']|'')*)'?|[^' \t]+|[ \t]+", text):
         if part[0].isspace() and depth <= 0:

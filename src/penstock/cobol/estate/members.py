@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Member(NamedTuple):
-    """A file of an estate by its path; of what it may define, all but the fitting tuple are empty."""
+    """A file of an estate, by its path; of the tuples of definitions, only those of its kind are filled."""
 
     path: str
     kind: Kind
@@ -34,7 +34,7 @@ class Member(NamedTuple):
     psbs: tuple[Psb, ...] = ()
     dbds: tuple[Dbd, ...] = ()
     procedures: tuple[SqlProcedure, ...] = ()
-    """The procedures of the database that a source creates."""
+    """The database procedures that a source creates."""
 
     @property
     def name(self) -> str:
@@ -57,7 +57,7 @@ class Member(NamedTuple):
 
 
 def stem(path: str) -> str:
-    """Return the name of a file without folders and suffix, which is what a member of a data set is called."""
+    """Return the name of a file without folders and suffix, which is the name of the data set member."""
     return path.rpartition("/")[2].partition(".")[0]
 
 
@@ -66,15 +66,15 @@ def member(path: str, kind: Kind, data: bytes) -> Member:
 
     Args:
         path: Its path, with "/" between folders.
-        kind: What it is, as `kind_of` told.
-        data: Its bytes; encoding and line ends are settled here.
+        kind: Its kind, from `kind_of`.
+        data: Its bytes; encoding and line ends are determined here.
     """
     end = b"\n" if b"\n" in data else b"\r"
     lines = data.count(end) + (not data.endswith(end) and bool(data))
     found = Member(path, kind, lines)
     if kind in {"jcl", "proc"}:
         text = decoded(data)
-        # A job that gives its definitions to DFHCSDUP holds them in its stream.
+        # A job that passes definitions to DFHCSDUP has them in its in-stream data.
         return found._replace(
             jobs=jcl.jobs(text),
             resources=csd.resources(text) if "DFHCSDUP" in text else (),

@@ -31,10 +31,10 @@ class RunningStep(NamedTuple):
     """A step as it runs in a job."""
 
     names: tuple[str, ...]
-    """The name of a step in capitals, behind those of the steps that run the procedures around it."""
+    """The name of a step in capitals, preceded by those of the steps that run the procedures around it."""
     step: JobStep
     dds: tuple[tuple[str, Dd], ...]
-    """The path of the member that says it, with each DD; none for a step that runs a procedure which is here."""
+    """Each DD with the path of the member that contains it; none for a step that runs a procedure which is here."""
     places: tuple[tuple[str, int], ...]
     """Path and line of each EXEC that leads to a step, the outermost first and that of the step last."""
     above: tuple[str, ...]
@@ -42,7 +42,7 @@ class RunningStep(NamedTuple):
     is_missing: bool
     """Whether a step runs a procedure that is not here."""
     is_cut: bool = False
-    """Whether a step is the last one that is followed, of a job that has more."""
+    """Whether a step is the last one followed, in a job that has more."""
 
 
 class JobSteps:
@@ -55,7 +55,7 @@ class JobSteps:
     def __init__(self, members: Sequence[Member]) -> None:
         self._members = members
         self._procedures: dict[str, tuple[Member, Job]] = {}
-        # A procedure in the stream of a job is that job's alone.
+        # An in-stream procedure belongs to its job alone.
         self._in_stream: dict[tuple[str, int], dict[str, tuple[Member, Job]]] = {}
         for member in members:
             around: Job | None = None
@@ -70,9 +70,9 @@ class JobSteps:
         self._included = {key(name) for member in members for job in member.jobs for name in job.includes}
 
     def jobs(self) -> Iterator[tuple[Member, Job]]:
-        """Yield the jobs, includes in their places, each with its member.
+        """Yield the jobs, with includes in place, each with its member.
 
-        A member of steps alone is a job whose card is put in front elsewhere, unless it is a procedure or included.
+        A member of steps alone is a job whose JOB card is added elsewhere, unless it is a procedure or included.
         """
         for member in self._members:
             has_card = any(job.kind == "job" for job in member.jobs)
@@ -82,7 +82,7 @@ class JobSteps:
                     yield member, included(job, self._cards)
 
     def steps(self, member: Member, job: Job) -> Iterator[RunningStep]:
-        """Yield the steps of a job, those of procedures behind the step that runs them."""
+        """Yield the steps of a job, those of procedures after the step that runs them."""
         known = ChainMap(self._in_stream.get((member.path, job.line), {}), self._procedures)
         found = (
             one
@@ -93,7 +93,7 @@ class JobSteps:
             yield one._replace(is_cut=number == MAX_STEPS and next(found, None) is not None)
 
     def _cards(self, name: str) -> Sequence[JclCard]:
-        """Return the statements of a member that is included."""
+        """Return the statements of an included member."""
         found = self._procedures.get(name)
         return found[1].cards if found is not None else ()
 
@@ -105,10 +105,10 @@ class JobSteps:
         around: RunningStep,
         known: Mapping[str, tuple[Member, Job]],
     ) -> Iterator[RunningStep]:
-        """Yield a step, and where it runs a procedure the steps of that.
+        """Yield a step, followed by the steps of the procedure that it runs, if any.
 
         Args:
-            member: The member that holds it.
+            member: The member that contains it.
             step: The step.
             said: What the steps around it say of its DDs.
             around: The step around it.
@@ -133,9 +133,9 @@ class JobSteps:
 
 
 def _meant(dds: Sequence[tuple[str, Dd]], procedure: Job) -> list[tuple[int, tuple[str, Dd]]]:
-    """Return the DDs of an EXEC, each with the number of the step of the procedure that it is said of.
+    """Return the DDs of an EXEC, each with the number of the procedure's step that it applies to.
 
-    One that names no step is said of the step of the one before it, the first of the first step.
+    One that names no step applies to the same step as the one before it, and the first to the first step.
     """
     numbers = {key(step.name): at for at, step in reversed(list(enumerate(procedure.steps)))}
     found = []
@@ -148,8 +148,8 @@ def _meant(dds: Sequence[tuple[str, Dd]], procedure: Job) -> list[tuple[int, tup
 
 
 def _changed(dds: Sequence[tuple[str, Dd]], said: Sequence[tuple[str, Dd]]) -> tuple[tuple[str, Dd], ...]:
-    """Return the DDs of a step as another step changes them and adds to them."""
-    found = {key(dd.name): (path, dd) for path, dd in reversed(dds)}  # of two that have one name the first holds
+    """Return the DDs of a step after another step's overrides and additions."""
+    found = {key(dd.name): (path, dd) for path, dd in reversed(dds)}  # of two with the same name the first one counts
     found = dict(reversed(found.items()))
     for path, dd in said:
         known = found.get(key(dd.name))
