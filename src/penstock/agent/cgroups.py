@@ -5,7 +5,7 @@ their number. A control group counts them together. Versions 1 and 2 are both us
 made beneath our own, or next to it, because in version 2 a group that holds processes passes no controllers on.
 
 Laws: nothing is reported as bounded that is not; a group is removed when its command has ended, and the group of a process that
-was killed is removed when the next one is made. Keeps out: limits of single processes (`sandbox`). Source: cgroups(7).
+was killed is removed when the next one is made. Leaves to others: limits of single processes (`sandbox`). Source: cgroups(7).
 """
 
 from __future__ import annotations

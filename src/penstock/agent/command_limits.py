@@ -1,7 +1,7 @@
 """What may a command take? The user's numbers: defaults, then the environment, then `--command-limit`; the last one wins.
 
 They are not read from `penstock.toml`, which may be a stranger's: a raised limit does harm. Law: the error for a name or number
-that is not understood names it and what would be accepted. Keeps out: how a limit is enforced (`sandbox`).
+that is not understood names it and what would be accepted. Leaves to others: how a limit is enforced (`sandbox`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Where is HOME for a command? In a new folder for this user alone, among temporary files; it is removed with its process.
 
-Keeps out: what may be done in it (`sandbox`), and how it is removed (`penstock.workspace.own_files`).
+Leaves to others: what may be done in it (`sandbox`), and how it is removed (`penstock.workspace.own_files`).
 """
 
 from __future__ import annotations

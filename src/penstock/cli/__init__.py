@@ -1,8 +1,8 @@
 """What can a person type? `penstock COMMAND`, thin: a command turns flags into one call and prints its answer.
 
 `commands` says how a command explains itself, `options` which flags several share, `answer` how a result or an error is printed,
-`terminal` how output looks on a terminal, `completion` what a shell offers; each other module holds some commands. Keeps out:
-everything that a command does. A command's module is loaded when it is used, so that each starts quickly.
+`terminal` how output looks on a terminal, `completion` what a shell offers; each other module holds some commands. Leaves to
+others: everything that a command does. A command's module is loaded when it is used, so that each starts quickly.
 """
 
 from __future__ import annotations

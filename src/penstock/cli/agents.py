@@ -1,6 +1,6 @@
 """Which agent works, and on what terms? The flags that `run`, `chat` and `resume` share, and the agent that they make.
 
-Keeps out: what an agent is given to do (`running`), and how it is watched (`watching`).
+Leaves to others: what an agent is given to do (`running`), and how it is watched (`watching`).
 """
 
 from __future__ import annotations

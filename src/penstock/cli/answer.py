@@ -1,7 +1,7 @@
 """How is an answer printed? As text for people, as one JSON object for scripts, with an exit status for both.
 
-Law: under `--json` standard output holds one object and nothing else. Keeps out: which call is made, and drawing on a terminal
-(`terminal`).
+Law: under `--json` standard output holds one object and nothing else. Leaves to others: which call is made, and drawing on a
+terminal (`terminal`).
 """
 
 from __future__ import annotations

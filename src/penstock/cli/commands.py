@@ -3,8 +3,8 @@
 A docstring opens with a sentence that stands alone in the list of commands, adds whatever else there is to know, and may end with a
 block `Examples:`, shown as written: a command indented by two blanks, its explanation by four. Whatever a command raises becomes
 one line, or one object under `--json`, and an exit status.
-Law: every name that the table of commands lists is found; a nearly correct name is answered with the right one. Keeps out: what
-the commands do, and how an error is printed (`answer`).
+Law: every name that the table of commands lists is found; a nearly correct name is answered with the right one. Leaves to others:
+what the commands do, and how an error is printed (`answer`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What could be typed here? Files, models, sessions, handles and profiles, offered to the shell that completes a command line.
 
 Law: pressing the tab key creates nothing, uses no network and loads nothing heavy; what cannot be determined is silently not
-offered. Keeps out: the commands and flags themselves, which click completes.
+offered. Leaves to others: the commands and flags themselves, which click completes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How does a session become one document? Its journal and what was kept for it, as JSON lines with secrets redacted.
 
-Law: every text in it has passed the redaction; what is not text is listed with its size and digest, and not written. Keeps out:
-how it is printed (`sessions`).
+Law: every text in it has passed the redaction; what is not text is listed with its size and digest, and not written. Leaves to
+others: how it is printed (`sessions`).
 """
 
 from __future__ import annotations

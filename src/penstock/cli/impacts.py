@@ -1,6 +1,6 @@
 """What does a change of a field, table, data set or program touch? `penstock impact`.
 
-Keeps out: how the graph is drawn (`penstock.cobol.graph`) and read from disk (`penstock.scribe.graphing`).
+Leaves to others: how the graph is drawn (`penstock.cobol.graph`) and read from disk (`penstock.scribe.graphing`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Where did the context of another agent's session go? `penstock inspect` (X-2).
 
-Keeps out: how a session is read and reported (`hosts.sessions`, `inspection`), and how its page is drawn.
+Leaves to others: how a session is read and reported (`hosts.sessions`, `inspection`), and how its page is drawn.
 """
 
 from __future__ import annotations

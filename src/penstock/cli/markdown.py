@@ -1,6 +1,6 @@
 """How is a model's answer shown to a person? As Markdown by rich, block by block, without losing a character.
 
-Law: every character of an answer that is not Markdown syntax is on the screen; quoted file text stays as it is. Keeps out:
+Law: every character of an answer that is not Markdown syntax is on the screen; quoted file text stays as it is. Leaves to others:
 answers that nobody watches, which are printed as they come.
 """
 

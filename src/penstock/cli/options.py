@@ -1,6 +1,6 @@
 """Which flags do several commands share? Each is written once, with its help, its type and its completion.
 
-Keeps out: flags that only one command has.
+Leaves to others: flags that only one command has.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Who may see a queue's page? Anyone on this machine, or anyone who shows the token.
 
 `/penstock/` is the page, `/penstock/metrics` what Prometheus reads; the queue is queried anew each time. Laws: if there is a
-token, nothing is shown without it; a page of another origin gets nothing; nothing is changed. Keeps out: what is shown
+token, nothing is shown without it; a page of another origin gets nothing; nothing is changed. Leaves to others: what is shown
 (`queue.page`).
 """
 

@@ -1,7 +1,7 @@
 """How do many machines document one estate? `penstock worker`, and the commands that show and manage a queue.
 
-`penstock document --queue` puts an estate into a queue (`documents`); any number of workers take from it. Keeps out: what is in
-a queue, and how it is kept (`penstock.scribe.queue`).
+`penstock document --queue` puts an estate into a queue (`documents`); any number of workers take from it. Leaves to others: what
+is in a queue, and how it is kept (`penstock.scribe.queue`).
 """
 
 from __future__ import annotations

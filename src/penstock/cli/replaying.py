@@ -1,6 +1,6 @@
 """What would Penstock have sent for the session of another agent? `penstock replay` (X-2).
 
-Keeps out: how that is determined (`inspection.replaying`).
+Leaves to others: how that is determined (`inspection.replaying`).
 """
 
 from __future__ import annotations

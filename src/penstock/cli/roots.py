@@ -1,6 +1,6 @@
 """Where does a session work? In the folder that it was started in, known by device and inode, or where a person moved it to.
 
-Keeps out: what is done there (`running`).
+Leaves to others: what is done there (`running`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What sessions are kept? `penstock sessions` lists, removes and exports them; `show` and `handoff` report on one of them.
 
-Keeps out: the work on a question (`running`).
+Leaves to others: the work on a question (`running`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How does a shell ask for completions? bash, zsh and fish through click, whose scripts are patched where they fall short.
 
-Keeps out: what is offered (`completion`). Imported only when a shell asks, or its script is printed.
+Leaves to others: what is offered (`completion`). Imported only when a shell asks, or its script is printed.
 """
 
 from __future__ import annotations

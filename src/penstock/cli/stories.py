@@ -1,6 +1,6 @@
 """How is the story of a session shown on a terminal, and as JSON? What `penstock inspect` prints of one session (X-2).
 
-Law: the kinds that are printed for a request add up to its tokens. Keeps out: where the story comes from.
+Law: the kinds that are printed for a request add up to its tokens. Leaves to others: where the story comes from.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A person at a terminal sees the answer as it comes. A pipe gets the answer alone, once it is known to be one: what a model says
 before it calls a tool is not. `stream-json` gives a program one JSON object a line. Laws: standard output holds the answer and
-nothing else; one Ctrl-C ends the work within half a second, and the last line says how to continue. Keeps out: who works
+nothing else; one Ctrl-C ends the work within half a second, and the last line says how to continue. Leaves to others: who works
 (`running`).
 """
 

@@ -1,6 +1,6 @@
 """Put the parts of a program together: offsets become lines.
 
-Keeps out reading: what comes in was read. A part that ends in front of a header ends on the line before it, unless
+Leaves to others: reading; what comes in was read. A part that ends in front of a header ends on the line before it, unless
 both are on one line; so comments in front of a header belong to the part above.
 
 Law: the outermost programs partition the lines; divisions, sections, paragraphs and statements stand in order and

@@ -1,6 +1,6 @@
 """The words that data descriptions are made of, and that no item is called by.
 
-Keeps out what any of them does where it stands (`facts.layout`), and the other words of the language (`reserved`).
+Leaves to others: what any of them does where it stands (`facts.layout`), and the other words of the language (`reserved`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The words of the language: reserved words and special registers, so that the rest are names.
 
-Keeps out which of them a dialect lets a program use as names: a name that is declared counts as one, wherever it is
+Leaves to others: which of them a dialect lets a program use as names: a name that is declared counts as one, wherever it is
 asked.
 """
 

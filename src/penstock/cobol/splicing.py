@@ -5,7 +5,7 @@ Such text says nothing by itself, and what stands around it says something else 
 line of that: code keeps its lines, one for one, and so each citation is of the program's file. What stands by itself, whole
 statements, paragraphs and data, is not touched: `facts.expanding` reads it from its copybook, by whose name it is told.
 
-Keeps out where copybooks come from. Law: a source that copies no such text is as it was.
+Leaves to others: where copybooks come from. Law: a source that copies no such text is as it was.
 """
 
 from __future__ import annotations

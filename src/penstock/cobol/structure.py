@@ -1,6 +1,6 @@
 """Tell which programs are in a source: walk over its sentences and note, by offset, what belongs to which program.
 
-Keeps out how sentences are read (`entries`, `procedure`) and how offsets become lines (`assembly`).
+Leaves to others: how sentences are read (`entries`, `procedure`) and how offsets become lines (`assembly`).
 
 The walk switches between two readers. `ENTRY` takes one sentence at a time outside of PROCEDURE DIVISIONs; at a
 procedure header, or at a statement in a file without divisions, `Procedure` takes over and hands back where its

@@ -1,6 +1,6 @@
 """The words that part a source, in one place for all who read one: this room, and the outline of a stream of any length.
 
-Keeps out the other words of the language (`reserved`), and what any of these does where it stands.
+Leaves to others: the other words of the language (`reserved`), and what any of these does where it stands.
 """
 
 from __future__ import annotations

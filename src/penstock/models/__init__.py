@@ -8,7 +8,8 @@ a key. `load_model` makes any of them from a name as given on the command line.
     body = model.send({"max_tokens": 1_000, "messages": [{"role": "user", "content": "hi"}]})
 
 Laws: an answer is a body that the wire's own client can read, with its usage; everything else is raised; nothing is sent twice.
-Keeps out: HTTP on loopback (`penstock.testing`), what is sent (`session`), and how a refusal is handled (`context`, `carrier`).
+Leaves to others: HTTP on loopback (`penstock.testing`), what is sent (`session`), and how a refusal is handled (`context`,
+`carrier`).
 """
 
 from __future__ import annotations

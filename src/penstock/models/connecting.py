@@ -7,8 +7,8 @@ three round trips and a handshake before the first byte of one to a provider. A 
         model = load_model("anthropic:claude-sonnet-5", connections=kept)
 
 Laws: a connection carries one request at a time and belongs to one thread; a connection that broke, was abandoned before its
-end, or was idle for a second is not reused; no cookie is kept; when `close` returns, no socket is open. Keeps out: what is sent,
-and how long it may take (`exchange`).
+end, or was idle for a second is not reused; no cookie is kept; when `close` returns, no socket is open. Leaves to others: what is
+sent, and how long it may take (`exchange`).
 """
 
 from __future__ import annotations

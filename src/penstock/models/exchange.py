@@ -14,7 +14,7 @@ Before the caller sees the error or the answer, the socket is closed or, if conn
 Nothing is retried here: only the caller knows whether a request may be sent twice, and what that may cost.
 
 Laws: it ends in the time it was given, holds no more than its bounds, follows no redirect, sends nothing twice, and leaves no
-socket open that nobody wanted kept. Loaded with the first model over HTTP, as is httpx2. Keeps out: keys and addresses
+socket open that nobody wanted kept. Loaded with the first model over HTTP, as is httpx2. Leaves to others: keys and addresses
 (`remote`), loops and connections (`connecting`), what an answer says (`reading`), retries (`session`).
 """
 

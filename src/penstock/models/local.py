@@ -2,7 +2,7 @@
 
 It calls a ranked search with the question as asked, and answers with the results. It needs no key and no download, and
 understands nothing. Law: a pure function of the request: the same request gives the same answer, and every line that it quotes
-was shown to it. Keeps out: files (the caller runs the tools), how passages are ranked (`penstock.workspace.ranked`), and
+was shown to it. Leaves to others: files (the caller runs the tools), how passages are ranked (`penstock.workspace.ranked`), and
 sessions.
 """
 

@@ -2,7 +2,7 @@
 
 The table is extracted from genai-prices by `scripts/prices`, and carries its licence and date. A price is the maker's own, for
 text and without a contract: prices of resellers, regions, subscriptions or batches are not known here. Laws: what is not known
-is None, never 0; every token of a request is charged once. Keeps out: how many tokens a request had (`inspection`).
+is None, never 0; every token of a request is charged once. Leaves to others: how many tokens a request had (`inspection`).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 This is the pure half of a double: `ScriptedModel` calls it in process, `penstock.testing.LoopbackProvider` also over HTTP. What
 it writes comes from the wire's own record (`Wire.double`), so a new wire gets a double by being complete. Law: the body of a
-status below 400 is an answer of the wire, unless a step says otherwise. Keeps out: which step is next, and sockets.
+status below 400 is an answer of the wire, unless a step says otherwise. Leaves to others: which step is next, and sockets.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Laws: however a stream splits an answer, its body equals the unstreamed one; an answer that is cut off or malformed is never
 returned; an error in an answer is raised as `Refused`, whatever its HTTP status was. Pure: bytes in, a body or an error out.
-Keeps out: sockets, and where an event ends (`exchange`), and what an event means (its wire).
+Leaves to others: sockets, and where an event ends (`exchange`), and what an event means (its wire).
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A test may also word a refusal itself, with a function of the counted size and t
 
 vLLM's wording has changed with what it counts: first input and reply together, then the input alone, now the input only up to
 its limit. Source: vLLM's own code. Law: `penstock.overflow` reads from each body what was refused, with exactly the numbers that
-the body states. Keeps out: who counts and against which limit, which is the caller's part.
+the body states. Leaves to others: who counts and against which limit, which is the caller's part.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 
 Addresses and keys come from the variables that the providers' own SDKs read, as the wire's `Service` lists them. Laws: a key is
 sent only to its base URL and never shown in an error, a repr or a log; a faulty address or key is reported before anything is
-sent, without repeating it. Keeps out: the network (`exchange`), what an answer says (`reading`), and retries (`session`).
+sent, without repeating it. Leaves to others: the network (`exchange`), what an answer says (`reading`), and retries (`session`).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     model = ScriptedModel([call("read_file", path="a.py"), say("done", requires="def area")])
 
 Laws: once a request has departed from the script the script stays failed, so that no retry hides it; requests are kept as they
-came in, whatever the caller does with them afterwards. Keeps out: HTTP (`penstock.testing`), and how a wire writes an answer
+came in, whatever the caller does with them afterwards. Leaves to others: HTTP (`penstock.testing`), and how a wire writes an answer
 (`provider`).
 """
 

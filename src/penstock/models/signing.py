@@ -1,6 +1,6 @@
 """How are requests to AWS signed? By botocore if it is installed: it finds profiles, roles and variables as boto3 does.
 
-Law: nothing but the request being sent is signed, and no credential is kept here. Keeps out: which service it is (the wire
+Law: nothing but the request being sent is signed, and no credential is kept here. Leaves to others: which service it is (the wire
 says).
 """
 

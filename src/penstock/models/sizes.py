@@ -3,7 +3,7 @@
 Counted are the system prompt, the messages and the tools: every key, text and number, a line each. An image counts
 `IMAGE_TOKENS`, other base64 one token for every `BYTES_PER_TOKEN`. Bare JSON is read, not a transcript, so that the double and
 the code tested with it do not share mistakes. Law: any JSON has a size, whatever its depth; a request that holds more is never
-smaller. Keeps out: windows, and who refuses.
+smaller. Leaves to others: windows, and who refuses.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     [call("read_file", path="a.py"), refuse(996_201, of=200_000), say("done", requires="def area")]
 
 A step may require texts in the request that it answers, or forbid them: a test of an agent then states what the model must be
-shown, not how. Laws: the content of a step is JSON and does not change; an invalid step is refused when it is made. Keeps out:
-the order of steps (`scripted`), and how a wire writes them (`answers`, `refusals`).
+shown, not how. Laws: the content of a step is JSON and does not change; an invalid step is refused when it is made. Leaves to
+others: the order of steps (`scripted`), and how a wire writes them (`answers`, `refusals`).
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@
 It uses only the standard library and serves any client in any language. A request goes through `server` (sockets), `routes` (paths)
 and `desk` (the decision), each of which can be tested without the one before it; `loopback` is what a test uses.
 
-Law: it answers what a provider would accept and refuses the rest in that provider's words. Keeps out: what a step is, and how a
-wire writes it (`penstock.models`). How to use it is in docs/testing.md.
+Law: it answers what a provider would accept and refuses the rest in that provider's words. Leaves to others: what a step is, and
+how a wire writes it (`penstock.models`). How to use it is in docs/testing.md.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The order is a provider's: a malformed request is refused as such however large it is, and a policy sees only requests that a
 model would see. Laws: every request that came in is in `received` with its outcome, even if the policy raised; a request is kept
-as it came in. Keeps out: HTTP.
+as it came in. Leaves to others: HTTP.
 """
 
 from __future__ import annotations

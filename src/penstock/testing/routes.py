@@ -1,7 +1,7 @@
 """What is at which path? The paths of a provider's API that a client of one wire needs.
 
 They are the answers (streamed ones if they have their own path), the list of models, and token counting if the API has it; all
-come from the wire's record. Law: the error for an unknown path names the paths that exist. Keeps out: sockets (`server`),
+come from the wire's record. Law: the error for an unknown path names the paths that exist. Leaves to others: sockets (`server`),
 decisions (`desk`).
 """
 

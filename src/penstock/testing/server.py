@@ -2,7 +2,7 @@
 
 Each connection has a thread; `close` ends them all, including idle ones, and waits for them, so that a finished test leaves
 neither a thread nor a socket. Laws: a body above the bound is drained and refused, never held; nothing that a client does ends
-the server. Keeps out: what is answered (`routes`).
+the server. Leaves to others: what is answered (`routes`).
 """
 
 from __future__ import annotations

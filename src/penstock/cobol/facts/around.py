@@ -1,9 +1,9 @@
 """Tell which data a nested program has from those around it: records and files that they declare GLOBAL, and of a method all
 that the object, or the factory, of its class holds.
 
-Keeps out what is done with it. Laws: a program that nothing contains has none; of what is around it, a program has the records
-that it names, and those that the name of a field depends on. All programs of a file together take no more steps than what they
-name, and the pairs of a program and one around it.
+Leaves to others: what is done with it. Laws: a program that nothing contains has none; of what is around it, a program has the
+records that it names, and those that the name of a field depends on. All programs of a file together take no more steps than what
+they name, and the pairs of a program and one around it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Read what each statement says: its words, the paragraph it is in, and what stands within what.
 
-Keeps out what the words mean. Laws: linear in the code; a nest that is never closed ends with its sentence, as it
+Leaves to others: what the words mean. Laws: linear in the code; a nest that is never closed ends with its sentence, as it
 does in COBOL.
 """
 

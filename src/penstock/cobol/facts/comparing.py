@@ -1,7 +1,7 @@
 """Tell which items are compared with each other, and which literals an item is compared with, has, or gets.
 
 `IF A = B OR C`, `EVALUATE A WHEN B`, `PERFORM UNTIL A > '9999'`, level 88s, VALUE, and `MOVE 9999 TO A`: what an item is told
-apart by. Keeps out what follows from any of it.
+apart by. Leaves to others: what follows from any of it.
 
 Law: of each pair one is named directly beside the sign of comparison, or beside the subject of its EVALUATE; both are whole
 items, or one is a literal.

@@ -2,7 +2,7 @@
 
 Which role that is, `roles` says; here is one loop over words.
 
-Keeps out what a group or a redefinition shares with others, which is the layout's. Law: a reference counts for every
+Leaves to others: what a group or a redefinition shares with others, which is the layout's. Law: a reference counts for every
 item that its name may mean; subscripts, lengths and conditions are read.
 """
 

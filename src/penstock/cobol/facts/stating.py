@@ -1,7 +1,7 @@
 """Tell which items a program says to be so long: as long as another item, as a literal, or as many bytes as a number says.
 
 `INSPECT A REPLACING ALL B BY C` and `CONVERTING B TO C` need as many characters in C as in B; `EXEC CICS LINK …
-COMMAREA(R) LENGTH(80)` has the length of R in figures. Keeps out what follows where one of them gets longer.
+COMMAREA(R) LENGTH(80)` has the length of R in figures. Leaves to others: what follows where one of them gets longer.
 
 Law: each item is named whole, and so is what gives its length.
 """

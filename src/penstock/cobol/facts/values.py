@@ -4,7 +4,7 @@ Laws: `line` is always a line of the file that was read, 1-based and inclusive u
 copybook is cited at the COPY that brings it in, and `copybook` names it (None: it stands here). `paragraph` is the
 name of the paragraph that holds it, "" outside of all. Names keep their spelling.
 
-Keeps out how any of it is found.
+Leaves to others: how any of it is found.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Tell what no longer tells a field apart that grows: what it is compared with and is shorter, and its highest value of today.
 
 `IF A = B` is never true of the longer values where B has no room for them; `88 VALID VALUE 1 THRU 9999` covers all that four
-digits can be, and then does not. Keeps out who compares (`facts.comparing`) and what grows (`growth`).
+digits can be, and then does not. Leaves to others: who compares (`facts.comparing`) and what grows (`growth`).
 
 Law: what is told was long enough before, or was the highest value that the field could have.
 """

@@ -1,7 +1,7 @@
 """What follows where a field grows: what gets longer, what is told of it, and in which order.
 
 Law: of each thing one consequence of a kind stands, the nearest, with the greatest length that it needs, as sure as the surest.
-Keeps out who gets longer (`growth`).
+Leaves to others: who gets longer (`growth`).
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ An `EstateGraph` is a value: it may be asked for the edges of any node, and give
 say how a program's data is declared (`part of`, `redefines`, `declared in`, `counts`) are drawn when they are asked
 for, from its fields: they are as many as all others together.
 
-Keeps out what one program says (`programs`), what jobs say (`jobs`), and which way an impact takes (`impact`).
+Leaves to others: what one program says (`programs`), what jobs say (`jobs`), and which way an impact takes (`impact`).
 Laws: the same parts and members give the same graph in any order; every edge has a citation.
 """
 

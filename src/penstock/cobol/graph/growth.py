@@ -5,7 +5,7 @@ lies behind it; what is laid over it by a REDEFINES, given it as a parameter or 
 description no longer fits; and what it is moved to may be too short, which then has to grow itself.
 
 What an item holds is told by `sizes`, what it lacks by `shortages`, what lies elsewhere then by `holding`, how long a
-record gets by `relaying`, what is stored of it by `stored`, and in which order all is told by `consequences`. Keeps out
+record gets by `relaying`, what is stored of it by `stored`, and in which order all is told by `consequences`. Leaves to others:
 values that are calculated, which are only named.
 
 Law: what is said to be too short (`is`) is shorter than what comes, and what is too short is named

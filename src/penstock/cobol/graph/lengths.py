@@ -1,6 +1,6 @@
 """Tell which lengths that a program states are not those of a field that grows: in INSPECT, and in figures in CICS commands.
 
-Keeps out who states them (`facts.stating`) and what grows (`growth`).
+Leaves to others: who states them (`facts.stating`) and what grows (`growth`).
 
 Law: what is told was as long as the field before, or long enough for it, and then is not.
 """

@@ -1,6 +1,6 @@
 """Tell which statements name characters by their place, where others lie when a field has grown.
 
-Keeps out which field grows (`growth`), and what such a part is moved to, which the moves say.
+Leaves to others: which field grows (`growth`), and what such a part is moved to, which the moves say.
 
 Law: what is told has other characters at that place, for the same value.
 """

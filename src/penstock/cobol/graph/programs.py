@@ -1,6 +1,6 @@
 """Draw one program, from its facts: what its paragraphs do with its data, and what it does with the rest of the estate.
 
-`part_of` makes a `ProgramPart`, which holds no syntax tree and no source and may go to another process. Keeps out what
+`part_of` makes a `ProgramPart`, which holds no syntax tree and no source and may go to another process. Leaves to others: what
 other programs and jobs say (`estates`).
 
 Law: every edge has a citation; the same facts give the same part.
