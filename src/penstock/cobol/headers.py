@@ -1,13 +1,13 @@
-"""Tell whether a name that stands alone in area A is a header although the sentence in front of it lacks its period.
+"""Is a name alone in area A a header although the preceding sentence lacks its period?
 
-Compilers of hosts take it for one and assume the period: in area A no operand stands. People put operands there all the
-same, so it is one only where the sentence can end in front of it, nothing declares the name, and either no operand can
-follow any more (`END-IF`, `GO TO NEXT-ONE`) or something else says that it is a paragraph: a PERFORM or GO TO of it, or
-the EXIT that may be alone in a paragraph and nowhere else.
+Host compilers assume the period, because no operand belongs in area A. People put operands there anyway, so a name is a
+header only if the sentence can end before it, nothing declares the name, and either no operand can follow any more
+(`END-IF`, `GO TO NEXT-ONE`) or something else shows that it is a paragraph: a PERFORM or GO TO that names it, or an EXIT
+alone after it, which is valid only in a paragraph of its own.
 
-Both readers of a source ask here: the one that has all of it, and the outline of a stream, which knows one block. Keeps
-out how either of them comes to the line. Law: what is asked costs the line and what stands around it; the names of a
-source are looked for once.
+Both readers of a source ask here: the one that has all of it, and the outline of a stream, which knows one block. Leaves to
+others: how either of them arrives at the line. Law: a question costs the line and its surroundings; the names of a source
+are collected once.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LONE = re.compile(
 )
 """A line from column 8 on that is a name, perhaps with SECTION, and its period, in area A; EXIT may follow."""
 FAR = 1_000
-"""How many letters in front of a name are enough to tell how the sentence there ends."""
+"""How many characters before a name are enough to tell how the sentence there ends."""
 _ENDED = re.compile(
     rf"(?<![\w-])(?:{'|'.join(sorted(TERMINATORS))}|END-EXEC|GOBACK|STOP\s++RUN|CONTINUE|NEXT\s++SENTENCE|NO\s++ADVANCING"
     rf"|EXIT(?>\s++(?:PROGRAM|PARAGRAPH|SECTION|FUNCTION|METHOD|PERFORM(?>\s++CYCLE|))|)"
@@ -42,12 +42,12 @@ _ENDED = re.compile(
     rf"|PERFORM\s++{_NAME}(?>\s++(?:OF|IN)\s++{_NAME}|)(?>\s++(?:THRU|THROUGH)\s++{_NAME}(?>\s++(?:OF|IN)\s++{_NAME}|)|))"
     r")\Z"
 )
-"""A statement that is complete: no name that follows is a part of it."""
+"""A complete statement: no following name is part of it."""
 _MAY_END = FIGURATIVE | vocabulary(
     "TRUE FALSE ROUNDED TIMES RECORD PAGE LINE LINES LOCK DATE TIME DAY DAY-OF-WEEK YYYYMMDD YYYYDDD CONSOLE SYSIN SYSOUT "
     "RETURN-CODE SQLCODE SQLSTATE TALLY ELSE"
 )
-"""The words of the language behind which a sentence may end, where none of the above is: an operand is due behind the others."""
+"""Reserved words after which a sentence may end; any other one still requires an operand."""
 _LEAVES = re.compile(rf"\s*+EXIT\s*+{PERIOD}")
 _DECLARED = re.compile(
     rf"(?:^|\.)[ \t]*+(?:0?[1-9]|[1-4]\d|66|77|78|88|[FSRC]D|SELECT(?>[ \t]++OPTIONAL|))[ \t]++({_NAME})", re.MULTILINE
@@ -63,14 +63,14 @@ _LABEL = re.compile(rf"\(\s*+({_NAME})\s*+\)")
 
 
 class Names(NamedTuple):
-    """What the names of a source are: those of its data, and those of the paragraphs that it performs or goes to."""
+    """The names in a source: of its data, and of the paragraphs that it performs or goes to."""
 
     declared: frozenset[str]
     mentioned: frozenset[str]
 
 
 def names(folded: str) -> Names:
-    """Return what the names of some code, in capitals, are."""
+    """Return the names in some code, which is in capitals."""
     mentioned = {name for pair in _MENTIONED.findall(folded) for name in pair}
     for handled in _HANDLED.finditer(folded):
         mentioned.update(_LABEL.findall(handled[0]))
@@ -90,11 +90,11 @@ def areas(switches: Sequence[tuple[int, Format]], starts: Sequence[int]) -> tupl
 
 
 class Unended:
-    """Finds the headers of a source in front of which a period is missing.
+    """Finds the headers of a source that lack a period before them.
 
     Args:
         folded: Its code, in capitals.
-        areas: What of it has an area A, as `areas` gives it.
+        areas: The stretches that have an area A, as returned by `areas`.
     """
 
     def __init__(self, folded: str, areas: Sequence[int]) -> None:
@@ -103,7 +103,7 @@ class Unended:
         self._known: Names | None = None
 
     def header(self, begun: int, period: int) -> re.Match[str] | None:
-        """Return the match of `LONE` of a header that ends at a period, where the sentence that has begun lacks its own."""
+        """Return the match of `LONE` for a header that ends at a period, if the sentence before it lacks its own."""
         folded = self._folded
         line = folded.rfind("\n", max(begun, period - FAR), period) + 1 if self._areas else 0
         lone = LONE.match(folded, line) if line else None
@@ -113,19 +113,19 @@ class Unended:
         return lone if is_header(lone, before, self._names) else None
 
     def _names(self) -> Names:
-        """Return what the names of the source are."""
+        """Return the names in the source."""
         if self._known is None:
             self._known = names(self._folded)
         return self._known
 
 
 def is_header(lone: re.Match[str], before: str, known: Callable[[], Names]) -> bool:
-    """Return whether a name alone in area A begins a section or paragraph, in front of which a period is missing.
+    """Return whether a name alone in area A begins a section or paragraph that lacks a period before it.
 
     Args:
         lone: The match of `LONE`, in capitals, in a text that goes on with what follows.
         before: The code in front of it, in capitals, as far as its sentence or `FAR` reaches.
-        known: Gives what the names of the source are; asked for what looks like a header alone.
+        known: Returns the names in the source; called only for what looks like a header.
     """
     name = lone["head"]
     if is_reserved(name) or not (words := before.split()) or not {"NOTE", "USE"}.isdisjoint(words):

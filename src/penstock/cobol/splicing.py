@@ -1,11 +1,11 @@
-"""Put copied text in place where a sentence goes on in it: operands (`MOVE A TO COPY TARGETS.`), and an IF that one copybook opens
-and another ends.
+"""How is copied text read in which a sentence continues: operands (`MOVE A TO COPY TARGETS.`), or an IF that one copybook opens
+and another ends?
 
-Such text says nothing by itself, and what stands around it says something else without it. It is put in front of its COPY, on the
-line of that: code keeps its lines, one for one, and so each citation is of the program's file. What stands by itself, whole
-statements, paragraphs and data, is not touched: `facts.expanding` reads it from its copybook, by whose name it is told.
+Such text means nothing by itself, and the code around it means something else without it. It is inserted before its COPY, on the
+same line: the code keeps its lines, one for one, so that each citation refers to the program's file. Text that stands alone, whole
+statements, paragraphs and data, is not touched: `facts.expanding` reads it from its copybook and reports it under that name.
 
-Leaves to others: where copybooks come from. Law: a source that copies no such text is as it was.
+Leaves to others: where copybooks come from. Law: a source that copies no such text is unchanged.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from .source import ScannedSource
 
 MOST_CHARS = 2_000
-"""Longer text stands by itself."""
+"""Longer text is read by itself."""
 
 _COPY = re.compile(rf"(?<![\w:-])(?:{COPIED.pattern})")
 _LITERALS = re.compile(LITERAL)
@@ -41,16 +41,16 @@ _NOT_WITHIN = re.compile(
     r"\s*+(?:\d++\s|(?:FD|SD|SELECT)\s|[\w-]++\s++(?:SECTION|DIVISION)\b)|.*\b(?:COPY|REPLACE|-INC|\+\+INCLUDE|EXEC)\s",
     re.DOTALL,
 )
-"""Data and headers, and text that copies further."""
+"""Data and headers, and text with further copies."""
 _BEFORE = re.compile(
     r"(?:\.|\bEND-EXEC|\A|(?:\bCOPY|-INC|\+\+INCLUDE)\s++[^\s.]++(?:\s++(?:OF|IN)\s++[^\s.]++|\s++SUPPRESS)?)\s*+\Z"
 )
-"""What a sentence begins behind, or another copy with no period of its own."""
+"""What precedes the beginning of a sentence, or another copy without a period of its own."""
 _FAR = 400
 """Blanks and comments may stand between."""
 _PERIOD = re.compile(rf"{GAP}\.")
 _AFTER = "CONTINUE "
-"""What text in the middle of a sentence is read behind: no header can stand there."""
+"""Put before text from the middle of a sentence to read it: no header can follow it."""
 _HOLDS = {"ELSE": ("IF",), "END-IF": ("IF",), "WHEN": ("EVALUATE", "SEARCH"), "END-EVALUATE": ("EVALUATE",)} | {
     "END-SEARCH": ("SEARCH",),
     "END-PERFORM": ("PERFORM",),
@@ -58,7 +58,7 @@ _HOLDS = {"ELSE": ("IF",), "END-IF": ("IF",), "WHEN": ("EVALUATE", "SEARCH"), "E
 
 
 class Spliced(NamedTuple):
-    """Code with copied text in place, where each line begins in it, and of which COPYs: by line and name in capitals."""
+    """Code with copied text inserted, where each of its lines begins, and the COPYs it came from, by line and name in capitals."""
 
     code: str
     starts: tuple[int, ...]
@@ -66,19 +66,19 @@ class Spliced(NamedTuple):
 
 
 class _Fragment(NamedTuple):
-    """How text goes on with what stands around it."""
+    """How a text joins the code around it."""
 
     opens: bool
     """Whether it leaves a statement open."""
 
 
 def spliced(made: Replaced, folded: str, find: Lookup | None) -> Spliced:
-    """Return code with the texts in place that its copybooks have for the middle of a sentence.
+    """Return code with those texts inserted that its copybooks supply for the middle of a sentence.
 
     Args:
-        made: The code of a source, in which REPLACE is done.
+        made: The code of a source after REPLACE.
         folded: `fold(made.code)`.
-        find: The copybook of a name and library; None where nobody can look.
+        find: Returns the copybook of a name and library; None if copybooks are not available.
     """
     unchanged = Spliced(made.code, made.starts)
     if find is None or "COPY" not in folded:
@@ -87,7 +87,7 @@ def spliced(made: Replaced, folded: str, find: Lookup | None) -> Spliced:
     parts: list[str] = []
     copies: set[tuple[int, str]] = set()
     at = 0
-    # What stands in a literal is no COPY: that is asked once some text is there that would go in its place.
+    # A COPY within a literal is text; this is checked only once there is something to insert.
     literals: list[tuple[int, int]] | None = None
     for statement in _statements(folded):
         book = find(*_named(code, statement))
@@ -169,10 +169,9 @@ def _text(code: str, copying: Replacing, replacing: Replacing) -> str:
 
 @lru_cache(1 << 10)
 def _fragment(text: str, is_within: bool) -> _Fragment | None:
-    """Return how text goes on with what stands around it, None for what stands by itself.
+    """Return how a text joins the code around it; None if it stands alone.
 
-    It goes on where it begins in the middle of a statement, goes on with one or ends one that it does not begin, or leaves one
-    open.
+    It joins if it starts in the middle of a statement, continues or ends one that it does not begin, or leaves one open.
     """
     folded = fold(text)
     if not folded or _NOT_WITHIN.match(folded):

@@ -1,9 +1,9 @@
-"""Tell which items a program says to be so long: as long as another item, as a literal, or as many bytes as a number says.
+"""Which items does a program require to have a certain length: that of another item, of a literal, or a number of bytes?
 
 `INSPECT A REPLACING ALL B BY C` and `CONVERTING B TO C` need as many characters in C as in B; `EXEC CICS LINK …
-COMMAREA(R) LENGTH(80)` has the length of R in figures. Leaves to others: what follows where one of them gets longer.
+COMMAREA(R) LENGTH(80)` states the length of R as a number. Leaves to others: the consequences if one of them gets longer.
 
-Law: each item is named whole, and so is what gives its length.
+Law: the statement names each item as a whole, and so what determines its length.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _LENGTHS = {
     "RIDFLD": ("KEYLENGTH",),
     "INPUTMSG": ("INPUTMSGLEN",),
 }
-"""The options of CICS commands that name an area, each with those that have its length."""
+"""The options of CICS commands that name an area, each with the options that state its length."""
 
 
 def stated_lengths(code: Code, names: DataNames, constants: Mapping[str, str]) -> tuple[StatedLength, ...]:

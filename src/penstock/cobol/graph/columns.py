@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..facts.values import WHOLE
 from .shortages import Sizes, shortage
 from .sizes import size_of_column
-from .values import CitedLine, EstateEdge, NodeId, less_sure
+from .values import CitedLine, EstateEdge, NodeId, by_field, less_sure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,13 +65,12 @@ class Columns:
                         self._declared.setdefault((_bare(table.name.upper()), name), []).append(
                             _Column(node, size, cited)
                         )
-        self._uses: dict[tuple[int, int], list[ColumnUse]] = {}
+        self._uses = by_field(graph.parts, lambda part: part.columns)
         self._of: dict[str, list[ColumnUse]] = {}
         self._read: dict[tuple[str, str], list[tuple[NodeId, ColumnUse]]] = {}
         for part in graph.parts:
             for use in part.columns:
                 name = part.fields[use.field].name
-                self._uses.setdefault((id(part), use.field), []).append(use)
                 self._of.setdefault(name, []).append(use)
                 if use.way == "read":
                     self._read.setdefault((_bare(use.table), use.column), []).append((NodeId("field", name), use))

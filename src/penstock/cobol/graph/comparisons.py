@@ -1,9 +1,9 @@
-"""Tell what no longer tells a field apart that grows: what it is compared with and is shorter, and its highest value of today.
+"""Which comparisons and values no longer work for a field that grows: a shorter operand, or its highest value of today?
 
-`IF A = B` is never true of the longer values where B has no room for them; `88 VALID VALUE 1 THRU 9999` covers all that four
-digits can be, and then does not. Leaves to others: who compares (`facts.comparing`) and what grows (`growth`).
+`IF A = B` is never true for the longer values if B has no room for them; `88 VALID VALUE 1 THRU 9999` covers every value of
+four digits, but not of six. Leaves to others: who compares (`facts.comparing`) and what grows (`growth`).
 
-Law: what is told was long enough before, or was the highest value that the field could have.
+Law: whatever is reported is long enough today, or is the highest value that the field can have today.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ..facts.values import WHOLE
 from .shortages import Sizes, shortage
 from .sizes import size_of
-from .values import NodeId
+from .values import NodeId, by_field
 
 if TYPE_CHECKING:
     from .carrying import Carrying
@@ -28,21 +28,17 @@ _MAX_TEXT = 40
 
 
 class Comparisons:
-    """Tells what fields are compared with.
+    """Reports what fields are compared with.
 
     Args:
         graph: The estate.
         carrying: Where its fields are declared.
-        found: What is told.
+        found: Where the reports are added.
     """
 
     def __init__(self, graph: EstateGraph, carrying: Carrying, found: Consequences) -> None:
         self._carrying, self._found = carrying, found
-        self._of: dict[tuple[int, int], list[ComparedField]] = {}
-        """By the place of the program's part and the index of the field."""
-        for part in graph.parts:
-            for one in part.compared:
-                self._of.setdefault((id(part), one.field), []).append(one)
+        self._of = by_field(graph.parts, lambda part: part.compared)
 
     def tell(self, part: ProgramPart, at: int, sizes: Sizes, wave: Wave) -> None:
         """Add what a field, or a group that holds it, is compared with.

@@ -1,8 +1,8 @@
-"""Tell which lengths that a program states are not those of a field that grows: in INSPECT, and in figures in CICS commands.
+"""Which lengths stated by a program no longer match a field that grows, in INSPECT and as numbers in CICS commands?
 
 Leaves to others: who states them (`facts.stating`) and what grows (`growth`).
 
-Law: what is told was as long as the field before, or long enough for it, and then is not.
+Law: whatever is reported is as long as the field today, or long enough for it, and is not once the field has grown.
 """
 
 from __future__ import annotations
@@ -10,35 +10,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .sizes import size_of
-from .values import NodeId, less_sure
+from .values import NodeId, by_field, less_sure
 
 if TYPE_CHECKING:
     from .carrying import Carrying
     from .consequences import Consequences, Wave
     from .estates import EstateGraph
     from .shortages import Sizes
-    from .values import LengthOfField, ProgramPart
+    from .values import ProgramPart
 
 
 class Lengths:
-    """Tells of the lengths that are stated.
+    """Reports stated lengths that no longer match.
 
     Args:
         graph: The estate.
         carrying: Where its fields are declared.
-        found: What is told.
+        found: Where the reports are added.
     """
 
     def __init__(self, graph: EstateGraph, carrying: Carrying, found: Consequences) -> None:
         self._carrying, self._found = carrying, found
-        self._of: dict[tuple[int, int], list[LengthOfField]] = {}
-        """By the place of the program's part and the index of the field."""
-        for part in graph.parts:
-            for one in part.lengths:
-                self._of.setdefault((id(part), one.field), []).append(one)
+        self._of = by_field(graph.parts, lambda part: part.lengths)
 
     def tell(self, part: ProgramPart, at: int, sizes: Sizes, wave: Wave) -> None:
-        """Add what is stated of a field, or of a group that holds it.
+        """Report the lengths stated for a field, or for a group that contains it.
 
         Args:
             part: The program.

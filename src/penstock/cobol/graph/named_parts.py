@@ -1,8 +1,8 @@
-"""Tell which statements name characters by their place, where others lie when a field has grown.
+"""Which statements address characters by position that are others once a field has grown?
 
 Leaves to others: which field grows (`growth`), and what such a part is moved to, which the moves say.
 
-Law: what is told has other characters at that place, for the same value.
+Law: for each reported position, the same value then has other characters there.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .sizes import size_of
-from .values import NodeId, less_sure
+from .values import NodeId, by_field, less_sure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,24 +20,20 @@ if TYPE_CHECKING:
     from .consequences import Consequences, Wave
     from .estates import EstateGraph
     from .holding import GrowingPlace
-    from .values import Certainty, CitedLine, NamedPart, ProgramPart
+    from .values import Certainty, CitedLine, ProgramPart
 
 
 class NamedParts:
-    """Tells of the parts that are named by their place.
+    """Reports parts that are addressed by position.
 
     Args:
         graph: The estate.
-        found: What is told.
+        found: Where the reports are added.
     """
 
     def __init__(self, graph: EstateGraph, found: Consequences) -> None:
         self._graph, self._found = graph, found
-        self._of: dict[tuple[int, int], list[NamedPart]] = {}
-        """By the place of the program's part and the index of the field."""
-        for part in graph.parts:
-            for named in part.parts:
-                self._of.setdefault((id(part), named.field), []).append(named)
+        self._of = by_field(graph.parts, lambda part: part.parts)
 
     def of_field(self, node: NodeId, placed: PlacedField, wave: Wave) -> None:
         """Add that statements name characters of a field that grows which are others then, or no longer all of it."""

@@ -10,9 +10,11 @@ what it shares with others stands alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from ..facts.hosted import HostWay
     from ..facts.values import ItemPart, MoveWay, StatedLength
 
@@ -266,3 +268,22 @@ class ProgramPart(NamedTuple):
     """The procedures of the database that a program calls, in capitals and without schema."""
     commands: tuple[tuple[str, tuple[CitedLine, ...]], ...] = ()
     """The files that commands of the system run, in capitals and without folders and suffixes."""
+
+
+_OfField = TypeVar("_OfField", NamedPart, ComparedField, LengthOfField, ColumnUse)
+
+
+def by_field(
+    parts: Iterable[ProgramPart], listed: Callable[[ProgramPart], Iterable[_OfField]]
+) -> dict[tuple[int, int], list[_OfField]]:
+    """Return what programs say of each of their fields, by the identity of the program's part and the index of the field.
+
+    Args:
+        parts: The programs; they have to outlive the result.
+        listed: Returns what one of them says, each with the index of its field.
+    """
+    found: dict[tuple[int, int], list[_OfField]] = {}
+    for part in parts:
+        for one in listed(part):
+            found.setdefault((id(part), one.field), []).append(one)
+    return found
