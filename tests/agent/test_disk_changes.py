@@ -62,6 +62,7 @@ def test_only_what_differs_on_the_disk_is_handed_on(
         ("new.txt", "created"),
     ]
     assert all(len(event.digest) == 64 for event in handoff.file_history)
+    assert handoff.summary.startswith("unchanged in the end: b.txt\nmodified: a.txt; b.txt")
     assert DiskChanges(root, changes_of(store, agent.session.session_id)).corrected(handoff) == handoff
 
 

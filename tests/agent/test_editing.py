@@ -133,6 +133,26 @@ def test_an_edit_that_is_none_is_a_mistake(root: Root, folder: Path, old: str, s
     assert says in edit(root, "a.txt", old, "same").text
 
 
+@pytest.mark.proves("L-9")
+@pytest.mark.parametrize(
+    ("tool", "sent", "meant"),
+    [
+        ("edit_file", {"file_path": "a.py", "old_string": "1", "new_string": "2"}, 'path="a.py", old="1", new="2"'),
+        ("edit_file", {"path": "a.py", "old_str": "1", "new_str": "2"}, 'path="a.py", old="1", new="2"'),
+        ("edit_file", {"path": "a.py", "oldText": "1", "newText": "2"}, 'path="a.py", old="1", new="2"'),
+        ("write_file", {"filename": "a.py", "contents": "1"}, 'path="a.py", content="1"'),
+        ("write_file", {"path": "a.py", "file_text": "1"}, 'path="a.py", content="1"'),
+    ],
+)
+def test_the_names_of_other_agents_lead_to_the_call_that_was_meant(
+    root: Root, tool: str, sent: dict[str, str], meant: str
+) -> None:
+    """Models write the arguments of the editors that they know best."""
+    done = Editing(root).run(tool, sent)
+    assert done.failed
+    assert f"Try: {tool}({meant})" in done.text
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from penstock.context.activity import row
 from penstock.context.handoff import FileEvent
 from penstock.errors import ToolError
 from penstock.text import escape
@@ -40,6 +41,7 @@ _LEFT_OUT = frozenset(
 _WORKED_ON = Selection(None, lambda _, names: [name for name in names if name not in _LEFT_OUT], recursive=True)
 _LOOK_SECONDS = 2.0
 """How long the tree is scanned before a command, and after it."""
+_TOLD = 12  # how many restored files a summary names
 # A second of reading, once: a file with the same status at the next look is not read again.
 _MAX_HASHED_BYTES = 256 << 20
 """How much content is read before a command, so that a file of which only the times change is recognised. Small files come
@@ -224,8 +226,14 @@ class DiskChanges:
         return tuple(made)
 
     def corrected(self, handoff: Handoff) -> Handoff:
-        """Return a handoff whose files are those on the disk, instead of those that calls mentioned."""
+        """Return a handoff whose files are those on the disk, instead of those that calls mentioned.
+
+        Its summary begins with the files that are as they were found although calls changed them: an undo is not a call.
+        """
         events = self.events()
         paths = tuple(event.path for event in events)
         active = tuple(path for path in paths if path in handoff.active_files)
-        return replace(handoff, modified_files=paths, file_history=events, active_files=active)
+        back = [escape.clip(path) for path in self._files if path not in paths]
+        kept = f"unchanged in the end: {row(back, _TOLD)}\n" if back else ""
+        summary = kept + handoff.summary.removeprefix(kept)
+        return replace(handoff, modified_files=paths, file_history=events, active_files=active, summary=summary)

@@ -165,14 +165,19 @@ def summary(done: Sequence[Action], *, max_chars: int) -> str:
     """
     rows = [(title, items) for title, items in _rows(done) if items]
     for most in _STEPS:
-        text = "\n".join(f"{title}: {_row(items, most)}" for title, items in rows)
+        text = "\n".join(f"{title}: {row(items, most)}" for title, items in rows)
         if len(text) <= max_chars:
             return text
     return text[: max(0, max_chars)]
 
 
-def _row(items: list[str], most: int) -> str:
-    """Return the newest items of a row and how many are left out; if none is shown, only their number."""
+def row(items: list[str], most: int) -> str:
+    """Return the newest items of a row and how many are left out; if none is shown, only their number.
+
+    Args:
+        items: the items, oldest first.
+        most: how many of them may be shown.
+    """
     if len(items) <= most:
         return "; ".join(items)
     left_out = f"… {len(items) - most} earlier"

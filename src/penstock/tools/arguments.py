@@ -37,8 +37,10 @@ _CALLED_ELSEWHERE = {
     **dict.fromkeys(("caseinsensitive", "i"), ("ignore_case",)),
     **dict.fromkeys(("c", "context"), ("context_lines",)),
     **dict.fromkeys(("headlimit", "maxresults"), ("limit",)),
-    **dict.fromkeys(("oldstr", "oldstring"), ("old",)),
-    **dict.fromkeys(("newstr", "newstring"), ("new",)),
+    **dict.fromkeys(("oldstr", "oldstring", "oldtext"), ("old",)),
+    **dict.fromkeys(("newstr", "newstring", "newtext"), ("new",)),
+    **dict.fromkeys(("contents", "filetext", "text"), ("content",)),
+    **dict.fromkeys(("cmd", "script"), ("command",)),
 }
 
 
