@@ -1,8 +1,8 @@
-"""An agent's first minutes in a tree it does not know: the standard library of this Python, over MCP, page by page.
+"""An agent's first minutes in an unknown tree: the standard library of this Python, over MCP, page by page.
 
-Starts `penstock mcp` as a host would, connects the official MCP client over stdio, and explores: count, list, search,
-outline, view, read on. For each call it prints what the answer cost in tokens, and what the plain way would have cost: the
-whole listing, every match, the whole file. What the plain way has paid for already is not counted again.
+Starts `penstock mcp` as a host would, connects the official MCP client over stdio, and explores: count, list, search, outline,
+view, continue. For each call it prints what the answer cost in tokens, and what the usual way would have cost: the whole listing,
+every match, the whole file. What the usual way has already paid for is not counted again.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ ROOT = Path(sysconfig.get_path("stdlib"))
 
 
 def cost(text: str) -> int:
-    """Tokens of a text, exact where the tokenizer is installed."""
+    """Return the tokens of a text, exact if the tokenizer is installed."""
     return tokens.count(text, model="o200k", mode="exact").tokens
 
 
 def listing() -> str:
-    """What a plain recursive listing would put into the context."""
+    """Return what a recursive listing would put into the context."""
     return "\n".join(str(path.relative_to(ROOT)) for path in sorted(ROOT.rglob("*")) if path.is_file())
 
 
 def matches(pattern: str) -> str:
-    """What a plain grep would."""
+    """Return what `grep` would put there."""
     done = subprocess.run(["grep", "-rnE", pattern, "."], cwd=ROOT, capture_output=True, check=False)
     return done.stdout.decode("utf-8", "replace")
 
 
 def content(*paths: str) -> str:
-    """What reading whole files would."""
+    """Return what reading whole files would put there."""
     return "".join((ROOT / path).read_text("utf-8", "replace") for path in paths)
 
 

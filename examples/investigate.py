@@ -1,10 +1,10 @@
-"""One question that outlives a flood, a refusal and a kill, told step by step.
+"""One question that survives too much output, a refusal and a kill, step by step.
 
-An agent (`penstock run`) is asked why an order failed. The answer is one line of a log of 20,000. Its model is a script behind real
-HTTP on this machine (`penstock.testing.LoopbackProvider`): it has a window of 16,000 tokens, refuses what is larger in OpenAI's
-words, and is as hasty as models are: it asks for everything, then reads page after page. The agent believes in a window of
-128,000, as a wrong catalogue would have it. In the middle of the work its process is killed without a chance to say good-bye;
-`penstock resume` goes on. What is printed is what happened: the agent's own lines, and the journal of the session.
+An agent (`penstock run`) is asked why an order failed. The answer is one line in a log of 20,000. Its model is a script behind real
+HTTP on this machine (`penstock.testing.LoopbackProvider`): it has a window of 16,000 tokens, refuses anything larger in OpenAI's
+words, and is as hasty as models are: it asks for everything, then reads page after page. The agent assumes a window of 128,000, as
+a wrong catalogue would say. Halfway through, its process is killed without warning, and `penstock resume` continues. Everything
+printed is what happened: the agent's own lines, and the journal of the session.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ASK = ["--model", "openai-chat:hasty", "--window", str(BELIEVED_TOKENS)]
 
 
 def make_log(folder: Path) -> str:
-    """A log of 20,000 lines, one of which says what went wrong."""
+    """Write a log of 20,000 lines, one of which says what went wrong."""
     lines = [
         f"2026-11-22T{7 + n // 3600:02}:{n // 60 % 60:02}:{n % 60:02} order {n % 97} accepted 201"
         for n in range(20_000)
@@ -44,7 +44,7 @@ def make_log(folder: Path) -> str:
 
 
 def hasty(request: dict[str, Any]) -> ScriptStep:
-    """The model: everything at once, then page after page, and a good idea at last."""
+    """Play the model: everything at once, then page after page, and finally a good idea."""
     seen = str(request["messages"])
     if "no space left" in seen:
         return say(f"Order 88 failed at 10:36:47: no space left on device.\n\nserver.log:{FAILED}: {WHY}")
@@ -57,17 +57,17 @@ def hasty(request: dict[str, Any]) -> ScriptStep:
 
 
 def title(number: int, text: str) -> None:
-    """A heading, and what comes next in a sentence or two."""
+    """Print a heading, and in a sentence or two what comes next."""
     print(f"\n── {number} · {text}")
 
 
 def printed(*arguments: str) -> str:
-    """What a command of Penstock prints."""
+    """Return what a command of Penstock prints."""
     return subprocess.run([*PENSTOCK, *arguments], capture_output=True, text=True, check=True).stdout
 
 
 def killed(root: str) -> tuple[str, int]:
-    """Ask, and kill the process once a refusal was dealt with; the session, and how many records it has by then."""
+    """Ask, and kill the process after its first refusal; return the session and the number of its records."""
     print(f"$ penstock run {QUESTION!r} {' '.join(ASK)}")
     is_refused = False
     command = [*PENSTOCK, "run", QUESTION, "--root", root, *ASK]
@@ -85,7 +85,7 @@ def killed(root: str) -> tuple[str, int]:
 
 
 def resumed(session: str) -> None:
-    """Go on where the journal ends."""
+    """Continue where the journal ends."""
     print(f"$ penstock resume {session}")
     result = json.loads(printed("resume", session, "--json"))
     for line in result["answer"].splitlines():
@@ -95,7 +95,7 @@ def resumed(session: str) -> None:
 
 
 def told(session: str, records_before: int, log: str) -> None:
-    """What happened, from the session's journal."""
+    """Print what happened, from the session's journal."""
     with closing(open_store(os.environ["PENSTOCK_STORE"])) as store:
         records = [(record.seq, record.type, record.data) for record in store.events(session)]
         whole = tokens.count(log).tokens

@@ -1,9 +1,8 @@
-"""A flood, and a refusal: what happens to an agent whose tool prints everything, with Penstock around it.
+"""Too much output, then a refusal: what Penstock does for an agent whose tool prints everything.
 
-First the output of a real command goes through `penstock guard`, as in a shell, and what was cut is paged back and searched by
-its handle. Then an agent's own tool, which knows no bounds, floods a provider with a window of 8,000 tokens. The provider is
-played over HTTP on this machine (`penstock.testing.LoopbackProvider`) and refuses as OpenAI does; `penstock.execute` gets the
-request through.
+First, the output of a real command goes through `penstock guard`, as it would in a shell; what was cut is then paged and searched
+by its handle. Second, an agent's own unbounded tool overflows a provider with a window of 8,000 tokens. The provider runs on this
+machine (`penstock.testing.LoopbackProvider`) and refuses in OpenAI's words; `penstock.execute` makes the request fit.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ PENSTOCK = [sys.executable, "-m", "penstock"]
 
 
 class Refused(Exception):
-    """What an SDK would raise: the status, and the body as it came."""
+    """The exception that an SDK would raise: the status, and the body as received."""
 
     def __init__(self, status_code: int, body: str) -> None:
         super().__init__(body)
@@ -47,13 +46,13 @@ def show(title: str, text: str, lines: int = 5) -> None:
 
 
 def guarded() -> None:
-    """A command's flood as a filter bounds it, and the way back to the rest."""
+    """Cut a command's output with the filter, then read what was cut."""
     flood = subprocess.run(COMMAND, capture_output=True, check=True).stdout
     cut = subprocess.run(
         [*PENSTOCK, "guard", "--tokens", "400", "--name", "find"], input=flood, capture_output=True, check=True
     )
     text = cut.stdout.decode()
-    show(f"find … | penstock guard --tokens 400   ({len(flood)} bytes came, {len(cut.stdout)} go on)", text)
+    show(f"find … | penstock guard --tokens 400   ({len(flood)} bytes in, {len(cut.stdout)} out)", text)
     found = re.search(r"penstock page (\w+)", text)
     assert found, text[:400]
     handle = found[1]
@@ -69,7 +68,7 @@ def guarded() -> None:
 
 
 def recovered(store_url: str) -> None:
-    """A request that a provider refuses, carried by `execute`."""
+    """Send a request that the provider refuses, by `execute`."""
     listing = subprocess.run(COMMAND, capture_output=True, text=True, check=True).stdout
     called = [
         {"id": "call_1", "type": "function", "function": {"name": "find", "arguments": json.dumps({"root": ROOT})}}
@@ -107,7 +106,7 @@ def recovered(store_url: str) -> None:
                 print(f"\nThe provider refuses: HTTP {refusal.status_code}, {found.kind}, {found.overflow}")
                 raise refusal from None
 
-        believed = 1_000_000  # what the catalogue said; the provider keeps to 8,000
+        believed = 1_000_000  # what the catalogue says; the provider enforces 8,000
         result = execute(send, request, wire="openai-chat", window_tokens=believed, store=store)
         assert result.success, result.error
         show("What execute did about it:", str(result.plans[-1]))
