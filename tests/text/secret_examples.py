@@ -296,6 +296,7 @@ Coinbase key: coinbase t64
 Confluent key: confluent w64
 Contentful token: contentful t43
 Datadog key: datadog h32
+Debounce key: debounce_key w13
 Discord secret: discord t32
 Drone CI token: drone l32
 Dropbox secret: dropbox l15

@@ -72,6 +72,7 @@ _NAMES = r"(?i:passw(?:or)?d|passphrase|pwd|secret)"
 _NAMED_ARGUMENT = (
     rf"{_NAMES}[\"']?[\])]?[ \t]{{0,4}}(?:,|\|\||\?\?)\s{{0,8}}[bBrR]?(?:'([^'\s]{{8,128}})'|\"([^\"\s]{{8,128}})\")"
 )
+_VARIABLE, _NAME_CHARS = re.compile(r"\$[\w>-]*\Z"), 40  # it is passed, and the next argument says something else
 _ITEM = re.compile(r"[\w-]+(?:\.[\w-]+)+=")  # the next item of a list of settings
 _SETTER = rf"{_NAMES}\((?:'([^'\s]{{6,128}})'|\"([^\"\s]{{6,128}})\")\)"
 _SHORT_NAME = r"(?i:pass|pw|psw)[\"'\])]{0,2}[ \t]{0,4}[:=]{1,2}>?[ \t]{0,4}(?:'([^'\s$]{6,64})'|\"([^\"\s$]{6,64})\")"
@@ -174,7 +175,7 @@ def _argument(text: str, at: int, floor: int) -> Spans:
     """Return the value after the name of a password in a call: a setting or an entry of a table."""
     del floor
     found = _found(_NAMED_ARGUMENT, text, at, has_digit=True)
-    if found is None or _ITEM.match(text, *found):
+    if found is None or _ITEM.match(text, *found) or _VARIABLE.search(text, max(0, at - _NAME_CHARS), at):
         return ()
     return (found,) if any(map(str.isalpha, text[slice(*found)])) else ()
 

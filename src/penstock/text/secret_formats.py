@@ -254,7 +254,7 @@ AT_WORDS = (
     KeyFormat("Cerebras key", "csk-", r"[a-z0-9]{48}"),
     KeyFormat("Checkout.com key", "sk_sbx_ sk_us_ pk_sbx_", r"[a-z0-9*#$=]{20}"),
     KeyFormat("BestTime key", "pri_", r"[a-f0-9]{32}(?!\w)"),
-    KeyFormat("ClickHouse secret", "4b1d", r"[A-Za-z0-9]{38}"),
+    KeyFormat("ClickHouse secret", "4b1d", r"[A-Za-z0-9]{38}(?!\w)"),
     KeyFormat("ClickUp token", "pk_", r"\d{5,12}_[A-Z0-9]{32}"),
     KeyFormat("CodeRabbit key", "cr-", r"[a-f0-9]{58}"),
     KeyFormat("Coze token", "pat_", _DIGIT + r"[A-Za-z0-9]{64}"),
@@ -360,6 +360,7 @@ BY_SERVICE = (
     NamedFormat("Confluent key", "confluent", "(?:[A-Za-z0-9]{64}|[A-Za-z0-9]{16})"),
     NamedFormat("Contentful token", "contentful", r"[\w=-]{43}"),
     NamedFormat("Datadog key", "datadog dd_api_key dd_app_key", "(?:[a-z0-9]{40}|[a-z0-9]{32})"),
+    NamedFormat("Debounce key", "debounce_key debounce_token debounce_secret debounce_api", "[A-Za-z0-9]{13}"),
     NamedFormat("Discord secret", "discord", rf"(?:{_HEX64}|[\w=-]{{32}})"),
     NamedFormat("Drone CI token", "drone", "[a-z0-9]{32}"),
     NamedFormat("Dropbox secret", "dropbox", "(?:[a-z0-9]{15}|[a-z0-9]{11}A{10}[A-Za-z0-9_=-]{43})"),
@@ -417,7 +418,8 @@ BY_SERVICE = (
     NamedFormat(
         "Twitter key",
         "twitter",
-        r"(?:A{22}[A-Za-z0-9%]{60,100}|\d{15,25}-[A-Za-z0-9]{20,40}|[A-Za-z0-9]{50}|[A-Za-z0-9]{45}|[A-Za-z0-9]{25})",
+        r"(?:A{22}[A-Za-z0-9%]{60,100}|[A-Z]{22}(?:%[A-Za-z0-9]{3,60}){5}|\d{15,25}-[A-Za-z0-9]{20,40}|[A-Za-z0-9]{50}"
+        r"|[A-Za-z0-9]{45}|[A-Za-z0-9]{25})",
     ),
     NamedFormat("Vault token", "vault", r"s\.[A-Za-z0-9]{24}"),
     NamedFormat("Vultr key", "vultr", "[A-Z0-9]{36}"),

@@ -6,6 +6,7 @@ Entropy decides only here, where a name says that a value is a secret.
 from __future__ import annotations
 
 import re
+from string import digits
 from typing import TYPE_CHECKING
 
 from penstock.text.secret_formats import BY_SERVICE, DJANGO_CHARS
@@ -29,6 +30,7 @@ _OF_KEYS = (
     *("license", "consumer", "client", "application", "app", "webhook", "storage", "subscription", "shared"),
 )
 _PLAIN_KEYS = ("api", "access", "private", "signing", "account")
+_ISSUED = frozenset(f"{word}key" for word in _PLAIN_KEYS)
 _OF_TOKENS = ("_", "-", "access", "auth", "refresh", "api", "session", "bot")
 _IS_TOKEN = f"(?:{'|'.join(f'(?<={word})' for word in _OF_TOKENS)})"
 _NAMES = (
@@ -40,7 +42,7 @@ _ENTITY = r"(?:&(?:quot|apos|#3[49]);)?"
 _TYPE_OF = r"[A-Za-z][\w.<>|?\[\]]{0,40}+[ \t]?"  # `password: str = "…"`
 _ASSIGNED = (
     rf"(?i:(?:(?<!:)|(?=\w{{1,32}}[ \t]{{0,16}}=>[ \t]{{0,4}}[\"'][^\"'\s]{{0,64}}\d))({_NAMES}))"
-    rf"\d{{0,2}}\\{{0,7}}[\"']?[ \t]{{0,8}}+(?::=|=>|[!=]==?|[:=]|value[ \t]{{0,2}}="
+    rf"\d{{0,2}}\\{{0,7}}[\"']?[ \t]{{0,8}}+(?::=|=>|[!=]==?|:(?!:)|=|value[ \t]{{0,2}}="
     rf"|,?\s{{1,64}}+[\"']?value[\"']?[ \t]{{0,4}}[:=]|:[ \t]?{_TYPE_OF}=|%3[dD])[ \t]{{0,8}}+"
     r"(?:(?:\(\s{0,64}+)?[bBrR]?\\{0,7}\"([^\s\"]{6,}+)\"|(?:\(\s{0,64}+)?[bBrR]?\\{0,7}'([^\s']{6,}+)'|"
     rf"{_ENTITY}"
@@ -48,10 +50,12 @@ _ASSIGNED = (
     r"|(?<==)([^\s\"'`;|<>(){}\[\]\\]{8,160}+)(?=[ \t]*+(?:#|$|\r?\n)))"
 )
 NO_SECRET = re.compile(
-    r"\*+|\.+|x+|X+|█+|•+|[0-]{8,}|[+-]+|(?:[A-Za-z]{2,6}[_-]?)?[xX]{4}[xX_-]*|.{1,24}\.\.\."
-    r"|[\w.+-]{1,64}@example\.(?:com|net|org)|(?i:redacted|your[_-][a-z_-]+)|_*(?:TODO|FIXME)\b.*|/\^.*|&lt;.*|[.#]?[<\[{$%(].*"
+    r"\*+|\.+|x+|X+|█+|•+|[0-]{8,}|[+-]+|(?:[A-Za-z]{2,6}[_-]?)?[xX]{4}[xX_-]*|.{1,24}\.\.\.|-----BEGIN"
+    r"|[\w.+-]{1,64}@example\.(?:com|net|org)|(?i:redacted|your[_-][a-z_-]+|[a-z_-]+[_-]here)|_*(?:TODO|FIXME)\b.*"
+    r"|/\^.*|&lt;.*|(?:[.#]|\\[0-9a-z]{1,3})?[<\[{$%(].*"
     r"|.*(?:\$\{|\{\{|%\(\w+\)|%s|\{\w*\}|\(\)|\\\().*|\.\w+\(.*"
-    # A place where a secret is kept.
+    # The program between two strings, the name of a user with a token, a type, and a place where a secret is kept.
+    r"|\+.*\+=?|x-oauth-basic\b.*|[A-Z][a-z]\w*\[[\w, .|\[\]]+\]|https?://[\w.-]+(?::\d{1,5})?(?:/[a-z0-9_.-]{0,19})*"
     r"|(?:urn|arn):[\w-]+:.*|op://.*|projects/[\w-]+/secrets/.*|(?:(?:process|import\.meta)\.)?env\.\w+!?"
     # What a form requires of a field, and a model of a column.
     r"|(?i:required|nullable|sometimes|present|confirmed|encrypted|hashed)(?:[|:].*)?",
@@ -75,10 +79,14 @@ _MIXED = (
 _KEYED_HINT = rf"(?i:{'|'.join(_KEYED_LEADS)}){_KEYED_BETWEEN}(?:[A-Za-z0-9]{{0,12}}[_+/=.~-]){{0,3}}{_MIXED}"
 # An argument passed as a variable ends there, and the next says something else; the name of a type says nothing of a secret.
 _PASSED = re.compile(r"\w*\),|\w*,\s*\n\s*\Z|(?i:_?type)\W*\Z")
-# Names of build artifacts, a public key of NATS, whose seeds begin with S, one of SSH, the way a request is signed, and a
+# Names of build artifacts, a public key of NATS, whose seeds begin with S, one of SSH, one as X.509 writes it (with its
+# type, in base64; or its modulus, in hexadecimal), a token that Datadog's pages show, the way a request is signed, and a
 # truncated key.
-_NO_KEY = re.compile(
+NO_KEY = re.compile(
     r"(?:[A-Za-z0-9.]{1,24}[-/]){1,8}(?:[0-9a-f]{40}|[0-9a-f]{64})|[ACNOU][A-Z2-7]{55}|AAAA[BE][\w+/]{20,}=*"
+    r"|M(?:FkwEwYHKoZIzj0CAQ|HYwEAYHKoZIzj0CAQ|IGbMBAGByqGSM49AgEG|CowBQYDK2V|IGfMA0GCSqGSIb3DQEBAQUAA4"
+    r"|I[A-Za-z0-9+/]{3,5}ANBgkqhkiG9w0BAQEFAAO)[\w+/]*=*"
+    r"|3082[0-9a-f]{4}0282[0-9a-f]*|pub[0-9a-f]{32}"
     r"|(?:[A-Za-z0-9]{2,16}-){1,2}HMAC-SHA\d{1,3}|(?:[\w.-]{1,48}/){2,12}[\w.@-]{1,64}\.[a-z]{2,8}|.{1,24}\.\.\."
 )
 _SETTING = (
@@ -88,12 +96,14 @@ _SETTING_HINT = r"[_-](?i:pass)(?:\\?[\"'])?[ \t]{0,8}[:=]{1,2}[ \t]{0,8}[\"']?[
 _SAID = r"(?i:password|passphrase|secret)[ \t](?:is|was)[ \t]{1,3}[\"'`]([^\s\"'`<>]{6,64})[\"'`]"
 _SAID_HINT = r"(?i:password|passphrase|secret)[ \t](?:is|was)[ \t]{1,3}[\"'`][^\s\"'`<>]{6}"
 _BEFORE_CHARS = 24  # of the name before its last word
+_DIGEST_OF = re.compile(r"(?i:hash|digest|checksum|fingerprint)[_-]?of[_-](?:\w{1,12}[_-])?\Z")
 _OF_PASSWORDS = re.compile(r"(?i:pass|pwd|pswd)")
 _SHORT = re.compile(r"(?=[^A-Za-z]*+[A-Za-z])[^\s_.:/-]*[^\sA-Za-z_.:*/?=(){}\[\]<>-][^\s_.:/-]*")
 _IDENTIFIER = re.compile(r"[A-Za-z_.:*/?=-]++(?:(?<=/)\d)?")  # or a function and how many arguments it takes
-# The number of a program or a version, paths to what holds the secret, and what a shell substitutes for a variable that is set.
+# The number of a program, a version or an object (OID), paths to what holds the secret, and what a shell substitutes for a
+# variable that is set.
 _STANDS_FOR = re.compile(
-    r"0[xX][0-9A-Fa-f]{1,8}|v?\d{1,4}(?:\.\d{1,5}){2,3}|(?:~|\.{1,2})?(?:/[a-z._-][\w.-]{0,15}){3,8}|[+?][a-z-]+"
+    r"0[xX][0-9A-Fa-f]{1,8}|\d{1,20}[iu](?:8|16|32|64|128)|v?\d{1,4}(?:\.\d{1,7}){2,12}|(?:~|\.{1,2})?(?:/[a-z._-][\w.-]{0,15}){3,8}|[+?][a-z-]+"
     r"|(?:[\w.-]{1,48}/){1,12}[\w.@-]{1,64}\.[a-z]{2,8}"
 )
 _INDEXED = re.compile(r"(?<=\[)[a-z]\w{1,24}\][ \t]=[ \t]")  # `ids[token] = …`: what a variable stands for
@@ -104,10 +114,14 @@ _PUBLIC_TOKEN = ("publickey", "public_key", "public-key", "pubkey", "pub_key", "
 _NUMBERED_NAME = re.compile(r"(?:[A-Za-z]{2,16}[-_.]){1,6}v?\d{1,2}")  # `etcd-cluster-1`
 _METHOD = re.compile(r"(?:[A-Z][A-Za-z]+\d{0,3}(?:::|\.))+[a-z_]{2,20}\d{0,3}")  # `SecureRandom.base58`
 _MEMBER = re.compile(r"(?=[a-z-]*\.)[a-z-]{0,24}(?:\.[a-z-]{2,24}){1,4}")  # `api.organization`, `.data-api`
+_PATH = re.compile(
+    r"[A-Za-z][A-Za-z_]{0,40}\d{0,3}(?:::[A-Za-z][A-Za-z_]{0,40}\d{0,3}){1,6}"
+)  # of Rust: `v3::Code::InvalidToken`
+_MACRO = re.compile(r"[a-z_]{2,40}![ \t]?[{(\[]")
 _ACTION = re.compile(r"[a-z_]{1,40}#[a-z_]{1,40}")  # of Rails
 # Attributes with such a name: `token1.refresh_token`, `s3_access_key`, `issuer.issue_token!`, `this.#auth.loginPassword`; and
 # what is a name in quotes, too.
-_ATTRIBUTE = re.compile(r"(?=[A-Za-z0-9]*+[_.])(?:[A-Za-z_.#]++\d{0,2}+){1,8}[!?]?")
+_ATTRIBUTE = re.compile(r"(?=[A-Za-z0-9]*+[_.])(?:[A-Za-z_.#]++\d{0,3}+){1,8}[!?]?")
 _QUOTED_NAME = re.compile(r"[a-z]{2,16}\d{1,3}(?:_[a-z]{1,16}){1,3}")  # `sha256_password`
 _MEMBER_OF = re.compile(
     r"[A-Za-z_]{2,24}\d{0,3}(?:\.[A-Za-z_]{2,24}\d{0,3}){0,2}\.[a-z_]{2,24}"
@@ -142,6 +156,7 @@ _BETWEEN = (
     r"[ \t]{0,4}(?:[:?.+]{0,3}=>?|\|\|?|[:>,]|%3[dD])[\s\"'`=\\]{0,40}"
 )
 _LOOSE = rf"(?i:{_LOOSE_NAMES})({_BETWEEN})([\w+/=.~-]{{11,160}}+)(?![(\[{{])"
+_CALLED = re.compile(r"(?i:key|token|secret)[\"'\])]{0,2}[ \t]{0,4}[:=]{1,2}>?[ \t]{0,4}[\"']\Z")
 _DJANGO = rf"(?i:secret_key)({_BETWEEN}(?:default=[\"'])?)({DJANGO_CHARS}{{50,60}}+)(?![\w-])"
 # Values encrypted by Jenkins are in braces, with blanks.
 _ELEMENT = r"<([\w.:-]{1,64}+)(?:\s[^<>]{0,200}+)?>([^\s<>]{6,512}+|\{[^<>{}\n]{12,512}+\})</\1>"
@@ -153,6 +168,8 @@ _TYPE, _TYPE_CHARS = re.compile(r"[\"']\w+::[\w:]*\Z"), 64
 def _named(text: str, at: int, floor: int) -> Spans:
     """Return the value that a name calls a secret: any value if it is assigned, only a random one if more comes between."""
     del floor
+    if _DIGEST_OF.search(text, max(0, at - _BEFORE_CHARS), at):
+        return ()
     if (match := compiled(_ASSIGNED).match(text, at)) and (spans := _assigned(match)):
         return spans
     match = compiled(_LOOSE).match(text, at)
@@ -162,7 +179,7 @@ def _named(text: str, at: int, floor: int) -> Spans:
         or _PASSED.match(match[1])
         or not is_key(match[2])
         or _is_class(match[2])
-        or _NO_KEY.fullmatch(match[2])
+        or NO_KEY.fullmatch(match[2])
         or _INDEXED.match(text, at)
     ):
         return ()
@@ -186,7 +203,7 @@ def _keyed(text: str, at: int, floor: int) -> Spans:
     before = text[max(floor, at - _BEFORE_CHARS) : at]
     if match is None or PUBLIC.search(before) or before.endswith(_LOOKED_UP) or not is_key(match[1]):
         return ()
-    if _is_class(match[1]) or _TYPE.search(text, max(0, at - _TYPE_CHARS), at) or _NO_KEY.fullmatch(match[1]):
+    if _is_class(match[1]) or _TYPE.search(text, max(0, at - _TYPE_CHARS), at) or NO_KEY.fullmatch(match[1]):
         return ()
     if _INDEXED.match(text, at):
         return ()
@@ -208,7 +225,7 @@ def _pass(text: str, at: int, floor: int) -> Spans:
     begin = text.rfind("\n", max(0, at - _LINE_CHARS), at) + 1
     is_setting = _LINE_OF_CAPITALS.fullmatch(text, begin, at) and text[match.start(1) - 1] == "="
     is_password = is_setting and _LINE_ENDS.match(text, match.end()) and match[1].isalpha()
-    if _IDENTIFIER.fullmatch(match[1]) and not is_password:
+    if _IDENTIFIER.fullmatch(match[1].lstrip("@")) and not is_password:
         return ()
     return to_end(text, match.span(1))
 
@@ -246,11 +263,11 @@ def _assigned(match: re.Match[str]) -> Spans:
     ):
         return ()
     name, words = (re.sub(r"[_-]", "", part).lower() for part in (match[1], value))
-    if is_called_abroad(words) or is_said_abroad(value) or _STANDS_FOR.fullmatch(value):
+    if is_called_abroad(words) or is_said_abroad(value) or _STANDS_FOR.fullmatch(value) or NO_KEY.fullmatch(value):
         return ()
-    # A value in quotes may be a password of letters alone; tokens are random, and a bare word in a program is a name:
-    # `password = get_password`.
-    looks_random = name.endswith("token") or (group >= _BARE and not is_setting)
+    # A value in quotes may be a password of letters alone; tokens and the keys that services issue are random, and a bare
+    # word in a program is a name: `password = get_password`.
+    looks_random = name.endswith("token") or name in _ISSUED or (group >= _BARE and not is_setting)
     # Or the text is what a field is called, or what such a thing is worth.
     looks_random |= between.lstrip().startswith(("==", "!=")) or "value" in between
     if (looks_random or name in words) and (_IDENTIFIER.fullmatch(value) or _NUMBERED_NAME.fullmatch(value)):
@@ -260,18 +277,19 @@ def _assigned(match: re.Match[str]) -> Spans:
     of_name = _ATTRIBUTE if group == _BARE and not is_setting else _QUOTED_NAME
     if name in words and (_ACTION.fullmatch(value) or of_name.fullmatch(value)):
         return ()
-    # `!name` is a condition, or a tag in YAML, `@name` an object's attribute, and `= name_1;` a statement.
+    # `!name` is a condition, or a tag in YAML, `name!` a macro, `@name` an object's attribute, and `= name_1;` a statement.
     if (
         looks_random
         and group == _BARE
         and (
             _IDENTIFIER.fullmatch(value.lstrip("!@"))
+            or _MACRO.match(match.string, start)
             or (between.strip() == "=" and match.string.startswith(";", end) and _VARIABLE.fullmatch(value))
-            or (between == " = " and _MEMBER_OF.fullmatch(value))
+            or (between.lstrip(digits) == " = " and _MEMBER_OF.fullmatch(value))
         )
     ):
         return ()
-    if looks_random and group == _BARE and (_is_class(value) or _METHOD.fullmatch(value)):
+    if looks_random and group == _BARE and (_is_class(value) or _METHOD.fullmatch(value) or _PATH.fullmatch(value)):
         return ()
     return to_end(match.string, (start, end)) if group == _BARE else ((start, end), *_going_on(match))
 
@@ -326,11 +344,16 @@ def _of_service(pattern: str) -> Callable[[str, int, int], Spans]:
     def spans(text: str, at: int, floor: int) -> Spans:
         del floor
         match = compiled(pattern).match(text, at)
-        if match is None or PUBLIC.search(match[1]) or not _is_mixed(match[2]):
+        if match is None or PUBLIC.search(match[1]) or not (_is_mixed(match[2]) or _is_called(match[1], match[2])):
             return ()
         return (match.span(2),)
 
     return spans
+
+
+def _is_called(between: str, value: str) -> bool:
+    """Return whether a value in quotes is called a key, and its capitals and small letters may be one, even without a digit."""
+    return _CALLED.search(between) is not None and value not in (value.lower(), value.upper())
 
 
 def _is_mixed(value: str) -> bool:

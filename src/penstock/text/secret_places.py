@@ -10,7 +10,7 @@ import re
 from base64 import b64decode
 from typing import TYPE_CHECKING
 
-from penstock.text.secret_names import NO_SECRET
+from penstock.text.secret_names import NO_KEY, NO_SECRET
 from penstock.text.secret_shape import PUBLIC, WORD_BEGINS, Shape, Spans, compiled, to_end
 from penstock.text.secret_values import count_changes, is_key, is_random, is_said_abroad, is_strong, reads_as_key
 
@@ -23,6 +23,7 @@ _HEADER = (
     r"(?i:authorization)\\?[\"']?[ \t]{0,4}[:=,][ \t]{0,4}[bf]?\\?[\"']?"
     r"(?:(?i:bearer|basic|token|digest|api-?key|api-?token|splunk|genie-?key|sso-key|ssws|key)[ \t]{1,4})?"
 )
+_WORDS = r"[A-Za-z_.-]+"  # `Bearer secret-token`; a name and password in base64 have no sign
 _FIELD = r"[a-z_-]{1,32}=\\{0,3}[\"']\w"  # of a header that has several
 _OTHER_SCHEME = r"(?:[A-Za-z][A-Za-z0-9-]{1,20}[ \t]{1,4})"
 _HEADER_HINT = r"(?i:authorization)\\?[\"']?[ \t]{0,4}[:=,]"
@@ -35,6 +36,8 @@ _URL = (
     r"|((?!\d{1,5}\\{1,8}@)(?>(?:[^\s/@\"'<>{}$%\[(]|%(?=\w)|\$(?![\w{(])|@(?=[^\s/@:\"'<>{}$\[(]{1,64}@)){1,256}))))?@"
 )
 _HOST_AND_PORT = r"://[\w-]{1,64}(?:\.[\w-]{1,64}){1,8}:\d{1,5}@"
+_SENTRY = r"(?i:[\w.-]{0,64}\bsentry\b[\w.-]{0,64}(?::\d{1,5})?/)"
+_CONSTANT = r"[A-Z]+(?:_[A-Z]+)+"
 _CURL_USER = r"(?:-u[ \t=]{0,4}|--user[ \t=]{1,4})[\"']?[^\s:\"'<>]{0,64}[\"']?:[\"']?"
 _CURL_ALONE = r"(?:-u[ \t=]{0,4}|--user[ \t=]{1,4})[\"']?([^\s:\"'<>{}$]{8,128}+):(?=[\"'\s])"  # without a password
 _CURL = rf"{_CURL_USER}([^\s\"'<>$:{{}}\[\]]{{3,128}}+|\{{[^\s\"'<>${{}}]{{3,128}}+\}})|{_CURL_ALONE}"
@@ -50,8 +53,11 @@ def _header(text: str, at: int, floor: int) -> Spans:
         has_scheme = compiled(_HEADER).match(text, at, match.start(1))
         known = has_scheme is not None and has_scheme.end() == match.start(1) and text[match.start(1) - 1] in " \t"
         is_named = known and not text[at : match.start(1)].rstrip().endswith((":", "=", ",", '"', "'"))
-        if is_random(match[1]) or (
-            is_named and not NO_SECRET.fullmatch(match[1]) and not compiled(_FIELD).match(text, match.start(1))
+        if (is_random(match[1]) and not NO_KEY.fullmatch(match[1])) or (
+            is_named
+            and not NO_SECRET.fullmatch(match[1])
+            and not (compiled(_WORDS).fullmatch(match[1]) and not match[1].isalpha())
+            and not compiled(_FIELD).match(text, match.start(1))
         ):
             return to_end(text, match.span(1))
     match = compiled(_HEADER + _OTHER_SCHEME + _HEADER_VALUE).match(text, at)
@@ -74,8 +80,12 @@ def _url(text: str, at: int, floor: int) -> Spans:
         return ()  # how an address is written, with optional parts in brackets
     if match[2] and compiled(_HOST_AND_PORT).fullmatch(match[0]) and not is_strong(match[1]):
         return ()  # the address where a proxy listens comes after the one where it leads
-    # A token may take the place of a name, with a password that says so or without one.
-    is_told = {1: is_strong(match[1]), 2: match[2] and not NO_SECRET.fullmatch(match[2])}
+    # A token may take the place of a name, with a password that says so or without one; but the one of a Sentry DSN is public.
+    is_public = match[2] is None and compiled(_SENTRY).match(text, match.end())
+    is_told = {
+        1: is_strong(match[1]) and not is_public,
+        2: match[2] and not (NO_SECRET.fullmatch(match[2]) or compiled(_CONSTANT).fullmatch(match[2])),
+    }
     return tuple(match.span(part) for part in (1, 2) if is_told[part])
 
 

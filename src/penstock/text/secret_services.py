@@ -10,7 +10,7 @@ import re
 from functools import cache
 
 from penstock.text.secret_shape import PUBLIC, SERVICES, Shape, Spans, alternatives, to_end
-from penstock.text.secret_values import count_changes, counts_up, reads_as_key
+from penstock.text.secret_values import count_changes, counts_up, is_key, reads_as_key
 
 NAMES = (
     "abbliadigital abbysale abuseipdb accuweather acrelens actiniagrassgis adoptapet adzuna aemet aeroworkflow "
@@ -104,7 +104,15 @@ _VALUE = re.compile(r"(?<![\w+/.~-])[\w+/.~-]{15,160}+=*+(?![(\[{])", re.ASCII)
 # A value with such a name is the name of something; and a sentence with a file of that name in it may end with a handle of ours.
 _ID = re.compile(r"(?:[_. \"'-]id|I[dD])s?[\"'\])]{0,2}[ \t]{0,4}[:=]{1,2}>?[ \t]{0,4}[\"'`]?\Z|handle|page|;|[?/]")
 _DIGESTS = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_SECRET = re.compile(r"(?i:key|token|secret|auth|pass|cred)")
+_SECRET = re.compile(r"(?i:key|token|secret|private|auth|pass|cred)")
+# The line above a value that stands alone.
+_HEADING = re.compile(
+    r"[\w .\r\n-]{0,24}\b(?i:key|token|secret|private|access)[ \t:]{0,4}\r?\n[ \t]{0,8}"
+    r"(?=[\w+/=.~-]{15,160}[ \t]{0,8}(?:\r?\n|\Z))",
+    re.ASCII,
+)
+_ENDS = re.compile(r"[\s\"'`,;)\]}<\\]|\Z")
+_PARTS, _MIN_PARTS = re.compile(r"(?<![^._+/-])(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]++"), 3
 _DIRECT = re.compile(r"[\w-]*[\s\"':=>-]*")  # nothing but a sign in between
 # In quotes, after a name that says what it is, it need not be long.
 _CALLED = re.compile(
@@ -139,16 +147,24 @@ def _beside(text: str, at: int, floor: int) -> Spans:
     if (called := _CALLED.match(text, behind)) and count_changes(called[called.lastindex or 0]) >= _MIN_CHANGES:
         return (called.span(called.lastindex or 0),)
     last = behind + _BETWEEN_CHARS + _VALUE_CHARS
-    end = text.find("\n", at, last)
+    end = text.find("\n", heading.end() if (heading := _HEADING.match(text, behind)) else at, last)
     for found in _VALUE.finditer(text, at, last if end < 0 else end):
         between = text[behind : found.start()]
         if len(between) > _BETWEEN_CHARS or PUBLIC.search(between) or _ID.search(between):
             break
         is_told = _SECRET.search(between) or _DIRECT.fullmatch(between)
         may_be = is_told or not ("," in between or _DIGESTS.fullmatch(found[0]))
-        if may_be and (reads_as_key(found[0]) or any(map(counts_up, found[0].split("-")))):
+        is_called = _SECRET.search(between) and _ENDS.match(text, found.end())
+        reads = _is_called if is_called else reads_as_key
+        if may_be and (reads(found[0]) or any(map(counts_up, found[0].split("-")))):
             return to_end(text, found.span())
     return ()
+
+
+def _is_called(value: str) -> bool:
+    """Return whether a value that is called a key is one: a key in parts has letters and digits in each."""
+    parts = _PARTS.findall(value)
+    return reads_as_key(value) or is_key(value) or len(parts) >= _MIN_PARTS
 
 
 def by_services() -> Shape:

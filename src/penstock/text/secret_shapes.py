@@ -137,7 +137,9 @@ def _pair(key: str, secret: str) -> Callable[[str, int, int], Spans]:
 # ── keys whose middle or end says what they are ──────────────────────────────────────────────────────────────────
 
 _HEAD_CHARS = REACH_CHARS  # of a JWT: no server accepts a longer one
-_JWT_REST = r"\.eyJ[\w-]{5,}+(?:\.[\w-]*+)?"
+# In base64 `{` is `e`, and what follows it, a quote or a blank, gives the next two characters.
+_JWT_HEAD = re.compile("ey[A-Z]")
+_JWT_REST = r"\.ey[A-Z][\w-]{5,}+(?:\.[\w-]*+)?"
 
 
 def _jwt(text: str, at: int, floor: int) -> Spans:
@@ -149,8 +151,8 @@ def _jwt(text: str, at: int, floor: int) -> Spans:
         return ()
     before = text[max(floor, at - _HEAD_CHARS) : at]
     head = before[len(before.rstrip(_WORD)) :]
-    begin = head.find("eyJ")
-    return ((at - len(head) + begin, match.end()),) if begin >= 0 else ()
+    begins = _JWT_HEAD.search(head)
+    return ((at - len(head) + begins.start(), match.end()),) if begins else ()
 
 
 def _around(head: str, most: int, rest: str) -> Callable[[str, int, int], Spans]:
@@ -162,11 +164,14 @@ def _around(head: str, most: int, rest: str) -> Callable[[str, int, int], Spans]
         start = begin(text, at, floor) if match else -1
         if match is None or start < 0 or _DIGEST.search(text, max(0, at - _DIGEST_CHARS), at):
             return ()
+        if _LINE_BEFORE.search(text, max(0, start - _LINE_CHARS), start):
+            return ()
         return to_tail(text, start, match.end())
 
     return spans
 
 
+_LINE_BEFORE, _LINE_CHARS = re.compile(r"[A-Za-z0-9+/]{60,76}\r?\n\Z"), 78  # of a certificate
 _DIGEST, _DIGEST_CHARS = re.compile(r"sha\d{3}-[A-Za-z0-9+/]*\Z"), 96  # of a lock file, which may contain it
 _AZURE = ("AzFu", "AzSe", "+ACR", "+ASt", "ACDb", "AIoT", "+AEh", "+ABa")
 # But not a picture or document, which begin this way in base64.
@@ -316,7 +321,7 @@ SHAPES = (
         (r"(?:A3T[A-Z0-9]|A[KSBC][IC]A)[A-Z0-9]{8}",),
         _pair(_AWS, _AWS_OTHER),
     ),
-    Shape("JWT", (".eyJ",), (r"\.eyJ[\w-]{5}",), _jwt),
+    Shape("JWT", (".ey",), (r"\.ey[A-Z][\w-]{5}",), _jwt),
     Shape("Azure secret", ("Q~",), (r"Q~[\w.~-]{8}",), _around(r"[\w~.]{3}\d", 4, r"Q~[\w.~-]{31,34}+")),
     Shape("Azure key", _AZURE, tuple(rf"{re.escape(word)}[\w+/-]{{5}}" for word in _AZURE), _around(*_AZURE_PARTS)),
     Shape("Azure key", ("JQQJ99",), (r"JQQJ99\w",), _around("[A-Za-z0-9]{52}", 52, "JQQJ99[A-Za-z0-9]{26}")),
