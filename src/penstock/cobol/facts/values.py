@@ -1,10 +1,10 @@
-"""The values that are known of a program without a model: frozen, each with its lines.
+"""What can be known of a program without a model? The types of its facts: immutable, each with its lines.
 
-Laws: `line` is always a line of the file that was read, 1-based and inclusive up to `end_line`. What stands in a
-copybook is cited at the COPY that brings it in, and `copybook` names it (None: it stands here). `paragraph` is the
-name of the paragraph that holds it, "" outside of all. Names keep their spelling.
+Laws: `line` is always a line of the file that was read, 1-based, and `end_line` is inclusive. Content of a copybook is cited at the
+COPY that includes it, and `copybook` names it (None: it is in the file itself). `paragraph` is the name of the enclosing paragraph,
+"" outside of any. Names keep their spelling.
 
-Leaves to others: how any of it is found.
+Leaves to others: how facts are found.
 """
 
 from __future__ import annotations
@@ -23,79 +23,79 @@ ProgramType = Literal["batch", "CICS", "IMS", "subroutine", "copybook"]
 
 
 class Condition(NamedTuple):
-    """A level 88 of an item, with the lines where it is tested and those where SET makes it true."""
+    """A level 88 of an item, with the lines that test it and the lines where SET makes it true."""
 
     name: str
     values: tuple[str, ...]
-    """The values of a level 88 as they are written; a range is one, as in `'A' THRU 'F'`."""
+    """The values as written; a range is one value, as in `'A' THRU 'F'`."""
     line: int
     read_lines: tuple[int, ...] = ()
     written_lines: tuple[int, ...] = ()
 
 
 class DataItem(NamedTuple):
-    """A data description entry, in the order of the source, copybooks in place.
+    """A data description entry, in the order of the source with copybooks expanded.
 
-    The lines are those of direct references: a group that is written writes what it holds, which is not repeated at
-    each item.
+    Lines are those of direct references: writing a group also writes the items in it, but this is not repeated at each
+    of them.
     """
 
     level: int
     """1 to 49, 66 or 77; level 88s are `conditions`, level 78s constants."""
     name: str
-    """The name of an item, "FILLER" where there is none."""
+    """The name of the item, "FILLER" if it has none."""
     line: int
     end_line: int
     section: str
-    """FILE, WORKING-STORAGE, LOCAL-STORAGE, LINKAGE and so on; "" in a copybook that stands alone."""
+    """FILE, WORKING-STORAGE, LOCAL-STORAGE, LINKAGE and so on; "" in a copybook read on its own."""
     parent: int | None = None
-    """The group that holds it, as an index into `Facts.items`; None for a record."""
+    """The group that contains it, as an index into `Facts.items`; None for a record."""
     record: int = 0
-    """The level 01 or 77 above an item, as an index into `Facts.items`; of a record its own index."""
+    """The level 01 or 77 above the item, as an index into `Facts.items`; for a record, its own index."""
     file: str | None = None
-    """The FD or SD of its record; None outside of the FILE SECTION."""
+    """The FD or SD of its record; None outside the FILE SECTION."""
     picture: str | None = None
-    """The character string of PICTURE as it is written; None for a group, and for an item whose usage needs none."""
+    """The character string of PICTURE as written; None for a group, and for an item whose usage needs none."""
     usage: str = "DISPLAY"
-    """The usage of an item, or of its group: COMP, COMP-3, INDEX, POINTER and so on; GROUP for a group."""
+    """The usage of the item, or of its group: COMP, COMP-3, INDEX, POINTER and so on; GROUP for a group."""
     occurs: int | None = None
-    """The most occurrences; None for what is no table, and where the count is not known."""
+    """The maximum number of occurrences; None if the item is not a table or the number is not known."""
     occurs_from: int | None = None
-    """The least occurrences, with DEPENDING; None otherwise."""
+    """The minimum number of occurrences, with DEPENDING; None otherwise."""
     depending: str | None = None
-    """The item that says how many occurrences there are."""
+    """The item that holds the number of occurrences."""
     indexes: tuple[str, ...] = ()
     redefines: str | None = None
     renames: tuple[str, str | None] | None = None
-    """The first and last item of a level 66; the last is None where only one is renamed."""
+    """The first and last item of a level 66; the last is None if only one is renamed."""
     value: str | None = None
-    """The VALUE as it is written, literals with their quotes."""
+    """The VALUE as written, literals with their quotes."""
     sign: str | None = None
-    """LEADING or TRAILING, with SEPARATE; None where no SIGN clause holds."""
+    """LEADING or TRAILING, with SEPARATE; None if no SIGN clause applies."""
     offset: int | None = None
-    """The bytes from the start of its record (the level 01). Tables before it count with their most occurrences. None
-    where it cannot be known, because a copybook is missing before it."""
+    """The bytes from the start of its record (the level 01), counting preceding tables at their maximum size. None if it
+    cannot be known because a preceding copybook is missing."""
     bytes: int | None = None
-    """The size of one occurrence in bytes; None where it cannot be known."""
+    """The size of one occurrence in bytes; None if it cannot be known."""
     boundary: int = 1
-    """The bytes to a multiple of which SYNCHRONIZED aligns an item, or the widest of what a group holds; 1 where it does not."""
+    """The alignment in bytes by SYNCHRONIZED, for a group the widest of its items; 1 if there is none."""
     varies: bool = False
-    """Whether the offset depends on an OCCURS DEPENDING before it."""
+    """Whether the offset depends on a preceding OCCURS DEPENDING."""
     copybook: str | None = None
     copybook_line: int | None = None
-    """The line of an item in its copybook; None where it stands in the program."""
+    """The line of the item in its copybook; None if it is in the program."""
     shared: Literal["", "GLOBAL", "EXTERNAL"] = ""
-    """Whether a record, or the file that it is one of, is one for the programs within, or for all that run together."""
+    """Whether a record, or its file, is shared with nested programs (GLOBAL) or the whole run unit (EXTERNAL)."""
     conditions: tuple[Condition, ...] = ()
     read_lines: tuple[int, ...] = ()
     written_lines: tuple[int, ...] = ()
     passed_lines: tuple[int, ...] = ()
-    """The lines where it is given by reference to another program, which may write it."""
+    """The lines where it is passed by reference to another program, which may write it."""
 
 
 class OuterData(NamedTuple):
-    """The items of a program that contains another one, which means those of GLOBAL records by their names: of those records that
-    it names, and of others that have a name with them in common.
+    """The GLOBAL items of a containing program that a nested program may name: those of the records that it does name, and of other
+    records that share a name with them.
     """
 
     program: str
@@ -103,126 +103,126 @@ class OuterData(NamedTuple):
 
 
 class SourcePlace(NamedTuple):
-    """A line of the file that holds it: of the program, or of the copybook that is named."""
+    """A line in the program, or in the named copybook."""
 
     line: int
     copybook: str | None = None
     end_line: int | None = None
-    """The last line of the statement, where it is not told on which of them the word stands; None where `line` has it."""
+    """The last line of the statement, if it is not known which of its lines has the word; None if `line` has it."""
 
 
 class DataUse(NamedTuple):
-    """A use of an item by a paragraph that reads or writes it by its name, with the places of the name."""
+    """The use of an item, by name, in a paragraph that reads or writes it, with the places of the name."""
 
     item: int
-    """An index into `Facts.items`, and behind them into those of `Facts.outer`; a level 88 counts as its item."""
+    """An index into `Facts.items` followed by the items of `Facts.outer`; a level 88 counts as its item."""
     is_write: bool
     paragraph: int
-    """The key of the paragraph; -1 for code in none."""
+    """The key of the paragraph; -1 for code outside of any."""
     header: str
-    """The paragraph of a copybook that holds it, where the code is copied; "" else."""
+    """The enclosing paragraph in the copybook, if the code is copied; otherwise ""."""
     is_sure: bool
-    """Whether the name can mean nothing else."""
+    """Whether the name cannot mean anything else."""
     places: tuple[SourcePlace, ...]
 
 
 class ItemPart(NamedTuple):
-    """Some characters of an item, as a reference modification names them."""
+    """Some characters of an item, as given by a reference modification."""
 
     start: int | None
-    """The first of them, from 1 on; None for what data says."""
+    """The first character, counted from 1; None if it is computed from data."""
     length: int | None
     is_open: bool
-    """Whether the part goes on to the end of the item."""
+    """Whether the part extends to the end of the item."""
 
 
 Given = Literal["", "characters", "length", "calculated"]
-"""What is taken of an item: itself, its characters (TRIM, REVERSE, UPPER-CASE), their number, or something else."""
+"""What is taken from an item: its value, its characters (TRIM, REVERSE, UPPER-CASE), its length, or something computed."""
 
 
 class MoveWay(NamedTuple):
-    """How much of one item is moved to how much of another; all to all where nothing else is said."""
+    """Which part of one item is moved to which part of another; by default all to all."""
 
     sent: ItemPart | None = None
     taken: ItemPart | None = None
     is_piece: bool = False
-    """Whether a delimiter ends what is sent, or the statement takes it apart: how much comes is data, and at most all."""
+    """Whether a delimiter ends what is sent, or the statement splits it: the length depends on the data, at most the whole."""
     string: int = 0
-    """The line of the STRING that puts several items behind each other; 0 for any other statement."""
+    """The line of the STRING that concatenates several items; 0 for any other statement."""
     literals: int = 0
-    """The characters of literals that such a STRING puts between them."""
+    """The number of characters in the literals that such a STRING puts between them."""
     function: Given = ""
-    """What of an item is sent: its characters at other places, or their number; "" for the item itself."""
+    """What a function sends of the item: its characters at other places, or their number; "" for the item itself."""
     is_copied: bool = False
-    """Whether another program gets a copy, so that what it leaves there does not come back."""
+    """Whether another program gets a copy, so that what it writes there is not returned."""
 
 
 WHOLE = MoveWay()
 
 
 class PartUse(NamedTuple):
-    """A use of some characters of an item by their place, where nothing else gets them or gives them."""
+    """The use of some characters of an item by position, without a move from or to another item."""
 
     item: int
-    """An index into `Facts.items` and behind them into those of `Facts.outer`."""
+    """An index into `Facts.items` followed by the items of `Facts.outer`."""
     part: ItemPart
     places: tuple[SourcePlace, ...]
 
 
 class Comparison(NamedTuple):
-    """What an item is compared with or has as a value: another item, or a literal."""
+    """A comparison of an item with another item or a literal, or a value that it has."""
 
     item: int
-    """An index into `Facts.items` and behind them into those of `Facts.outer`."""
+    """An index into `Facts.items` followed by the items of `Facts.outer`."""
     other: int | None
     """The other item; None for a literal."""
     literal: str
-    """The literal as it is written, or a range of them as in `1 THRU 9999`; "" for an item."""
+    """The literal as written, or a range as in `1 THRU 9999`; "" for an item."""
     places: tuple[SourcePlace, ...]
 
 
 class StatedLength(NamedTuple):
-    """How long an item has to be: as long as another one, or as a literal or number says."""
+    """A length that an item must have: that of another item or of a literal, or a stated number."""
 
     item: int
-    """An index into `Facts.items` and behind them into those of `Facts.outer`."""
+    """An index into `Facts.items` followed by the items of `Facts.outer`."""
     other: int | None
-    """The other item; None where there is none."""
+    """The other item; None if there is none."""
     characters: int
-    """The characters of the literal, or the number; 0 where there is another item."""
+    """The characters of the literal, or the number; 0 if there is another item."""
     text: str
-    """The literal, or where the number stands, as it is written; "" for an item."""
+    """The literal, or what states the number, as written; "" for an item."""
     by: Literal["INSPECT", "CICS"]
     is_sure: bool
-    """Whether nothing but that can be the length."""
+    """Whether the length cannot be anything else."""
     places: tuple[SourcePlace, ...]
 
 
 class ApartUses(NamedTuple):
-    """An item that is used for several things: what some statements leave there is not what others give on."""
+    """An item used for several purposes: what some statements put there is not what others pass on."""
 
     item: int
-    """An index into `Facts.items` and behind them into those of `Facts.outer`."""
+    """An index into `Facts.items` followed by the items of `Facts.outer`."""
     pairs: tuple[tuple[SourcePlace, SourcePlace], ...]
-    """Of each two such statements the places, of what fills the item and of what gives it on."""
+    """The places of each unrelated pair: the statement that fills the item, and the one that passes it on."""
 
 
 class DataMove(NamedTuple):
-    """A move of the value of one item into another, by one or several statements."""
+    """A flow of the value of one item into another, by one or several statements."""
 
     source: int
-    """An index into `Facts.items` and behind them into those of `Facts.outer`, as is `target`."""
+    """An index into `Facts.items` followed by the items of `Facts.outer`, as is `target`."""
     target: int
     is_copy: bool
-    """Whether the value is moved as it is (MOVE, READ INTO, STRING), rather than calculated with."""
+    """Whether the value is moved unchanged (MOVE, READ INTO, STRING) rather than used in a calculation."""
     is_sure: bool
-    """Whether both names can mean nothing else."""
+    """Whether neither name can mean anything else."""
     places: tuple[SourcePlace, ...]
     way: MoveWay = WHOLE
 
 
 class Constant(NamedTuple):
-    """A level 78, or an item with a VALUE that nothing in the program writes; the value as it is written."""
+    """A level 78, or an item with a VALUE that nothing in the program writes; the value as written."""
 
     name: str
     value: str
@@ -231,17 +231,17 @@ class Constant(NamedTuple):
 
 
 class Message(NamedTuple):
-    """Words for people, with their line."""
+    """A text meant for people, with its line."""
 
     text: str
     target: str
-    """DISPLAY, or the item they are moved to, or whose value they are."""
+    """DISPLAY, or the item that it is moved to or is the value of."""
     line: int
     copybook: str | None = None
 
 
 class Transform(NamedTuple):
-    """A calculation or a composition (COMPUTE, ADD, STRING, UNSTRING, INSPECT): what it writes, and what from."""
+    """A calculation or composition (COMPUTE, ADD, STRING, UNSTRING, INSPECT): what it writes, and from what."""
 
     verb: str
     targets: tuple[str, ...]
@@ -253,7 +253,7 @@ class Transform(NamedTuple):
 
 
 class Undeclared(NamedTuple):
-    """A name that is used as data and that nothing which was found declares, with its lines."""
+    """A name that is used as data but declared nowhere in the sources found, with its lines."""
 
     name: str
     lines: tuple[int, ...]
@@ -271,12 +271,12 @@ class FileUse(NamedTuple):
     line: int
     end_line: int
     mode: str | None = None
-    """INPUT, OUTPUT, I-O or EXTEND of an OPEN; USING or GIVING of a SORT or MERGE; else None."""
+    """INPUT, OUTPUT, I-O or EXTEND of an OPEN; USING or GIVING of a SORT or MERGE; otherwise None."""
     copybook: str | None = None
     header: str = ""
-    """The paragraph of that copybook that holds it; "" for what stands in the program, and before any header."""
+    """The enclosing paragraph in that copybook; "" in the program, and before any header."""
     is_run: bool = True
-    """Whether something may run it; False for what stands in a copied paragraph that nothing performs."""
+    """Whether anything may run it; False in a copied paragraph that nothing performs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -285,16 +285,16 @@ class ProgramFile:
 
     name: str
     line: int
-    """The line of the SELECT, or of the FD where there is none."""
+    """The line of the SELECT, or of the FD if there is none."""
     end_line: int
     kind: Literal["FD", "SD"] | None = None
-    """FD, or SD for the work file of a sort; None where no description was found."""
+    """FD, or SD for the work file of a sort; None if no description was found."""
     description_line: int | None = None
     """The line of its FD or SD."""
     assign: tuple[str, ...] = ()
-    """What stands behind ASSIGN TO, word by word as it is written."""
+    """The words after ASSIGN TO, as written."""
     dd: str | None = None
-    """The DD name that ASSIGN comes to, by which a job gives it a data set."""
+    """The DD name that ASSIGN results in, by which a job assigns a data set to it."""
     named_by: tuple[Resolved, ...] = ()
     """The names that it may have, the DD name first, if ASSIGN names a data item."""
     organization: str = "SEQUENTIAL"
@@ -302,19 +302,19 @@ class ProgramFile:
     keys: tuple[str, ...] = ()
     """RECORD KEY, ALTERNATE RECORD KEYs and RELATIVE KEY, in the order of the SELECT."""
     status: tuple[str, ...] = ()
-    """The FILE STATUS item, and the second one where there are two."""
+    """The FILE STATUS item, and the second one if there are two."""
     records: tuple[str, ...] = ()
     """The names of its level 01 items."""
     uses: tuple[FileUse, ...] = ()
     io: tuple[str, ...] = ()
-    """The modes it is opened with, each once."""
+    """The modes in which it is opened, each once."""
     copybook: str | None = None
     record_bytes: tuple[int, int] | None = None
-    """The least and the most bytes of a record by RECORD CONTAINS or RECORD VARYING; None where neither says it."""
+    """The minimum and maximum bytes of a record by RECORD CONTAINS or RECORD VARYING; None if neither is given."""
 
 
 class OuterFile(NamedTuple):
-    """A GLOBAL file of a program that contains another one, and what this does with it."""
+    """A GLOBAL file of a containing program, and what the nested program does with it."""
 
     program: str
     name: str
@@ -322,7 +322,7 @@ class OuterFile(NamedTuple):
 
 
 class Access(NamedTuple):
-    """What is done with one resource: the lines that create, read, update and delete it."""
+    """The lines that create, read, update and delete one resource."""
 
     resource: str
     kind: str
@@ -334,7 +334,7 @@ class Access(NamedTuple):
 
 
 class Resolved(NamedTuple):
-    """A value that a data item may have, and the VALUE, MOVE, SET or STRING at `line` that gives it."""
+    """A value that a data item may have, and the VALUE, MOVE, SET or STRING at `line` that assigns it."""
 
     value: str
     how: Literal["VALUE", "MOVE", "SET", "STRING"]
@@ -343,7 +343,7 @@ class Resolved(NamedTuple):
 
 
 class CommandRun(NamedTuple):
-    """A file that a command of the system runs, without its folders and suffix, and what says so."""
+    """A file that an operating system command runs, without folders and suffix, and the source of that command."""
 
     name: str
     line: int
@@ -357,15 +357,15 @@ class ReachedValues(NamedTuple):
 
     values: tuple[Resolved, ...]
     is_sure: bool
-    """Whether an item has one value, and nothing else can be there."""
+    """Whether the item has exactly one value, and cannot have another."""
     unknown: str
-    """Why other values may be there that nothing tells, as a clause; "" where none may."""
+    """Why there may be other, unknown values, as a clause; "" if there are none."""
     strung: frozenset[tuple[int, str | None]] = frozenset()
-    """The STRINGs that may have composed what is there: line and copybook of each."""
+    """The STRING statements that may have composed the value: line and copybook of each."""
 
 
 class PreparedSql(NamedTuple):
-    """A statement of SQL whose text is data: what it does to which tables, and where its text comes from."""
+    """A dynamic SQL statement: what it does to which tables, and where its text comes from."""
 
     operation: str
     tables: tuple[str, ...]
@@ -378,75 +378,74 @@ class SqlOperation(NamedTuple):
     operation: str
     """SELECT, INSERT, DECLARE CURSOR, OPEN, FETCH, WHENEVER NOT FOUND and so on, in capitals."""
     tables: tuple[str, ...]
-    """The tables that it names; those of a cursor are at its DECLARE CURSOR."""
+    """The tables that it names; those of a cursor are given at its DECLARE CURSOR."""
     cursor: str | None
     reads: tuple[str, ...]
     writes: tuple[str, ...]
     text: str
-    """What stands between EXEC SQL and END-EXEC, on one line."""
+    """The text between EXEC SQL and END-EXEC, on one line."""
     line: int
     end_line: int
     paragraph: str
     copybook: str | None = None
     prepared: tuple[PreparedSql, ...] = ()
-    """What a PREPARE or EXECUTE IMMEDIATE of a host variable may run, and the cursor of what is prepared; its tables are among
+    """What a PREPARE or EXECUTE IMMEDIATE of a host variable, or the cursor of a prepared statement, may run; its tables are among
     `tables`."""
     is_sure: bool = True
-    """Whether no other text can be there than the one of `prepared`."""
+    """Whether the text cannot be any other than that of `prepared`."""
     unknown: str = ""
-    """Why the text may be another one that nothing tells; "" where it may not."""
+    """Why there may be another, unknown text; "" if there is none."""
 
 
 class CicsOperation(NamedTuple):
-    """An EXEC CICS: its command, what it acts on, and how its failure is met."""
+    """An EXEC CICS: its command, the resource it acts on, and how failures are handled."""
 
     command: str
-    """The command with the word that makes it another one: `SEND MAP`, `READQ TS`, `READ`."""
+    """The command, including the second word that distinguishes it: `SEND MAP`, `READQ TS`, `READ`."""
     resource: str | None
-    """The name of what it acts on as it is written, a literal with its quotes, or a data item; None where it names
-    none."""
+    """The name of the resource as written: a literal with its quotes, or a data item; None if it names none."""
     kind: str | None
     """What the resource is: file, map, tsqueue, tdqueue, program, transaction, container and so on."""
     resolved: tuple[Resolved, ...]
-    """What a data item in the place of the resource may hold."""
+    """The values of the data item that names the resource."""
     resp: str | None
     """The item of RESP; None without that option."""
     response: Literal["RESP", "NOHANDLE", ""]
-    """How a failure is met: RESP, NOHANDLE, or "" for what the region does by default."""
+    """How a failure is handled: RESP, NOHANDLE, or "" for the region's default."""
     checked: tuple[int, ...]
-    """The lines, up to the next command in its paragraph, where its RESP or EIBRESP is looked at."""
+    """The lines, up to the next command in its paragraph, that test its RESP or EIBRESP."""
     options: tuple[tuple[str, str], ...]
-    """All options in order, as (NAME, argument); a flag has "" as its argument."""
+    """All options in order, as (NAME, argument); the argument of a flag is ""."""
     line: int
     end_line: int
     paragraph: str
     copybook: str | None = None
     is_sure: bool = True
-    """Whether the resource can be nothing but what is named, or what `resolved` says."""
+    """Whether the resource cannot be anything but what is named, or what `resolved` says."""
     unknown: str = ""
-    """Why the resource may be another one that nothing tells; "" where it may not."""
+    """Why the resource may be another, unknown one; "" if it cannot."""
     mapset: str | None = None
-    """The mapset of a map, in capitals: where the command names none, that of the map's name. None where it is not sure."""
+    """The mapset of a map, in capitals: if the command names none, that of the map's name. None if it is not certain."""
 
     @property
     def is_by_number(self) -> bool:
-        """Whether RIDFLD is the number or the address of a record, rather than its key."""
+        """Whether RIDFLD is the number or address of a record rather than its key."""
         return self.option("RRN", "RBA", "XRBA") is not None
 
     def option(self, *names: str) -> str | None:
-        """Return the argument of the first of those options that it has; None where it has none of them."""
+        """Return the argument of the first of these options that is present; None if none is."""
         return next((argument for name in names for option, argument in self.options if option == name), None)
 
 
 class DliOperation(NamedTuple):
-    """A call of DL/I: an EXEC DLI, or a CALL of CBLTDLI and the like."""
+    """A DL/I call: an EXEC DLI, or a CALL of CBLTDLI and the like."""
 
     function: str
-    """GU, ISRT, REPL and so on; the name of the data item where its value is not known."""
+    """GU, ISRT, REPL and so on; the name of the data item if its value is not known."""
     segments: tuple[str, ...]
     """The segments on the path, from the outermost."""
     pcb: str | None
-    """The PCB, the AIB, or the PSB of a SCHD, as it is written."""
+    """The PCB, the AIB, or the PSB of a SCHD, as written."""
     area: str | None
     """The item of INTO or FROM, or the third parameter of the CALL."""
     resolved: tuple[Resolved, ...]
@@ -457,11 +456,11 @@ class DliOperation(NamedTuple):
 
 
 class IdmsOperation(NamedTuple):
-    """A statement of IDMS: OBTAIN, STORE, MODIFY, ERASE, BIND and so on."""
+    """An IDMS statement: OBTAIN, STORE, MODIFY, ERASE, BIND and so on."""
 
     verb: str
     record: str | None
-    """The record that it names; None where it is about the current one, or about none."""
+    """The record that it names; None if it uses the current record, or none."""
     within: str | None
     """The set or area of WITHIN, TO or FROM."""
     text: str
@@ -476,7 +475,7 @@ class MqOperation(NamedTuple):
 
     call: str
     queue: str | None
-    """The literal or the data item of the queue's name; None where it cannot be told."""
+    """The literal or data item with the queue's name; None if it is not known."""
     resolved: tuple[Resolved, ...]
     parameters: tuple[str, ...]
     line: int
@@ -489,53 +488,53 @@ class Channel(NamedTuple):
     """One way in or out of a program."""
 
     name: str
-    """Of a map with its mapset (`SET.MAP`) where that is sure."""
+    """The name; that of a map includes its mapset (`SET.MAP`) if that is certain."""
     io_type: str
     """file, table, segment, queue, map, screen, commarea, container, parameter, console, clock and so on."""
     lines: tuple[int, ...]
     copybook: str | None = None
-    """The copybook that describes the record or map; None where it stands in the program, or is unknown."""
+    """The copybook that describes the record or map; None if the program itself does, or it is unknown."""
 
 
 # ─── programs and control ───
 
 
 _OBJECT = re.compile(r"(?i)\.(?:acu|acx|cbl|cob|dll|dylib|exe|gnt|int|so)$")
-"""What the file of a program may end in."""
+"""The suffixes of a program's object file."""
 
 
 class ProgramCall(NamedTuple):
-    """A way to another program: CALL, LINK, XCTL, START, RETURN TRANSID, INVOKE, the CALL of a procedure by SQL, a method, or
-    what a shop's own preprocessor makes a call of.
+    """A transfer to another program: CALL, LINK, XCTL, START, RETURN TRANSID, INVOKE, an SQL procedure call, a method, or
+    a statement that a shop's own preprocessor turns into a call.
     """
 
     target: str
-    """The name where a literal says it, else the data item that holds it, or the resource of a CICS command with its
-    quotes; `CLASS::METHOD` of a method."""
+    """The name given by a literal, or else the data item that holds it, or the resource of a CICS command with its
+    quotes; `CLASS::METHOD` for a method."""
     call_type: Literal[
         "static", "dynamic", "link", "xctl", "start", "return_transid", "invoke", "sql", "method", "preprocessor"
     ]
     resolved: tuple[Resolved, ...]
-    """The names that the data item of a call may hold; empty where nothing is known."""
+    """The names that the data item may hold; empty if none is known."""
     parameters: tuple[str, ...]
     line: int
     end_line: int
     paragraph: str
     copybook: str | None = None
     is_sure: bool = True
-    """Whether a call can reach nothing but `names`, and that is one."""
+    """Whether the call can only reach `names`, and that is a single name."""
     unknown: str = ""
-    """Why a call may reach another program that nothing tells; "" where it may not."""
+    """Why the call may reach another, unknown program; "" if it cannot."""
     returned: tuple[str, ...] = ()
-    """The items that get what the other program returns, as they are written."""
+    """The items that receive what the other program returns, as written."""
     is_returned_whole: bool = True
-    """Whether what a program returns arrives as it is, rather than in a calculation."""
+    """Whether the returned value arrives unchanged rather than as part of a calculation."""
     copied: tuple[int, ...] = ()
-    """The places, from 0 on, of the arguments of which the other program gets a copy."""
+    """The positions, from 0 on, of the arguments that are passed as copies."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The programs (or transactions) that it may reach; empty where that is not known, and where the name is blank."""
+        """The programs (or transactions) that it may reach; empty if that is not known, or the name is blank."""
         literal = (
             self.call_type == "static" or METHOD in self.target or (not self.resolved and self.target[:1] in "'\"")
         )
@@ -543,7 +542,7 @@ class ProgramCall(NamedTuple):
         return tuple(dict.fromkeys(filter(None, map(self._program, names))))
 
     def _program(self, name: str) -> str:
-        """Return the program that a name means: a CALL may name the file of one, `../o/TAX.acu`."""
+        """Return the program that a name means: a CALL may name its file, `../o/TAX.acu`."""
         if self.call_type not in {"static", "dynamic"} or METHOD in name:
             return name
         file = name.replace("\\", "/").rpartition("/")[2]
@@ -551,55 +550,55 @@ class ProgramCall(NamedTuple):
 
 
 class ControlEdge(NamedTuple):
-    """Control goes from one paragraph to another; `source`, `target` and `thru` are keys of paragraphs.
+    """A transfer of control from one paragraph to another; `source`, `target` and `thru` are keys of paragraphs.
 
-    An edge of copied code has the line of its COPY and the paragraph around that as its source, and in `header` the paragraph
-    of the copybook that holds it.
+    An edge in copied code has the line of its COPY, the paragraph around the COPY as its source, and the enclosing paragraph of the
+    copybook in `header`.
     """
 
     source: int
-    """The paragraph it leaves; -1 for code in none."""
+    """The paragraph that control leaves; -1 for code outside of any."""
     target: int | None
-    """The first paragraph it leads to; None where that does not stand in the file."""
+    """The first paragraph that control enters; None if it is not in the file."""
     name: str
-    """The target as it is written."""
+    """The target as written."""
     via: str
     """PERFORM, GO TO, ALTER, SORT, MERGE, XML, USE, WHENEVER, HANDLE CONDITION and so on."""
     line: int
     thru: int | None = None
-    """The last paragraph of a range or section; None where the target is the only one."""
+    """The last paragraph of a range or section; None if the target is the only one."""
     copybook: str | None = None
     header: str = ""
 
 
 class Outside(NamedTuple):
-    """A paragraph that is performed or jumped to and does not stand in this file, with the lines that name it."""
+    """A paragraph that is performed or jumped to but is not in this file, with the lines that name it."""
 
     name: str
     lines: tuple[int, ...]
     copybook: str | None = None
-    """The copybook in which it was found; None where it was found nowhere."""
+    """The copybook in which it was found; None if it was not found."""
     headers: tuple[str, ...] = ()
-    """For each line the paragraph of its copybook that names it; "" where the program itself does."""
+    """For each line, the paragraph of the copybook that names it; "" if the program itself does."""
     first: str = ""
-    """The paragraph that is run first: that of its name, or the first of the section of its name."""
+    """The paragraph that runs first: the one with this name, or the first of the section with this name."""
     vias: tuple[str, ...] = ()
-    """For each line what leads there, as `ControlEdge.via` says it."""
+    """For each line, the kind of transfer, as in `ControlEdge.via`."""
     sources: tuple[str | None, ...] = ()
-    """For each line the copybook that names it; None where the program itself does."""
+    """For each line, the copybook that names it; None if the program itself does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParagraphFacts:
-    """What is known of one paragraph; `key` is its index in `Facts.paragraphs` and in `Program.paragraphs`.
+    """The facts of one paragraph; `key` is its index in `Facts.paragraphs` and in `Program.paragraphs`.
 
-    Complexity is 1 and every IF, WHEN (not OTHER), loop, condition phrase (AT END, INVALID KEY and the like) and
-    further target of GO TO DEPENDING.
+    Complexity is 1 plus the number of IFs, WHENs (except OTHER), loops, condition phrases (AT END, INVALID KEY and the
+    like) and additional targets of GO TO DEPENDING.
     """
 
     key: int
     name: str
-    """The name of a paragraph, "" for the code before any header."""
+    """The name of the paragraph, "" for the code before the first header."""
     section: str | None
     line: int
     start_line: int
@@ -611,50 +610,50 @@ class ParagraphFacts:
     calls: tuple[str, ...] = ()
     """The names that PERFORM and the like run from here."""
     called_by: tuple[str, ...] = ()
-    """What runs a paragraph, alone or as part of a range."""
+    """The paragraphs that run it, alone or as part of a range."""
     jumps: tuple[str, ...] = ()
     """The names that GO TO, ALTER, WHENEVER and HANDLE lead to from here."""
     falls_into: str | None = None
-    """The paragraph that control reaches over its end; None where it cannot, or where there is none."""
+    """The paragraph that control falls through to; None if it cannot, or there is none."""
     ends_range: bool = False
-    """Whether the THRU of a PERFORM names it."""
+    """Whether a PERFORM … THRU ends with it."""
     dead: str | None = None
-    """Why no control reaches a paragraph; None where some does, or where that cannot be told."""
+    """Why control never reaches the paragraph; None if it does, or this is not known."""
     doubts: tuple[str, ...] = ()
-    """Why dead code could be reached all the same."""
+    """Why dead code might be reached after all."""
 
 
 class BranchAction(NamedTuple):
-    """One statement of a branch, folded to one line."""
+    """One statement of a branch, joined to one line."""
 
     text: str
     line: int
 
 
 class Branch(NamedTuple):
-    """One way out of a decision, with its statements."""
+    """One outcome of a decision, with its statements."""
 
     label: str
-    """THEN, ELSE, or the WHEN as it is written."""
+    """THEN, ELSE, or the WHEN as written."""
     line: int
     end_line: int
     actions: tuple[BranchAction, ...]
 
 
 class BranchRule(NamedTuple):
-    """An IF, EVALUATE or SEARCH: what may be a business rule."""
+    """An IF, EVALUATE or SEARCH that may be a business rule."""
 
     rule_id: str
-    """An identity that depends on the program, the paragraph and the words of the condition, not on lines."""
+    """An identifier derived from the program, the paragraph and the words of the condition, not from lines."""
     verb: Literal["IF", "EVALUATE", "SEARCH"]
     condition: str
     meanings: tuple[tuple[str, str], ...]
-    """What the level 88s of a rule stand for, as (name, "ITEM = 'Y'")."""
+    """The meanings of its level 88s, as (name, "ITEM = 'Y'")."""
     names: tuple[str, ...]
     """The data names in its conditions, each once."""
     branches: tuple[Branch, ...]
     check: str
-    """The outcome that a rule looks at (FILE STATUS, SQLCODE, RESP and so on); "" where it decides on data."""
+    """The kind of outcome that it tests (FILE STATUS, SQLCODE, RESP and so on); "" if it decides on data."""
     line: int
     end_line: int
     paragraph: str
@@ -668,7 +667,7 @@ class ErrorSite(NamedTuple):
     RETURN-CODE, HANDLE, USE, WHENEVER or IDMS STATUS."""
     condition: str
     action: str | None
-    """The statements that follow from it, as far as they are short; None where there are none, or where it is not told."""
+    """The statements that handle it, if they are short; None if there are none, or they are not known."""
     line: int
     end_line: int
     paragraph: str
@@ -676,29 +675,29 @@ class ErrorSite(NamedTuple):
 
 
 class CopybookUse(NamedTuple):
-    """A COPY or EXEC SQL INCLUDE, with what became of it."""
+    """A COPY or EXEC SQL INCLUDE, and how it was resolved."""
 
     name: str
     library: str | None
     via: str
     replacing: tuple[tuple[str, str], ...]
     found: bool
-    """Whether the lookup had it. One that copies itself counts as found."""
+    """Whether the copybook was found. One that copies itself counts as found."""
     system: bool
-    """Whether a copybook comes with CICS, DB2, MQ or the compiler: it is not missing."""
+    """Whether the copybook comes with CICS, DB2, MQ or the compiler, and so is not missing."""
     division: str
-    """The division that its COPY stands in; "" outside of all."""
+    """The division that contains its COPY; "" outside of any."""
     line: int
     end_line: int
     copybook: str | None = None
-    """The copybook that holds the COPY; None where the program does."""
+    """The copybook that contains the COPY; None if the program does."""
     told: str = ""
-    """What is said to come from it comes from a copybook of this name: its own, or `LIBRARY/NAME` where one of its name was copied
-    from another library before."""
+    """The name under which facts cite the copybook: its own, or `LIBRARY/NAME` if one of the same name was copied from another
+    library before."""
 
 
 class UnknownStatement(NamedTuple):
-    """What begins a sentence and is no statement that is known, on one line and bounded."""
+    """The beginning of a sentence that is not a known statement, on one line and shortened."""
 
     text: str
     line: int
@@ -707,7 +706,7 @@ class UnknownStatement(NamedTuple):
 
 
 class Note(NamedTuple):
-    """Something that a reader should know: what could not be followed, and why."""
+    """A remark for the reader: what could not be followed, and why."""
 
     line: int
     text: str
@@ -715,35 +714,33 @@ class Note(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """Everything that is known of one program without a model. Tuples are in the order of the source unless said
-    otherwise.
-    """
+    """Everything that is known of one program without a model. Tuples are in source order unless stated otherwise."""
 
     program: str
     type: ProgramType
     type_reason: str
-    """What makes a program one of its type, as a clause with its line where there is one."""
+    """Why the program has this type, as a clause with its line if there is one."""
     lines: int
-    """The lines of the program in its file, copybooks not counted."""
+    """The lines of the program in its file, not counting copybooks."""
     code_lines: int
     comment_lines: int
     statements: int
-    """The statements of its paragraphs; branches and terminators are none."""
+    """The number of statements in its paragraphs, not counting branches and terminators."""
     complexity: int
-    """McCabe's number over all paragraphs: 1 and every decision."""
+    """McCabe's number over all paragraphs: 1 plus the number of decisions."""
     depth: int
     """The deepest nesting of decisions and loops in any paragraph."""
     items: tuple[DataItem, ...] = ()
     outer: tuple[OuterData, ...] = ()
-    """What a nested program has from those around it; `uses` and `moves` count its items behind the own ones."""
+    """The data of containing programs that a nested program uses; `uses` and `moves` number these items after its own."""
     outer_files: tuple[OuterFile, ...] = ()
     commands: tuple[CommandRun, ...] = ()
     inherits: tuple[str, ...] = ()
-    """The classes that a class inherits from, in capitals; empty for what is no class."""
+    """The classes that a class inherits from, in capitals; empty for anything else."""
     around: tuple[str, ...] = ()
-    """The programs that contain a nested one, from the inside out."""
+    """The programs that contain it, from the inside out."""
     is_common: bool = False
-    """Whether a nested program is COMMON: known to all that its container contains."""
+    """Whether a nested program is COMMON: callable by every program in its container."""
     constants: tuple[Constant, ...] = ()
     messages: tuple[Message, ...] = ()
     transforms: tuple[Transform, ...] = ()
@@ -755,7 +752,7 @@ class Facts:
     mq: tuple[MqOperation, ...] = ()
     idms: tuple[IdmsOperation, ...] = ()
     crud: tuple[Access, ...] = ()
-    """What is done with each resource, by kind and name."""
+    """What is done with each resource, ordered by kind and name."""
     inputs: tuple[Channel, ...] = ()
     outputs: tuple[Channel, ...] = ()
     calls: tuple[ProgramCall, ...] = ()
@@ -764,9 +761,9 @@ class Facts:
     linkage: tuple[str, ...] = ()
     """The records of the LINKAGE SECTION."""
     entry_points: tuple[tuple[str, int], ...] = ()
-    """What else the program is called by: the name behind AS of its PROGRAM-ID, and that of each ENTRY, each with its line."""
+    """Other names by which it is called: the one after AS in its PROGRAM-ID, and that of each ENTRY, each with its line."""
     entry_parameters: tuple[tuple[str, ...], ...] = ()
-    """The parameters of each of them, in the same order."""
+    """The parameters of each entry point, in the same order."""
     paragraphs: tuple[ParagraphFacts, ...] = ()
     edges: tuple[ControlEdge, ...] = ()
     outside: tuple[Outside, ...] = ()
@@ -774,19 +771,19 @@ class Facts:
     errors: tuple[ErrorSite, ...] = ()
     copybooks: tuple[CopybookUse, ...] = ()
     verbs: tuple[tuple[str, int], ...] = ()
-    """How many statements there are of each verb, most first."""
+    """The number of statements of each verb, most frequent first."""
     unread: tuple[UnknownStatement, ...] = ()
-    """What was not understood, statement by statement: nothing is known of what it does."""
+    """The statements that were not understood, of which nothing else is known."""
     notes: tuple[Note, ...] = ()
     uses: tuple[DataUse, ...] = ()
-    """Which paragraph reads and writes which item."""
+    """The items that each paragraph reads and writes."""
     moves: tuple[DataMove, ...] = ()
-    """Which item goes into which."""
+    """The flows from item to item."""
     parts: tuple[PartUse, ...] = ()
-    """Which parts of items are named by their place."""
+    """The parts of items that are used by position."""
     apart: tuple[ApartUses, ...] = ()
-    """Which uses of one item have nothing to do with each other; empty where nobody asked for it."""
+    """The unrelated uses of one item; empty unless requested."""
     comparisons: tuple[Comparison, ...] = ()
-    """What items are compared with, and which values they have; empty where nobody asked for it."""
+    """What items are compared with, and the values they have; empty unless requested."""
     lengths: tuple[StatedLength, ...] = ()
-    """Which items have to be how long; empty where nobody asked for it."""
+    """The lengths that items must have; empty unless requested."""
