@@ -35,12 +35,16 @@ if TYPE_CHECKING:
 
 
 class Listed(NamedTuple):
-    """A document of the estate: its file by number, its page's id, the name of its program, and where its listing is spooled."""
+    """A document of the estate: its file by number, its page's id, the name of its program, and where its listing is spooled.
+
+    `compared` is where its lines are that are compared with near-copies; None for what is not compared.
+    """
 
     file: int
     page: str
     program: str
     listing: Place
+    compared: Place | None
 
 
 class FoundEstate:
@@ -90,10 +94,10 @@ class FoundEstate:
                 declared.append(one.declares)
             if one.kind == "nothing":
                 self.empty.append(Skipped(file.path, one.reason))
-            for facts, part, sketch, listing, document, summary in one.parts:
+            for facts, part, sketch, listing, compared, document, summary in one.parts:
                 is_copybook = one.kind == "copybook"
                 page = (ids_of_copybooks if is_copybook else ids).of(facts.program, file.path)
-                listed = Listed(number, page, facts.program, listing)
+                listed = Listed(number, page, facts.program, listing, compared)
                 (self.copybooks if is_copybook else self.programs).append(listed)
                 self._parts.append(part)
                 path = copybook_path(page) if is_copybook else program_path(page)

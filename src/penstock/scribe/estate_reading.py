@@ -19,7 +19,7 @@ from penstock.cobol.graph import part_of, program_name
 from penstock.cobol.program import in_library, key
 from penstock.scribe.file_work import ScannedFile, documents_of_code, subject
 from penstock.scribe.gathering import HEAD_BYTES, GatheredFile
-from penstock.scribe.pages.copies import sketch_of
+from penstock.scribe.pages.copies import compared, sketch_of
 from penstock.scribe.pages.summary import summary_of
 from penstock.scribe.pages.wiring import inner_table, outer_part
 from penstock.scribe.spool import Place, Spool
@@ -56,13 +56,15 @@ class ReadSetup:
 class PartRead(NamedTuple):
     """What is kept of a program or copybook: its part in links and graph, its sketch, and where its listing is spooled.
 
-    The last two are its document and its summary for the index; None if the document waits for a model.
+    `compared` is where its lines for comparison are spooled; None if it has no sketch. The last two are its document and its
+    summary for the index; None if the document waits for a model.
     """
 
     facts: Facts
     graph: ProgramPart
     sketch: tuple[int, ...]
     listing: Place
+    compared: Place | None
     document: Place | None
     summary: PackedDocument | None
 
@@ -103,8 +105,10 @@ class FileReader:
             document = summary = None
             if documents is not None:
                 document, summary = self._spool.put(documents[at]), summary_of(documents[at])
-            sketch = () if is_alone else sketch_of(part.facts.program, listing)
-            found.append(PartRead(_for_links(part.facts), outer_part(graph), sketch, lines, document, summary))
+            told = compared(part.facts.program, [] if is_alone else listing)
+            sketch = sketch_of(told)
+            place = self._spool.put(tuple(told)) if sketch else None
+            found.append(PartRead(_for_links(part.facts), outer_part(graph), sketch, lines, place, document, summary))
         return FileRead("copybook" if is_alone else "programs", tuple(found), declares=_declared(file, one))
 
     def subject(self, number: int) -> ScannedFile:

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from penstock.scribe import pages
 from penstock.scribe.json_lines import json_lines
 from penstock.scribe.output import Output
-from penstock.scribe.pages.copies import differences
+from penstock.scribe.pages.copies import ComparedLines, differences
 from penstock.scribe.spool import Place, Spool
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from penstock.scribe.estate_reading import Around
-    from penstock.scribe.pages.copies import Listing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,25 +31,26 @@ class PageSetup:
 
 
 class CopyTask(NamedTuple):
-    """A near-copy of a program: its name, the path of its page, where its listing is spooled, and the share of common lines."""
+    """A near-copy of a program: its name, the path of its page, where its lines are spooled, and the share of common lines."""
 
     name: str
     path: str
-    listing: Place
+    compared: Place
     share: float
 
 
 class PageTask(NamedTuple):
     """A document to write.
 
-    `document` and `listing` are places in the spool, `path` is that of its files, without suffix. `around` is what calls and runs
-    its program; None if the document already has that.
+    `document`, `listing` and `compared`, the lines for near-copies, are places in the spool, `path` is that of its files, without
+    suffix. `around` is what calls and runs its program; None if the document already has that.
     """
 
     document: Place
     listing: Place
     path: str
     around: Around | None
+    compared: Place | None = None
     copies: tuple[CopyTask, ...] = ()
 
 
@@ -67,16 +67,15 @@ class PageWriter:
         if task.around is not None:
             document["calling_context"] |= {name: list(told) for name, told in task.around._asdict().items()}
         before = self._output.written
-        copies = self._copies(document["header"]["program_id"], listing, task.copies)
+        copies = self._copies(task.compared, task.copies)
         told = pages.of_document(task.path, document, self._frame, listing, inner, copies)
         self._output.write_beside([(f"{task.path}.json", json_lines(document)), *told])
         return self._output.written - before
 
-    def _copies(self, program: str, listing: Listing, copies: Sequence[CopyTask]) -> list[pages.CopyView]:
+    def _copies(self, own: Place | None, copies: Sequence[CopyTask]) -> list[pages.CopyView]:
         """Return the near-copies of a program, with the differences from the nearest."""
         found = [pages.CopyView(one.name, one.path, one.share, None) for one in copies]
-        if found:
-            nearest = copies[0]
-            there, _ = self._spool.take(nearest.listing)
-            found[0] = found[0]._replace(hunks=differences(program, listing, nearest.name, there))
+        if own is not None and found:
+            here, there = (ComparedLines(*self._spool.take(place)) for place in (own, copies[0].compared))
+            found[0] = found[0]._replace(hunks=differences(here, there))
         return found

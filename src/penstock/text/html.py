@@ -34,6 +34,7 @@ def environment(package: str) -> Environment:
     return jinja2.Environment(
         loader=jinja2.ChoiceLoader(loaders),
         autoescape=True,
+        auto_reload=False,  # the templates of a package do not change while it runs
         finalize=_inert,
         undefined=jinja2.StrictUndefined,  # an unknown kind of piece, or a misspelt word, fails instead of showing nothing
         # Lines that hold only a statement leave nothing behind: the templates are indented for their readers.

@@ -18,7 +18,7 @@ from penstock.scribe.documents import About, document_of
 from penstock.scribe.filling import filled
 from penstock.scribe.gathering import GatheredFile
 from penstock.scribe.graphing import parts_of
-from penstock.scribe.pages.copies import near_copies, sketch_of
+from penstock.scribe.pages.copies import compared, near_copies, sketch_of
 from penstock.scribe.pages.wiring import inner_table, outer_part
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def estate_at(root: Path) -> Made:
     graph = EstateGraph(map(outer_part, drawn), around)
     places = {(part.path, part.line): f"programs/{part.name}" for part in drawn if part.name in programs}
     inner = {places[part.path, part.line]: inner_table(part) for part in drawn if (part.path, part.line) in places}
-    sketches = {page: sketch_of(page, listings[f"programs/{page}"]) for page in programs}
+    sketches = {page: sketch_of(compared(page, listings[f"programs/{page}"])) for page in programs}
     return Made(estate, listings, pages.EstateFlows(graph, near_copies(sketches), places), inner)
 
 

@@ -120,13 +120,13 @@ def test_near_copies_are_found_with_their_differences() -> None:
     """One line that is other, and one more: both are told, with their lines; the names of the programs are no difference."""
     one, other = many("ONE"), many("OTHER", but={40: "ADD 1 TO TOTAL.", 60: "DISPLAY X."})
     stranger = listing(*(f"COMPUTE X{at} = Y{at} * {at}" for at in range(90)))
-    sketches = {
-        name: copies.sketch_of(name, lines) for name, lines in (("ONE", one), ("OTHER", other), ("STRANGER", stranger))
-    }
+    programs = {"ONE": one, "OTHER": other, "STRANGER": stranger}
+    lines = {name: copies.compared(name, listed) for name, listed in programs.items()}
+    sketches = {name: copies.sketch_of(compared) for name, compared in lines.items()}
     found = copies.near_copies(sketches)
     assert {page: [copy.page for copy in near] for page, near in found.items()} == {"ONE": ["OTHER"], "OTHER": ["ONE"]}
     assert 0.7 < found["ONE"][0].share < 1
-    hunks = copies.differences("ONE", one, "OTHER", other)
+    hunks = copies.differences(lines["ONE"], lines["OTHER"])
     assert [(hunk.here, hunk.there) for hunk in hunks] == [
         (((42, "MOVE FIELD-280 TO OTHER-40."),), ((42, "ADD 1 TO TOTAL."),)),
         (((62, "MOVE FIELD-420 TO OTHER-60."),), ((62, "DISPLAY X."),)),
@@ -141,7 +141,7 @@ def test_near_copies_are_found_with_their_differences() -> None:
 def test_differences_are_all_there_is(lines: list[str], data: st.DataObject) -> None:
     """What is outside of the differences is the same in both, in the same order."""
     others = data.draw(st.lists(st.sampled_from(["A.", "B.", "D.", "* other", ""]), max_size=30))
-    hunks = copies.differences("", listing(*lines), "", listing(*others))
+    hunks = copies.differences(copies.compared("", listing(*lines)), copies.compared("", listing(*others)))
     here = {number for hunk in hunks for number, _ in hunk.here}
     there = {number for hunk in hunks for number, _ in hunk.there}
 

@@ -12,8 +12,8 @@ import re
 import zlib
 from bisect import insort
 from difflib import SequenceMatcher
-from itertools import compress
-from operator import itemgetter
+from itertools import compress, count
+from operator import itemgetter, ne
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
@@ -38,26 +38,37 @@ _UNCOUNTED = frozenset({"", "*", "/"})
 _IN_NAME = re.compile(r"[\w-]")
 
 
-def sketch_of(program: str, listing: Listing) -> tuple[int, ...]:
+class ComparedLines(NamedTuple):
+    """The lines of a program that are compared with another's, without comments and blank lines; the three are in step."""
+
+    numbers: list[int]
+    texts: list[str]
+    """As they are in the source."""
+    told: list[str]
+    """As they are compared: in capitals, blanks folded, the program's own name replaced."""
+
+
+def compared(program: str, listing: Listing) -> ComparedLines:
+    """Return the lines of a program as they are compared."""
+    name = program.upper()
+    texts = [line for _, line in listing]
+    # All lines are put in capitals at once: no letter's capital is an end of line, and no line contains one.
+    folded = list(map(" ".join, map(str.split, "\n".join(texts).upper().split("\n"))))
+    counts = [line[:1] not in _UNCOUNTED for line in folded]
+    told = list(compress(folded, counts))
+    if name:
+        told = [_without(name, line) if name in line else line for line in told]
+    return ComparedLines(list(compress(map(itemgetter(0), listing), counts)), list(compress(texts, counts)), told)
+
+
+def sketch_of(lines: ComparedLines) -> tuple[int, ...]:
     """Return the sketch of a program; empty if it is too short to be compared."""
-    lines = _told(program, listing)[1]
-    if len(lines) < LEAST_LINES:
+    told = lines.told
+    if len(told) < LEAST_LINES:
         return ()
-    by_threes = map("\n".join, zip(lines, lines[1:], lines[2:], strict=False))
+    by_threes = map("\n".join, zip(told, told[1:], told[2:], strict=False))
     hashes = set(map(zlib.crc32, map(str.encode, by_threes)))
     return tuple(sorted(hashes)[:SKETCH])
-
-
-def _told(program: str, listing: Listing) -> tuple[list[int], list[str]]:
-    """Return the numbers and texts of the lines that count: no comments, blanks folded, the program's own name replaced."""
-    name = program.upper()
-    # All lines are put in capitals at once: no letter's capital is an end of line, and no line contains one.
-    capitals = "\n".join([line for _, line in listing]).upper().split("\n")
-    folded = list(map(" ".join, map(str.split, capitals)))
-    counts = [line[:1] not in _UNCOUNTED for line in folded]
-    numbers = list(compress(map(itemgetter(0), listing), counts))
-    lines = list(compress(folded, counts))
-    return numbers, [_without(name, line) if name in line else line for line in lines] if name else lines
 
 
 def _without(name: str, line: str) -> str:
@@ -125,22 +136,24 @@ class Hunk(NamedTuple):
     there: tuple[tuple[int, str], ...]
 
 
-def differences(program: str, here: Listing, other: str, there: Listing) -> list[Hunk]:
+def differences(here: ComparedLines, there: ComparedLines) -> list[Hunk]:
     """Return where two programs differ, in the order of the first; comments, blanks and their own names are ignored."""
-    (ours, a), (theirs, b) = _told(program, here), _told(other, there)
-    shown, beyond = dict(here), dict(there)
+    a, b = here.told, there.told
     # What is equal at both ends need not be compared: most copies differ in few places.
-    first = next((at for at, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
-    last = next(
-        (at for at, (x, y) in enumerate(zip(reversed(a[first:]), reversed(b[first:]), strict=False)) if x != y),
-        min(len(a), len(b)) - first,
-    )
+    first = _common(a, b)
+    last = _common(a[first:][::-1], b[first:][::-1])
     matcher = SequenceMatcher(None, a[first : len(a) - last], b[first : len(b) - last])
     return [
-        Hunk(
-            tuple((number, shown[number].strip()) for number in ours[first + i : first + j]),
-            tuple((number, beyond[number].strip()) for number in theirs[first + k : first + m]),
-        )
+        Hunk(_shown(here, first + i, first + j), _shown(there, first + k, first + m))
         for tag, i, j, k, m in matcher.get_opcodes()
         if tag != "equal"
     ]
+
+
+def _common(a: Sequence[str], b: Sequence[str]) -> int:
+    """Return how many lines at the beginning of both are equal."""
+    return next(compress(count(), map(ne, a, b)), min(len(a), len(b)))
+
+
+def _shown(lines: ComparedLines, start: int, end: int) -> tuple[tuple[int, str], ...]:
+    return tuple(zip(lines.numbers[start:end], map(str.strip, lines.texts[start:end]), strict=True))

@@ -15,7 +15,7 @@ from penstock.cobol.program import key
 from penstock.scribe.pages import copybook, html, index, program
 from penstock.scribe.pages.blocks import DocumentLink, PageSection, TextBlock, count, joined
 from penstock.scribe.pages.copied import CopyView, of_copies
-from penstock.scribe.pages.copies import MOST_COPIES, differences
+from penstock.scribe.pages.copies import MOST_COPIES, compared, differences
 from penstock.scribe.pages.estate import (
     NameIndex,
     copybook_path,
@@ -100,9 +100,9 @@ def _copies(
         for one in found[:MOST_COPIES]
     ]
     if views:
-        own, there = listings.get(path, ()), listings.get(views[0].path, ())
-        hunks = differences(name_of(estate["programs"][page]), own, views[0].name, there)
-        views[0] = views[0]._replace(hunks=hunks)
+        here = compared(name_of(estate["programs"][page]), listings.get(path, ()))
+        there = compared(views[0].name, listings.get(views[0].path, ()))
+        views[0] = views[0]._replace(hunks=differences(here, there))
     return views
 
 
