@@ -13,7 +13,6 @@ from penstock.overflow.walk import (
     MAX_ITEMS,
     MAX_LAYERS,
     MAX_NODES,
-    MAX_PARSED_CHARS,
     MAX_TEXT_CHARS,
     MAX_TEXTS,
     Evidence,
@@ -109,11 +108,14 @@ def test_a_text_is_read_from_both_its_ends() -> None:
 
 
 def test_json_is_parsed_up_to_a_size_and_a_depth() -> None:
-    """Beyond them it is words, whose fields are found by pattern."""
-    for padding, is_parsed in ((0, True), (1, False)):
-        filler = "x" * (MAX_PARSED_CHARS - len('{"id": "", "limit": 5}') + padding)
-        said = of(f'{{"id": "{filler}", "limit": 5}}')
-        assert said.texts == [] if is_parsed else len(said.texts) == 1
+    """Beyond them it is words, read from both ends."""
+    for padding, codes in ((0, ["c1"]), (1, [])):
+        around = [f'"id": "{"x" * 32_000}"', '"code": "c1"']
+        filler = "x" * (65_536 - len(f'{{{", ".join(around)}, "url": ""}}') + padding)
+        text = f'{{{", ".join(around)}, "url": "{filler}"}}'
+        for error in (text, text.encode()):
+            assert of(error).codes == codes
+    assert of(b'{"limit": 5}').texts == []
     assert of(nested(MAX_DEPTH, 7)).fields == {"error": 7}
     assert of(nested(MAX_DEPTH + 1, 7)).fields == {}
     assert of(nested(MAX_DEPTH + 1, "words")).texts == ["words"]
@@ -143,6 +145,18 @@ def test_the_text_of_a_body_is_read_where_nothing_else_has_spoken() -> None:
     assert of(SimpleNamespace(text="three")).texts == ["three"]
 
 
+class _Opened(dict[str, object]):
+    """An object that notes when it is opened."""
+
+    def __init__(self, opened: list[int]) -> None:
+        super().__init__()
+        self._opened = opened
+
+    def items(self) -> Any:
+        self._opened.append(1)
+        return super().items()
+
+
 def test_objects_and_layers_are_counted() -> None:
     """Three hundred of the one, eight of the other; each object once, however it is held."""
     rows: list[Any] = [[{"a": {"f": 1}} for _ in range(20)] for _ in range(20)]
@@ -150,6 +164,9 @@ def test_objects_and_layers_are_counted() -> None:
     assert "limit" not in said.fields
     assert of([[{"a": {"f": 1}}] * 20] * 20 + [{"limit": 5}]).fields == {"f": 1, "limit": 5}
     assert MAX_NODES < 20 * 20 * 2
+    opened: list[int] = []
+    of([[_Opened(opened) for _ in range(20)] for _ in range(20)])
+    assert len(opened) == 300 - 1 - 15  # without the list of all, and fifteen of its twenty lists
     error = ValueError("0")
     for at in range(1, MAX_LAYERS + 2):
         outer = ValueError(str(at))

@@ -216,6 +216,10 @@ def test_a_number_that_is_not_plain_or_cannot_be_true_is_left_out(text: str, num
         ),
         # what is exceeded is one
         ("Context length of 8192 tokens exceeded: the prompt is too long", {"limit": 8192}),
+        # a share of fewer than sixteen is of something else
+        ("The context window is exceeded (20 of 16 tokens)", {"limit": 16, "input": 20, "excess": 4}),
+        # a share of everything is no size that was refused
+        ("The context window of 8192 tokens is exceeded (8192 of 8192 tokens)", {"limit": 8192}),
     ],
 )
 def test_a_number_counts_what_the_phrase_beside_it_says(text: str, numbers: dict[str, int]) -> None:

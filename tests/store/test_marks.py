@@ -21,7 +21,7 @@ from penstock.store import default_redaction, finding, marks, open_store, pages
 from penstock.store.marks import SecretWatch, redacted_bytes, secrets_of
 from penstock.store.sqlite import DATABASE
 from penstock.text.allowance import Allowance
-from penstock.text.redaction import mark_in, redacted
+from penstock.text.redaction import first_hint, mark_in, redacted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -141,6 +141,18 @@ def test_a_private_key_longer_than_a_block_is_hidden_whole(lines: int, offset: i
     assert watch.mark.secrets == {"private key": 1}
 
 
+def test_a_private_key_that_begins_where_a_block_ends_is_one() -> None:
+    """It belongs to the next block, which sees more of it."""
+    lines = b"MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUabcd1234\n" * 1_500
+    key = b"-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n%s-----END PGP PRIVATE KEY BLOCK-----" % lines
+    before = b"a" * (marks._BLOCK_BYTES - 1) + b"\n"
+    watch = SecretWatch(hides=True)
+    assert b"".join(watch.passed([before + key])).startswith(
+        before + b"[redacted: private key, %d characters]" % len(key)
+    )
+    assert watch.mark.hidden == 1
+
+
 _CONTENT = st.lists(
     st.sampled_from(
         [
@@ -221,6 +233,47 @@ def test_what_stands_before_its_hint_is_seen() -> None:
         watch.look(content)
         assert b"".join(passing.passed(parts_of(content, 70_000))) == content
         assert watch.mark.secrets == passing.mark.secrets == {kind: 1}
+
+
+WINDOW = marks._WINDOW_BYTES
+
+
+@pytest.mark.parametrize(
+    ("sizes", "threads"),
+    [((WINDOW,), 0), ((WINDOW, 1), 1), ((WINDOW, 1, WINDOW - 1), 1), ((WINDOW, 1, WINDOW - 1, 1), 2)],
+)
+def test_what_is_longer_than_a_window_is_searched_beside_the_writing(
+    sizes: tuple[int, ...], threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread starts once more than a window has arrived, and the next one once more than a second window has."""
+    started: list[Callable[[], None]] = []
+
+    def start(run: Callable[[], None], _: tuple[()]) -> None:
+        started.append(run)
+        run()
+
+    monkeypatch.setattr(marks, "start_new_thread", start)
+    assert b"".join(SecretWatch().passed(b"a" * size for size in sizes)) == b"a" * sum(sizes)
+    assert len(started) == threads
+    started.clear()
+    SecretWatch().look(b"a" * sum(sizes))
+    assert len(started) == (sum(sizes) > WINDOW)
+
+
+@pytest.mark.parametrize(("size", "looks"), [(0, 0), (WINDOW, 1), (WINDOW + 1, 2)])
+@pytest.mark.parametrize("hides", [True, False])
+def test_a_window_is_searched_once(size: int, looks: int, monkeypatch: pytest.MonkeyPatch, *, hides: bool) -> None:
+    """A content that fits in a window is not searched in parts."""
+    seen: list[int] = []
+
+    def look(content: bytes, until: int) -> int:
+        seen.append(until)
+        return first_hint(content, until)
+
+    monkeypatch.setattr(marks, "first_hint", look)
+    for _ in SecretWatch(hides=hides).passed([b"a" * size]):
+        pass
+    assert len(seen) == looks
 
 
 def test_what_fails_beside_the_writing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

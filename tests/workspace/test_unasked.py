@@ -187,6 +187,16 @@ def test_what_command_lines_of_the_configuration_name_is_run(tmp_path: Path, mon
     assert not why_unasked_at(str(root), b"mon.py", [b"mon.py"])
 
 
+def test_a_project_within_a_root_is_no_way_around_it(tmp_path: Path) -> None:
+    """What is run is judged from the root too: by its list, and by the configuration of its repository."""
+    for folder in (".git", "inner/.git", "inner/run", ".husky/inner/.git"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / ".git/config").write_text("[core]\n\thooksPath = inner/run\n")
+    for path in ("inner/run/pre-commit", ".husky/inner/pre-commit", "inner/HEAD"):
+        assert "git" in why_unasked_at(str(tmp_path), path.encode()), path
+    assert not why_unasked_at(str(tmp_path), b"inner/src/x")
+
+
 def test_the_last_part_of_a_repository_is_refused(tmp_path: Path) -> None:
     """Whichever it is, where the other two are there; on a disk that takes `head` for `HEAD` that is the whole of it."""
     for part in ("x/HEAD", "x/objects/a", "y/objects/a", "y/refs/a"):

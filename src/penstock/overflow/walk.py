@@ -149,7 +149,7 @@ class _Walker:
 
     def visit(self, value: object, key: str, depth: int) -> None:
         """Examine a value found under `key`, unless it is too deep or the limit is reached."""
-        if value is None or len(self.seen) > MAX_NODES:
+        if value is None or len(self.seen) >= MAX_NODES:
             return
         if depth > MAX_DEPTH:
             if isinstance(value, str) and key not in _CODE_KEYS:
@@ -250,7 +250,7 @@ class _Walker:
                 " " not in value
             ):  # words under `code` are read as words too: xAI's is "Client specified an invalid argument"
                 return
-        if len(value) <= MAX_PARSED_CHARS and ("{" in value or "data:" in value) and self.structured(value, key, depth):
+        if len(value) <= MAX_PARSED_CHARS and self.structured(value, key, depth):
             return
         self.text(value)
 
@@ -431,9 +431,8 @@ def _snake(name: str) -> str:
 
 def _decode(value: bytes | bytearray | memoryview) -> str:
     """Return bytes as text, of many only head and tail; a character that is cut in half becomes U+FFFD."""
-    raw = bytes(value[: MAX_PARSED_CHARS + 1]) if len(value) <= MAX_PARSED_CHARS else b""
-    if not raw:
-        raw = bytes(value[:MAX_TEXT_CHARS]) + b" ... " + bytes(value[-MAX_TEXT_CHARS:])
+    is_long = len(value) > MAX_PARSED_CHARS
+    raw = bytes(value[:MAX_TEXT_CHARS]) + b" ... " + bytes(value[-MAX_TEXT_CHARS:]) if is_long else bytes(value)
     return raw.decode("utf-8", "replace")
 
 

@@ -14,7 +14,7 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock.store.pieces import cut
+from penstock.store.pieces import PIECE_BYTES, cut
 from penstock.text.redaction import Secret, count_marks, first_hint, mark_of, secrets_in
 from penstock.text.secret_shape import REACH_CHARS
 
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 
     from penstock.store.kept import Store
 
-_BLOCK_BYTES = 512 << 10
-_AHEAD_BYTES = 64 << 10  # after a block, so that a secret at its end is seen whole: a private key has 13 KiB at most
+_BLOCK_BYTES = 2 * PIECE_BYTES
+_AHEAD_BYTES = (
+    4 * REACH_CHARS
+)  # after a block, so that a secret at its end is seen whole: a private key has 13 KiB at most
 # PGP keys may be longer: what follows a window may still be part of a key, so it is searched with this prefix as the beginning of
 # one.
 _PRIVATE_KEY = "private key"
-_GOES_ON = "-----BEGIN PRIVATE KEY-----\n" + 20 * "A"
+_GOES_ON = "-----BEGIN PRIVATE KEY-----\nAAAAAAAAAAAAAAAAAAAA"
 _WINDOW_BYTES = _BLOCK_BYTES + _AHEAD_BYTES
-_BEFORE_BYTES = (
-    2 * REACH_CHARS
-)  # what a pattern may examine before its hint, even if marks are longer than what they hide
+# What a pattern may examine before its hint, even if marks are longer than what they hide.
+_BEFORE_BYTES = 2 * REACH_CHARS
 _HALF_LINE_CHARS = 100
-_READ_BYTES = 1 << 20
 
 
 class ContentMark(NamedTuple):
@@ -53,7 +53,7 @@ class _Beside:
 
     def __init__(self, function: Callable[[], int]) -> None:
         self._function = function
-        self._result: int | Exception = 0
+        self._result: int | Exception
         self._ended = allocate_lock()
         self._ended.acquire()
         # `Thread.start` waits until the thread runs: on a busy machine that takes as long as the search.
@@ -136,16 +136,15 @@ class SecretWatch:
     def _seen_beside(self, parts: Iterable[bytes]) -> Iterator[bytes]:
         """Yield content unchanged; each block is searched while the next one arrives."""
         held = bytearray()
-        for part in parts:
-            held += part
-            yield part
+        for piece in (piece for part in parts for piece in cut(part)):
+            held += piece
+            yield piece
             # Where a block begins is known once the previous one has been searched: one is in progress, one is held.
-            if len(held) > (_WINDOW_BYTES if self._beside is None else 2 * _WINDOW_BYTES):
-                del held[: self._wait()]
-                while len(held) > 2 * _WINDOW_BYTES:  # a part was larger than a block
-                    del held[: self._block_of(bytes(memoryview(held)[:_WINDOW_BYTES]))]
-                if len(held) > _WINDOW_BYTES:
-                    self._beside = _Beside(partial(self._block_of, bytes(memoryview(held)[:_WINDOW_BYTES])))
+            if self._beside is not None and len(held) <= 2 * _WINDOW_BYTES:
+                continue
+            del held[: self._wait()]
+            if len(held) > _WINDOW_BYTES:
+                self._beside = _Beside(partial(self._block_of, bytes(memoryview(held)[:_WINDOW_BYTES])))
         del held[: self._wait()]
         self._look_from(bytes(held), 0)
 
@@ -209,15 +208,13 @@ class SecretWatch:
             if start >= end:  # remembered for the next block, which has less context before it
                 self._begun.append(secret)
                 continue
-            if stop <= len(lead):
-                continue
             end = max(end, stop)
             made += (text[kept:start], mark_of(kind, text[max(kept, start) : stop]))
             kept = stop
             if start >= len(lead) and not self._hides:
                 self._seen[kind] += 1
             is_cut_off = len(text) - stop < _HALF_LINE_CHARS and not text.endswith("-----", start, stop)
-            self._is_in_key = kind == _PRIVATE_KEY and is_cut_off and count < len(window)
+            self._is_in_key = kind == _PRIVATE_KEY and is_cut_off
         self._begun = [
             one._replace(start=one.start - end, end=one.end - end) for one in self._begun if one.end < len(text)
         ]
@@ -283,6 +280,6 @@ def secrets_of(store: Store, handle: str) -> dict[str, int]:
 def parts_of(store: Store, handle: str) -> Iterator[bytes]:
     """Yield the content of an artifact, part by part. Raises `ToolError` if it is gone."""
     at = 0
-    while part := store.read(handle, at, _READ_BYTES):
+    while part := store.read(handle, at, PIECE_BYTES):
         yield part
         at += len(part)
