@@ -748,6 +748,65 @@ def test_a_missing_record_is_named(store: SqliteStore, gone: int, usable: str) -
     assert caught.value.newest_sound == (gone - 1 if gone else None)
 
 
+def _cut_off(path: Path, session: str) -> None:
+    """Take the last record of a session, as SQLite does with a log that has a damaged page."""
+    with closing(sqlite3.connect(path / DATABASE)) as connection, connection:
+        connection.execute(
+            "DELETE FROM records WHERE session = ?1 AND seq = (SELECT MAX(seq) FROM records WHERE session = ?1)",
+            (session,),
+        )
+
+
+def _write_on(store: SqliteStore, session: str, count: int) -> None:
+    """Append so many records to a session."""
+    first = len(store.record_types(session))
+    store.append_all(session, [Event(seq=first + n, type="asked", data={}) for n in range(count)])
+
+
+@pytest.mark.parametrize("way", ["goes on", "is removed"])
+def test_an_end_that_the_database_has_lost_is_named(path: Path, way: str) -> None:
+    """By whoever opens the store next, whatever else is written, until somebody goes on with that session or removes it."""
+    with closing(SqliteStore(str(path))) as store:
+        _write_on(store, "s", 5)
+    _cut_off(path, "s")
+    for _ in range(2):
+        with closing(SqliteStore(str(path))) as store:
+            with pytest.raises(Damaged) as caught:
+                list(store.events("s"))
+            assert caught.value.newest_sound == 3
+            assert [(damage.what, damage.name) for damage in store.check()] == [("record", "s")]
+            _write_on(store, "other", 6)
+    with closing(SqliteStore(str(path))) as store:
+        if way == "goes on":
+            _write_on(store, "s", 1)
+        else:
+            store.remove_sessions(["s"])
+        assert store.check() == []
+        _write_on(store, "other", 1)
+    with closing(SqliteStore(str(path))) as store:
+        assert store.check() == []
+    _cut_off(path, "other")
+    with closing(SqliteStore(str(path))) as store, pytest.raises(Damaged, match="Session other"):
+        list(store.events("other"))
+
+
+def test_an_end_that_was_removed_is_not_missed(path: Path) -> None:
+    """Only the session that was removed is not expected any more."""
+    with closing(SqliteStore(str(path))) as store:
+        _write_on(store, "old", 1)
+        _write_on(store, "s", 2)
+        store.remove_sessions(["old"])
+    _cut_off(path, "s")
+    with closing(SqliteStore(str(path))) as store:
+        with pytest.raises(Damaged, match="Session s"):
+            list(store.events("s"))
+        _write_on(store, "s", 1)
+        store.remove_sessions(["s"])
+    with closing(SqliteStore(str(path))) as store:
+        assert store.check() == []
+        assert list(store.events("s")) == []
+
+
 def test_a_database_with_flipped_bits_never_lies(path: Path) -> None:
     """In 60 copies with a bit flipped somewhere, everything read is what was written, or an error."""
     store = SqliteStore(str(path))

@@ -258,7 +258,6 @@ class RemovalTables(SummaryTables):
                     places += self._let_go_of(execute, [one.name], f"a rule removed it: {one.why}")
             places += self._leftovers(execute) if share == 1.0 else []
             self._write_down(execute, found)
-            self._drop_dead(execute)
         self._forget(sessions)
         self._remove_places(places)
         self._shrink()
