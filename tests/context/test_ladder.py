@@ -418,9 +418,12 @@ def test_a_summary_is_asked_for_before_sending_only_where_a_call_is_left_for_the
     whole = Sized(load_request(request_of(chat(result_lines=400), "openai-chat"), "openai-chat"), COUNTER)
     situation = Situation(sized=whole, budget=Budget(500), calls_left=calls_left)
     cure = recovery.trim(situation, can_summarise=can_summarise)
-    is_asked = isinstance(cure, recovery.SummaryWanted)
-    assert is_asked == (can_summarise and calls_left > 1)
-    assert is_asked or isinstance(cure, recovery.SendSmaller)
+    if can_summarise and calls_left > 1:
+        assert isinstance(cure, recovery.SummaryWanted)
+        assert (cure.first, cure.last) == spans.summary_span(whole.transcript, situation.kept)
+        assert cure.first < cure.last
+    else:
+        assert isinstance(cure, recovery.SendSmaller)
 
 
 @pytest.mark.parametrize("has_answered", [True, False])

@@ -273,8 +273,9 @@ def _summary_of(situation: Situation) -> SummaryWanted | None:
     span = summary_span(situation.sized.transcript, situation.kept)
     if span is None:
         return None
+    first, last = span
     max_chars = int(situation.room_tokens * SUMMARY_SHARE) * CHARS_PER_TOKEN
-    return SummaryWanted(prompt=_material(situation.sized.transcript, *span, max_chars), first=span[0], last=span[1])
+    return SummaryWanted(prompt=_material(situation.sized.transcript, first, last, max_chars), first=first, last=last)
 
 
 def with_summary(situation: Situation, asked: SummaryWanted, summary: str | None) -> Cure | None:
