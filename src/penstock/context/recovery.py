@@ -299,7 +299,11 @@ def with_summary(situation: Situation, asked: SummaryWanted, summary: str | None
             rung = choose(situation, ladder, after=-1, before=change, is_summary=True)
             if rung is not None and rung < ladder.floor:
                 both = lasting([*steps, *ladder.steps(rung)])
-                return _send(situation, _plan_of(situation, both, ladder.plan(rung, 0).after_tokens), taken.name)
+                return _send(
+                    situation,
+                    _plan_of(situation, both, ladder.plan(rung, situation.room_tokens).after_tokens),
+                    taken.name,
+                )
     return decide(situation) if situation.attempts else trim(situation)
 
 

@@ -176,8 +176,9 @@ def _small_enough(situation: Situation, ladder: Ladder, after: int) -> int:
 
     limit, observations = situation.input_limit_tokens, situation.observations
     tries = len(situation.attempts)
-    if limit is not None and situation.stated_numbers > 1:
-        # Two numbers: the bound holds under every factor that they still allow, so the third call certainly fits.
+    if limit is not None and situation.stated_numbers:
+        # Two numbers, as one is weighed elsewhere: the bound holds under every factor that they still allow, so the third call
+        # certainly fits.
         return first(lambda counts: worst_case(counts, observations) <= limit / (1 + STATED_ERROR))
     # The rest has another call to correct it: the shorter handoffs of the floor are saved for when they are needed.
     if limit is not None:
@@ -203,4 +204,4 @@ def _room_by_chars(situation: Situation) -> int:
     # The character ratio only gives the share to keep: our own tokens of the same request, times the share of characters
     # that fits.
     chars = overflow.input or overflow.total or sum(len(as_json(entry.raw)) for entry in transcript.visible())
-    return int(situation.sized.counts.total * overflow.limit / max(1, chars) * SAFETY)
+    return int(situation.sized.counts.total * overflow.limit / chars * SAFETY)

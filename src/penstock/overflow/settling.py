@@ -102,7 +102,7 @@ def _is_a_code(limit: int, text: str) -> bool:
 
     Such a number is small, alone in parentheses, and neither round nor near a multiple of 16, as every window is.
     """
-    return limit < 10_000 and limit % 16 not in {0, 1, 15} and limit % 1000 != 0 and f"({limit})" in text
+    return len(str(limit)) < 5 and limit % 16 not in {0, 1, 15} and limit % 1000 != 0 and f"({limit})" in text
 
 
 def _limit_of(candidates: list[Found]) -> tuple[int | None, str | None]:

@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from penstock.store.kept import Store
 
 _BLOCK_BYTES = 2 * PIECE_BYTES
-_AHEAD_BYTES = (
-    4 * REACH_CHARS
-)  # after a block, so that a secret at its end is seen whole: a private key has 13 KiB at most
+# What is searched after a block, so that a secret at its end is seen whole: a private key has 13 KiB at most.
+_AHEAD_BYTES = 4 * REACH_CHARS
 # PGP keys may be longer: what follows a window may still be part of a key, so it is searched with this prefix as the beginning of
 # one.
 _PRIVATE_KEY = "private key"

@@ -231,8 +231,8 @@ def intake(content: bytes | Iterable[bytes], write: Callable[[bytes], None]) -> 
     from threading import Thread
 
     tally = _Tally()
-    # Bounded, so that a slow hash delays the stream instead of filling memory: 16 pieces are 4 MiB.
-    queue: Queue[tuple[bytes, int] | None] = Queue(maxsize=2 * _THREAD_FROM)
+    # Bounded, so that a slow hash delays the stream instead of filling memory: 8 pieces are 2 MiB.
+    queue: Queue[tuple[bytes, int] | None] = Queue(maxsize=_THREAD_FROM)
     helper: Thread | None = None
 
     def run() -> None:

@@ -94,7 +94,7 @@ class Encoding:
         if self.unit != 1:
             return part.decode(self.codec, "replace").count("\n")
         # The first KiB shows which kind of lines these probably are.
-        if part.count(b"\n", 0, 1024) > 1024 // 28:
+        if part[:1024].count(b"\n") > 1024 // 28:
             return part.count(b"\n")
         return len(part) - len(part.replace(b"\n", b""))
 

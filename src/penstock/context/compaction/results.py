@@ -169,7 +169,7 @@ class Offload:
             if freed >= view.over_tokens:
                 break
             step = self.cut(view, result, own) if result.tokens > 2 * own else None
-            if step is not None and step.after_tokens < step.before_tokens:
+            if step is not None:  # and smaller: it takes at most half as much
                 made.append(step)
                 freed += step.before_tokens - step.after_tokens
         return made
