@@ -202,6 +202,39 @@ def test_a_job_has_steps_with_their_data() -> None:
     assert gone.procedure == "GONEPROC"
 
 
+DUMMIES = b"""\
+//P        PROC MAYBE=,OLD=NULLFILE
+//S        EXEC PGM=SORT
+//FIRST    DD &MAYBE.DSN=A.FIRST,DISP=SHR
+//SORTIN   DD DSN=A.ONE,DISP=SHR
+//         DD DSN=A.TWO,DISP=SHR
+//         DD DSN=A.THREE,DISP=SHR
+//MORE     DD DSN=&OLD,DISP=SHR
+//ALL      DD &ALL
+"""
+
+
+@pytest.mark.parametrize(
+    ("card", "dd", "expected"),
+    [
+        ("//T EXEC P", "FIRST", ("A.FIRST",)),
+        ("//T EXEC P,MAYBE='DUMMY,'", "FIRST", ()),
+        ("//T EXEC P,MAYBE='DUMMY,'", "SORTIN", ("A.ONE", "A.TWO", "A.THREE")),
+        ("//T EXEC P", "MORE", ()),
+        ("//T EXEC P,OLD=A.OLD", "MORE", ("A.OLD",)),
+        ("//T EXEC P,ALL='DSN=A.ALL,DISP=OLD'", "ALL", ("A.ALL",)),
+        ("//T EXEC P,OLD=A.OLD\n//S.MORE DD DUMMY,DSN=B", "MORE", ()),
+        ("//T EXEC P\n//S.SORTIN DD DSN=B\n// DD DUMMY", "SORTIN", ("B", "A.THREE")),
+        ("//T EXEC P\n//S.SORTIN DD\n// DD DSN=B", "SORTIN", ("A.ONE", "B", "A.THREE")),
+    ],
+)
+def test_a_dd_that_is_dummy_has_no_data_set(card: str, dd: str, expected: tuple[str, ...]) -> None:
+    """By DUMMY or NULLFILE, by a symbol before DSN, and in the place of one of several that a job overrides."""
+    members = [member("p.prc", "jcl", DUMMIES), member("j.jcl", "jcl", f"//J JOB\n{card}\n".encode())]
+    *_, last = JobSteps(members).steps(members[1], members[1].jobs[0])
+    assert [one.dsns for _, one in last.dds if one.name == dd] == [expected]
+
+
 def test_a_procedure_in_the_stream_is_apart_from_its_job() -> None:
     """What follows PEND belongs to the job again; symbols of the procedure are put in."""
     text = "//J JOB\n//P PROC X=A\n//S EXEC PGM=&X.B\n// PEND\n//T EXEC P\n"

@@ -47,8 +47,8 @@ class Dd(NamedTuple):
     """A DD with everything concatenated to it."""
 
     name: str
-    dsns: tuple[str, ...]
-    """Data sets in order of concatenation."""
+    places: tuple[str | None, ...]
+    """The data set of each concatenated DD; "" if it has something else, as DUMMY; None if it says nothing of it."""
     disp: tuple[str, ...]
     """The parts of DISP: the status, and the dispositions."""
     in_stream: tuple[str, ...]
@@ -63,6 +63,11 @@ class Dd(NamedTuple):
     """LRECL, directly or in DCB; 0 if there is none."""
     is_variable: bool = False
     """Whether RECFM says that records vary in length."""
+
+    @property
+    def dsns(self) -> tuple[str, ...]:
+        """The data sets, in order of concatenation."""
+        return tuple(place for place in self.places if place)
 
 
 class JobStep(NamedTuple):
@@ -162,7 +167,7 @@ def _read(
     waiting = deque((card, 0) for card in cards)
     while waiting:
         as_written, depth = waiting.popleft()
-        operands = {name: _put_in(value, symbols) for name, value in as_written.operands.items()}
+        operands = _substituted(as_written.operands, symbols)
         card = as_written._replace(operands=operands)
         if card.operation in {"JOB", "PROC"}:
             if card.operation == "PROC":
@@ -241,7 +246,7 @@ class _Building:
         if not card.name and dds:
             last = dds[-1]
             stream = (*last.in_stream, *dd.in_stream)[:MAX_STREAM_LINES]
-            dds[-1] = last._replace(dsns=(*last.dsns, *dd.dsns), in_stream=stream, end_line=dd.end_line)
+            dds[-1] = last._replace(places=(*last.places, *dd.places), in_stream=stream, end_line=dd.end_line)
         else:
             dds.append(dd)
         if step.program and step.program.upper() in _TSO and card.name.upper() == "SYSTSIN":
@@ -269,15 +274,17 @@ def _dd(card: JclCard) -> Dd:
     """Return a DD with its data set, or what it has instead."""
     operands = card.operands
     step, dot, name = card.name.rpartition(".")
-    dsn = operands.get("DSN") or operands.get("DSNAME")
-    other = (
-        "" if dsn else next((f"{key}={operands[key]}" for key in ("SYSOUT", "PATH", "SUBSYS") if key in operands), "")
-    )
-    if not dsn and operands.get("1", "").upper() in {"DUMMY", "*", "DATA"}:
+    dsn = _unquoted(operands.get("DSN") or operands.get("DSNAME") or "")
+    other = ""
+    if operands.get("1", "").upper() in {"DUMMY", "*", "DATA"}:
         other = operands["1"].upper()
+    elif dsn.upper() == "NULLFILE":
+        other = "DUMMY"
+    elif not dsn:
+        other = next((f"{key}={operands[key]}" for key in ("SYSOUT", "PATH", "SUBSYS") if key in operands), "")
     return Dd(
         name=name,
-        dsns=(_unquoted(dsn),) if dsn else (),
+        places=("" if other else dsn or None,),
         disp=values(operands.get("DISP")),
         in_stream=card.stream,
         other=other,
@@ -367,6 +374,17 @@ def _named(operands: str) -> dict[str, str]:
         elif part:
             found[str(at)] = part
     return found
+
+
+def _substituted(operands: Mapping[str, str], symbols: Mapping[str, str]) -> dict[str, str]:
+    """Return operands with the known symbols substituted.
+
+    One before a name, as in `&MAYBE.DSN=A.B`, is there to bring an operand of its own (`MAYBE='DUMMY,'`) or none.
+    """
+    if not any("&" in (value if name.isdigit() else name) for name, value in operands.items()):
+        return {name: _put_in(value, symbols) for name, value in operands.items()}
+    written = (value if name.isdigit() else f"{name}={value}" for name, value in operands.items())
+    return _named(_put_in(",".join(written), symbols))
 
 
 def _put_in(text: str, symbols: Mapping[str, str]) -> str:

@@ -1,7 +1,7 @@
 """Which steps does a job run, with those of its procedures in place and the DD statements that apply there?
 
 What a job says of a procedure's DD overrides it as in JCL: only the given parameters are replaced, and of concatenated data
-sets only as many as the job names. Members that INCLUDE names are put in place.
+sets only as many as the job names, but for those where it names none. Members that INCLUDE names are put in place.
 
 Leaves to others: what programs do with the data. Law: procedures and includes that name themselves end; a step that runs a
 procedure comes before the steps of that procedure.
@@ -10,7 +10,7 @@ procedure comes before the steps of that procedure.
 from __future__ import annotations
 
 from collections import ChainMap
-from itertools import islice
+from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import key
@@ -155,9 +155,9 @@ def _changed(dds: Sequence[tuple[str, Dd]], said: Sequence[tuple[str, Dd]]) -> t
         known = found.get(key(dd.name))
         if known is None:
             found[key(dd.name)] = (path, dd)
-        elif dd.dsns:
-            kept = known[1].dsns[len(dd.dsns) :]
-            found[key(dd.name)] = (path, dd._replace(dsns=(*dd.dsns, *kept), disp=dd.disp or known[1].disp))
+        elif dd.dsns or any(place is not None for place in dd.places[1:]):
+            places = tuple(was if now is None else now for now, was in zip_longest(dd.places, known[1].places))
+            found[key(dd.name)] = (path, dd._replace(places=places, disp=dd.disp or known[1].disp))
         elif dd.other or dd.in_stream:
             found[key(dd.name)] = (path, dd)
         else:
