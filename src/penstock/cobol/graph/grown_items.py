@@ -1,0 +1,114 @@
+"""How much do the items hold that have grown so far, and what do others lack to hold what comes from them?
+
+Leaves to others: which items grow (`growth`), and the rules of sizes (`sizes`, `shortages`).
+
+Law: what an item lacks it lacks even if all that grows by the same causes has grown.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..facts.values import MoveWay
+from .bringing import is_stored, ways_of
+from .relaying import relaid
+from .shortages import Sizes, shortage
+from .sizes import Bytes, longer, size_of
+
+if TYPE_CHECKING:
+    from .carrying import Carrying, PlacedField
+    from .consequences import Wave
+    from .estates import EstateGraph
+    from .relaying import Lying
+    from .shortages import Shortage
+    from .sizes import Size
+    from .values import EstateEdge, NodeId
+
+
+class GrownItems:
+    """The items that have grown so far.
+
+    Args:
+        graph: The estate.
+        carrying: Where its fields are declared.
+        returned: The names of the items that programs return by RETURNING.
+    """
+
+    def __init__(self, graph: EstateGraph, carrying: Carrying, returned: set[str]) -> None:
+        self._graph, self._carrying, self._returned = graph, carrying, returned
+        self.waves: dict[NodeId, Wave] = {}
+        """The fields that grow."""
+        self.laid: dict[NodeId, Lying] = {}
+        """The groups and records that get longer."""
+        self.inside: dict[tuple[int, int], dict[int, NodeId]] = {}
+        """The fields that grow in each record: by the identity of its part and its index there, and then by their own."""
+
+    def then(self, node: NodeId, size: Size | None) -> Size | None:
+        """Return how much an item holds then."""
+        wave, lying = self.waves.get(node), self.laid.get(node)
+        if wave is not None and wave.size is not None:
+            return wave.size
+        if lying is None or size is None:
+            return size
+        return None if lying.bytes is None else longer(size, Bytes(lying.bytes - size.bytes))
+
+    def grown_by(self, node: NodeId, placed: PlacedField, causes: frozenset[NodeId | None]) -> Size | None:
+        """Return how much an item holds once that alone has grown which grows by some causes."""
+        size, wave = size_of(placed.field), self.waves.get(node)
+        if wave is not None and wave.causes[-1] in causes:
+            return wave.size
+        part, record = placed.part, placed.field.record
+        inside = self.inside.get((id(part), record), {})
+        waves = {at: self.waves[one] for at, one in inside.items()} if placed.field.usage == "GROUP" else {}
+        same = {at: one.size.bytes for at, one in waves.items() if one.size is not None and one.causes[-1] in causes}
+        length = relaid(part.fields, record, same)[placed.at].bytes if same else None
+        return size if size is None or length is None else longer(size, Bytes(length - size.bytes))
+
+    def shortage(
+        self,
+        edge: EstateEdge,
+        sent: tuple[Size | None, Size | None],
+        other: NodeId,
+        placed: PlacedField,
+        causes: frozenset[NodeId | None],
+    ) -> Shortage | None:
+        """Return what an item lacks to hold what it gets by an edge; None where it lacks nothing, or that is not known.
+
+        Args:
+            edge: The edge.
+            sent: What is sent today, and then.
+            other: The item that gets it.
+            placed: Where that is declared.
+            causes: What has grown before, and may have made that longer already.
+        """
+        target, (now, then) = size_of(placed.field), sent
+        grown = self.grown_by(other, placed, causes)
+        if target is None or grown is None or now is None or then is None:
+            return None
+        ways = [way for way in ways_of(edge) if (way.function == "length") == (edge.verb == "computes")]
+        if edge.verb == "passes to" and edge.source == other:
+            ways = [MoveWay(taken=way.sent) for way in ways]  # what the called program has is too long for its caller
+        sizes, stored = (Sizes(now, then), Sizes(target, grown)), is_stored(edge, self._returned)
+        shorts = [shortage(way, *sizes, self._beside(way, edge), is_stored=stored) for way in ways]
+        return min(
+            (one for one in shorts if one is not None), key=lambda one: (one.is_cut, not one.is_sure), default=None
+        )
+
+    def _beside(self, way: MoveWay, edge: EstateEdge) -> tuple[int, int]:
+        """Return the characters, today and then, that a STRING puts beside an item."""
+        now = then = way.literals
+        if not way.string:
+            return 0, 0
+        for other in self._graph.touching(edge.target):
+            same = [one for one in other.ways if one.string == way.string]
+            is_of_it = other.verb == "moves to" and other.source != edge.source and other.target == edge.target
+            placed = self._carrying.place(other.source) if same and is_of_it else None
+            if placed is None or other.citations[0].path != edge.citations[0].path:
+                continue
+            size = size_of(placed.field)
+            grown = self.then(other.source, size)
+            for one in same:
+                length = one.sent.length if one.sent is not None else None
+                now += length if length is not None else 0 if size is None else size.characters
+                then += length if length is not None else 0 if grown is None else grown.characters
+        return now, then

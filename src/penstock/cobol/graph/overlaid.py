@@ -1,0 +1,114 @@
+"""What no longer fits over an item that gets longer, or under it, by a REDEFINES?
+
+Leaves to others: which items get longer (`growth`).
+
+Law: what is reported shares bytes with the item, and does not get longer by the same causes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .carrying import PlacedField
+from .consequences import Wave
+from .holding import first_name, is_other_kind, lies_behind
+from .relaying import RENAMES
+from .sizes import Bytes, longer, size_of
+from .structure import declared_at
+from .values import NodeId, less_sure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .carrying import Carrying
+    from .consequences import Consequences, Longer
+    from .estates import EstateGraph
+    from .grown_items import GrownItems
+
+
+class Overlaid:
+    """Reports what shares bytes by a REDEFINES.
+
+    Args:
+        graph: The estate.
+        carrying: Where its fields are declared.
+        found: Where the reports are added.
+        items: The items that have grown so far.
+    """
+
+    def __init__(self, graph: EstateGraph, carrying: Carrying, found: Consequences, items: GrownItems) -> None:
+        self._carrying, self._found, self._items = carrying, found, items
+        self._over: dict[str, list[PlacedField]] = {}
+        """What redefines each item, by the name of its node."""
+        for part in graph.parts:
+            for index, field in enumerate(part.fields):
+                if field.redefines and field.level != RENAMES:
+                    self._over.setdefault(field.redefines, []).append(PlacedField(part, index))
+
+    def growing_with(self, changed: Longer, then: int | None) -> Iterator[tuple[NodeId, PlacedField, Wave]]:
+        """Add what redefines an item, or is redefined by it, where that no longer fits; yield what grows with it, and how.
+
+        Args:
+            changed: A field that grows, or a group that holds it.
+            then: How long that is then.
+        """
+        field = changed.part.fields[changed.at]
+        subject = field.redefines if field.redefines and field.level != RENAMES else field.name
+        over = [*self._over.get(subject, ())] if subject else []
+        placed = self._carrying.place(NodeId("field", subject)) if subject != field.name else None
+        # What grew for one of several that are laid over it need not grow for those of another kind.
+        is_laid_over = ("redefinition", NodeId("field", field.name)) in self._found
+        kinds = [PlacedField(changed.part, changed.at)]
+        for one in [*([placed] if placed is not None else []), *over]:
+            # A FILLER that is laid over it is reported by the first that it has a name for.
+            node = NodeId("field", one.field.name or first_name(one.part, one.at))
+            if node.name and not (one.part is changed.part and one.at == changed.at):
+                grew = [at for at in over if NodeId("field", at.field.name) in self._items.laid] if is_laid_over else []
+                is_other = any(is_other_kind(here, one) for here in (*kinds, *grew))
+                more = self._shared(changed, then, node, one, is_other=is_other)
+                if more is not None:
+                    yield node, one, more
+
+    def _shared(
+        self, changed: Longer, then: int | None, node: NodeId, one: PlacedField, *, is_other: bool
+    ) -> Wave | None:
+        """Add one item that shares the bytes, where it no longer fits; return how it grows with it, None where it does not.
+
+        Args:
+            changed: A field that grows, or a group that holds it.
+            then: How long that is then.
+            node: What the item is reported as.
+            one: The item.
+            is_other: Whether it may be a record of another kind.
+        """
+        wave, field, other = changed.wave, changed.part.fields[changed.at], one.field
+        size, grown = size_of(other), self._items.grown_by(node, one, changed.causes)
+        shares = f"it shares its bytes with {field.name or 'a FILLER'}"
+        if size is None or grown is None or then is None:
+            length = None if then is None else then * (field.occurs or 1)
+            self._tell(changed, node, one, length, f"{shares}, which gets longer", is_sure=False)
+            return None
+        now, length = (field.bytes or 0) * (field.occurs or 1), then * (field.occurs or 1)
+        is_behind = grown == size and lies_behind(one.part, one.at, changed.place.within(other))
+        if size.bytes * (other.occurs or 1) < now and not is_behind:
+            # A shorter record of another kind has what it had; of one item it is a part.
+            if "group" not in {size.kind, field.usage.lower()}:
+                why = f"it has only a part of {field.name} today, which gets longer"
+                self._tell(changed, node, one, length, why, is_sure=False)
+        elif grown.bytes * (other.occurs or 1) < length and not (is_behind and size.bytes < now):
+            self._tell(changed, node, one, length, f"{shares}, which gets longer", is_sure=not is_other)
+            if (field.bytes, field.occurs, size.kind == "group") == (other.bytes, other.occurs, False):
+                sure = less_sure(wave.certainty, "may" if is_other else "is")
+                return Wave(longer(size, Bytes(then - size.bytes)), sure, wave.steps + 1, (*wave.causes, node))
+        elif is_behind:
+            why = f"{shares}, where what lies behind the field that grows moves"
+            self._tell(changed, node, one, None, why, is_sure=not is_other)
+        return None
+
+    def _tell(
+        self, changed: Longer, node: NodeId, one: PlacedField, length: int | None, why: str, *, is_sure: bool
+    ) -> None:
+        """Add an item that shares the bytes and no longer fits."""
+        cited = [declared_at(one.part, one.field), declared_at(changed.part, changed.part.fields[changed.at])]
+        sure = less_sure(changed.wave.certainty, "is" if is_sure else "may")
+        self._found.add("redefinition", node, (one.field.bytes, length), changed.wave.steps, why, cited, sure)
