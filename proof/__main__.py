@@ -49,6 +49,7 @@ RIGS = {
     "R27": "soaked",
     "R28": "queued",
     "R29": "queue_load",
+    "R30": "grown",
 }
 
 

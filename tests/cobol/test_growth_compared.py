@@ -6,10 +6,10 @@ import random
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
+from tests.cobol.compiled import Item
 from tests.cobol.sources import program
 from tests.cobol.test_graph import graph_of
 from tests.cobol.test_growth_forms import displayed
-from tests.cobol.test_growth_oracle import Item
 
 from penstock.cobol.graph import Carrying, Grown, growth, nodes_named
 

@@ -10,8 +10,8 @@ import subprocess
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
+from tests.cobol.compiled import Item
 from tests.cobol.test_graph import graph_of
-from tests.cobol.test_growth_oracle import Item
 
 from penstock.cobol.graph import Carrying, Grown, growth, nodes_named
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
-import subprocess
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
+from tests.cobol.compiled import NUMBERS, Item, ran
 from tests.cobol.test_graph import graph_of
 
 from penstock.cobol.graph import Carrying, Grown, growth, nodes_named
@@ -18,61 +18,7 @@ KINDS = (
     "text", "right", "group", "spaced", "digits", "signed", "apart", "decimals", "scaled", "packed", "binary", "native",
     "long", "edited", "money", "minus", "date",
 )  # fmt: skip
-BINARY = {2: 4, 4: 9, 8: 18}
 CASES = 240
-
-
-class Item(NamedTuple):
-    """A declaration: what it is and how many places it has, characters or digits before the point."""
-
-    kind: str
-    places: int
-
-    def declared(self, name: str) -> str:
-        """Return its entry."""
-        n = self.places
-        if self.kind == "group":
-            return f"01 {name}. 05 FILLER PIC X. 05 FILLER PIC X({n - 1})."
-        clauses = {
-            "text": f"PIC X({n})",
-            "right": f"PIC X({n}) JUSTIFIED",
-            "spaced": f"PIC XXBX({n - 2})",
-            "digits": f"PIC 9({n})",
-            "signed": f"PIC S9({n})",
-            "apart": f"PIC S9({n}) SIGN TRAILING SEPARATE",
-            "decimals": f"PIC S9({n})V99",
-            "scaled": f"PIC 9({n - 1})P",
-            "packed": f"PIC S9({n}) COMP-3",
-            "binary": f"PIC S9({n}) COMP",
-            "native": f"PIC S9({n}) COMP-5",
-            "long": "BINARY-LONG",
-            "edited": f"PIC Z({n - 1})9",
-            "money": f"PIC $({n})9.99",
-            "minus": f"PIC -({n})9",
-            "date": f"PIC 99/99/9({n - 4})",
-        }
-        return f"01 {name} {clauses[self.kind]}."
-
-    def bytes(self) -> int:
-        """Return its length."""
-        n = self.places
-        if self.kind in {"binary", "native"}:
-            return next(size for size, most in BINARY.items() if n <= most)
-        more = {"spaced": 1, "apart": 1, "decimals": 2, "scaled": -1, "money": 4, "minus": 1, "date": 2}
-        return 4 if self.kind == "long" else n // 2 + 1 if self.kind == "packed" else n + more.get(self.kind, 0)
-
-    def grown(self, more: int) -> tuple[Item, Item]:
-        """Return what it may be when it is so many bytes longer, the least and the most."""
-        if self.kind in {"binary", "native"}:
-            below = max((most for size, most in BINARY.items() if size < self.bytes() + more), default=0)
-            most = next(most for size, most in BINARY.items() if size >= self.bytes() + more)
-            return self._replace(places=max(self.places, below + 1)), self._replace(places=most)
-        longer = self._replace(places=self.places + more * (2 if self.kind == "packed" else 1))
-        return longer, longer
-
-
-TEXT = {"text", "right", "group"}
-NUMBERS = frozenset(KINDS) - TEXT - {"spaced"}
 
 
 def may_move(one: Item, other: Item) -> bool:
@@ -143,23 +89,7 @@ def lost(pairs: list[tuple[Item, Item]], folder: Path) -> list[bool]:
         *data, "PROCEDURE DIVISION.", *(f"    {one}." for one in code), "    STOP RUN.",
         "SQUEEZE.", *(f"    {one}." for one in squeeze),
     ]  # fmt: skip
-    source = folder / "oracle.cob"
-    source.write_text("\n".join(lines) + "\n")
-    command = [
-        "cobc",
-        "-x",
-        "-free",
-        "-w",
-        "-std=default",
-        "-fbinary-size=2-4-8",
-        "-o",
-        str(folder / "oracle"),
-        str(source),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr
-    ran = subprocess.run([str(folder / "oracle")], capture_output=True, text=True, timeout=60, check=True)
-    rows = [tuple(map(int, line.split())) for line in ran.stdout.splitlines()]
+    rows = [tuple(map(int, line.split())) for line in ran(lines, folder, "oracle").splitlines()]
     assert [row[0] for row in rows] == list(range(len(pairs)))
     return [row[2] < row[1] for row in rows]
 
@@ -280,23 +210,8 @@ def lengths(records: list[Record], folder: Path) -> dict[str, int]:
     lines = ["IDENTIFICATION DIVISION.", "PROGRAM-ID. ORACLE.", "DATA DIVISION.", "WORKING-STORAGE SECTION."]
     lines += [line for one in records for line in one.lines]
     shown = [f"    DISPLAY '{name} ' LENGTH OF {name}." for one in records for name in one.names]
-    source = folder / "lengths.cob"
-    source.write_text("\n".join([*lines, "PROCEDURE DIVISION.", *shown, "    STOP RUN."]) + "\n")
-    command = [
-        "cobc",
-        "-x",
-        "-free",
-        "-w",
-        "-std=default",
-        "-fbinary-size=2-4-8",
-        "-o",
-        str(folder / "lengths"),
-        str(source),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr
-    ran = subprocess.run([str(folder / "lengths")], capture_output=True, text=True, timeout=60, check=True)
-    return {name: int(length) for name, length in (line.split() for line in ran.stdout.splitlines())}
+    said = ran([*lines, "PROCEDURE DIVISION.", *shown, "    STOP RUN."], folder, "lengths")
+    return {name: int(length) for name, length in (line.split() for line in said.splitlines())}
 
 
 @pytest.mark.needs("cobc")

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cobol.compiled import Item
 from tests.cobol.test_graph import graph_of
-from tests.cobol.test_growth_oracle import KINDS, Item, may_move
+from tests.cobol.test_growth_oracle import KINDS, may_move
 
 from penstock.cobol.graph import Carrying, EstateGraph, growth, nodes_named
 from penstock.cobol.graph.sizes import fitted, size_of

@@ -1,0 +1,87 @@
+"""What does a program do once GnuCOBOL has compiled it, and how are the items declared that it moves?"""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+BINARY = {2: 4, 4: 9, 8: 18}
+"""The digits that a binary item has at most, by its bytes."""
+TEXTS = frozenset({"text", "right", "group"})
+NUMBERS = frozenset(
+    {
+        "digits", "signed", "apart", "decimals", "scaled", "packed", "binary", "native", "long", "edited", "money", "minus",
+        "date",
+    }
+)  # fmt: skip
+
+
+class Item(NamedTuple):
+    """A declaration: what it is and how many places it has, characters or digits before the point."""
+
+    kind: str
+    places: int
+
+    def declared(self, name: str) -> str:
+        """Return its entry."""
+        n = self.places
+        if self.kind == "group":
+            return f"01 {name}. 05 FILLER PIC X. 05 FILLER PIC X({n - 1})."
+        clauses = {
+            "text": f"PIC X({n})",
+            "right": f"PIC X({n}) JUSTIFIED",
+            "spaced": f"PIC XXBX({n - 2})",
+            "digits": f"PIC 9({n})",
+            "signed": f"PIC S9({n})",
+            "apart": f"PIC S9({n}) SIGN TRAILING SEPARATE",
+            "decimals": f"PIC S9({n})V99",
+            "scaled": f"PIC 9({n - 1})P",
+            "packed": f"PIC S9({n}) COMP-3",
+            "binary": f"PIC S9({n}) COMP",
+            "native": f"PIC S9({n}) COMP-5",
+            "long": "BINARY-LONG",
+            "edited": f"PIC Z({n - 1})9",
+            "money": f"PIC $({n})9.99",
+            "minus": f"PIC -({n})9",
+            "date": f"PIC 99/99/9({n - 4})",
+        }
+        return f"01 {name} {clauses[self.kind]}."
+
+    def bytes(self) -> int:
+        """Return its length."""
+        n = self.places
+        if self.kind in {"binary", "native"}:
+            return next(size for size, most in BINARY.items() if n <= most)
+        more = {"spaced": 1, "apart": 1, "decimals": 2, "scaled": -1, "money": 4, "minus": 1, "date": 2}
+        return 4 if self.kind == "long" else n // 2 + 1 if self.kind == "packed" else n + more.get(self.kind, 0)
+
+    def grown(self, more: int) -> tuple[Item, Item]:
+        """Return what it may be when it is so many bytes longer, the least and the most."""
+        if self.kind in {"binary", "native"}:
+            below = max((most for size, most in BINARY.items() if size < self.bytes() + more), default=0)
+            most = next(most for size, most in BINARY.items() if size >= self.bytes() + more)
+            return self._replace(places=max(self.places, below + 1)), self._replace(places=most)
+        longer = self._replace(places=self.places + more * (2 if self.kind == "packed" else 1))
+        return longer, longer
+
+
+def ran(lines: Iterable[str], folder: Path, name: str) -> str:
+    """Return what a program in free format displays.
+
+    Args:
+        lines: Its source.
+        folder: Where it is compiled.
+        name: The name of its files there.
+    """
+    source, program = folder / f"{name}.cob", folder / f"x-{name}"
+    source.write_text("".join(f"{line}\n" for line in lines))
+    options = ("-x", "-free", "-w", "-std=default", "-fbinary-size=2-4-8", "-o", str(program))
+    done = subprocess.run(["cobc", *options, str(source)], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    # What a program shows of a number's bytes need not be characters of any code but this.
+    shown = subprocess.run([str(program)], capture_output=True, timeout=60, check=True)
+    return shown.stdout.decode("latin-1")
