@@ -33,6 +33,7 @@ _ENTRIES = 1 << 13
 """Texts of entries whose clauses are remembered, some 10 MB."""
 _LONG = 500
 """A text of so many letters is not: it is hardly said twice, and may be a megabyte."""
+_JUSTIFIED = frozenset({"JUST", "JUSTIFIED"})
 _SHOWING = frozenset({"REPORT", "SCREEN"})
 _WAYS: dict[str, tuple[bool, bool]] = {
     "SOURCE": (True, False), "SOURCES": (True, False), "SUM": (True, False),
@@ -292,6 +293,7 @@ class _Building:
                 bytes=size if elementary else None,
                 boundary=boundary,
                 varies=varies,
+                is_justified=elementary and clauses.is_justified,
                 copybook=row.copybook,
                 copybook_line=row.entry.line if row.copybook else None,
             )
@@ -434,6 +436,7 @@ class _Clauses:
         self._beginning = beginning
         self._upper = [word.upper() for word in words]
         self.is_of_any_length = "DYNAMIC" in self._upper or ("ANY" in self._upper and "LENGTH" in self._upper)
+        self.is_justified = not _JUSTIFIED.isdisjoint(self._upper)
         self._at = 1
         if len(words) > 1 and not self._is_clause(1):
             self.name = self._next() or self.name

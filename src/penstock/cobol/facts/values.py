@@ -81,6 +81,8 @@ class DataItem(NamedTuple):
     """The alignment in bytes by SYNCHRONIZED, for a group the widest of its items; 1 if there is none."""
     varies: bool = False
     """Whether the offset depends on a preceding OCCURS DEPENDING."""
+    is_justified: bool = False
+    """Whether a text is JUSTIFIED, so that what is moved to it is aligned at its end."""
     copybook: str | None = None
     copybook_line: int | None = None
     """The line of the item in its copybook; None if it is in the program."""

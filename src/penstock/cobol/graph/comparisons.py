@@ -66,6 +66,23 @@ class Comparisons:
                 "value", node, (length, None), wave.steps, why, cited, wave.certainty if is_range else "may"
             )
 
+    def tell_shifted(self, part: ProgramPart, at: int, sender: NodeId, wave: Wave) -> None:
+        """Add what a text is compared with in which something that grows stands at another place then.
+
+        Args:
+            part: The program.
+            at: The index of the text.
+            sender: What grows and is sent there.
+            wave: How that comes to grow.
+        """
+        node = NodeId("field", part.fields[at].name)
+        for one in self._of.get((id(part), at), ()):
+            placed = None if one.other is None else self._carrying.place(one.other)
+            if placed is not None and one.other is not None and one.other != sender:
+                why = f"{node} is compared with it, where what {sender} sends stands at another place then"
+                lengths = (placed.field.bytes, None)
+                self._found.add("compared", one.other, lengths, wave.steps + 1, why, one.citations, "may")
+
     def _shorter(self, node: NodeId, one: ComparedField, sizes: Sizes, wave: Wave) -> None:
         """Add an item that a field is compared with and that has no room for its longer values."""
         placed = None if one.other is None else self._carrying.place(one.other)

@@ -89,12 +89,12 @@ class GrownItems:
         if edge.verb == "passes to" and edge.source == other:
             ways = [MoveWay(taken=way.sent) for way in ways]  # what the called program has is too long for its caller
         sizes, stored = (Sizes(now, then), Sizes(target, grown)), is_stored(edge, self._returned)
-        shorts = [shortage(way, *sizes, self._beside(way, edge), is_stored=stored) for way in ways]
+        shorts = [shortage(way, *sizes, self.beside(way, edge), is_stored=stored) for way in ways]
         return min(
             (one for one in shorts if one is not None), key=lambda one: (one.is_cut, not one.is_sure), default=None
         )
 
-    def _beside(self, way: MoveWay, edge: EstateEdge) -> tuple[int, int]:
+    def beside(self, way: MoveWay, edge: EstateEdge) -> tuple[int, int]:
         """Return the characters, today and then, that a STRING puts beside an item."""
         now = then = way.literals
         if not way.string:

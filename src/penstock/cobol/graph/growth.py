@@ -6,8 +6,8 @@ description no longer fits; and what it is moved to may be too short, which then
 
 What an item holds is told by `sizes`, what it lacks by `shortages`, of those that have grown so far by `grown_items`. What is
 laid over it is told by `overlaid`, what sees other bytes of a group by `displaced`, which uses of a field pass it on by `uses`,
-and what is stored of it by `stored`; in which order all is told, by `consequences`. Leaves to others: values that are calculated,
-which are only named.
+what goes through items with room by `work_fields` and `shifted`, what is stored of it by `stored`, and in which order all is told
+by `consequences`. Leaves to others: values that are calculated, which are only named.
 
 Law: what is said to be too short (`is`) is shorter than what comes, and what is too short is named
 (`tests/cobol/test_growth_oracle.py`); nothing that is declared by the same copybook as the field, and so grows with it,
@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from .bringing import in_words, is_whole, receiver_of, ways_of
+from .bringing import in_words, receiver_of, ways_of
 from .carrying import DIFFERS
 from .columns import Columns
 from .comparisons import Comparisons
@@ -31,12 +31,14 @@ from .lengths import Lengths
 from .named_parts import NamedParts
 from .overlaid import Overlaid
 from .relaying import Lying, relaid
+from .shifted import Shifted
 from .shortages import Sizes
-from .sizes import Bytes, Size, held, longer, size_of
+from .sizes import Bytes, Size, longer, size_of
 from .stored import Stored
 from .structure import declared_at
 from .uses import Uses
 from .values import RANK, EstateEdge, NodeId, less_sure
+from .work_fields import WorkFields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -92,12 +94,14 @@ class _Growing:
         self._lengths = Lengths(graph, carrying, self.found)
         self._parts = NamedParts(graph, self.found)
         self._columns = Columns(graph, self.found)
+        self._shifted = Shifted(graph, carrying, self.found, self._parts, self._comparisons, self._items, self._uses)
+        self._work_fields = WorkFields(
+            graph, carrying, self.found, self._items, self._uses, self._comparisons, MAX_STEPS
+        )
         self._waiting: deque[tuple[NodeId, Wave]] = deque()
         self._changed: dict[tuple[int, int], ProgramPart] = {}
         """The records that were not laid out yet since a field in them has grown, by the identity of their part and their index."""
         self._alike: dict[tuple[str, int], list[NodeId]] = {}
-        self._held: set[tuple[NodeId, Sizes]] = set()
-        """What items with room hold of longer values, which was passed on."""
         for part in graph.parts:
             for field in part.fields:
                 # Two entries on one line of a program are not one item.
@@ -224,10 +228,11 @@ class _Growing:
         short = self._items.shortage(edge, (now, then), other, placed, causes) if wave.steps < MAX_STEPS else None
         if short is not None:
             self._too_short(node, edge, other, placed, short, wave, filled)
-        elif edge.source == node and edge.verb == "moves to" and not edge.ways and now is not None and now.is_number:
-            self._parts.of_shifted(other, placed, node, wave)
-        if short is None and edge.source == node and now is not None and then is not None:
-            self._hold(edge, other, placed, Sizes(now, then), wave._replace(filled=filled))
+        elif edge.source == node and now is not None and then is not None:
+            carried = wave._replace(filled=filled)
+            for one in self._work_fields.passed_on(edge, other, placed, Sizes(now, then), carried):
+                self._too_short(one.holder, one.edge, one.edge.target, one.placed, one.short, one.wave, one.given)
+            self._shifted.tell(node, then, edge, other, placed, carried)
         if short is None and self._uses.has_several(other) and other in self._items.waves and wave.steps < MAX_STEPS:
             # It has grown for another use already.
             short = self._items.shortage(edge, (now, then), other, placed, frozenset())
@@ -258,35 +263,6 @@ class _Growing:
         # What takes only a part today need not grow: nothing follows from it.
         if what == "too short" and short.size is not None:
             self._grow(other, placed, Wave(short.size, certainty, wave.steps + 1, (*wave.causes, other), filled))
-
-    def _hold(self, edge: EstateEdge, holder: NodeId, placed: PlacedField, sent: Sizes, wave: Wave) -> None:
-        """Add what may be too short for a longer value that an item with room passes on, as a work field does.
-
-        `MOVE A TO WORK`, `MOVE WORK TO B`: all of A came to B, though B takes only a part of WORK.
-        """
-        size = size_of(placed.field)
-        content = None if size is None else Sizes(held(size, sent.now), held(size, sent.then))
-        if size is None or content is None or content.now == content.then or not is_whole(edge):
-            return
-        if wave.steps >= MAX_STEPS or (holder, content) in self._held or holder in self._items.waves:
-            return
-        self._held.add((holder, content))
-        onward = wave._replace(steps=wave.steps + 1, causes=(*wave.causes, holder))
-        for further in self._graph.touching(holder):
-            other = self._carrying.place(further.target) if further.source == holder and is_whole(further) else None
-            taken = None if other is None else size_of(other.field)
-            if other is None or taken is None or taken.kind != size.kind:
-                continue
-            given = self._uses.given(holder, wave.filled, further, other)
-            short = (
-                self._items.shortage(further, content, further.target, other, frozenset(wave.causes)) if given else None
-            )
-            if short is not None and not short.is_cut:
-                unsure = short._replace(is_sure=False)
-                said = further._replace(why=f"{edge.source} moves to {holder}, which has room")
-                self._too_short(holder, said, further.target, other, unsure, onward, given)
-            elif given and short is None:
-                self._hold(further, further.target, other, content, onward._replace(filled=given))
 
     # ── what grows with it ──
 

@@ -74,8 +74,9 @@ def growing_place(fields: Iterable[LaidField]) -> GrowingPlace:
     found = []
     for field in fields:
         size, first = size_of(field), field.offset or 0
-        # A number grows at its front, so that all of it lies elsewhere.
-        found.append((first, first + (size.bytes if size is not None and size.kind == "text" else 0) - 1))
+        # What grows at its front lies elsewhere as a whole.
+        grows_at_end = size is not None and size.kind == "text" and not size.grows_at_front
+        found.append((first, first + (size.bytes if size is not None and grows_at_end else 0) - 1))
     return GrowingPlace(*map(min, zip(*found, strict=True)))
 
 

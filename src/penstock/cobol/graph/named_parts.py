@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .consequences import Consequences, Wave
     from .estates import EstateGraph
     from .holding import GrowingPlace
+    from .sizes import Size
     from .values import Certainty, CitedLine, ProgramPart
 
 
@@ -40,9 +41,9 @@ class NamedParts:
         size = size_of(placed.field)
         if size is None or placed.field.usage == "GROUP":
             return
-        if size.kind != "text":
+        if size.kind != "text" or size.grows_at_front:
             cited = [place for part, places in self._used(node, placed) if _is_behind(part) for place in places]
-            self._tell(node, placed, "digits, and then others", wave, cited)
+            self._tell(node, placed, f"{_characters(size)}, and then others", wave, cited)
             return
         ends = [
             places
@@ -52,12 +53,14 @@ class NamedParts:
         why = "all of it up to its end, and then only a part"
         self._tell(node, placed, why, wave, [place for places in ends for place in places], "may")
 
-    def of_shifted(self, node: NodeId, placed: PlacedField, sender: NodeId, wave: Wave) -> None:
-        """Add that statements name digits of a text by their place, which a number that grows sends there: they shift."""
+    def of_shifted(self, node: NodeId, placed: PlacedField, sender: NodeId, sent: Size, wave: Wave) -> None:
+        """Add that statements name characters of a text by their place, which something sends there that grows: they shift."""
         size = size_of(placed.field)
         if size is not None and size.kind == "text":
             cited = [place for part, places in self._used(node, placed) if _is_behind(part) for place in places]
-            self._tell(node, placed, f"digits that {sender} sends there, and then others", wave, cited, "may")
+            self._tell(
+                node, placed, f"{_characters(sent)} that {sender} sends there, and then others", wave, cited, "may"
+            )
 
     def of_group(self, part: ProgramPart, at: int, place: GrowingPlace, wave: Wave) -> None:
         """Add that statements name bytes of a group behind what grows in it.
@@ -105,6 +108,11 @@ class NamedParts:
             why = f"a part of it is named by its place: {whole}"
             certainty = less_sure(wave.certainty, sure)
             self._found.add("part", node, (placed.field.bytes, None), wave.steps, why, cited, certainty)
+
+
+def _characters(size: Size) -> str:
+    """Return what an item consists of."""
+    return "characters" if size.kind == "text" else "digits"
 
 
 def _is_behind(part: ItemPart) -> bool:

@@ -402,6 +402,7 @@ class _Drawing:
                 conditions=tuple(key(one.name) for one in item.conditions),
                 in_table=inside,
                 is_external=item.shared == "EXTERNAL",
+                is_justified=item.is_justified,
             )
 
     def _counted(self, text: str | None) -> int | None:

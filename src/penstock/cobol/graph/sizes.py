@@ -57,6 +57,12 @@ class Size(NamedTuple):
     """The characters that editing puts between those of text."""
     letter_bytes: int = 1
     is_sign_apart: bool = False
+    is_justified: bool = False
+
+    @property
+    def grows_at_front(self) -> bool:
+        """Whether what it holds stands further from its beginning if it is longer: digits, and what is JUSTIFIED."""
+        return self.is_number or self.is_justified
 
     @property
     def is_number(self) -> bool:
@@ -101,6 +107,7 @@ def size_of(field: LaidField) -> Size | None:
             sure_digits=Digits(characters),
             inserted=characters - places.characters,
             letter_bytes=letter_bytes,
+            is_justified=field.is_justified,
         )
     if places.kind == "text":  # PIC X(2) COMP-X: a number of two bytes
         return _number(size, field.usage, _most_digits(size))

@@ -64,6 +64,7 @@ class Uses:
         one, other = (None if at is None else size_of(at.field) for at in (placed, taken))
         if not pairs or not filled or one is None or other is None or edge.verb != "moves to" or edge.ways:
             return edge.citations
-        if not (one.kind == other.kind == "text" or (one.kind == "number" and other.is_number)):
+        is_text = one.kind == other.kind == "text" and not one.is_justified  # which has them at its front
+        if not (is_text or (one.kind == "number" and other.is_number)):
             return edge.citations
         return tuple(use for use in edge.citations if any((fill, use) not in pairs for fill in filled))

@@ -118,6 +118,8 @@ class LaidField(NamedTuple):
     """Whether a field is a table or stands in one."""
     is_external: bool
     """Whether a record is EXTERNAL: one storage for all programs that run together and declare it."""
+    is_justified: bool
+    """Whether a text is JUSTIFIED: what is moved to it ends where it ends."""
 
 
 class FileName(NamedTuple):

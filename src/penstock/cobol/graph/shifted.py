@@ -1,0 +1,110 @@
+"""What sees other characters in an item with room because those that it receives stand at other places in it then?
+
+Digits grow at their front, and so does an item that is JUSTIFIED: `MOVE N TO T` fills T from the left with more zeros or blanks
+before what was there. A text fills a JUSTIFIED item from the right, with more blanks behind it; and a STRING puts what follows
+further to the right. Leaves to others: items that are too short (`growth`).
+
+Law: what is reported takes a part of such an item, or is compared with it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .bringing import ways_of
+from .sizes import size_of
+
+if TYPE_CHECKING:
+    from .carrying import Carrying, PlacedField
+    from .comparisons import Comparisons
+    from .consequences import Consequences, Wave
+    from .estates import EstateGraph
+    from .grown_items import GrownItems
+    from .named_parts import NamedParts
+    from .sizes import Size
+    from .uses import Uses
+    from .values import EstateEdge, NodeId
+
+
+class Shifted:
+    """Reports what sees other characters.
+
+    Args:
+        graph: The estate.
+        carrying: Where its fields are declared.
+        found: Where the reports are added.
+        parts: Reports parts that are addressed by position.
+        comparisons: Reports what fields are compared with.
+        items: The items that have grown so far.
+        uses: The uses of each field.
+    """
+
+    def __init__(
+        self,
+        graph: EstateGraph,
+        carrying: Carrying,
+        found: Consequences,
+        parts: NamedParts,
+        comparisons: Comparisons,
+        items: GrownItems,
+        uses: Uses,
+    ) -> None:
+        self._graph, self._carrying, self._found = graph, carrying, found
+        self._parts, self._comparisons, self._items, self._uses = parts, comparisons, items, uses
+        self._seen: set[tuple[NodeId, NodeId]] = set()
+
+    def tell(
+        self, sender: NodeId, sent: Size, edge: EstateEdge, other: NodeId, placed: PlacedField, wave: Wave
+    ) -> None:
+        """Add what sees other characters in an item that has room for what grows.
+
+        Args:
+            sender: What grows.
+            sent: How much it holds then.
+            edge: What brings it to the item.
+            other: The item.
+            placed: Where that is declared.
+            wave: How the sender comes to grow; the statements that fill the item are its own.
+        """
+        size = size_of(placed.field)
+        if size is not None and size.kind == "text" and edge.verb == "moves to" and self._shifts(edge, sent, size):
+            end = max(sent.characters + self._items.beside(way, edge)[1] for way in ways_of(edge))
+            self._follow(sender, sent, other, placed, end, wave)
+
+    def _follow(self, sender: NodeId, sent: Size, node: NodeId, placed: PlacedField, end: int, wave: Wave) -> None:
+        """Add what sees other characters in an item in which they stand at other places, the last of them before an end."""
+        size = size_of(placed.field)
+        if size is None or (sender, node) in self._seen:
+            return
+        self._seen.add((sender, node))
+        self._parts.of_shifted(node, placed, sender, sent, wave)
+        self._comparisons.tell_shifted(placed.part, placed.at, sender, wave)
+        onward, end = wave._replace(steps=wave.steps + 1), size.characters if size.is_justified else end
+        for edge in self._graph.touching(node):
+            other = self._carrying.place(edge.target) if edge.source == node else None
+            taken = None if other is None else size_of(other.field)
+            given = () if other is None else self._uses.given(node, wave.filled, edge, other)
+            if other is None or taken is None or not given:
+                continue
+            lengths = (other.field.bytes, None)
+            if edge.verb == "computes" and any(one.function != "length" for one in ways_of(edge)):
+                why = f"{node} is an operand of what it gets, where what {sender} sends stands at another place then"
+                self._found.add("calculated", edge.target, lengths, onward.steps, why, edge.citations, "may")
+            elif edge.verb != "moves to" or taken.kind != "text" or any(one.sent is not None for one in edge.ways):
+                continue
+            elif taken.characters < end or any(one.taken is not None for one in edge.ways):
+                why = f"it takes a part of {node}, where what {sender} sends stands at another place then"
+                if ("too short", edge.target) not in self._found:
+                    self._found.add("part", edge.target, lengths, onward.steps, why, edge.citations, "may")
+            else:
+                self._follow(sender, sent, edge.target, other, end, onward._replace(filled=given))
+
+    def _shifts(self, edge: EstateEdge, sent: Size, size: Size) -> bool:
+        """Return whether what grows stands at other places in a text that gets it, or moves what stands beside it there."""
+        for way in ways_of(edge):
+            if way.string:
+                if sent.grows_at_front or (not way.is_piece and self._items.beside(way, edge)[0]):
+                    return True
+            elif way.sent is None and way.taken is None and sent.grows_at_front != size.is_justified:
+                return True
+        return False

@@ -1,0 +1,133 @@
+"""What may be too short for a longer value that an item with room passes on, as a work field does?
+
+`MOVE A TO WORK`, `MOVE WORK TO B`: all of A came to B, though B takes only a part of WORK. So with what WORK is compared with, and
+what is calculated from it. Leaves to others: what grows (`growth`), and what lies at other places in such an item (`shifted`).
+
+Law: what is reported had all of the value of today.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from .bringing import is_whole, ways_of
+from .shortages import Sizes
+from .sizes import Bytes, held, size_of, text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .carrying import Carrying, PlacedField
+    from .comparisons import Comparisons
+    from .consequences import Consequences, Wave
+    from .estates import EstateGraph
+    from .grown_items import GrownItems
+    from .shortages import Shortage
+    from .sizes import Size
+    from .uses import Uses
+    from .values import CitedLine, EstateEdge, NodeId
+
+
+class PassedOn(NamedTuple):
+    """An item that may be too short for what a work field passes on to it."""
+
+    holder: NodeId
+    edge: EstateEdge
+    placed: PlacedField
+    short: Shortage
+    wave: Wave
+    given: tuple[CitedLine, ...]
+    """The statements that give it on."""
+
+
+class WorkFields:
+    """Follows values through items that have room for them.
+
+    Args:
+        graph: The estate.
+        carrying: Where its fields are declared.
+        found: Where the reports are added.
+        items: The items that have grown so far.
+        uses: The uses of each field.
+        comparisons: Reports what fields are compared with.
+        max_steps: How many moves are followed.
+    """
+
+    def __init__(
+        self,
+        graph: EstateGraph,
+        carrying: Carrying,
+        found: Consequences,
+        items: GrownItems,
+        uses: Uses,
+        comparisons: Comparisons,
+        max_steps: int,
+    ) -> None:
+        self._graph, self._carrying, self._found = graph, carrying, found
+        self._items, self._uses, self._comparisons, self._max_steps = items, uses, comparisons, max_steps
+        self._held: set[tuple[NodeId, Sizes]] = set()
+        """What items with room hold of longer values, which was passed on."""
+
+    def passed_on(
+        self, edge: EstateEdge, holder: NodeId, placed: PlacedField, sent: Sizes, wave: Wave
+    ) -> Iterator[PassedOn]:
+        """Yield what may be too short for what an item passes on; add what that is compared with, and what is calculated from it.
+
+        Args:
+            edge: What brings the item the longer value.
+            holder: The item, which has room.
+            placed: Where it is declared.
+            sent: What is sent, today and then.
+            wave: How that comes to grow; the statements that fill the item are its own.
+        """
+        size = size_of(placed.field)
+        content = None if size is None else self._content(edge, size, sent)
+        if size is None or content is None or content.now == content.then:
+            return
+        if wave.steps >= self._max_steps or (holder, content) in self._held or holder in self._items.waves:
+            return
+        self._held.add((holder, content))
+        onward = wave._replace(steps=wave.steps + 1, causes=(*wave.causes, holder))
+        self._comparisons.tell(placed.part, placed.at, content, onward._replace(certainty="may"))
+        for further in self._graph.touching(holder):
+            other = self._carrying.place(further.target) if further.source == holder else None
+            taken = None if other is None else size_of(other.field)
+            given = () if other is None else self._uses.given(holder, wave.filled, further, other)
+            if other is None or taken is None or not given:
+                continue
+            if further.verb == "computes" and any(one.function != "length" for one in ways_of(further)):
+                why = f"{holder} is an operand of what it gets, to which {edge.source} moves"
+                lengths = (other.field.bytes, None)
+                self._found.add("calculated", further.target, lengths, onward.steps, why, further.citations, "may")
+            given_on = _given_on(content, size, taken) if is_whole(further) else None
+            if given_on is None:
+                continue
+            short = self._items.shortage(further, given_on, further.target, other, frozenset(wave.causes))
+            if short is None:
+                filled = onward._replace(filled=given)
+                yield from self.passed_on(further, further.target, other, content, filled)
+            elif not short.is_cut:
+                said = further._replace(why=f"{edge.source} moves to {holder}, which has room")
+                yield PassedOn(holder, said, other, short._replace(is_sure=False), onward, given)
+
+    def _content(self, edge: EstateEdge, size: Size, sent: Sizes) -> Sizes | None:
+        """Return how much of an item is filled, today and then, by all of another one; None where it gets only a part."""
+        if is_whole(edge):
+            return Sizes(held(size, sent.now), held(size, sent.then))
+        for way in edge.ways:
+            if edge.verb == "moves to" and way.string and not way.is_piece and way.sent is None and way.taken is None:
+                beside = self._items.beside(way, edge)
+                return Sizes(
+                    *(held(size, text(Bytes(one.characters + more))) for one, more in zip(sent, beside, strict=True))
+                )
+        return None
+
+
+def _given_on(content: Sizes, size: Size, taken: Size) -> Sizes | None:
+    """Return what an item gives on of its content to another one; None where its room is given on with it."""
+    if taken.kind == size.kind:
+        return content
+    if size.kind == "number" and taken.is_justified:
+        # The zeros at its front are those that do not fit.
+        return Sizes(*(text(Bytes(one.digits)) for one in content))
+    return None

@@ -1,0 +1,78 @@
+"""What stands at other places in items with room when a field grows, beside what a compiled program shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.cobol.test_growth_compared import grown
+from tests.cobol.test_growth_forms import displayed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DATA = (
+    "01 N PIC 9(4).", "01 A PIC X(4).", "01 J PIC X(4) JUSTIFIED RIGHT.", "01 T PIC X(12).", "01 K PIC X(12) JUST.",
+    "01 U PIC X(12).", "01 S PIC X(5).", "01 R PIC X(8).", "01 D PIC 9(9) COMP-3.", "01 P PIC X(4) JUST.", "01 B PIC 9(4).",
+    "01 Q PIC X(4).",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("field", "statements", "told"),
+    [
+        # Digits begin further on in a text, whoever reads it there.
+        ("N", ("MOVE N TO T", "IF T = U DISPLAY '1' END-IF"), {("compared", "U")}),
+        ("N", ("MOVE N TO T", "MOVE T TO S"), {("too short", "S")}),
+        ("N", ("MOVE N TO T", "MOVE T TO R"), set()),  # all six
+        ("N", ("MOVE N TO T", "MOVE T TO U", "MOVE U TO S"), {("too short", "S")}),
+        ("N", ("MOVE N TO T", "UNSTRING T DELIMITED BY ',' INTO S"), {("part", "S")}),
+        ("N", ("STRING N DELIMITED BY SIZE INTO T", "MOVE T TO S"), {("too short", "S")}),
+        ("N", ("MOVE N TO T", "MOVE T(2:2) TO S"), {("part", "T")}),
+        ("N", ("MOVE N TO T", "MOVE T TO U", "MOVE A TO T", "MOVE T TO S"), set()),  # another use
+        # So does what is JUSTIFIED; what is, keeps digits where they are.
+        ("N", ("MOVE N TO K", "IF K = U DISPLAY '1' END-IF"), set()),
+        ("J", ("MOVE J TO T", "IF T = U DISPLAY '1' END-IF"), {("compared", "U")}),
+        ("J", ("MOVE J(2:2) TO S",), {("part", "J")}),
+        ("J", ("MOVE J(1:) TO T",), set()),
+        ("A", ("MOVE A(2:2) TO S",), set()),
+        ("J", ("MOVE J TO P", "MOVE P TO J", "MOVE A TO P", "MOVE P TO Q"), {("too short", "P"), ("too short", "Q")}),
+        ("A", ("MOVE A TO K", "IF K = U DISPLAY '1' END-IF"), {("compared", "U")}),
+        ("A", ("MOVE A TO T", "IF T = U DISPLAY '1' END-IF"), set()),
+        # What a STRING puts behind it.
+        ("A", ("STRING A '-' DELIMITED BY SIZE INTO T", "IF T = U DISPLAY '1' END-IF"), {("compared", "U")}),
+        ("A", ("STRING A DELIMITED BY SIZE INTO T", "IF T = U DISPLAY '1' END-IF"), set()),
+        # A work field that has room is compared, calculated with, or given on without its zeros.
+        ("A", ("MOVE A TO T", "IF T = S DISPLAY '1' END-IF"), {("compared", "S")}),
+        ("A", ("STRING A DELIMITED BY SIZE INTO T", "IF T = S DISPLAY '1' END-IF"), {("compared", "S")}),
+        ("N", ("MOVE N TO D", "COMPUTE B = D + 1"), {("calculated", "B")}),
+        ("N", ("MOVE N TO D", "MOVE D TO P"), {("too short", "P")}),
+        ("N", ("MOVE N TO D", "MOVE D TO S"), set()),
+    ],
+)
+def test_what_sees_other_characters_of_an_item_with_room_is_named(
+    field: str, statements: tuple[str, ...], told: set[tuple[str, str]]
+) -> None:
+    """Nothing else is; it may be meant so."""
+    found = grown(field, 2, *DATA, "PROCEDURE DIVISION.", *(f"    {one}." for one in statements))
+    said = [one for one in found if one.what != "field"]
+    assert {(one.what, one.node.name.removeprefix("P.")) for one in said} == told
+    assert all(one.certainty == "may" for one in said if one.what not in {"part", "too short"}), said
+
+
+@pytest.mark.needs("cobc")
+def test_a_compiled_program_sees_other_characters(tmp_path: Path) -> None:
+    """What is JUSTIFIED, and digits in a text, begin further on; the value is that of today."""
+    shown = []
+    for length in (4, 6):
+        data = [f"01 N PIC 9({length}).", f"01 J PIC X({length}) JUST.", *DATA[3:]]
+        code = [
+            "MOVE 1234 TO N",
+            "MOVE 'ABCD' TO J",
+            "MOVE N TO T",
+            "MOVE T TO S",
+            "MOVE J TO U",
+            "DISPLAY S '-' U(1:5)",
+        ]
+        shown += displayed([*data, "PROCEDURE DIVISION.", *(f"    {one}." for one in code)], tmp_path)
+    assert shown == ["1234 -ABCD ", "00123-  ABC"]
