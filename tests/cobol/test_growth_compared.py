@@ -203,3 +203,14 @@ def test_digits_that_a_number_sends_to_text_lie_elsewhere_there(receiver: str, p
     lines += [f"    MOVE {part} TO U."]
     found = grown("A", 2, "01 A PIC 9(4).", *lines)
     assert [(one.node.name, one.certainty) for one in found if one.what == "part"] == [("P.T", "may")] * is_told
+
+
+def test_a_filler_that_grows_with_what_it_is_laid_over_fits() -> None:
+    """It is told by its first name, and is longer than that: one that has grown by as much no longer breaks."""
+    data = (
+        "01 R.", "05 D PIC X(12).", "05 FILLER REDEFINES D.", "10 N PIC 9(7)V99.", "10 FILLER PIC X(3).",
+        "05 FILLER REDEFINES D.", "10 M PIC X.", "10 FILLER PIC X(11).",
+    )  # fmt: skip
+    found = grown("N", 2, *data, "PROCEDURE DIVISION.", "    GOBACK.")
+    told = {one.node.name.removeprefix("P.") for one in found if one.what == "redefinition"}
+    assert told == {"D", "M"}

@@ -82,7 +82,8 @@ class Overlaid:
             is_other: Whether it may be a record of another kind.
         """
         wave, field, other = changed.wave, changed.part.fields[changed.at], one.field
-        size, grown = size_of(other), self._items.grown_by(node, one, changed.causes)
+        # A FILLER has another length than what it is reported by.
+        size, grown = size_of(other), self._items.grown_by(NodeId("field", other.name), one, changed.causes)
         shares = f"it shares its bytes with {field.name or 'a FILLER'}"
         if size is None or grown is None or then is None:
             length = None if then is None else then * (field.occurs or 1)

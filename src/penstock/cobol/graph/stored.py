@@ -171,6 +171,9 @@ class Stored:
                 one for one in places if one.start is not None and changed.place.changes(one.start - 1, one.length)
             ]
             self._figures("length", step, short, f"the length of the records of {store}", wave, certainty)
+            printed = [one for one in places if one.start is None and one.is_sure and more and one.length - 1 == now]
+            says = f"the length of the records of {store} and of a printer's control character"
+            self._figures("length", step, printed, says, wave, less_sure(certainty, "may"))
             self._figures("part", step, parts, f"bytes of {store} where others lie then", wave, certainty)
 
     def _figures(
