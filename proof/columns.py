@@ -27,6 +27,7 @@ _TITLE = re.compile(r"\s*title\s+(?:'[^']*'|\"[^\"]*\")\s*\.?\s*", re.IGNORECASE
 _DEBUGGING = re.compile(r"(?<![\w-])debugging\s+mode(?![\w-])", re.IGNORECASE)
 _NOTHING = {0: " ", 0x1A: " "}
 _LIBRARIAN = re.compile(r"(?:-INC|\+\+INCLUDE)\s+\S", re.IGNORECASE)  # from column 1, where no code begins
+_RULER = ("----+----1----+", "=COLS> ----+----1")  # of an editor, over the columns from the first
 _TERMINAL = ("*", "?")  # a comment and a directive for NonStop's compiler, if lines have their indicator in column 1
 
 
@@ -116,6 +117,8 @@ def _line(text: str, form: Format) -> _Line:
     directive = _DIRECTIVE.match(clean)
     if directive is not None:
         return _Line(shown, area, "debug") if directive[1] else _Line(_uncounted(wide, form), "", "")
+    if clean.startswith(_RULER):
+        return _Line(shown, "", "")
     if _PRINTER.fullmatch(area) and indicator == " ":
         return _Line(_uncounted(wide, form), "", "")
     if indicator not in {" ", "-", "D", "d"} or (form == "free" and clean[:1] in _TERMINAL):

@@ -115,6 +115,14 @@ def test_columns_know_what_stands_beside_its_column() -> None:
         assert 4 not in columns.page(source).code
 
 
+def test_columns_know_the_ruler_of_an_editor() -> None:
+    """It has a hyphen in column 7 and continues nothing."""
+    text = f"----+----1----+----2\n{program(1)}=COLS> ----+----1----+----2\n"
+    source = scan(text)
+    assert columns.page(source).code == {line for line in range(1, source.lines + 1) if source.is_code(line)}
+    assert columns.page(source).code.isdisjoint({1, source.lines})
+
+
 def test_columns_know_the_title_of_a_window_from_that_of_a_listing() -> None:
     """The first stands in a sentence, and is code; the second is a word to the printer."""
     text = (

@@ -43,7 +43,9 @@ _SOURCED = re.compile(r"(?i)\?SOURCE\s++(?P<library>[^\s(,.]++(?>(?:\.[^\s(,.]++
 # The block of a MySQL precompiler, from `/MYSQL SELECT\` to `/MYSQL-END\`.
 _BLOCK = re.compile(r"[ \t]*+/(?P<name>[A-Za-z]++)[ \t]++[A-Za-z-]++\\[ \t]*+\Z")
 _BLOCK_LINES = 500
-_MARKS = ("\t", "*>", "*", "/", "|", ">>", "$", "?", "\\")
+_RULER = re.compile(r"(?:=COLS>[ ])?-{4}\+-{4}1-{4}\+")  # of an editor, saved with the text: its column 7 holds a hyphen
+_RULED = "----+----1"
+_MARKS = (_RULED, "\t", "*>", "*", "/", "|", ">>", "$", "?", "\\")
 _INCLUDING = ("-", "+")
 """The characters in column 1 that may begin the include of a librarian; all of such a line is shown."""
 _NO_INDICATORS = frozenset("$>?")
@@ -202,6 +204,11 @@ class _Page:
             self.code[start + index] = _uncommented(self.code[start + index])
         if self._includes:
             odd = self._included(start, lines, odd)
+        rulers = {index for index in self.having(_RULED, lines) if _RULER.match(lines[index])}
+        if rulers:
+            odd = [index for index in odd if index not in rulers]
+            for index in rulers:
+                self.code[start + index] = ""
         for index in self.having("?", lines):
             if _ORDER.match(lines[index], at := 0 if form == "free" else AREA_A - 1):
                 self.marked[start + index] = "directive"
