@@ -488,6 +488,28 @@ def test_the_type_of_a_program_has_a_reason() -> None:
     assert told(fixed("01  A PIC X.")).type == "copybook"
 
 
+def test_a_parameter_that_is_only_written_does_not_come_in() -> None:
+    """What is read, given to another program or described a second time may come in, and so may what is not used at all."""
+    data = (
+        "01  A PIC X(5).",
+        "01  B.",
+        "    05  B1 PIC X.",
+        "    05  B2 PIC X.",
+        "        88  B-YES VALUE 'Y'.",
+        "01  C PIC X.",
+    )
+    more = ("01  D PIC X.", "01  D2 REDEFINES D PIC 9.", "01  E PIC 9.", "01  F PIC X.")
+    found = told(
+        fixed(
+            *("IDENTIFICATION DIVISION.", "PROGRAM-ID. S.", "DATA DIVISION.", "LINKAGE SECTION.", *data, *more),
+            *("PROCEDURE DIVISION USING A B C D E F.", "    IF B-YES MOVE 'N' TO B1 A C D.", "    ADD 1 TO E."),
+            *("    CALL 'X' USING C.", "    GOBACK."),
+        )
+    )
+    assert [one.name for one in found.inputs] == ["B", "C", "D", "E", "F"]
+    assert [one.name for one in found.outputs] == ["A", "B", "C", "D", "E"]
+
+
 def test_the_call_diagram_shows_programs_and_resources() -> None:
     """Names are labels; what is not known has a question mark."""
     drawn = call_diagram(ran("CALL 'SUB1'", "CALL WS-X", "EXEC SQL DELETE FROM T1 END-EXEC", data=("01  WS-X PIC X.",)))

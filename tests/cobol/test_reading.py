@@ -617,7 +617,9 @@ def test_the_ruler_of_an_editor_is_no_continuation(before: str) -> None:
     """One that was saved with the text has a hyphen in column 7: it joined the paragraph after it to the sentence before."""
     ruler = before + "----+----1----+----2----+----3----+----4----+----5----+----6----+----7--\n"
     text = program("A.", "    MOVE X TO Y.", "B.", "    DISPLAY", "        'a'.")
-    source = scan(text.replace("       B.", f"{ruler}       B.").replace("           DISPLAY", f"           DISPLAY\n{ruler}"))
+    source = scan(
+        text.replace("       B.", f"{ruler}       B.").replace("           DISPLAY", f"           DISPLAY\n{ruler}")
+    )
     assert [paragraph.name for paragraph in one(source).paragraphs] == ["A", "B"]
     assert verbs(one(source)) == ["MOVE", "DISPLAY"]
     assert source.kinds.count("comment") == 2

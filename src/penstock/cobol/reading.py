@@ -43,7 +43,9 @@ _SOURCED = re.compile(r"(?i)\?SOURCE\s++(?P<library>[^\s(,.]++(?>(?:\.[^\s(,.]++
 # The block of a MySQL precompiler, from `/MYSQL SELECT\` to `/MYSQL-END\`.
 _BLOCK = re.compile(r"[ \t]*+/(?P<name>[A-Za-z]++)[ \t]++[A-Za-z-]++\\[ \t]*+\Z")
 _BLOCK_LINES = 500
-_RULER = re.compile(r"(?:=COLS>[ ])?-{4}\+-{4}1-{4}\+")  # of an editor, saved with the text: its column 7 holds a hyphen
+_RULER = re.compile(
+    r"(?:=COLS>[ ])?-{4}\+-{4}1-{4}\+"
+)  # of an editor, saved with the text: its column 7 holds a hyphen
 _RULED = "----+----1"
 _MARKS = (_RULED, "\t", "*>", "*", "/", "|", ">>", "$", "?", "\\")
 _INCLUDING = ("-", "+")
@@ -204,11 +206,7 @@ class _Page:
             self.code[start + index] = _uncommented(self.code[start + index])
         if self._includes:
             odd = self._included(start, lines, odd)
-        rulers = {index for index in self.having(_RULED, lines) if _RULER.match(lines[index])}
-        if rulers:
-            odd = [index for index in odd if index not in rulers]
-            for index in rulers:
-                self.code[start + index] = ""
+        odd = self._ruled(start, lines, odd)
         for index in self.having("?", lines):
             if _ORDER.match(lines[index], at := 0 if form == "free" else AREA_A - 1):
                 self.marked[start + index] = "directive"
@@ -311,6 +309,13 @@ class _Page:
                 self.code[index] = ""
             elif self.code[index] and not self.code[index].isspace():
                 return
+
+    def _ruled(self, start: int, lines: list[str], odd: list[int]) -> list[int]:
+        """Take out the rulers of an editor; return the odd lines that are not rulers."""
+        rulers = {index for index in self.having(_RULED, lines) if _RULER.match(lines[index])}
+        for index in rulers:
+            self.code[start + index] = ""
+        return [index for index in odd if index not in rulers] if rulers else odd
 
     def _included(self, start: int, lines: list[str], odd: list[int]) -> list[int]:
         """Turn the includes of a librarian into code, wherever they begin; return the odd lines that are not includes."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .naming import DataNames
     from .values import (
         CicsOperation,
+        DataItem,
         DliOperation,
         IdmsOperation,
         MqOperation,
@@ -340,7 +341,7 @@ def _statements(code: Code, into: _Channels, out: _Channels) -> None:
 
 
 def _parameters(code: Code, names: DataNames, into: _Channels, out: _Channels) -> None:
-    """Gather USING and DFHCOMMAREA; a parameter that is written, or a part of it, also goes out."""
+    """Gather USING and DFHCOMMAREA; a parameter that is written, or a part of it, goes out, and comes in only if it is read too."""
     division = code.program.division("PROCEDURE")
     line = division.start_line if division else code.program.start_line
     used = list(code.program.using)
@@ -350,17 +351,21 @@ def _parameters(code: Code, names: DataNames, into: _Channels, out: _Channels) -
         into.add(item.name, "commarea", item.read_lines or (item.line,), item.copybook)
     for name in used:
         index = names.one(name)
-        written = sorted(
-            {
-                at
-                for one in ((index, *names.below(index)) if index is not None else ())
-                for at in names.items[one].written_lines
-            }
-        )
-        copybook = names.items[index].copybook if index is not None else None
-        into.add(name, "parameter", (line,), copybook)
+        items = [names.items[one] for one in (index, *names.below(index))] if index is not None else []
+        written = sorted({at for item in items for at in item.written_lines})
+        copybook = items[0].copybook if items else None
+        if not written or _is_looked_at(items, names):
+            into.add(name, "parameter", (line,), copybook)
         if written:
             out.add(name, "parameter", written, copybook)
+
+
+def _is_looked_at(items: Sequence[DataItem], names: DataNames) -> bool:
+    """Return whether a parameter's content may matter: something reads it, or is given it, or describes the same storage."""
+    return any(
+        item.read_lines or item.passed_lines or any(condition.read_lines for condition in item.conditions)
+        for item in items
+    ) or any(item.redefines is not None and key(item.redefines) == key(items[0].name) for item in names.items)
 
 
 def _is_parm(using: Sequence[str], names: DataNames) -> bool:
