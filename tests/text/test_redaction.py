@@ -883,6 +883,32 @@ def test_a_second_look_searches_near_marks_alone(monkeypatch: pytest.MonkeyPatch
     assert searched < 1.1 * len(text)
 
 
+def test_an_engine_goes_through_a_text_before_the_next_one_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Taking turns at every place, each would evict the tables of the others from the processor's cache."""
+    pytest.importorskip("re2")
+    turns: list[int] = []
+
+    def counted(number: int, search: redaction._Search) -> redaction._Search:
+        def searching(data: bytes, start: int, end: int) -> list[tuple[int, int]]:
+            turns.append(number)
+            return search(data, start, end)
+
+        return searching
+
+    searches = tuple(counted(number, search) for number, search in enumerate(redaction._linear()))
+    monkeypatch.setattr(redaction, "_linear", lambda: searches)
+    assert not secrets_in("spotify and reddit\ntoken = token_2.name_of\n_api_key_of_user\n" * 5)
+    assert turns == sorted(turns)
+    assert len(turns) > 3 * len(searches)
+
+
+def test_an_option_in_the_midst_of_a_word_is_no_place() -> None:
+    """Each place costs as much as a thousand characters without one."""
+    pytest.importorskip("re2")
+    assert redaction._places("pr-url: https://example.com/", None).next() is None
+    assert redaction._places("curl -u me:secret", None).next() is not None
+
+
 def test_law_looks_grow_with_the_logarithm_of_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where each look finds one letter more than the one before."""
     looks = 0

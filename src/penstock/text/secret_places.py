@@ -349,7 +349,9 @@ def _parameter(text: str, at: int, floor: int) -> Spans:
     return (match.span(1),) if not NO_SECRET.fullmatch(match[1]) and any(map(str.isdigit, match[1])) else ()
 
 
-_CURL_HINT = rf"{_CURL_USER}(?:[^\s\"'<>$:}}\[\]]{{3}}|[\s\"'])"
+# Where a word begins, before a sign: `pr-url: …` would be a place otherwise.
+_EDGE_OF_OPTION = r"(?:\B|_|\\[nrt]|\x1b\[[\d;]*m)"
+_CURL_HINT = rf"{_EDGE_OF_OPTION}{_CURL_USER}(?:[^\s\"'<>$:}}\[\]]{{3}}|[\s\"'])"
 
 
 def by_places() -> Iterable[Shape]:
