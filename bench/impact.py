@@ -8,9 +8,9 @@ were read from the sources with a reader that shares no code with ours, reviewed
 on the estate. What they had missed was added after the first run, each read in its source: 27 edges through
 copied code (cabs, bankdemo, poei), 11 of items that a screen shows or takes (garage), 75 of either kind (counter); one that no job
 would come to was taken out (clbs), two about a column that says its table (poei), and three of a comment and of a copybook that
-nothing copies (ctos); one that a copybook's own code says was added (telco). The fields were drawn at random among those with two
-to eight uses; a question lists its verbs, and its answer is every edge of these verbs that touches the name (`docs/impact.md` says
-what an edge is).
+nothing copies (ctos); one that a copybook's own code says was added (telco); a WRITE of what is no record was taken out
+(breadwich). The fields were drawn at random among those with two to eight uses; a question lists its verbs, and its answer is
+every edge of these verbs that touches the name (`docs/impact.md` says what an edge is).
 
 Of clbs and garage it is the folder of the sources, of counter mx and mistral of its prototype without what is nearly there
 twice: in mx the folders spro1 to spro7, and in spro/Source *-credirect, art-c2, art2, hiv-c2, hiv-FZS, hivFZS and sbd-co.

@@ -493,6 +493,9 @@ def test_a_caller_with_a_layout_of_its_own_is_too_short_for_what_it_gets_back() 
         ('"data/cust.idx"', "", ("data/cust.idx", "is", "")),
         ("WS-PATH", "data/cust.idx", ("data/cust.idx", "may", "its name is data")),
         ('"CUSTFILE"', "", ("CUSTFILE", "may", "no job says whether that is the file's own name or a DD name")),
+        # No DD name: more than eight characters, a hyphen.
+        ('"CUSTOMERS"', "", ("CUSTOMERS", "is", "")),
+        ('"FX-CUST"', "", ("FX-CUST", "is", "")),
         # DD names, and devices
         ("UT-S-CUST", "", None),
         ('"S-CUST"', "", None),

@@ -122,6 +122,10 @@ class LaidField(NamedTuple):
     """Whether a text is JUSTIFIED: what is moved to it ends where it ends."""
 
 
+_DD_LENGTH = 8
+"""The most characters of a DD name, which has letters, digits and the signs $, # and @."""
+
+
 class FileName(NamedTuple):
     """A name of a file by which its program opens it, where it is no DD name."""
 
@@ -129,14 +133,16 @@ class FileName(NamedTuple):
     said_by: CitedLine | None
     """What gives it, where that is a value of a data item; None for the SELECT."""
     is_path: bool
-    """Whether no DD can have it, as `data/customers.idx`."""
+    """Whether the name has a folder or a suffix, as `data/customers.idx`: no compiler makes a DD name of it."""
 
     @property
     def why(self) -> str:
         """Why that may be another file; "" where it may not."""
         if self.said_by is not None:
             return "its name is data" + (": * stands for what is not known of it" if "*" in self.name else "")
-        return "" if self.is_path else "no job says whether that is the file's own name or a DD name"
+        if self.is_path or len(self.name) > _DD_LENGTH or "-" in self.name:
+            return ""
+        return "no job says whether that is the file's own name or a DD name"
 
 
 class FileBinding(NamedTuple):
