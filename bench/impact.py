@@ -17,7 +17,8 @@ twice: in mx the folders spro1 to spro7, and in spro/Source *-credirect, art-c2,
 Of ctos it is the folder cobol with copy, fd and the programs whose names begin with Cb or Cr; of tpe the folder copy, of
 src/batch what begins with FNB or SQL without FNB166T2, FNB169T and FNB170CSI, of src/online what begins with EL6 and has fewer
 than 3,300 lines, and from maps the S.bms of those. Of telco it is the folder Mainframe without what is
-kept there under another suffix (._cob, ._JCL, .xmi, .COB_BAK, .DELETED). Of breadwich it is Part2/source and Part3/source.
+kept there under another suffix (._cob, ._JCL, .xmi, .COB_BAK, .DELETED). Of breadwich it is Part2/source and Part3/source; of
+vuflix the folder COBOL Final Project of its workspace.
 Of acats it is what begins with CAT in the folders PROG-BATCH, JCL and other of Mainframe, each in a folder of its own.
 
 Precision is measured on what the tool is certain of (`is`): the share that the answers contain, with whatever certainty. Recall is
