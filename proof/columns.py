@@ -28,6 +28,8 @@ _DEBUGGING = re.compile(r"(?<![\w-])debugging\s+mode(?![\w-])", re.IGNORECASE)
 _NOTHING = {0: " ", 0x1A: " "}
 _LIBRARIAN = re.compile(r"(?:-INC|\+\+INCLUDE)\s+\S", re.IGNORECASE)  # from column 1, where no code begins
 _RULER = ("----+----1----+", "=COLS> ----+----1")  # of an editor, over the columns from the first
+_IN_SQL = re.compile(r"(?<![\w-])(?:(exec)|end-exec)(?![\w-])", re.IGNORECASE)  # between the two, two bars join texts
+_LITERAL = re.compile(r"'[^']*'|\"[^\"]*\"")
 _TERMINAL = ("*", "?")  # a comment and a directive for NonStop's compiler, if lines have their indicator in column 1
 
 
@@ -56,17 +58,22 @@ def page(source: ScannedSource, *, debug_lines: bool = False) -> Page:
     lines: list[_Line] = []
     directives: list[tuple[int, str]] = []
     is_begun = False  # compiler options precede all code
-    is_ended = True  # where a sentence may begin, a leading asterisk marks a comment in any column
+    is_ended = True  # where a sentence may begin, a leading asterisk marks a comment, and a slash in column 1
+    is_sql = False
     for number, text in enumerate(raw, 1):
-        line = _line(text, source.format_at(number))
+        form = source.format_at(number)
+        line = _line(text, form, is_sql=is_sql)
         if not is_begun and _OPTIONS.match(text):
-            line = _Line(_uncounted(text.expandtabs(8), source.format_at(number)), "", "")
-        if line.kind == "code" and is_ended and line.body.lstrip().startswith("*"):
+            line = _Line(_uncounted(text.expandtabs(8), form), "", "")
+        is_marked = line.body.lstrip().startswith("*") or (form == "free" and line.body.startswith("/"))
+        if line.kind == "code" and is_ended and is_marked:
             line = _Line(line.shown, "", "")
         if line.kind == "code" and is_ended and _TITLE.fullmatch(line.body):
-            line = _Line(_uncounted(text.expandtabs(8), source.format_at(number)), "", "")
+            line = _Line(_uncounted(text.expandtabs(8), form), "", "")
         is_begun = is_begun or line.kind == "code"
         is_ended = _ends(line.body) if line.kind == "code" else is_ended
+        for word in _IN_SQL.finditer(_LITERAL.sub("", line.body).partition("*>")[0]):
+            is_sql = word[1] is not None
         lines.append(line)
         if not line.kind and _DIRECTIVE.match(text):
             directives.append((number, text))
@@ -100,11 +107,11 @@ def _is_debugging(body: str) -> bool:
 
 
 def _ends(body: str) -> bool:
-    """Whether a line of code ends its sentence."""
-    return body.partition("*>")[0].rstrip().endswith(".")
+    """Whether a line of code ends its sentence, or a block, behind which a period may be missing."""
+    return body.partition("*>")[0].rstrip().upper().endswith((".", "END-EXEC"))
 
 
-def _line(text: str, form: Format) -> _Line:
+def _line(text: str, form: Format, *, is_sql: bool) -> _Line:
     wide = text.expandtabs(8)
     clean = wide.translate(_NOTHING)
     end = 72 if form == "fixed" else None
@@ -124,7 +131,8 @@ def _line(text: str, form: Format) -> _Line:
     if indicator not in {" ", "-", "D", "d"} or (form == "free" and clean[:1] in _TERMINAL):
         return _Line(shown, "", "")
     rest = area.strip()
-    is_empty = rest in {"", "'", '"'} if indicator == "-" else not rest or rest.startswith(("*>", "|"))
+    marks = "*>" if is_sql else ("*>", "|")
+    is_empty = rest in {"", "'", '"'} if indicator == "-" else not rest or rest.startswith(marks)
     if is_empty:  # like a literal continued by blanks only
         return _Line(shown, "", "")
     return _Line(shown, area, "debug" if indicator in "Dd" else "code")

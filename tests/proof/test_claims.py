@@ -123,6 +123,18 @@ def test_columns_know_the_ruler_of_an_editor() -> None:
     assert columns.page(source).code.isdisjoint({1, source.lines})
 
 
+def test_columns_know_a_slash_and_two_bars() -> None:
+    """In free format a slash in column 1 makes a comment where a sentence begins; in SQL two bars join texts."""
+    text = (
+        "PROCEDURE DIVISION.\nMAIN.\n    DISPLAY 'EXEC'\n    | alone\n    .\n/****\n    EXEC SQL\n    SET :A = :B\n"
+        "    || :C || :D\n    END-EXEC\n  * says\n    || alone\n    COMPUTE A = B\n/ 2.\n    STOP RUN.\n"
+    )
+    source = scan(text.encode(), source_format="free")
+    assert columns.page(source).code == {*range(1, 16)} - {4, 6, 11, 12}
+    assert source.is_code(9)
+    assert not source.is_code(6)
+
+
 def test_columns_know_the_title_of_a_window_from_that_of_a_listing() -> None:
     """The first stands in a sentence, and is code; the second is a word to the printer."""
     text = (
