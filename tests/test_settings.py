@@ -50,7 +50,8 @@ def test_left_alone_a_store_has_its_defaults() -> None:
 def test_a_size_that_is_none_is_named(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """An invalid size is reported with its variable when the store is opened, and no store is created."""
     monkeypatch.setenv("PENSTOCK_STORE_LIMIT_BYTES", text)
-    with pytest.raises(CallerError, match="PENSTOCK_STORE_LIMIT_BYTES takes a whole number above 0, not "):
+    said = f"PENSTOCK_STORE_LIMIT_BYTES takes a whole number above 0, at most {10**18}, not "
+    with pytest.raises(CallerError, match=said):
         open_store(str(tmp_path / "store"))
     assert not (tmp_path / "store").exists()
 

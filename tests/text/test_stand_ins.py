@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from penstock.inspection import words
 from penstock.text import notices, stand_ins
 from penstock.text.calls import PYTHON, Call
 from penstock.text.window import Line, Window
@@ -135,3 +136,17 @@ def test_a_report_on_files_is_no_part_of_what_the_user_said() -> None:
     report = notices.all_verified([("same", 2), ("changed", 0), ("missing", 1)])
     assert notices.without_report(f"Go on.\n\n{report}\n- b.py: missing") == "Go on.\n\n"
     assert notices.without_report("Go on.") == "Go on."
+
+
+def test_what_is_one_is_said_of_one() -> None:
+    """Nouns and verbs have the number of what they count, thousands and unusual plurals too."""
+    remarks = [("user", "x" * 40)] * 3
+    shown = [stand_ins.note(1, "", remarks[first:], 60, None, None).splitlines()[1] for first in (1, 2)]
+    assert shown == ["2 earlier remarks are not repeated.", "1 earlier remark is not repeated."]
+    assert [notices.counted(count, "recovery", "recoveries") for count in (0, 1, 2)] == [
+        "0 recoveries",
+        "1 recovery",
+        "2 recoveries",
+    ]
+    assert [words.many(count, "byte") for count in (1, 1_000)] == ["1 byte", "1,000 bytes"]
+    assert notices.hidden_secrets(1).startswith("1 secret is hidden")

@@ -20,6 +20,7 @@ import click
 from penstock.cli import answer
 from penstock.errors import PenstockError
 from penstock.text import escape
+from penstock.text.notices import noun_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -78,7 +79,7 @@ class HelpPage(click.Command):
         may_be_more, ctx.allow_extra_args = ctx.allow_extra_args, True
         super().parse_args(ctx, args)
         if ctx.args and not may_be_more and not ctx.resilient_parsing:
-            said = f"Unexpected argument{'s' * (len(ctx.args) > 1)}: {' '.join(map(escape.clip, ctx.args[:_NAMED]))}"
+            said = f"Unexpected {noun_for(len(ctx.args), 'argument')}: {' '.join(map(escape.clip, ctx.args[:_NAMED]))}"
             if more := len(ctx.args[_NAMED:]):
                 said += f" and {more} more. Put a pattern in quotes, or the shell expands it"
             raise click.UsageError(f"{said}.", ctx)

@@ -525,44 +525,38 @@ def _reasons(done: Documented) -> list[str]:
 
 def _left_out(done: Documented) -> list[str]:
     """Return how many files of each suffix were left out, with the name of the first."""
-    from penstock.scribe.pages.blocks import count
-
     told = []
     for suffix, number, examples in done.left_out[:_MAX_SUFFIXES]:
         name = escape.clip(examples[0])
         shown = escape.show_argument(suffix)
         what = (
-            count(number, f"{shown} file")
+            counted(number, f"{shown} file")
             if suffix
-            else count(number, "file without a suffix", "files without a suffix")
+            else counted(number, "file without a suffix", "files without a suffix")
         )
         told.append(f"{what} ({name}{' …' if number > 1 else ''})")
     more = sum(one.files for one in done.left_out[_MAX_SUFFIXES:])
-    return [*told, *((count(more, "other file"),) if more else ())]
+    return [*told, *((counted(more, "other file"),) if more else ())]
 
 
 def _no_cobol(files: int) -> str:
     """Return the message for files that contain neither a program nor a copybook."""
-    from penstock.scribe.pages.blocks import count
-
-    return f"There is no COBOL here, in {count(files, 'file')}. Name a program, or a folder that holds some."
+    return f"There is no COBOL here, in {counted(files, 'file')}. Name a program, or a folder that holds some."
 
 
 def _summary(done: Documented, out: str, *, asked: bool) -> list[str]:
     """Return the outcome, and what to do next."""
-    from penstock.scribe.pages.blocks import count
-
     shown = []
     if done.programs:
         lines = sum(program["header"]["lines"] for program in done.programs.values())
         shown.append(
-            f"{count(len(done.programs), 'program')}, {count(lines, 'line')}; {count(len(done.copybooks), 'copybook')}, "
-            f"{count(done.members, 'other file')}."
+            f"{counted(len(done.programs), 'program')}, {counted(lines, 'line')}; {counted(len(done.copybooks), 'copybook')}, "
+            f"{counted(done.members, 'other file')}."
         )
         shown.append(f"Open {os.path.join(out, 'index.html')} in a browser, or read {os.path.join(out, 'index.md')}.")
     elif done.copybooks:
         shown.append(
-            f"No program, {count(len(done.copybooks), 'copybook')}: what is in it stands in {os.path.join(out, 'copybooks')}. "
+            f"No program, {counted(len(done.copybooks), 'copybook')}: what is in it stands in {os.path.join(out, 'copybooks')}. "
             "Name the folder of the programs too, to see who uses it."
         )
     else:
@@ -571,7 +565,7 @@ def _summary(done: Documented, out: str, *, asked: bool) -> list[str]:
     run = done.run
     if asked:
         shown.append(
-            f"{count(run.calls, 'call')} for {count(run.chunks, 'chunk')}, {run.reused} answered before. Claims: "
+            f"{counted(run.calls, 'call')} for {counted(run.chunks, 'chunk')}, {run.reused} answered before. Claims: "
             f"{run.accepted} accepted, {run.relocated} relocated, {run.rejected} rejected, {run.contradicted} against the code."
         )
         shown.append(
@@ -589,7 +583,7 @@ def _summary(done: Documented, out: str, *, asked: bool) -> list[str]:
         shown.append("Stopped; what is done is kept. The same command continues.")
     elif run.failed:
         shown.append(
-            f"{count(run.failed, 'chunk')} could not be described. The documents say which lines; the same command tries again."
+            f"{counted(run.failed, 'chunk')} could not be described. The documents say which lines; the same command tries again."
         )
         shown += [f"- {reason}" for reason in _reasons(done)]
     return shown

@@ -11,6 +11,7 @@ from penstock.cli import answer
 from penstock.cli.installing import surroundings
 from penstock.errors import CallerError
 from penstock.text import escape
+from penstock.text.notices import counted
 
 if TYPE_CHECKING:
     from penstock.hosts.tool_definitions import ServerTools
@@ -60,7 +61,7 @@ def _line(each: ServerTools) -> str:
     if each.fault:
         return escape.show_argument(f"        ?  {each.server.name}{hosts}: {each.fault}")
     largest = ", ".join(f"{name} {tokens}" for name, tokens in each.tools[:_NAMED_TOOLS])
-    tools = f"{len(each.tools)} tools" if len(each.tools) != 1 else "1 tool"
+    tools = counted(len(each.tools), "tool")
     return escape.show_argument(f"{each.tokens:>9}  {each.server.name} ({tools}{hosts}): {largest}")
 
 

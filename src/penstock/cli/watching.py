@@ -284,11 +284,10 @@ def finish(done: AgentRun, agent: Agent, output_format: str, **more: Any) -> int
             click.echo(escape.show(done.answer)[0])
         if done.message:
             click.echo(done.message, err=True)
-        recoveries = "1 recovery" if done.recoveries == 1 else f"{done.recoveries} recoveries"
         click.echo(
             f"[session {done.session}: {done.outcome}, {counted(done.turns, 'turn')}, {usage['input_tokens']} tokens in, "
-            f"{usage['output_tokens']} out, {counted(done.cuts, 'cut')}, {recoveries}, "
-            f"window {agent.session.fill():.0%}]",
+            f"{usage['output_tokens']} out, {counted(done.cuts, 'cut')}, "
+            f"{counted(done.recoveries, 'recovery', 'recoveries')}, window {agent.session.fill():.0%}]",
             err=True,
         )
     return _STATUSES.get(done.outcome, answer.FAULT)

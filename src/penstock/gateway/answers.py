@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from penstock.carrier.steps import SendOutcome
 from penstock.carrier.stream_watch import StreamRefused, StreamWatch
 from penstock.gateway.packed import BOM, CODING, unpacker_of
+from penstock.text.http_headers import values_of
 from penstock.text.json_access import Json, parsed
 from penstock.wires import wire_named
 from penstock.wires.failures import Refused
@@ -214,7 +215,8 @@ def _nobody(_: Json, __: bool) -> None:
 
 
 def _header(headers: Pairs, name: bytes) -> str:
-    return next((value.decode("latin-1") for key, value in headers if key == name), "")
+    """Return the first value of a header; empty if there is none."""
+    return next(iter(values_of(headers, name)), "")
 
 
 class Unpacked:

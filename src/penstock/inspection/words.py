@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.text import escape
+from penstock.text.notices import noun_for
 from penstock.text.redaction import redacted
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def number(count: int) -> str:
 
 def many(count: int, what: str) -> str:
     """Return a number of things, in the plural unless there is one."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+    return f"{count:,} {noun_for(count, what)}"
 
 
 def percent(part: int, whole: int) -> str:

@@ -18,6 +18,7 @@ import anyio
 from penstock.mcp_server import frames
 from penstock.mcp_server.listening import ServedNames, serve_app
 from penstock.mcp_server.token import ADMITTED
+from penstock.text.http_headers import values_of
 
 if TYPE_CHECKING:
     import socket
@@ -127,10 +128,13 @@ class Gate:
         if self._in_flight >= MAX_IN_FLIGHT:
             return 503, f"{MAX_IN_FLIGHT} requests are being served", (b"retry-after", b"1")
         if not any(
-            value.lower().partition(";")[0].strip() == "application/json" for value in _values(headers, b"content-type")
+            value.lower().partition(";")[0].strip() == "application/json"
+            for value in values_of(headers, b"content-type")
         ):
             return 400, "Content-Type must be application/json", None
-        if any(not value.isdecimal() or int(value) > frames.MAX_BYTES for value in _values(headers, b"content-length")):
+        if any(
+            not value.isdecimal() or int(value) > frames.MAX_BYTES for value in values_of(headers, b"content-length")
+        ):
             return 413, f"A message has at most {frames.MAX_BYTES} bytes", None
         return None
 
@@ -166,7 +170,7 @@ class Gate:
         except frames.BadFrame as bad:
             await _answer(send, 400, frames.write(bad.answer), (b"content-type", b"application/json"))
             return
-        session = _values(headers, b"mcp-session-id")
+        session = values_of(headers, b"mcp-session-id")
         # The name comes from the client: it tunes the size of results and decides nothing else (`hosts`).
         scope[_HOST_KEY] = _client_in(session[0]) if session else None
         await self._pass(
@@ -255,7 +259,7 @@ async def _refuse(
     # The whole answer is sent before waiting for anything of the body. It is not ended yet: closed with bytes unread, a connection
     # is reset, and its sender may see that instead of the answer.
     await _answer(send, status, reason.encode("utf-8"), (b"connection", b"close"), *extra, is_ended=False)
-    if not _values(headers, b"expect"):
+    if not values_of(headers, b"expect"):
         with anyio.move_on_after(_DRAIN_SECONDS if is_known else _STRANGER_DRAIN_SECONDS):
             while (await receive()).get("more_body", False):
                 pass
@@ -269,8 +273,3 @@ async def _answer(send: Send, status: int, body: bytes, *headers: tuple[bytes, b
     length = (b"content-length", str(len(body)).encode("ascii"))
     await send({"type": "http.response.start", "status": status, "headers": [*kind, length, *headers]})
     await send({"type": "http.response.body", "body": body, "more_body": not is_ended})
-
-
-def _values(headers: list[tuple[bytes, bytes]], name: bytes) -> list[str]:
-    """Return the values of a header in order of arrival; an ASGI server gives names in lower case."""
-    return [value.decode("latin-1") for key, value in headers if key == name]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.errors import CallerError
 from penstock.mcp_server.addresses import is_address, is_loopback
+from penstock.text.http_headers import values_of
 
 if TYPE_CHECKING:
     import asyncio
@@ -155,7 +156,7 @@ class ServedNames:
         Args:
             headers: Names in lower case, with their values.
         """
-        hosts, origins = _values(headers, b"host"), _values(headers, b"origin")
+        hosts, origins = values_of(headers, b"host"), values_of(headers, b"origin")
         if len(hosts) != 1 or len(origins) > 1:
             return 400, "One Host header and at most one Origin"
         if not self._has(hosts[0]):
@@ -171,7 +172,3 @@ class ServedNames:
             return True
         # An address cannot be rebound by DNS; names other than ours can.
         return self._any_address and is_address(host.rpartition(":")[0].strip("[]"))
-
-
-def _values(headers: list[tuple[bytes, bytes]], name: bytes) -> list[str]:
-    return [value.decode("latin-1") for key, value in headers if key == name]

@@ -33,7 +33,15 @@ from penstock.store.kept import (
     Store,
     StoreFault,
 )
-from penstock.store.retention import Removal, Retention, default_retention
+from penstock.store.retention import (
+    DAY_SECONDS,
+    MAX_BYTES,
+    MAX_DAYS,
+    Removal,
+    Retention,
+    default_retention,
+    number_in,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -68,8 +76,6 @@ __all__ = [
     "open_store",
 ]
 
-_MAX_DAYS = 36_500  # a hundred years: a printable date
-
 
 def default_url(environment: Mapping[str, str] | None = None) -> str:
     """Return the URL of the user's store: `PENSTOCK_STORE`, else the folder `penstock` where programs keep their state.
@@ -92,14 +98,10 @@ def default_limit_bytes(environment: Mapping[str, str] | None = None) -> int:
     """Return how many bytes a store may hold: `PENSTOCK_STORE_LIMIT_BYTES`, else `LIMIT_BYTES`.
 
     Raises:
-        CallerError: The variable is not a whole number above 0.
+        CallerError: The variable is not a whole number above 0, or exceeds `MAX_BYTES`.
     """
-    text = (os.environ if environment is None else environment).get("PENSTOCK_STORE_LIMIT_BYTES")
-    if text is None:
-        return LIMIT_BYTES
-    if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text)):
-        raise CallerError(f"PENSTOCK_STORE_LIMIT_BYTES takes a whole number above 0, not {text[:40]!r}")
-    return int(text)
+    environment = os.environ if environment is None else environment
+    return number_in(environment, "PENSTOCK_STORE_LIMIT_BYTES", int, MAX_BYTES) or LIMIT_BYTES
 
 
 def default_life_seconds(environment: Mapping[str, str] | None = None) -> float:
@@ -108,16 +110,9 @@ def default_life_seconds(environment: Mapping[str, str] | None = None) -> float:
     Raises:
         CallerError: The variable is not a number above 0, or exceeds 36,500 days.
     """
-    text = (os.environ if environment is None else environment).get("PENSTOCK_STORE_LIFE_DAYS")
-    if text is None:
-        return LIFE_SECONDS
-    try:
-        days = float(text)
-    except ValueError:
-        days = 0.0
-    if not 0 < days <= _MAX_DAYS:
-        raise CallerError(f"PENSTOCK_STORE_LIFE_DAYS takes a number above 0, at most {_MAX_DAYS}, not {text[:40]!r}")
-    return days * 86_400
+    environment = os.environ if environment is None else environment
+    days = number_in(environment, "PENSTOCK_STORE_LIFE_DAYS", float, MAX_DAYS)
+    return LIFE_SECONDS if days is None else days * DAY_SECONDS
 
 
 def default_redaction(environment: Mapping[str, str] | None = None) -> bool:

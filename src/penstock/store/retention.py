@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 _N = TypeVar("_N", int, float)
-_DAY_SECONDS = 86_400.0
-_MAX_DAYS = 36_500  # a hundred years: a printable date
+DAY_SECONDS = 86_400.0
+MAX_DAYS = 36_500
+"""The most days that a rule takes, a hundred years: a date so far away is still printable."""
+MAX_BYTES = 10**18
+"""The most bytes that a rule takes, which a 64-bit integer of a database holds."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -91,7 +94,7 @@ def overdue(
     [('a', 'unused for more than 30 days')]
     """
     oldest = iter(kept)
-    since = -inf if rules.max_days is None else now - rules.max_days * _DAY_SECONDS
+    since = -inf if rules.max_days is None else now - rules.max_days * DAY_SECONDS
     excess = 0 if rules.max_sessions is None else idle_sessions - max(1, rules.max_sessions - busy_sessions)
     left = used_bytes
     # Age and number take the oldest, so both rules end once a thing is young enough and there are few enough sessions.
@@ -133,14 +136,18 @@ def default_retention(environment: Mapping[str, str] | None = None) -> Retention
     """
     environment = os.environ if environment is None else environment
     return Retention(
-        max_days=_number(environment, "PENSTOCK_STORE_KEEP_DAYS", float, _MAX_DAYS),
-        max_bytes=_number(environment, "PENSTOCK_STORE_KEEP_BYTES", int, 10**18),
-        max_sessions=_number(environment, "PENSTOCK_STORE_KEEP_SESSIONS", int, 10**9),
+        max_days=number_in(environment, "PENSTOCK_STORE_KEEP_DAYS", float, MAX_DAYS),
+        max_bytes=number_in(environment, "PENSTOCK_STORE_KEEP_BYTES", int, MAX_BYTES),
+        max_sessions=number_in(environment, "PENSTOCK_STORE_KEEP_SESSIONS", int, 10**9),
     )
 
 
-def _number(environment: Mapping[str, str], variable: str, kind: type[_N], most: int) -> _N | None:
-    """Return the number in a variable; None if it is not set."""
+def number_in(environment: Mapping[str, str], variable: str, kind: type[_N], most: int) -> _N | None:
+    """Return the number that a variable is set to; None if it is not set.
+
+    Raises:
+        CallerError: It is not a number of this kind above 0, or exceeds `most`.
+    """
     text = environment.get(variable)
     if text is None:
         return None

@@ -1,4 +1,4 @@
-"""Which HTTP headers are end-to-end, and which apply only to the next hop?
+"""How are HTTP headers read? Which are end-to-end, which apply only to the next hop, and the values of one.
 
 Law: headers named in `Connection` are removed with it. Source: RFC 9110, section 7.6.1. Pure.
 """
@@ -30,3 +30,8 @@ def end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, byte
     lower = [(name.lower(), value) for name, value in headers]
     named = {part.strip().lower() for name, value in lower if name == b"connection" for part in value.split(b",")}
     return [(name, value) for name, value in lower if name not in _HOP_BY_HOP and name not in named]
+
+
+def values_of(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> list[str]:
+    """Return the values of a header in order of arrival; its name and those of `headers` are in lower case, as ASGI gives them."""
+    return [value.decode("latin-1") for key, value in headers if key == name]

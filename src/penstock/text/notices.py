@@ -192,8 +192,7 @@ def ignored_arguments(names: list[str], mode: str) -> str:
 
 def hidden_secrets(count: int) -> str:
     """Return the sentence that marks replace secrets, so that places refer to what is kept and not to the original."""
-    secrets = "1 secret is" if count == 1 else f"{count} secrets are"
-    return f"{secrets} hidden in it: bytes are counted as they are kept"
+    return f"{counted(count, 'secret is', 'secrets are')} hidden in it: bytes are counted as they are kept"
 
 
 # ── errors ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -204,9 +203,14 @@ def with_ways(message: str, ways: list[str]) -> str:
     return message if not ways else f"{message} Try: " + " or ".join(ways)
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number of things in words: `1 file`, `2 files`."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+def noun_for(number: int, one: str, many: str = "") -> str:
+    """Return the noun for a number of things; `many` is the plural if it is not `one` with an s."""
+    return one if number == 1 else many or f"{one}s"
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """Return a number of things in words: `1 file`, `2 files`; `many` is the plural if it is not `one` with an s."""
+    return f"{number} {noun_for(number, one, many)}"
 
 
 def argument(name: str, problem: str) -> str:

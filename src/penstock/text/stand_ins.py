@@ -151,7 +151,8 @@ def note(
         kept.append(line)
         room -= len(line) + 1
     if len(kept) < len(remarks):
-        lines.append(f"{len(remarks) - len(kept)} earlier remarks are not repeated.")
+        left = len(remarks) - len(kept)
+        lines.append(f"{notices.counted(left, 'earlier remark is', 'earlier remarks are')} not repeated.")
     return "\n".join([*lines, *reversed(kept)])
 
 

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING
 
 from penstock.scribe.json_lines import json_lines
 from penstock.scribe.pages import copybook, index, markdown, program
-from penstock.scribe.pages.blocks import DocumentLink, PageSection, TextBlock, count
+from penstock.scribe.pages.blocks import DocumentLink, PageSection, TextBlock
 from penstock.scribe.pages.copied import CopyView, of_copies
 from penstock.scribe.pages.estate import EstateView, NameIndex, name_of
 from penstock.scribe.pages.flows import EstateFlows
 from penstock.scribe.pages.inventory import estate_of
 from penstock.scribe.pages.site import SiteFrame, of_dictionary, of_estate, sections_of, site
 from penstock.scribe.pages.site import of_document as page_of
+from penstock.text.notices import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -78,7 +79,7 @@ def estate_markdown(estate: EstateView, names: NameIndex | None = None) -> Itera
         yield from index.around(estate, names)
         if estate["terms"]:
             yield PageSection(
-                "Data dictionary", (TextBlock((DocumentLink(count(len(estate["terms"]), "name"), "data"),)),)
+                "Data dictionary", (TextBlock((DocumentLink(counted(len(estate["terms"]), "name"), "data"),)),)
             )
 
     yield "index.md", markdown.page(estate["name"], sections(), "")

@@ -203,8 +203,3 @@ def joined(pieces: Iterable[Piece], by: str = ", ") -> Cell:
     out: list[Piece] = [by] * (2 * len(found) - 1)
     out[::2] = found
     return tuple(out)
-
-
-def count(number: int, one: str, many: str = "") -> str:
-    """Return a number with its noun: `1 program`, `3 programs`; `many` is the plural if it is not just an added s."""
-    return f"{number} {one if number == 1 else many or one + 's'}"

@@ -14,11 +14,11 @@ from penstock.scribe.pages.blocks import (
     DocumentLink,
     PageSection,
     TextBlock,
-    count,
     joined,
 )
 from penstock.scribe.pages.columns import table
 from penstock.scribe.pages.copies import MOST_HUNKS
+from penstock.text.notices import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,7 +55,7 @@ def of_copies(copies: Sequence[CopyView]) -> Iterator[PageSection]:
         shown, number = nearest.hunks[:MOST_HUNKS], len(nearest.hunks)
         left = f" The first {MOST_HUNKS} are shown." if number > MOST_HUNKS else ""
         told = (
-            f"{count(number, 'difference')} from {nearest.name}; comments, blanks and their own names are none.{left}"
+            f"{counted(number, 'difference')} from {nearest.name}; comments, blanks and their own names are none.{left}"
         )
         blocks.append(TextBlock((told,), is_aside=True))
         blocks += table(

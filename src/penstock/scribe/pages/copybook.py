@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.scribe.pages import columns, operations, program, source
-from penstock.scribe.pages.blocks import CodeSpan, FactBlock, GraphNode, PageSection, TextBlock, count
+from penstock.scribe.pages.blocks import CodeSpan, FactBlock, GraphNode, PageSection, TextBlock
 from penstock.scribe.pages.estate import name_of
+from penstock.text.notices import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -43,7 +44,7 @@ def sections(page: str, document: Json, names: NameIndex) -> Iterator[PageSectio
 
 def _glance(document: Json) -> Block:
     holds = [
-        count(len(document[field]), one)
+        counted(len(document[field]), one)
         for field, one in (("data_items", "data item"), ("paragraphs", "paragraph"))
         if document[field]
     ]

@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.cobol.facts.calls import is_interface
-from penstock.scribe.pages.blocks import Graph, GraphBlock, GraphEdge, GraphNode, count
+from penstock.scribe.pages.blocks import Graph, GraphBlock, GraphEdge, GraphNode
+from penstock.text.notices import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -54,10 +55,11 @@ def _folded_flow(whole: Graph) -> tuple[Graph, str]:
         return whole, ""
     ends = _ends(whole)
     graph = _without(whole, ends)
-    said = f"{count(len(ends), 'paragraph')} that only end a range are left out." if ends else ""
+    one, many = "paragraph that only ends a range is", "paragraphs that only end a range are"
+    said = f"{counted(len(ends), one, many)} left out." if ends else ""
     if len(graph.nodes) > MAX_FLOW_BOXES and len({node.group for node in whole.nodes}) > 1:
         graph = _sections(whole)
-        said = f"{count(len(whole.nodes), 'paragraph')} are folded into their sections."
+        said = f"{counted(len(whole.nodes), 'paragraph')} are folded into their sections."
     if len(graph.nodes) > MAX_FLOW_BOXES:
         all_boxes, graph = len(graph.nodes), _nearest(graph, MAX_FLOW_BOXES)
         said += f" {all_boxes - len(graph.nodes)} further boxes are left out: the table of paragraphs has them all."

@@ -11,8 +11,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.scribe.pages import graphs
-from penstock.scribe.pages.blocks import BELOW, CodeSpan, FactBlock, PageSection, Tag, TextBlock, count, joined
+from penstock.scribe.pages.blocks import BELOW, CodeSpan, FactBlock, PageSection, Tag, TextBlock, joined
 from penstock.scribe.pages.columns import DEEDS, code, codes, listed, plain, table
+from penstock.text.notices import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -184,14 +185,16 @@ def _glance(estate: EstateView) -> Block:
     lines, code_lines = (sum(header[name] for header in headers) for name in ("lines", "code_lines"))
     # Zero counts are shown too: "0 jobs" says that jobs were looked for.
     beside = (
-        count(len(jobs), "job"),
-        count(len(estate["transactions"]), "transaction"),
-        count(len(estate["maps"]), "mapset"),
-        count(len(estate["layouts"]), "copybook"),
-        count(sum(one["defined_as"] is None for one in estate["tables"]), "table"),
+        counted(len(jobs), "job"),
+        counted(len(estate["transactions"]), "transaction"),
+        counted(len(estate["maps"]), "mapset"),
+        counted(len(estate["layouts"]), "copybook"),
+        counted(sum(one["defined_as"] is None for one in estate["tables"]), "table"),
     )
     unknown = [size for one in estate["programs"].values() if (size := one["complexity"]["not_understood"])]
-    said_of_unknown = count(sum(unknown), "statement") + (f" in {count(len(unknown), 'program')}" if unknown else "")
+    said_of_unknown = counted(sum(unknown), "statement") + (
+        f" in {counted(len(unknown), 'program')}" if unknown else ""
+    )
     described = sum(1 for _, purpose in told if purpose is not None)
     return FactBlock(
         (
@@ -237,11 +240,11 @@ def _programs(estate: EstateView, names: NameIndex) -> Iterator[Block]:
     def marks(row: _ProgramRow) -> Cell:
         made: list[Piece] = []
         if row.missing:
-            made.append(Tag(f"{count(row.missing, 'copybook')} missing", "doubt"))
+            made.append(Tag(f"{counted(row.missing, 'copybook')} missing", "doubt"))
         if row.dead:
-            made.append(Tag(f"{count(row.dead, 'dead paragraph')}", "bad"))
+            made.append(Tag(f"{counted(row.dead, 'dead paragraph')}", "bad"))
         if row.not_understood:
-            made.append(Tag(f"{count(row.not_understood, 'statement')} not understood", "doubt"))
+            made.append(Tag(f"{counted(row.not_understood, 'statement')} not understood", "doubt"))
         return joined(made, " ")
 
     yield from table(

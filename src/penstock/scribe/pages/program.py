@@ -17,7 +17,6 @@ from penstock.scribe.pages.blocks import (
     PageSection,
     Tag,
     TextBlock,
-    count,
     joined,
 )
 from penstock.scribe.pages.columns import (
@@ -32,6 +31,7 @@ from penstock.scribe.pages.columns import (
     table,
     words_cell,
 )
+from penstock.text.notices import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,7 +107,7 @@ def _glance(document: Json, names: NameIndex) -> list[Block]:
             "Words of a model",
             (
                 f"{header['final_status']}; {coverage['paragraphs_described']} of ",
-                f"{count(coverage['paragraphs_total'], 'paragraph')} described",
+                f"{counted(coverage['paragraphs_total'], 'paragraph')} described",
             ),
         ),
         ("Confidence", percent_cell(confidence["overall"])),
@@ -136,16 +136,16 @@ def _glance(document: Json, names: NameIndex) -> list[Block]:
 
 def not_understood(number: int) -> Cell:
     """Return how many statements are not understood, as a doubt; nothing if all are."""
-    return (Tag(count(number, "statement"), "doubt"),) if number else ()
+    return (Tag(counted(number, "statement"), "doubt"),) if number else ()
 
 
 def file_rows(document: Json) -> list[tuple[str, Cell]]:
     """Return the facts about a file that programs and copybooks share: its path, and its size."""
     header, statements = document["header"], document["complexity"]["statements"]
-    size = f"{count(header['lines'], 'line')}: {header['code_lines']} of code, {header['comment_lines']} of comment"
+    size = f"{counted(header['lines'], 'line')}: {header['code_lines']} of code, {header['comment_lines']} of comment"
     return [
         ("File", (CodeSpan(header["file_name"]), f" ({header['format']} format, {header['encoding']})")),
-        ("Size", (f"{size}; {count(statements, 'statement')}" if statements else size,)),
+        ("Size", (f"{size}; {counted(statements, 'statement')}" if statements else size,)),
     ]
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.cobol.program import key
 from penstock.scribe.pages import copybook, html, index, program
-from penstock.scribe.pages.blocks import DocumentLink, PageSection, TextBlock, count, joined
+from penstock.scribe.pages.blocks import DocumentLink, PageSection, TextBlock, joined
 from penstock.scribe.pages.copied import CopyView, of_copies
 from penstock.scribe.pages.copies import MOST_COPIES, compared, differences
 from penstock.scribe.pages.estate import (
@@ -29,6 +29,7 @@ from penstock.scribe.pages.flows import sections as sections_of_flows
 from penstock.scribe.pages.packing import packed
 from penstock.scribe.pages.wiring import estate_script
 from penstock.text import escape
+from penstock.text.notices import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -165,7 +166,7 @@ def of_document(
         listing: The numbered lines of the source.
         inner: What its fields and paragraphs do to each other (`wiring`); None if that was not drawn.
     """
-    lead = f"{header['program_type']} · {header['file_name']} · {count(header['lines'], 'line')}"
+    lead = f"{header['program_type']} · {header['file_name']} · {counted(header['lines'], 'line')}"
     numbers = [number for number, _ in listing]
     here = f"{path}.html"
     yield (
