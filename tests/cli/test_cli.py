@@ -19,6 +19,8 @@ import pytest
 from tests.cli.screens import on_terminal, plain, typed
 from tests.forks import warm_penstock
 
+from penstock.cli import main, queues
+from penstock.errors import CallerError
 from penstock.store import open_store
 
 ROOT = Path(__file__).parent.parent.parent
@@ -176,6 +178,28 @@ def test_an_error_is_one_object_with_a_code_and_an_exit_status(
     assert (plain.stdout, plain.returncode) == ("", status)
     assert plain.stderr.startswith("penstock: ")
     assert plain.stderr.count("\n") == 1
+
+
+def test_a_missing_file_has_one_wording(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whether a command reads a file itself, through the workspace or as a script, a missing one is told alike."""
+    monkeypatch.chdir(tree)
+    for command in ("view", "bill", "violations --wire gemini", "diagnose", "tokens", "run hello --model"):
+        name = "scripted:no\x1b.txt" if "--model" in command else "no\x1b.txt"
+        assert main([*command.split(), name]) == 4
+        assert capsys.readouterr().err.startswith("penstock: There is no file or folder no\\x1b.txt. Try: penstock ")
+
+
+def test_a_worker_without_a_key_names_every_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What to set is said in full: one of them is whose key the user has."""
+    for name in tuple(os.environ):
+        if name.endswith(("_API_KEY", "_BEDROCK")) or name.startswith("AWS_"):
+            monkeypatch.delenv(name)
+    variables = "OPENAI_API_KEY, ANTHROPIC_API_KEY, GOOGLE_API_KEY, GEMINI_API_KEY, AWS_BEARER_TOKEN_BEDROCK"
+    with pytest.raises(CallerError) as raised:
+        queues._wires(None)
+    assert all(name in str(raised.value) for name in variables.split(", "))
 
 
 @pytest.mark.proves("B-8")

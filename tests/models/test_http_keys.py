@@ -145,7 +145,8 @@ def test_a_proxy_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch, pr
         ("openai-responses:m", "http://192.168.1.5:8000/v1", "OPENAI_API_KEY"),
         ("openai-chat:m", "http://localhost.evil.test/v1", "OPENAI_API_KEY"),
         ("openai-chat:m", "http://127.0.0.1.evil.test/v1", "OPENAI_API_KEY"),
-        ("anthropic:m", None, "ANTHROPIC_API_KEY"),
+        ("anthropic:m", None, "ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN"),
+        ("gemini:m", None, "GOOGLE_API_KEY or GEMINI_API_KEY"),
     ],
 )
 @pytest.mark.parametrize("given", [{}, {"OPENAI_API_KEY": "", "ANTHROPIC_API_KEY": " "}])

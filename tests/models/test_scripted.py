@@ -355,7 +355,7 @@ def test_a_mistake_in_a_file_names_the_file_and_the_step(tmp_path: Path, content
 @pytest.mark.parametrize("name", ["openai-chat", "anthropic:", "scripted", "scripted:", "", "scripted:/no/such/file"])
 def test_a_model_that_cannot_be_had_is_refused_with_what_can(name: str) -> None:
     """Nothing is guessed: a name is a provider's model or a script's file, or an error that says so."""
-    said = "there is no file '/no/such/file'" if "/" in name else "There is no model .*:NAME or scripted:FILE"
+    said = "There is no file or folder /no/such/file" if "/" in name else "There is no model .*:NAME or scripted:FILE"
     with pytest.raises(CallerError, match=said):
         load_model(name)
 

@@ -109,7 +109,7 @@ def test_nothing_found_is_said_with_what_was_looked_through(works: Path, tmp_pat
         ({"literal": True}, "takes no literal"),
         ({"context_lines": 2}, "takes no context_lines"),
         ({"pattern": "of the"}, "no word to rank by"),
-        ({"path": "nowhere"}, "There is no nowhere"),
+        ({"path": "nowhere"}, "There is no file or folder nowhere"),
         ({"path": "../"}, "outside the root"),
     ],
 )

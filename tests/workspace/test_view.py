@@ -300,7 +300,9 @@ def test_a_missing_file_names_similar_ones_and_a_folder_the_listing(tmp_path: Pa
     (tmp_path / "src" / "gone").symlink_to("nowhere")
     for path in ("src/gone", "src/gone/reader.py"):
         way = 'Try: list_files(path="src")'
-        assert tools.view(path) == f'There is no {path}. "src/gone" is a link that leads to nothing. {way}'
+        assert (
+            tools.view(path) == f'There is no file or folder {path}. "src/gone" is a link that leads to nothing. {way}'
+        )
     assert '"src/deep/readme\\\\x0a.py"' in tools.view("src/deep/readme.py")
     result = tools.call("view", {"file_path": "src/deep"})
     assert result.code == "is_directory"
@@ -463,7 +465,7 @@ def test_a_file_that_is_made_while_it_is_looked_for_is_no_link(tmp_path: Path, m
     monkeypatch.setattr(root, "look", made)
     with pytest.raises(ToolError) as no, texts.open_text(root, "a.txt"):
         pass
-    assert no.value.message == "There is no a.txt."
+    assert no.value.message == "There is no file or folder a.txt."
     root.close()
 
 

@@ -191,7 +191,13 @@ def report(error: Exception, about: Mapping[str, Any], command: str = "penstock"
             return fail("usage", str(error), f"{command} --help", USAGE, output_format=output_format)
         case FileNotFoundError(filename=str(name)):
             way = f"{command} --help"
-            return fail("not_found", f"There is no file {name!r}.", way, MISSING, output_format=output_format)
+            return fail(
+                "not_found",
+                f"There is no file or folder {escape.show_argument(name)}.",
+                way,
+                MISSING,
+                output_format=output_format,
+            )
         case OSError():
             # An error on a descriptor carries its number instead of a name: the person named the file. Only a file being written
             # can be full: if the error has no name, the file that was read is not to blame.

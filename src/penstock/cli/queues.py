@@ -289,7 +289,7 @@ def _times() -> dict[str, Any]:
 def _wires(base_url: str | None) -> list[str]:
     """Return the APIs that this worker can ask: those with a provider key, or an address on this machine."""
     from penstock.models import RemoteModel
-    from penstock.wires.table import WIRES
+    from penstock.wires.table import WIRES, wire_named
 
     found = []
     for wire in WIRES:
@@ -299,9 +299,9 @@ def _wires(base_url: str | None) -> list[str]:
             continue
         found.append(wire)
     if not found:
+        variables = dict.fromkeys(key.variable for wire in WIRES for key in wire_named(wire).service.keys)
         raise CallerError(
-            "There is no key of a provider here: set ANTHROPIC_API_KEY, OPENAI_API_KEY or another, or --base-url for a model on "
-            "this machine"
+            f"There is no key of a provider here: set one of {', '.join(variables)}, or --base-url for a model on this machine"
         )
     return found
 

@@ -123,7 +123,7 @@ def servers_in(path: str, environment: Mapping[str, str]) -> list[ConfiguredServ
     try:
         text = text_of(path)
         if text is None:
-            raise ToolError("not_found", f"There is no file {escape.show_argument(path)}.")
+            raise ToolError("not_found", f"There is no file or folder {escape.show_argument(path)}.")
         return servers_of(text, environment, is_toml=path.endswith(".toml"))
     except (CannotEditError, CallerError) as error:
         raise CallerError(str(error) if path in str(error) else f"{path}: {error}") from error

@@ -83,7 +83,8 @@ class RemoteModel:
             signer = aws_signer(service.signs_for, region, given)
         if not secret and signer is None and not is_local:
             also = ", or install boto3 and set what it reads" if service.signs_for else ""
-            raise CallerError(f"{wire}:{name} at {base} needs a key: set {key.variable}{also}")
+            variables = " or ".join(known.variable for known in service.keys)
+            raise CallerError(f"{wire}:{name} at {base} needs a key: set {variables}{also}")
         # Uncompressed, so that a bound on what is read is also a bound on what is held.
         headers = {"content-type": "application/json", "accept-encoding": "identity", **service.headers}
         headers |= {"user-agent": f"penstock/{__version__}"}

@@ -16,6 +16,7 @@ from penstock.errors import CallerError
 from penstock.models import sizes
 from penstock.models.provider import Provider
 from penstock.models.steps import ScriptStep, read_steps
+from penstock.text import escape
 from penstock.wires.table import WIRES, wire_named
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ class ScriptedModel:
 
         content = read_own(path, _SCRIPT_BYTES)
         if content is None:
-            raise CallerError(f"there is no file {path!r}") from FileNotFoundError(path)
+            raise CallerError(f"There is no file or folder {escape.show_argument(path)}.") from FileNotFoundError(path)
         try:
             return cls(read_steps(content), wire, window_tokens)
         except CallerError as error:

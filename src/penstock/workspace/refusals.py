@@ -68,8 +68,8 @@ def listing(folder: bytes = b".") -> Call:
 
 
 _REFUSALS = {
-    errno.ENOENT: ("not_found", "There is no {}."),
-    errno.ENOTDIR: ("not_found", "There is no {}: a part of the path is a file, not a folder."),
+    errno.ENOENT: ("not_found", "There is no file or folder {}."),
+    errno.ENOTDIR: ("not_found", "There is no file or folder {}: a part of the path is a file, not a folder."),
     errno.EXDEV: ("outside_root", "{} leads elsewhere, by a link or a mount that is not followed. It was not opened."),
     errno.ELOOP: (
         "link_loop",
