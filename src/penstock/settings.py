@@ -80,10 +80,10 @@ def load(
         chosen = {}
     variables = {name: f"PENSTOCK_{name.upper()}" for name in known}
     given = {name: _number(at, environment[at]) for name, at in variables.items() if at in environment}
-    return Settings(**{**chosen, **_checked(given)})  # type: ignore[arg-type]  # checked by name
+    return Settings(**{**chosen, **_checked(given)})
 
 
-def _checked(chosen: Mapping[str, object]) -> Mapping[str, object]:
+def _checked(chosen: Mapping[str, object]) -> Mapping[str, Any]:
     """Return the settings if their values are possible. Raises `CallerError`."""
     for name, value in chosen.items():
         # In Python `true` is the number 1. The test is "not above 0", not "at most 0", so that NaN is refused as well.

@@ -96,7 +96,7 @@ class _Raised(NamedTuple):
     cause: Exception | None = None
 
 
-def _returned(end: Any) -> Any:
+def _returned(end: R | _Raised) -> R:
     """Return the answer with which a turn has ended.
 
     Raises:
@@ -223,10 +223,10 @@ class Fitting(Generic[M]):
                 else:
                     shown = turn.send(answer)
         except StopIteration as done:
-            end = done.value
+            end: R | _Raised = done.value
         finally:
             turn.close()
-        return _returned(end)  # type: ignore[no-any-return]
+        return _returned(end)
 
     async def acall(self, send: Callable[[list[M], int | None], Awaitable[R]], messages: Sequence[M], body: Json) -> R:
         """Return the same as `call`, with a `send` that is awaited."""
@@ -241,10 +241,10 @@ class Fitting(Generic[M]):
                 else:
                     shown = turn.send(answer)
         except StopIteration as done:
-            end = done.value
+            end: R | _Raised = done.value
         finally:
             turn.close()
-        return _returned(end)  # type: ignore[no-any-return]
+        return _returned(end)
 
     def _turn(self, messages: Sequence[M], body: Json) -> Generator[tuple[list[M], int | None], Any, Any]:
         """Yield what to send; receives the answer by `send`, or the refusal by `throw`; returns the final answer.

@@ -90,12 +90,13 @@ def told_by(error: Exception) -> Exception:
     fp = _attribute(error, "fp")
     if isinstance(fp, io.IOBase) and _is_status(code := _attribute(error, "code")):
         content = b""
+        response: Any = error  # urllib's error is a response too
         with contextlib.suppress(Exception):  # if the connection broke meanwhile, there is nothing more to read
             content = fp.read()
         with contextlib.suppress(Exception):  # everything is read: free the connection before the error is released
-            error.close()  # type: ignore[attr-defined]  # urllib's error is a response too
+            response.close()
         # Both names lead to the body: `read` uses one of them, and the caller's handler may use the other.
-        error.fp = error.file = io.BytesIO(content)  # type: ignore[attr-defined]
+        response.fp = response.file = io.BytesIO(content)
         return Refused(code, content.decode("utf-8", "replace"))
     response = _attribute(error, "response")
     if is_unread(response):

@@ -41,8 +41,8 @@ def view_command(file: str, root: str, as_json: bool, **place: Any) -> int:
         lines 101 to 150
     """
 
-    def to_json(tools: Tools, checked: dict[str, object]) -> tuple[dict[str, object], str]:
-        page = tools.workspace.view(**checked)  # type: ignore[arg-type]  # as the tool checked them
+    def to_json(tools: Tools, checked: dict[str, Any]) -> tuple[dict[str, object], str]:
+        page = tools.workspace.view(**checked)
         return answer.page_json(page), "partial" if page.bound == "deadline" else "done"
 
     return answer.answer_tool(root, "view", _given({"file_path": file, **place}), as_json, to_json)
@@ -70,8 +70,8 @@ def read_command(file: str, root: str, as_json: bool, **place: Any) -> int:
         the first 4 KiB, in whole lines, and the command that continues
     """
 
-    def to_json(tools: Tools, checked: dict[str, object]) -> tuple[dict[str, object], str]:
-        return answer.page_json(tools.workspace.read_file(**checked)), "done"  # type: ignore[arg-type]  # as the tool checked them
+    def to_json(tools: Tools, checked: dict[str, Any]) -> tuple[dict[str, object], str]:
+        return answer.page_json(tools.workspace.read_file(**checked)), "done"
 
     return answer.answer_tool(root, "read_file", _given({"path": file, **place}), as_json, to_json)
 
@@ -93,7 +93,7 @@ def outline_command(file: str, root: str, as_json: bool, **place: int | None) ->
         the first ten headings
     """
 
-    def to_json(tools: Tools, checked: dict[str, object]) -> tuple[dict[str, object], str]:
-        return answer.page_json(tools.workspace.outline(**checked)), "done"  # type: ignore[arg-type]  # as the tool checked them
+    def to_json(tools: Tools, checked: dict[str, Any]) -> tuple[dict[str, object], str]:
+        return answer.page_json(tools.workspace.outline(**checked)), "done"
 
     return answer.answer_tool(root, "outline", _given({"path": file, **place}), as_json, to_json)

@@ -127,7 +127,7 @@ def _installed() -> list[dict[str, object]]:
     ]
 
 
-def _installed_fields(installed: list[dict[str, object]]) -> list[tuple[str, object]]:
+def _installed_fields(installed: list[dict[str, Any]]) -> list[tuple[str, object]]:
     """Return the lines about other agents."""
     words = {True: "works", False: "does not work", None: "not tried"}
     if not installed:
@@ -135,7 +135,7 @@ def _installed_fields(installed: list[dict[str, object]]) -> list[tuple[str, obj
     return [
         (
             f"{each['host']} {each['part']}",
-            f"{words[each['works']]}: {each['seen']} ({each['host']} {each['version']}, {each['path']})",  # type: ignore[index]
+            f"{words[each['works']]}: {each['seen']} ({each['host']} {each['version']}, {each['path']})",
         )
         for each in installed
     ]

@@ -50,10 +50,10 @@ def list_command(root: str, as_json: bool, **arguments: Any) -> int:
         the first 50 files below src, and the command that continues
     """
 
-    def to_json(tools: Tools, checked: dict[str, object]) -> tuple[dict[str, object], str]:
+    def to_json(tools: Tools, checked: dict[str, Any]) -> tuple[dict[str, object], str]:
         from penstock.workspace.listing import MAX_FILES_PER_LIST, MAX_FILES_WARNING_THRESHOLD
 
-        found = tools.workspace.list_files(**checked, progress=tools.progress)  # type: ignore[arg-type]  # as the tool checked them
+        found = tools.workspace.list_files(**checked, progress=tools.progress)
         page = found.page
         limit = arguments["limit"]
         # As in the text output (L-2): without a limit a long listing is a count and the way to page, never names.
@@ -93,8 +93,8 @@ def count_command(root: str, as_json: bool, **arguments: Any) -> int:
         the Python files below src
     """
 
-    def to_json(tools: Tools, checked: dict[str, object]) -> tuple[dict[str, object], str]:
-        counted = tools.workspace.count_files(**checked, progress=tools.progress)  # type: ignore[arg-type]  # as the tool checked them
+    def to_json(tools: Tools, checked: dict[str, Any]) -> tuple[dict[str, object], str]:
+        counted = tools.workspace.count_files(**checked, progress=tools.progress)
         value: dict[str, object] = {
             **answer.fields_of(counted, "files", "bytes", "tokens", "complete"),
             "by_extension": [row._asdict() for row in counted.by_extension],
@@ -134,10 +134,10 @@ def search_command(root: str, as_json: bool, **arguments: Any) -> int:
         passages that answer it, the most relevant first
     """
 
-    def to_json(tools: Tools, checked: dict[str, object]) -> tuple[dict[str, object], str]:
+    def to_json(tools: Tools, checked: dict[str, Any]) -> tuple[dict[str, object], str]:
         if checked.pop("ranked"):
             return _ranked_json(tools, checked)
-        found = tools.workspace.search(**checked, progress=tools.progress)  # type: ignore[arg-type]  # as the tool checked them
+        found = tools.workspace.search(**checked, progress=tools.progress)
         matches: list[dict[str, object]] = []
         for match in found.matches:
             entry = answer.fields_of(match, "path", "line", "text", "clipped")
@@ -167,7 +167,7 @@ def _wider(wider: Wider | None, checked: dict[str, object], pattern: str = "patt
     return {"files": wider.files, "complete": wider.complete, "arguments": {**checked, **changes}}
 
 
-def _ranked_json(tools: Tools, checked: dict[str, object]) -> tuple[dict[str, object], str]:
+def _ranked_json(tools: Tools, checked: dict[str, Any]) -> tuple[dict[str, object], str]:
     from penstock.tools.ranking import check_ranked, index_place
 
     check_ranked(checked)
@@ -176,7 +176,7 @@ def _ranked_json(tools: Tools, checked: dict[str, object]) -> tuple[dict[str, ob
     }
     found = tools.workspace.rank(
         str(checked["pattern"]),
-        **arguments,  # type: ignore[arg-type]  # as the tool checked them
+        **arguments,
         **index_place(None)._asdict(),
         progress=tools.progress,
     )

@@ -6,7 +6,7 @@ count; the last call is the floor's. Leaves to others: what else a refusal may l
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
 from penstock.context.provider_counts import STATED_ERROR, min_decrease, worst_case
@@ -126,9 +126,12 @@ def _worthiest(
     """Return the rung worth most by what it keeps and its chance to fit, among those that are certainly smaller."""
     chance = cache(lambda rung: likely.chance_that_fits(ladder.counts(rung), limit_tokens))  # bisections meet on rungs
 
+    def is_likely(least: float, rung: int) -> bool:
+        return chance(rung) >= least
+
     def found() -> Iterator[int | None]:
         for least in CHANCES:
-            rung = ladder.first(lambda rung, least=least: chance(rung) >= least, after=after)  # type: ignore[misc]
+            rung = ladder.first(partial(is_likely, least), after=after)
             # Another call is left to correct it: the shorter handoffs of the floor are saved for when they are needed.
             rung = min(rung, ladder.floor)
             # If the wanted rung is not certainly smaller, a bolder one that is may be worth more than a lower one.

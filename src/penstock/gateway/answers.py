@@ -174,27 +174,30 @@ class HeldAnswer:
             if late is None:
                 return
             yield late
-            if self._watch is not None:
-                self._look(late)
+            self._look(late)
         async for block in self._blocks:
             yield block
-            if self._watch is not None:
-                self._look(block)
-        if self._watch is not None:
-            self._end()
+            self._look(block)
+        self._end()
 
     def _look(self, block: bytes) -> None:
+        """Show a block of the body to the watch, if there still is one."""
+        if self._watch is None:
+            return
         try:
             for piece in self._pieces(block):
-                self._watch.look(piece)  # type: ignore[union-attr]
+                self._watch.look(piece)
         except StreamRefused:  # after the first content, the client handles it
             self._watch = None
         if self._read_bytes > MAX_READ_BYTES:
             self._watch = None
 
     def _end(self) -> None:
+        """Tell the watch, if there still is one, that the body has ended."""
+        if self._watch is None:
+            return
         try:
-            self._watch.end()  # type: ignore[union-attr]
+            self._watch.end()
         except StreamRefused:
             self._watch = None
 

@@ -187,9 +187,9 @@ class Several:
         while part := read_some(0):
             for frame in lines.feed(part):
                 if frame.is_message:
-                    self._send(self._turned(lambda raw=frame.raw: self._board.from_host(raw)))  # type: ignore[misc]
+                    self._send(self._turned(partial(self._board.from_host, frame.raw)))
         for frame in lines.end():
-            self._send(self._turned(lambda raw=frame.raw: self._board.from_host(raw)))  # type: ignore[misc]
+            self._send(self._turned(partial(self._board.from_host, frame.raw)))
         self._ended.set()
 
     def _read_server(self, number: int, line: _Line) -> None:
@@ -203,7 +203,7 @@ class Several:
                     self._served.add(number)
                     # Decided under the lock and written outside of it: two threads may be late relative to each other, but each
                     # server's messages keep their order, because one thread reads them.
-                    self._send(self._turned(lambda raw=frame.raw: self._board.from_server(number, raw)))  # type: ignore[misc]
+                    self._send(self._turned(partial(self._board.from_server, number, frame.raw)))
         self._send(self._turned(partial(self._board.lost, number)))
         if not self._ended.is_set():
             status = None if line.program is None else line.program.status(_EXIT_SECONDS)

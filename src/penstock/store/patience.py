@@ -63,4 +63,5 @@ def _limited(gen: Generator[Any, Any, _Answer], patience_seconds: float) -> Gene
         try:
             wanted = gen.send(came)
         except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
+            answer: _Answer = end.value
+            return answer

@@ -51,7 +51,7 @@ def _at_the_place(descriptor: int, operation: str) -> bool:
     here = os.lseek(descriptor, 0, os.SEEK_CUR)
     try:
         os.lseek(descriptor, _PLACE, os.SEEK_SET)
-        msvcrt.locking(descriptor, getattr(msvcrt, operation), 1)  # type: ignore[attr-defined, unused-ignore]
+        msvcrt.locking(descriptor, getattr(msvcrt, operation), 1)  # type: ignore[attr-defined, unused-ignore]  # on Windows alone
     except PermissionError:
         return False
     finally:

@@ -5,7 +5,7 @@ Leaves to others: which bytes or lines a page has (`views`, `line_ranges`, `byte
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from penstock.text import window
 from penstock.text.calls import Call
@@ -56,11 +56,11 @@ class PageBounds:
         """How many bytes a range of lines may have; None for no bound."""
 
 
-def page_of(opened: TextFile, *, notices: tuple[str, ...] = (), **fields: object) -> Window:
+def page_of(opened: TextFile, *, notices: tuple[str, ...] = (), **fields: Any) -> Window:
     """Return a window over an open file; unless `fields` bring a version, it is the one for the position where the page ends."""
     source = opened.source
-    defaults: dict[str, object] = {"encoding": opened.encoding.name}
+    defaults: dict[str, Any] = {"encoding": opened.encoding.name}
     if "version" not in fields:
-        defaults["version"] = texts.token(source, int(fields["end_byte"]))  # type: ignore[call-overload]
+        defaults["version"] = texts.token(source, fields["end_byte"])
     said = (*notices, *source.notices())
-    return Window(path=opened.path, total_bytes=source.size_bytes, notices=said, **{**defaults, **fields})  # type: ignore[arg-type]
+    return Window(path=opened.path, total_bytes=source.size_bytes, notices=said, **{**defaults, **fields})

@@ -107,7 +107,7 @@ def _replaced_with_backup(folder: system.Folder, beside: str, name: bytes) -> bo
     there, _ = system.entry_path(folder, name)
     backup = f"{os.fsdecode(ours)}~"
     try:
-        replace = ctypes.WinDLL("kernel32").ReplaceFileW  # type: ignore[attr-defined, unused-ignore]
+        replace = ctypes.WinDLL("kernel32").ReplaceFileW  # type: ignore[attr-defined, unused-ignore]  # on Windows alone
     except (AttributeError, OSError):
         return False
     if not replace(os.fsdecode(there), os.fsdecode(ours), backup, 0, None, None):

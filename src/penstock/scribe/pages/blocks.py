@@ -65,11 +65,15 @@ class ModelWords(NamedTuple):
     mark: Literal["w"] = "w"
 
 
+Tone: TypeAlias = Literal["plain", "good", "doubt", "bad"]
+"""How a mark is meant."""
+
+
 class Tag(NamedTuple):
     """A short mark such as `dead` or `not here`, and whether it is good, doubtful or bad."""
 
     text: str
-    tone: Literal["plain", "good", "doubt", "bad"] = "plain"
+    tone: Tone = "plain"
     mark: Literal["t"] = "t"
 
 
@@ -130,6 +134,12 @@ class TableBlock(NamedTuple):
     mark: Literal["table"] = "table"
 
 
+NodeKind: TypeAlias = Literal[
+    "program", "outside", "job", "transaction", "paragraph", "section", "dead", "main", "dataset", "map"
+]  # fmt: skip
+"""What a box of a diagram stands for."""
+
+
 class GraphNode(NamedTuple):
     """A box of a diagram, and where it links to.
 
@@ -139,9 +149,7 @@ class GraphNode(NamedTuple):
 
     id: str
     label: str
-    kind: Literal[
-        "program", "outside", "job", "transaction", "paragraph", "section", "dead", "main", "dataset", "map"
-    ] = "program"  # fmt: skip
+    kind: NodeKind = "program"
     page: str = ""
     line: int = 0
     group: str = ""

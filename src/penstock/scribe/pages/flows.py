@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from penstock.cobol.graph import Certainty, EstateGraph
-    from penstock.scribe.pages.blocks import Block, Cell, Piece
+    from penstock.scribe.pages.blocks import Block, Cell, NodeKind, Piece
     from penstock.scribe.pages.copies import NearCopy
     from penstock.scribe.pages.estate import EstateView
     from penstock.text.json_access import Json
@@ -219,10 +219,10 @@ def _screens(flows: EstateFlows) -> list[Block]:
     nodes: dict[str, GraphNode] = {}
     edges: dict[tuple[str, str], bool] = {}
 
-    def box(kind: str, name: str) -> str:
+    def box(kind: NodeKind, name: str) -> str:
         page = flows.page_of(name).removeprefix("programs/") if kind == "program" else ""
-        shape = kind if kind != "program" or page else "outside"
-        return nodes.setdefault(f"{kind} {name}", GraphNode(f"{kind} {name}", name, shape, page=page)).id  # type: ignore[arg-type]
+        shape: NodeKind = kind if kind != "program" or page else "outside"
+        return nodes.setdefault(f"{kind} {name}", GraphNode(f"{kind} {name}", name, shape, page=page)).id
 
     for name in programs:
         own = box("program", name)

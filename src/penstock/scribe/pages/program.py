@@ -36,9 +36,12 @@ from penstock.text.notices import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from penstock.scribe.pages.blocks import Block, Cell
+    from penstock.scribe.pages.blocks import Block, Cell, Tone
     from penstock.scribe.pages.estate import NameIndex
     from penstock.text.json_access import Json
+
+_TONES: dict[str, Tone] = {"done": "good", "failed": "bad"}
+"""How the states of tickets are meant; the others are plain."""
 
 
 def sections(page: str, document: Json, names: NameIndex) -> Iterator[PageSection]:
@@ -202,7 +205,7 @@ def _coverage(document: Json) -> list[Block]:
         {
             "Ticket": code("id"),
             "Type": lambda item: (item["type"].replace("_", " "),),
-            "State": lambda item: (Tag(item["state"], {"done": "good", "failed": "bad"}.get(item["state"], "plain")),),  # type: ignore[arg-type]
+            "State": lambda item: (Tag(item["state"], _TONES.get(item["state"], "plain")),),
             "Lines": lambda item: joined(spans(item["lines"])),
             "Why": lambda item: plain_cell(item["reason"]),
         },
