@@ -13,9 +13,11 @@ import pytest
 from tests.forks import warm_penstock
 from tests.inspection.reading import cells, figure, listings, read
 
+from penstock.agent import happenings
 from penstock.agent.loop import Agent
 from penstock.agent.toolbox import Toolbox
-from penstock.cli import main
+from penstock.cli import figures, main
+from penstock.inspection import page as overview
 from penstock.models import ScriptedModel, call, calls, fail, refuse, say
 from penstock.session import Session
 from penstock.session.degradation import assess
@@ -339,6 +341,30 @@ def test_without_an_id_the_page_lists_all_sessions(
     assert [cells(row)[3] for row in rows][:2] == ["0", "2"]
     assert total is not None
     assert figure(cells(total)[3]) == sum(figure(cells(row)[3]) for row in rows)
+
+
+def test_the_page_of_all_sessions_reads_the_journals_that_it_lists_one_by_one(
+    folder: Path, worked: Callable[..., None], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of ten thousand sessions the last used are listed, the page says so, and no two of their stories are in memory at once."""
+    for name in ("one", "two", "three"):
+        worked(name, [page(0), say("Seen.")])
+    done: list[str] = []
+    for module, name in ((happenings, "story_of"), (overview, "row_of")):
+        function = getattr(module, name)
+
+        def noted(*given: Any, name: str = name, function: Callable[..., Any] = function) -> Any:
+            done.append(name)
+            return function(*given)
+
+        monkeypatch.setattr(module, name, noted)
+    monkeypatch.setattr(figures, "MAX_ROWS", 2)
+    assert typed(capsys, "--html", "all.html")[0] == 0
+    shown = read((folder / "all.html").read_text("utf-8"))
+    ((_, rows, _),) = listings(shown)
+    assert [cells(row)[0].split()[0] for row in rows] == ["three", "two"]
+    assert "The 2 sessions last used, of 3" in shown.text
+    assert done == ["story_of", "row_of"] * 2
 
 
 def test_both_pictures_can_be_asked_for_and_neither_is_written_in_vain(

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from penstock.store import SessionInfo, Store
 
 _MAX_SESSIONS = 10  # whose costs are shown side by side; a script gets all of them
+# Each row takes the reading of a whole journal.
+MAX_ROWS = 500
+"""How many sessions the page of all sessions lists."""
 
 
 @command("stats")
@@ -102,12 +105,16 @@ def stats_command(
 
 
 def _page(store: Store, infos: Sequence[SessionInfo], session_id: str | None) -> str:
-    """Return the page of the requested session, or of all."""
+    """Return the page of the requested session, or of all, the last used first."""
     from penstock.agent.happenings import story_of
-    from penstock.inspection.page import overview_page, row_of, story_page
+    from penstock.inspection.page import PageFrame, overview_page, row_of, story_page
 
-    told = [story_of(store, info) for info in infos]
-    return overview_page([row_of(*one) for one in told]) if session_id is None else story_page(*told[0])
+    if session_id is not None:
+        return story_page(*story_of(store, infos[0]))
+    # Row by row: the stories of all sessions at once would not fit in memory.
+    rows = [row_of(*story_of(store, info)) for info in infos[:MAX_ROWS]]
+    left_out = f"The {counted(len(rows), 'session')} last used, of {len(infos)}" if len(infos) > len(rows) else ""
+    return overview_page(rows, PageFrame(lead=left_out))
 
 
 def _written(file: str, text: str) -> str | None:
