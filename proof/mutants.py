@@ -6,9 +6,9 @@
     PENSTOCK_PROOF_MUTANTS=28 scripts/proof mutants          28 instead of 200
 
 A copy of the repository is made; in it one thing at a time is changed (`mutating`), and the tests of that room and of those that
-use it (`wider`) are run until the first failure: only those that see the line (`sights`), loaded once, in a fork (`verdicts`). A
-mutant that hangs is killed, and so is one that mypy rejects. Any other has survived, unless `excused.json` says why no test could
-distinguish it from the module: by path, function, line and change, with a reason.
+use it (`wider`) are run until the first failure: only those that run the line (`line_coverage`), loaded once, in a fork
+(`verdicts`). A mutant that hangs is killed, and so is one that mypy rejects. Any other has survived, unless `excused.json` says
+why no test could distinguish it from the module: by path, function, line and change, with a reason.
 Laws: a test that fails without the change kills nothing; the working tree is never written to; an excuse whose line is gone is
 reported.
 The short form also has a planted module: one of its mutants is indistinguishable, and must be among the survivors.
@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from proof.figure import REPOSITORY, Figure, folder, main
+from proof.line_coverage import LineCoverage
 from proof.mutating import Mutant, drawn, mutants_of
-from proof.sights import Sights
 from proof.verdicts import OUT_OF_TIME, Judge
 
 if TYPE_CHECKING:
@@ -341,8 +341,8 @@ def measure(*, long: bool, seed: int) -> Figure:
         modules = sorted(
             {mutant.path for _, mutant in pairs} | {f"src/penstock/{one}" for room in ROOMS for one in room.modules}
         )
-        sights = Sights(copy.path, modules, NOTES)
-        with Judge(copy.path, sights) as judge:
+        coverage = LineCoverage(copy.path, modules, NOTES)
+        with Judge(copy.path, coverage) as judge:
             found: list[Tried] = []
             for one in tried(copy, judge, pairs):
                 found.append(one)
@@ -368,7 +368,7 @@ def measure(*, long: bool, seed: int) -> Figure:
         seed=seed,
         notes=(
             *wrong,
-            *(f"kills nothing, as it fails as it is: {one}" for one in [*sights.failing(), *judge.unsound]),
+            *(f"kills nothing, as it fails as it is: {one}" for one in [*coverage.failing(), *judge.unsound]),
             *(f"survived: {one}" for one in survived),
             *(f"excused: {one}: {known[one.mutant.key]}" for one in excused),
         ),

@@ -2,7 +2,7 @@
 
 Laws: a test that fails without the mutant, alone, kills nothing, and is reported; a mutant in code that is run when modules are
 loaded meets tests that are loaded with it; the copy's modules are restored afterwards.
-Leaves to others: how a line could be wrong (`mutating`), who sees it (`sights`), how a fork tries it (`warm`).
+Leaves to others: how a line could be wrong (`mutating`), who sees it (`line_coverage`), how a fork tries it (`warm`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from proof.sights import PYTEST, Chosen, Sights, environment
+from proof.line_coverage import PYTEST, Chosen, LineCoverage, environment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,9 +45,9 @@ class Verdict(NamedTuple):
 class Judge:
     """A copy's tests, run against one mutant at a time."""
 
-    def __init__(self, path: str, sights: Sights) -> None:
+    def __init__(self, path: str, coverage: LineCoverage) -> None:
         self._path = path
-        self._sights = sights
+        self._coverage = coverage
         self._loaded: tuple[tuple[str, ...], _Asked] | None = None
         self._sound: dict[str, bool] = {}
         self.unsound: list[str] = []
@@ -61,8 +61,8 @@ class Judge:
 
     def verdict(self, mutant: Mutant, tests: Sequence[str]) -> Verdict:
         """The verdict of some tests: files and folders, from the top of the repository."""
-        files = self._sights.files(tests)
-        chosen = self._sights.chosen(mutant, files)
+        files = self._coverage.files(tests)
+        chosen = self._coverage.chosen(mutant, files)
         left, spent = chosen.tests, 0.0
         while left:
             killer, seconds = self._killer(mutant, chosen._replace(tests=left), files)
@@ -94,7 +94,7 @@ class Judge:
             if "cannot" not in answer:
                 return answer["failed"], answer["seconds"]
             before = _seconds_of_ended()
-            with _Asked(self._path, self._sights.files(test.partition("::")[0] for test in chosen.tests)) as anew:
+            with _Asked(self._path, self._coverage.files(test.partition("::")[0] for test in chosen.tests)) as anew:
                 answer = anew.ask({**job, "new": job["old"]})
             return answer["failed"], _seconds_of_ended() - before
         finally:

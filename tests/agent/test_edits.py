@@ -20,7 +20,7 @@ from penstock.agent.journal import remembered, resumed
 from penstock.agent.protocols import Done
 from penstock.agent.record_types import CHANGED, CHILD, EDITED
 from penstock.cli import main
-from penstock.cli.handed_on import tracked_by
+from penstock.cli.handoffs import tracked_by
 from penstock.context.activity import actions
 from penstock.errors import ToolError
 from penstock.handoff import decode

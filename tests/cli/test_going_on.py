@@ -21,7 +21,7 @@ from tests.forks import warm_penstock
 
 from penstock.agent.file_check import verify
 from penstock.cli import main, watching
-from penstock.cli.handed_on import tracked_by
+from penstock.cli.handoffs import tracked_by
 from penstock.cli.sessions import replayed
 from penstock.context.handoff import FileEvent, Handoff
 from penstock.models import call, calls, fail, say

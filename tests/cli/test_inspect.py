@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.hosts import histories
 from tests.hosts.histories import written
-from tests.hosts.sessions.test_stories import home_of, talk
+from tests.hosts.sessions.test_reports import home_of, talk
 
 from penstock.cli import main
-from penstock.hosts.sessions.stories import rfc_3339
+from penstock.hosts.sessions.reports import rfc_3339
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ import pytest
 from tests.forks import warm_penstock
 from tests.inspection.reading import cells, figure, listings, read
 
-from penstock.agent import happenings
+from penstock.agent import timeline
 from penstock.agent.loop import Agent
 from penstock.agent.toolbox import Toolbox
 from penstock.cli import figures, main
@@ -350,7 +350,7 @@ def test_the_page_of_all_sessions_reads_the_journals_that_it_lists_one_by_one(
     for name in ("one", "two", "three"):
         worked(name, [page(0), say("Seen.")])
     done: list[str] = []
-    for module, name in ((happenings, "story_of"), (overview, "row_of")):
+    for module, name in ((timeline, "story_of"), (overview, "row_of")):
         function = getattr(module, name)
 
         def noted(*given: Any, name: str = name, function: Callable[..., Any] = function) -> Any:

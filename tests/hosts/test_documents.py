@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.hosts import documents, jsonc, toml_text, trees
+from penstock.hosts import documents, jsonc, nested_values, toml_text
 from penstock.hosts.documents import CannotEditError, Document
 from tests.growth import BOUND, growth
 from tests.hosts import configurations
@@ -163,14 +163,14 @@ def test_many_objects_are_edited_as_one_after_another(seed: int, data: st.DataOb
     text = one_by_one = configurations.json_text(seed)
     value: Any = Document(text, "json").value
     objects = {(key,): inner for key, inner in value.items() if isinstance(inner, dict)}
-    edits: dict[trees.Path, list[trees.MemberEdit]] = {}
+    edits: dict[nested_values.Path, list[nested_values.MemberEdit]] = {}
     for path, inner in objects.items():
         gone = data.draw(st.sets(st.sampled_from([*inner]))) if inner else set()
         changed = data.draw(st.sets(st.sampled_from([*inner]))) - gone if inner else set()
         added = data.draw(st.dictionaries(st.sampled_from(["one", "two"]), st.just({"a": [1, {"b": "c"}]})))
-        steps = [trees.MemberEdit("replace", key, data.draw(SCALARS)) for key in changed]
-        steps += [trees.MemberEdit("put", key, new) for key, new in added.items()]
-        steps += [trees.MemberEdit("remove", key) for key in gone]
+        steps = [nested_values.MemberEdit("replace", key, data.draw(SCALARS)) for key in changed]
+        steps += [nested_values.MemberEdit("put", key, new) for key, new in added.items()]
+        steps += [nested_values.MemberEdit("remove", key) for key in gone]
         edits[path] = steps = data.draw(st.permutations(steps))
         for verb, key, new in steps:
             write = getattr(jsonc, verb)
@@ -184,7 +184,7 @@ def test_an_object_that_cannot_be_edited_stays_and_the_others_do_not() -> None:
     text = json.dumps({"s": value}, indent=2).replace('"keep": 61', '"keep": 61e0')
     document = Document(text, "json")
     # A number that is written as Python would not write it cannot be written again, and it is to stand elsewhere.
-    new: dict[trees.Path, dict[str, Any]]
+    new: dict[nested_values.Path, dict[str, Any]]
     new = {("s", name): {"command": name, "moved": entry["keep"]} for name, entry in document.value["s"].items()}
     failed = document.rewrite(new)
     assert (list(failed), "61e0 cannot be written again" in failed["s", "s61"]) == ([("s", "s61")], True)

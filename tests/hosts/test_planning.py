@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from penstock.hosts import entries, merging, parts, planning, trees
+from penstock.hosts import entries, merging, nested_values, parts, planning
 from penstock.hosts.catalogue import HOST_CONFIGS
 from penstock.hosts.documents import Document
 from penstock.hosts.jsonc import Number
@@ -64,15 +64,17 @@ def with_ours(value: Any, file: File, *wanted: str) -> Any:
     """What a configuration says, and our entries."""
     for part in wanted:
         if part == "mcp":
-            value = trees.put(
+            value = nested_values.put(
                 value, (*file.host.servers.key, "penstock"), entries.server_entry(file.host, [*PROGRAM, "mcp"])
             )
         if part == "hook":
             assert file.host.hooks
             entry = {"hooks": [{"type": "command", "command": parts.hook_command(file.host, PROGRAM)}]}
             for event in (file.host.hooks.event, *file.host.hooks.around):
-                there = trees.get(value, ("hooks", event))
-                value = trees.put(value, ("hooks", event, 0 if there is trees.MISSING else len(there)), entry)
+                there = nested_values.get(value, ("hooks", event))
+                value = nested_values.put(
+                    value, ("hooks", event, 0 if there is nested_values.MISSING else len(there)), entry
+                )
     return value
 
 
@@ -161,7 +163,9 @@ def test_what_others_added_behind_our_entries_stays() -> None:
         file.text = jsonc.put(file.text or "", ("added",), {"by": "you"})
         file.text = jsonc.put(file.text, ("mcpServers", "other"), {"command": "x"})
         file.uninstall("mcp", "hook")
-        expected = trees.put(trees.put(value, ("added",), {"by": "you"}), ("mcpServers", "other"), {"command": "x"})
+        expected = nested_values.put(
+            nested_values.put(value, ("added",), {"by": "you"}), ("mcpServers", "other"), {"command": "x"}
+        )
         assert file.value == expected
 
 
@@ -188,8 +192,8 @@ def test_without_a_record_only_what_is_ours_is_taken_out() -> None:
         left = file.value
         events = ("AfterTool", "PreCompress", "SessionStart", "BeforeAgent")
         for path in (("mcpServers",), *(("hooks", event) for event in events), ("hooks",)):
-            if trees.get(left, path) in ({}, []) and trees.get(value, path) is trees.MISSING:
-                left = trees.remove(left, path)
+            if nested_values.get(left, path) in ({}, []) and nested_values.get(value, path) is nested_values.MISSING:
+                left = nested_values.remove(left, path)
         assert left == value
 
 
@@ -206,7 +210,7 @@ def test_a_hook_that_a_person_wrote_stays_and_ours_goes() -> None:
         if seed % 2:
             file.install("hook")
         value = file.value
-        there = trees.get(value, ("hooks", "AfterTool"))
+        there = nested_values.get(value, ("hooks", "AfterTool"))
         count = len(there) if isinstance(there, list) else 0
         document = Document(file.text or "", "json")
         document.put(("hooks", "AfterTool", count), hand)
@@ -214,17 +218,19 @@ def test_a_hook_that_a_person_wrote_stays_and_ours_goes() -> None:
         if not seed % 2:
             file.record = file._nothing()
             file.install("hook")
-            assert len(trees.get(file.value, ("hooks", "AfterTool"))) == count + 1, "one cuts, a second has nothing to"
-            assert trees.get(file.value, ("hooks", "SessionStart")) is not trees.MISSING
+            assert len(nested_values.get(file.value, ("hooks", "AfterTool"))) == count + 1, (
+                "one cuts, a second has nothing to"
+            )
+            assert nested_values.get(file.value, ("hooks", "SessionStart")) is not nested_values.MISSING
             if seed % 4:  # others have written since: then our entries are found by what they say
                 document = Document(file.text or "", "json")
                 document.put(("added",), 1)
-                file.text, by_hand = document.text, trees.put(by_hand, ("added",), 1)
+                file.text, by_hand = document.text, nested_values.put(by_hand, ("added",), 1)
             file.uninstall("hook")
             assert plain(file.value) == plain(by_hand)
             continue
         file.uninstall("hook")
-        assert hand in trees.get(file.value, ("hooks", "AfterTool"))
+        assert hand in nested_values.get(file.value, ("hooks", "AfterTool"))
         assert "'/opt/my tools/bin/penstock' hook gemini\"" not in (file.text or "")
 
 

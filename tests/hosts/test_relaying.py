@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from penstock.hosts import entries, trees
+from penstock.hosts import entries, nested_values
 from penstock.hosts.catalogue import HOST_CONFIGS
 from penstock.hosts.documents import Document
 from penstock.hosts.servers import with_variables
@@ -50,7 +50,7 @@ def relayed(form: Format, seed: int) -> tuple[File, dict[str, Any]]:
     """A file with the relay before its servers, and its servers before that."""
     file = File(form, configurations.json_text(seed) if form == "json" else configurations.toml_text(seed))
     file.host = HOST_CONFIGS["cursor" if form == "json" else "codex"]
-    servers = trees.get(file.value, file.host.servers.key)
+    servers = nested_values.get(file.value, file.host.servers.key)
     file.install("relay")
     return file, servers if isinstance(servers, dict) else {}
 
@@ -119,7 +119,7 @@ def test_the_relay_comes_and_goes_without_a_trace(form: Format) -> None:
     for seed in FILES:
         base = configurations.json_text(seed) if form == "json" else configurations.toml_text(seed)
         file, before = relayed(form, seed)
-        after = trees.get(file.value, file.host.servers.key)
+        after = nested_values.get(file.value, file.host.servers.key)
         for name, entry in before.items():
             words = entries.command_line(after[name])
             if (headers := entry.get("headers")) and file.host.servers.headers != "headers":
@@ -159,13 +159,13 @@ def test_what_a_user_changed_behind_the_relay_stays(form: Format) -> None:
                 file.record = File(form, None).record
             changed = plain(file.value)
             file.uninstall("relay")
-            left = plain(trees.get(file.value, file.host.servers.key))
+            left = plain(nested_values.get(file.value, file.host.servers.key))
             for name, entry in left.items():
-                old = entries.command_line(plain(trees.get(changed, (*file.host.servers.key, name))))
+                old = entries.command_line(plain(nested_values.get(changed, (*file.host.servers.key, name))))
                 if "--" in old:
                     assert entries.command_line(entry) == old[old.index("--") + 1 :]
                 elif "--url" in old:
-                    given = plain(trees.get(changed, (*file.host.servers.key, name)))["env"]
+                    given = plain(nested_values.get(changed, (*file.host.servers.key, name)))["env"]
                     assert entry["url"] == given["PENSTOCK_RELAY_URL"]
             assert len(left) == len(before)
             assert "15" in (file.text or "")

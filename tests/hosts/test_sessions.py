@@ -13,7 +13,7 @@ from penstock.handoff import Handoff, mechanical
 from penstock.hosts import HOOK_NAMES, hook_host
 from penstock.hosts.sessions import READERS, read_session, reader_of
 from penstock.hosts.sessions.records import Counts, opened
-from penstock.inspection.happenings import Answered
+from penstock.inspection.timeline import Answered
 from tests.hosts import histories
 from tests.hosts.histories import Claude, Step, lines, written
 

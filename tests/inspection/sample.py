@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from penstock.hosts.sessions.stories import story_of
+from penstock.hosts.sessions.reports import story_of
 from penstock.text.json_access import as_json
 from penstock.text.tokens import count
 

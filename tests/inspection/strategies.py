@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
-from penstock.inspection.happenings import Answered, Compacted, Happening, Instructed, Place, Refused, Said
+from penstock.inspection.timeline import Answered, Compacted, Happening, Instructed, Place, Refused, Said
 from tests.wires import strategies as wires
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from penstock.errors import CallerError
 from penstock.inspection import replaying
-from penstock.inspection.happenings import Answered, Compacted, Instructed, Refused, Said
 from penstock.inspection.replaying import Replayed, replay
 from penstock.inspection.spending import with_money
 from penstock.inspection.story import Story
 from penstock.inspection.telling import tell
+from penstock.inspection.timeline import Answered, Compacted, Instructed, Refused, Said
 from penstock.models.prices import Price, Rate
 from penstock.text.tokens import Count
 from penstock.wires import dump, violations
@@ -23,7 +23,7 @@ from tests.inspection.test_telling import Letters, answer, call, result, user
 from tests.wires.strategies import WIRES
 
 if TYPE_CHECKING:
-    from penstock.inspection.happenings import Happening
+    from penstock.inspection.timeline import Happening
 
 pytestmark = pytest.mark.proves("X-2")
 

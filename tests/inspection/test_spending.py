@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.inspection.happenings import Answered, Refused, Said
 from penstock.inspection.spending import input_shares, with_money
 from penstock.inspection.story import FillTurn
 from penstock.inspection.telling import tell
+from penstock.inspection.timeline import Answered, Refused, Said
 from penstock.models.prices import Price, Rate
 from tests.inspection.strategies import sessions
 

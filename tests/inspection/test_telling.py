@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from penstock.inspection.happenings import Answered, Compacted, Instructed, Place, Refused, Said
 from penstock.inspection.story import RepeatedError, UnusedTool
 from penstock.inspection.telling import tell
+from penstock.inspection.timeline import Answered, Compacted, Instructed, Place, Refused, Said
 from penstock.text.tokens import Count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from penstock.inspection.happenings import Happening
     from penstock.inspection.story import Story
+    from penstock.inspection.timeline import Happening
 
 
 pytestmark = pytest.mark.proves("X-2")

@@ -17,7 +17,7 @@ from proof.__main__ import RIGS, table
 from proof.faces import Answer, Direct, resident
 from proof.figure import REPOSITORY, SEED, Figure, folder
 from proof.hostile_tree import CANARY
-from proof.sights import PYTEST, Sights
+from proof.line_coverage import PYTEST, LineCoverage
 
 from penstock.errors import ToolError
 from penstock.text.window import Encoding
@@ -344,8 +344,8 @@ def test_what_tests_see_is_asked_again_only_where_what_they_ran_has_changed(
         (tmp_path / "module.py").write_text(text)
         asked.clear()
         (mutant,) = [found for found in mutating.mutants_of(text.encode(), "module.py") if found.change == "2 -> 3"]
-        sights = Sights(str(tmp_path), ["module.py"], tmp_path / "notes")
-        return sights.chosen(mutant, ["test_one.py", "test_two.py"]).tests, list(asked)
+        coverage = LineCoverage(str(tmp_path), ["module.py"], tmp_path / "notes")
+        return coverage.chosen(mutant, ["test_one.py", "test_two.py"]).tests, list(asked)
 
     tests = ["test_two.py::test_it"]
     first = "FIRST = 1\n"

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 from penstock.agent.asking import Asking, last_words
 from penstock.agent.calling import Calling
+from penstock.agent.clock import SteadyClock
 from penstock.agent.journal import Journal, without_secrets
 from penstock.agent.protocols import AgentRun, Silent
 from penstock.agent.record_types import BEGUN
-from penstock.agent.steady import SteadyClock
 from penstock.context.compaction import apply
 from penstock.context.handoff import encode, render
 from penstock.session import (

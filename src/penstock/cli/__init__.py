@@ -20,7 +20,11 @@ from penstock.cli.commands import HELP_WIDTH, CommandTable
 from penstock.version import __version__
 
 COMMANDS: dict[str, dict[str, tuple[str, ...]]] = {
-    "Read files": {"pages": ("view", "read", "outline"), "trees": ("list", "count", "search"), "sizes": ("tokens",)},
+    "Read files": {
+        "pages": ("view", "read", "outline"),
+        "file_search": ("list", "count", "search"),
+        "sizes": ("tokens",),
+    },
     "Guard output and read back what was kept": {"guarding": ("guard",), "keeping": ("page", "find", "store")},
     "Requests and refusals": {"refusals": ("diagnose",), "requests": ("violations", "repair", "bill", "fit")},
     "Agent and sessions": {

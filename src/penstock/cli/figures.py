@@ -106,7 +106,7 @@ def stats_command(
 
 def _page(store: Store, infos: Sequence[SessionInfo], session_id: str | None) -> str:
     """Return the page of the requested session, or of all, the last used first."""
-    from penstock.agent.happenings import story_of
+    from penstock.agent.timeline import story_of
     from penstock.inspection.page import PageFrame, overview_page, row_of, story_page
 
     if session_id is not None:

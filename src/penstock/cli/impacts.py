@@ -13,7 +13,7 @@ import click
 from penstock.cli import answer, options, terminal
 from penstock.cli.commands import command
 from penstock.cli.documents import format_option, rooted
-from penstock.cli.growths import growth_lines
+from penstock.cli.field_growth import growth_lines
 from penstock.text import escape
 from penstock.text.notices import counted
 

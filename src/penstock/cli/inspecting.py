@@ -12,7 +12,7 @@ import click
 
 from penstock.cli import answer, options
 from penstock.cli.commands import command
-from penstock.cli.stories import story_json, story_words
+from penstock.cli.session_report import story_json, story_words
 from penstock.cli.terminal import ProgressLine, render_table
 from penstock.text import escape
 from penstock.text.notices import counted
@@ -60,7 +60,7 @@ def inspect_command(
     """
     from penstock.hosts.sessions import READERS
     from penstock.hosts.sessions.finding import session_named, sessions_here
-    from penstock.hosts.sessions.stories import story_of
+    from penstock.hosts.sessions.reports import story_of
 
     if what is None or what in READERS:
         files = sessions_here(os.environ, READERS if what is None else (what,))
@@ -131,7 +131,7 @@ class _Looked(NamedTuple):
 def _look(files: Sequence[FoundSession], project: str | None, most: int | None, *, is_whole: bool) -> _Looked:
     """Look at files, the newest first, until there are enough sessions."""
     from penstock.errors import CallerError
-    from penstock.hosts.sessions.stories import glance_at
+    from penstock.hosts.sessions.reports import glance_at
 
     folder = None if project is None else os.path.realpath(project)
     seen: list[tuple[Subject, Story]] = []

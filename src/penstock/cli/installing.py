@@ -125,7 +125,7 @@ def uninstall_command(**how: Any) -> int:
 
 def _checked_address(address: str | None, wanted: Sequence[str]) -> str:
     """Return where the gateway listens. Raises click.UsageError for an invalid base URL, or if no gateway is asked for."""
-    from penstock.hosts.leading import GATEWAY_ADDRESS
+    from penstock.hosts.base_url import GATEWAY_ADDRESS
 
     if address is None:
         return GATEWAY_ADDRESS

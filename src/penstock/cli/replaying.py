@@ -51,7 +51,7 @@ def replay_command(file: str, window_tokens: int | None, model: str | None, as_j
         the same for a larger model, with every request, for a script
     """
     from penstock.hosts.sessions.finding import session_named
-    from penstock.hosts.sessions.stories import replay_of
+    from penstock.hosts.sessions.reports import replay_of
     from penstock.inspection.story import Story
     from penstock.models.prices import priced
 

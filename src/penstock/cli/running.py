@@ -12,7 +12,7 @@ import click
 from penstock.cli import answer, options, terminal
 from penstock.cli.agents import beginning_options, begun, behind_cut_off, resumed, resuming_options, settled
 from penstock.cli.commands import command
-from penstock.cli.handed_on import read_handoff, take_up
+from penstock.cli.handoffs import read_handoff, take_up
 from penstock.cli.keeping import opened
 from penstock.cli.roots import expect_own_root, move
 from penstock.cli.sessions import replayed, session_argument

@@ -9,7 +9,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from penstock.hosts import spelling
+from penstock.hosts import verbatim_json
 from penstock.hosts.results import MAP_ENTRIES, HookHost, Slot, put, text_blocks, tool_of, with_text
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _texts(value: object, place: Place) -> Iterator[Slot]:
 
 
 def _is_lines(value: list[object]) -> bool:
-    return bool(value) and all(type(item) is str for item in value)  # excludes what `spelling` could not read
+    return bool(value) and all(type(item) is str for item in value)  # excludes what `verbatim_json` could not read
 
 
 def _encoded_in(value: Event) -> frozenset[str]:
@@ -142,7 +142,7 @@ def _frame(value: object, *, is_listed: bool = False) -> int:
         own = 0 if _is_lines(value) else sum(_frame(item, is_listed=True) for item in value)
         return own + (_QUOTES if is_listed else 0)
     if not isinstance(value, dict):
-        return spelling.length(value) + 1 if is_listed else 0
+        return verbatim_json.length(value) + 1 if is_listed else 0
     is_listed = is_listed or len(value) > MAP_ENTRIES
     encoded = _encoded_in(value)
     return (_QUOTES if is_listed else 0) + sum(
@@ -158,7 +158,7 @@ def _size(value: object) -> int:
     if isinstance(value, list):
         return sum(map(_size, value)) + _QUOTES
     if not isinstance(value, dict):
-        return spelling.length(value) + 1
+        return verbatim_json.length(value) + 1
     encoded = _encoded_in(value)
     return _QUOTES + sum(len(name) + _QUOTES + (0 if name in encoded else _size(item)) for name, item in value.items())
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from penstock.hosts import spelling
+from penstock.hosts import verbatim_json
 from penstock.hosts.results import HookHost, Slot, as_text
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def _slots(event: Event) -> list[Slot]:
     if isinstance(response, dict):
         structured = response.get("structuredContent")
         if structured is not None:  # its model is shown this and not the accompanying text
-            return [Slot((), spelling.write(structured))]
+            return [Slot((), verbatim_json.write(structured))]
         response = response.get("content")
     response = as_text(response)
     if response is None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from penstock.errors import PenstockError
 from penstock.guard import stream
 from penstock.guard.output import chars_per_token
-from penstock.hosts import spelling
+from penstock.hosts import verbatim_json
 from penstock.hosts.results import SHELLS, Slot, tool_of, with_context
 from penstock.hosts.whole_file import open_whole
 from penstock.store import as_kept
@@ -109,7 +109,7 @@ def _note_of(event: Event, shortened: Event, room: Allowance, kept: Kept) -> str
 
 
 def _json_of(event: Event) -> str:
-    return spelling.write_lines(event["tool_response"])
+    return verbatim_json.write_lines(event["tool_response"])
 
 
 def _cut_in_order(

@@ -10,13 +10,13 @@ import re
 from typing import TYPE_CHECKING, Any, Literal
 
 from penstock.errors import PenstockError
-from penstock.hosts import env_text, jsonc, toml_text, trees
-from penstock.hosts.trees import MemberEdit
+from penstock.hosts import env_text, jsonc, nested_values, toml_text
+from penstock.hosts.nested_values import MemberEdit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from penstock.hosts.trees import Path
+    from penstock.hosts.nested_values import Path
 
 Format = Literal["json", "toml", "env", "markdown", "whole"]
 """How a configuration is written. JSON may contain comments; `env` is lines of `KEY=value`; Markdown, and a file that is entirely
@@ -63,8 +63,8 @@ class Document:
         self.value: Any = self._read(text)
 
     def get(self, path: Path) -> Any:
-        """Return the value at a path, or `trees.MISSING` if there is none."""
-        return trees.get(self.value, path)
+        """Return the value at a path, or `nested_values.MISSING` if there is none."""
+        return nested_values.get(self.value, path)
 
     def is_blank(self, path: Path) -> bool:
         """Return whether the object or list at a path exists and contains nothing, not even a comment."""
@@ -75,12 +75,16 @@ class Document:
     def put(self, path: Path, value: Any) -> None:
         """Add a value where there is none; an index equal to the list's length appends. Raises CannotEditError."""
         edit = self._editor.put
-        self._keep(lambda: edit(self.text, path, value), lambda: [trees.put(self.value, path, self._as_read(value))])
+        self._keep(
+            lambda: edit(self.text, path, value), lambda: [nested_values.put(self.value, path, self._as_read(value))]
+        )
 
     def replace(self, path: Path, value: Any) -> None:
         """Replace the existing value at a path. Raises CannotEditError."""
         edit = self._editor.replace
-        self._keep(lambda: edit(self.text, path, value), lambda: [trees.put(self.value, path, self._as_read(value))])
+        self._keep(
+            lambda: edit(self.text, path, value), lambda: [nested_values.put(self.value, path, self._as_read(value))]
+        )
 
     def remove(self, path: Path) -> None:
         """Remove the value at a path. Raises CannotEditError."""
@@ -129,7 +133,7 @@ class Document:
                 put = {edit.key: self._as_read(edit.value) for edit in steps if edit.verb != "remove"}
                 left = {key: value for key, value in self.get(path).items() if key in objects[path]}
                 values[path] = {**left, **put}
-            return [trees.put_all(self.value, values)]
+            return [nested_values.put_all(self.value, values)]
 
         self._keep(edited, expected)
 
@@ -138,11 +142,11 @@ class Document:
         return jsonc.to_value(jsonc.parse(jsonc.dump(value))) if self._format == "json" else value
 
     def _without(self, path: Path) -> list[object]:
-        values = [trees.remove(self.value, path)]
+        values = [nested_values.remove(self.value, path)]
         if self._format == "toml":  # an implicit table disappears with the last table below it
             for depth in range(len(path) - 1, 0, -1):
-                if trees.get(values[-1], path[:depth]) == {}:
-                    values.append(trees.remove(values[-1], path[:depth]))
+                if nested_values.get(values[-1], path[:depth]) == {}:
+                    values.append(nested_values.remove(values[-1], path[:depth]))
         return values
 
     def _keep(self, edit: Callable[[], str], expect: Callable[[], list[object]]) -> None:

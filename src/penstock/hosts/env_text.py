@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from penstock.hosts.trees import Path
+    from penstock.hosts.nested_values import Path
 
 _LINE = re.compile(
     r"""
@@ -96,7 +96,7 @@ def _name(path: Path) -> str:
 
 def _literal(value: object) -> str:
     if not isinstance(value, str):
-        raise ValueError("a variable is text")  # noqa: TRY004 - it is about a file, as in `trees`
+        raise ValueError("a variable is text")  # noqa: TRY004 - it is about a file, as in `nested_values`
     if _PLAIN.match(value) or not value:
         return value
     if any(letter in value for letter in '"\r\n\\$`'):

@@ -2,7 +2,7 @@
 
 Laws: a result below the budget gets no reply and opens no store; a cut result is within the budget, notice included, and the whole
 is at its handle, byte for byte, as far as the host handed it over or named a file with it. Whatever fails, the host continues with
-its own result, and the person is told. Leaves to others: how a host writes its events (`results`) and its JSON (`spelling`).
+its own result, and the person is told. Leaves to others: how a host writes its events (`results`) and its JSON (`verbatim_json`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from penstock.errors import PenstockError
-from penstock.hosts import spelling, turns
+from penstock.hosts import turns, verbatim_json
 from penstock.hosts.results import context_reply, is_ours, tool_of
 from penstock.hosts.whole_file import size_of_whole
 
@@ -79,9 +79,9 @@ class Hook:
         """
         try:
             try:
-                return self._answer(spelling.read(raw))
+                return self._answer(verbatim_json.read(raw))
             except RecursionError:  # Python's parser accepts deeper nesting than the code here can walk
-                return self._answer(spelling.read_shallow(raw))
+                return self._answer(verbatim_json.read_shallow(raw))
         except Exception as error:  # noqa: BLE001 - a hook that fails must not cost the host its result (H-5)
             reason = _reason(error)
             if isinstance(error, (json.JSONDecodeError, UnicodeDecodeError)):
@@ -205,4 +205,4 @@ def _reason(error: Exception) -> str:
 
 def _written(reply: dict[str, Any]) -> bytes:
     # A lone surrogate, left by a cut within a character, is not valid UTF-8: it is written as an escape.
-    return spelling.write(reply).encode("utf-8", "backslashreplace") + b"\n"
+    return verbatim_json.write(reply).encode("utf-8", "backslashreplace") + b"\n"

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError
 from penstock.hosts import parts, planning
+from penstock.hosts.base_url import GATEWAY_ADDRESS
 from penstock.hosts.documents import CannotEditError, Document
-from penstock.hosts.leading import GATEWAY_ADDRESS
 from penstock.hosts.records import Record
 from penstock.workspace import own_files
 

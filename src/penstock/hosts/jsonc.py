@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from penstock.hosts.trees import MemberEdit, Path
+    from penstock.hosts.nested_values import MemberEdit, Path
 
 _MAX_DEPTH = 200
 _SPACE = re.compile(r"(?>(?:[ \t\r\n]++|//[^\r\n]*+|/\*(?>(?:[^*]|\*(?!/))*)\*/)*)")

@@ -14,7 +14,7 @@ from collections import Counter
 from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from penstock.hosts import catalogue, leading, relaying, trees
+from penstock.hosts import base_url, catalogue, nested_values, relaying
 from penstock.hosts.documents import CannotEditError
 from penstock.hosts.entries import command_line, filled, is_ours, server_entry
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from penstock.hosts.catalogue import ConfigFile, HostConfig
     from penstock.hosts.documents import Document
-    from penstock.hosts.trees import Path
+    from penstock.hosts.nested_values import Path
 
 PARTS = ("mcp", "hook", "relay", "rules", "gateway")
 """What can be installed, in the order of installation."""
@@ -64,9 +64,9 @@ def add(
     program: Sequence[str],
     *,
     is_renewed: bool,
-    address: str = leading.GATEWAY_ADDRESS,
-    before: object = trees.MISSING,
-    left: object = trees.MISSING,
+    address: str = base_url.GATEWAY_ADDRESS,
+    before: object = nested_values.MISSING,
+    left: object = nested_values.MISSING,
 ) -> list[str]:
     """Add a part to a configuration if it is not there yet.
 
@@ -77,7 +77,7 @@ def add(
         program: The words that start Penstock.
         is_renewed: Whether the existing part is ours, and is to start Penstock from its present location.
         address: Where the gateway listens.
-        before: The configuration's value before the part was added; `trees.MISSING` if unknown.
+        before: The configuration's value before the part was added; `nested_values.MISSING` if unknown.
         left: Its value when we left it.
 
     Returns:
@@ -94,7 +94,7 @@ def add(
         case "relay":
             return relaying.add(document, host, program, is_renewed=is_renewed)
         case "gateway":
-            return leading.add(document, host, address, is_renewed=is_renewed)
+            return base_url.add(document, host, address, is_renewed=is_renewed)
         case _:
             if is_renewed or document.block is None:
                 document.put_block(rules(program))
@@ -102,7 +102,11 @@ def add(
 
 
 def take(
-    document: Document, host: HostConfig, part: str, before: object = trees.MISSING, left: object = trees.MISSING
+    document: Document,
+    host: HostConfig,
+    part: str,
+    before: object = nested_values.MISSING,
+    left: object = nested_values.MISSING,
 ) -> bool:
     """Take a part out of a configuration.
 
@@ -110,7 +114,7 @@ def take(
         document: The configuration; it is changed.
         host: Whose it is.
         part: One of `PARTS`.
-        before: The configuration's value before the part was added; `trees.MISSING` if unknown.
+        before: The configuration's value before the part was added; `nested_values.MISSING` if unknown.
         left: Its value when we left it.
 
     Returns:
@@ -137,14 +141,14 @@ def take(
         case "relay":
             found = relaying.take(document, host, before)
         case "gateway":
-            found = leading.take(document, host, before, left)
+            found = base_url.take(document, host, before, left)
         case _:
             if found := document.block is not None:
                 document.remove_block()
     return found
 
 
-def has(document: Document, host: HostConfig, part: str, left: object = trees.MISSING) -> bool:
+def has(document: Document, host: HostConfig, part: str, left: object = nested_values.MISSING) -> bool:
     """Return whether a configuration has a part.
 
     Args:
@@ -161,7 +165,7 @@ def has(document: Document, host: HostConfig, part: str, left: object = trees.MI
         case "relay":
             return relaying.has(document, host)
         case "gateway":
-            return leading.has(document, host, left)
+            return base_url.has(document, host, left)
         case _:
             return document.block is not None
 
@@ -210,7 +214,7 @@ def prune(document: Document, before: object, paths: Sequence[Path]) -> None:
         for depth in range(len(path), 0, -1):
             at = path[:depth]
             # An object that was already there, empty, was somebody's choice, and stays.
-            if trees.get(before, at) is trees.MISSING and document.is_blank(at):
+            if nested_values.get(before, at) is nested_values.MISSING and document.is_blank(at):
                 document.remove(at)
 
 
@@ -237,7 +241,7 @@ def _add_server(document: Document, host: HostConfig, program: Sequence[str], *,
     path = (*host.servers.key, NAME)
     entry = document.get(path)
     words = command_line(entry)
-    if entry is trees.MISSING:
+    if entry is nested_values.MISSING:
         document.put(path, server_entry(host, [*program, "mcp"]))
     elif not is_ours(words, "mcp"):
         return [f"there is a server of the name {NAME} that is none of ours: it stays as it is, and ours was not added"]
@@ -283,11 +287,11 @@ def _add_hook(
     if there.issuperset((host.hooks.event, *host.hooks.around)):
         return []
     for key, value in host.hooks.beside.items():
-        if document.get((key,)) is trees.MISSING:
+        if document.get((key,)) is nested_values.MISSING:
             document.put((key,), value)
     for event in (host.hooks.event, *host.hooks.around):
         entries = document.get(("hooks", event))
-        at = 0 if entries is trees.MISSING else len(entries) if isinstance(entries, list) else None
+        at = 0 if entries is nested_values.MISSING else len(entries) if isinstance(entries, list) else None
         if at is None:
             raise CannotEditError(f"hooks.{event} is no list")
         # Event by event: an older version of ours knew fewer events, and a person may have removed one of our hooks or written one
@@ -305,11 +309,11 @@ def _installed_hooks(document: Document, before: object, left: object) -> list[P
     a flag, was typed by a person.
     """
     own = [*_own_hooks(document.value)]
-    if left is trees.MISSING:
+    if left is nested_values.MISSING:
         lines = {path: _split(document.get(path)) for path in own}
         return [path for path, words in lines.items() if os.path.isabs(words[0]) and words[-2] == "hook"]
-    wrote = Counter((path[1], trees.get(left, path)) for path in _own_hooks(left))
-    wrote -= Counter((path[1], trees.get(before, path)) for path in _own_hooks(before))
+    wrote = Counter((path[1], nested_values.get(left, path)) for path in _own_hooks(left))
+    wrote -= Counter((path[1], nested_values.get(before, path)) for path in _own_hooks(before))
     found: list[Path] = []
     for is_as_left in (True, False):
         for path in own:
@@ -323,7 +327,7 @@ def _installed_hooks(document: Document, before: object, left: object) -> list[P
 
 def _own_hooks(value: object) -> Iterator[Path]:
     """Yield the paths of all command lines in a configuration that start our hook, whoever wrote them, alone or in a group."""
-    events = trees.get(value, ("hooks",))
+    events = nested_values.get(value, ("hooks",))
     for event, entries in events.items() if isinstance(events, dict) else ():
         for at, entry in enumerate(entries if isinstance(entries, list) else ()):
             inner = entry.get("hooks") if isinstance(entry, dict) else None

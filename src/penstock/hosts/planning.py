@@ -13,10 +13,10 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from penstock.hosts import merging, parts, trees
+from penstock.hosts import merging, nested_values, parts
+from penstock.hosts.base_url import GATEWAY_ADDRESS
 from penstock.hosts.catalogue import HOST_CONFIGS
 from penstock.hosts.documents import CannotEditError, Document
-from penstock.hosts.leading import GATEWAY_ADDRESS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -72,7 +72,7 @@ def install(
     held: dict[str, tuple[str, ...]] = {
         part: hosts for part, hosts in record.parts.items() if parts.has(document, _one(hosts), part, left)
     }
-    before = trees.MISSING if record.base is None else Document(record.base, form).value
+    before = nested_values.MISSING if record.base is None else Document(record.base, form).value
     for part in wanted:
         was_there, text = parts.has(document, host, part, left), document.text
         renewed = part in held
@@ -178,7 +178,7 @@ def _take(document: Document, held: Mapping[str, tuple[str, ...]], record: Recor
 
 def _left(record: Record, form: Format) -> object:
     """Return the value of a file when we left it."""
-    return Document(record.last, form).value if record.parts and record.last is not None else trees.MISSING
+    return Document(record.last, form).value if record.parts and record.last is not None else nested_values.MISSING
 
 
 def _one(hosts: Sequence[str]) -> HostConfig:

@@ -12,7 +12,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from penstock.hosts import trees
+from penstock.hosts import nested_values
 from penstock.hosts.documents import CannotEditError
 from penstock.hosts.entries import ADDRESSES, command_line, filled, is_ours, server_entry
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from penstock.hosts.catalogue import HostConfig
     from penstock.hosts.documents import Document
-    from penstock.hosts.trees import Path
+    from penstock.hosts.nested_values import Path
 
 _ONLY_ITS_HOST = {"headersHelper", "env_http_headers", "bearer_token_env_var", "oauth", "authProviderType", "auth"}
 """Members that a host resolves by itself before it calls a server: a relay in between would have to know the result."""
@@ -67,13 +67,13 @@ def take(document: Document, host: HostConfig, before: object) -> bool:
     Args:
         document: The configuration; it is changed.
         host: Whose it is.
-        before: Its value before the relay was added; `trees.MISSING` if unknown.
+        before: Its value before the relay was added; `nested_values.MISSING` if unknown.
     """
     plain: dict[Path, dict[str, Any]] = {}
     for path, entry in servers(document, host):
         words = command_line(entry)
         if _is_as_installed(words):
-            known = trees.get(before, path)
+            known = nested_values.get(before, path)
             plain[path] = _without_relay(host, entry, words, known if isinstance(known, dict) else {})
     for path, why in document.rewrite(plain).items():
         raise CannotEditError(f"the server {path[-1]}: {why}")

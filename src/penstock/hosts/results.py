@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from penstock.hosts import spelling
+from penstock.hosts import verbatim_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -208,15 +208,15 @@ def _named(block: object) -> str:
     if isinstance(block, str):
         return block
     if not isinstance(block, dict):
-        return spelling.write(block)
+        return verbatim_json.write(block)
     if _is_text(block):
         return str(block["text"])
     if _is_text(block.get("resource")):
         # Embedded text follows its address, unescaped: escaped on one line it could not be paged by lines.
         resource = block["resource"]
         about = {name: value for name, value in resource.items() if name != "text"}
-        return f"{spelling.write({**block, 'resource': about})}\n{resource['text']}"
-    written = spelling.write(block)
+        return f"{verbatim_json.write({**block, 'resource': about})}\n{resource['text']}"
+    written = verbatim_json.write(block)
     if len(written) <= _NAMED_CHARS or not _is_picture(block):
         return written
     return f"[{block.get('type') or next(iter(block))} of {len(written)} characters]"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from penstock.hosts.trees import Path
+    from penstock.hosts.nested_values import Path
 
 _BLANK = re.compile(r"(?>(?:[ \t\r\n]++|#[^\n]*+)*)")
 _KEY = re.compile(r"""[ \t]*(?:([A-Za-z0-9_-]+)|("(?:[^"\\\n]|\\.)*")|('[^'\n]*'))[ \t]*""")

@@ -12,7 +12,7 @@ from penstock.text.json_access import field
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from penstock.inspection.happenings import Said
+    from penstock.inspection.timeline import Said
     from penstock.text.json_access import Json
 
 

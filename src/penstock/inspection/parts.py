@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from penstock.context.activity import Action
-    from penstock.inspection.happenings import Said
+    from penstock.inspection.timeline import Said
     from penstock.text.json_access import Json
     from penstock.wires import Part
     from penstock.wires.entries import Role

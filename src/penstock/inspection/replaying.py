@@ -19,10 +19,10 @@ from penstock.context.compaction.plans import SAMPLE_HANDLE
 from penstock.context.sized import MESSAGE_TOKENS, Sized, measure_entry
 from penstock.errors import CallerError
 from penstock.inspection.counting import PatientCounter, RecentCounts
-from penstock.inspection.happenings import Answered, Refused, Said
 from penstock.inspection.messages import whole_messages
 from penstock.inspection.parts import countable
 from penstock.inspection.telling import LOOK_AHEAD, SYNTHETIC, Teller
+from penstock.inspection.timeline import Answered, Refused, Said
 from penstock.text import fitting
 from penstock.text.allowance import Allowance, Budget
 from penstock.wires import Cleared, Collapsed, Media, ToolResult, load, wire_named
@@ -30,8 +30,8 @@ from penstock.wires import Cleared, Collapsed, Media, ToolResult, load, wire_nam
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from penstock.inspection.happenings import Happening
     from penstock.inspection.story import FillTurn, Story
+    from penstock.inspection.timeline import Happening
     from penstock.text.json_access import Json
     from penstock.text.tokens import TokenCounter
     from penstock.wires import Entry, Transcript

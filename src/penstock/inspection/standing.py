@@ -16,7 +16,7 @@ from penstock.inspection.story import Item, RepeatedError, Reread
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from penstock.inspection.happenings import Place
+    from penstock.inspection.timeline import Place
 
 MAX_ITEMS = 200
 """How many of the largest items are listed."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from penstock.inspection.happenings import NOWHERE, Place
+from penstock.inspection.timeline import NOWHERE, Place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

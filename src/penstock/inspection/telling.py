@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.context.sized import MESSAGE_TOKENS, measure_entry
 from penstock.inspection.counting import PatientCounter
-from penstock.inspection.happenings import Answered, Compacted, Instructed, Refused, Said
 from penstock.inspection.parts import PartReader
 from penstock.inspection.shares import shares
 from penstock.inspection.standing import MAX_ITEMS, Held, Standing
 from penstock.inspection.story import CompactedAway, FillTurn, RefusedTurn, Story, UnusedTool, Waste
+from penstock.inspection.timeline import Answered, Compacted, Instructed, Refused, Said
 from penstock.overflow import diagnose
 from penstock.text.json_access import as_json
 from penstock.wires import wire_named
@@ -26,7 +26,7 @@ from penstock.wires import wire_named
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from penstock.inspection.happenings import Happening
+    from penstock.inspection.timeline import Happening
     from penstock.text.tokens import TokenCounter
 
 FLOOD_SHARE = 20

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hypothesis import strategies as st
 
 from penstock.hosts.sessions.records import opened
-from penstock.inspection.happenings import Compacted, Said
+from penstock.inspection.timeline import Compacted, Said
 from tests.hosts.histories import lines
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from penstock.hosts.sessions.records import Counts
-    from penstock.inspection.happenings import Happening
+    from penstock.inspection.timeline import Happening
 
 Record = dict[str, Any]
 

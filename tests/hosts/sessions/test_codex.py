@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from penstock.hosts.sessions.stories import story_of
-from penstock.inspection.happenings import Answered, Compacted, Refused, Said
+from penstock.hosts.sessions.reports import story_of
+from penstock.inspection.timeline import Answered, Compacted, Refused, Said
 from tests.hosts import histories
 from tests.hosts.histories import written
 from tests.hosts.sessions.telling import told

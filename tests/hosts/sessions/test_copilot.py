@@ -8,7 +8,7 @@ import pytest
 
 from penstock.hosts.sessions.copilot import found, head
 from penstock.hosts.sessions.records import opened
-from penstock.inspection.happenings import Answered, Compacted, Instructed, Refused
+from penstock.inspection.timeline import Answered, Compacted, Instructed, Refused
 from tests.hosts.histories import written
 from tests.hosts.sessions.telling import told
 

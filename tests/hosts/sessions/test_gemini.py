@@ -10,8 +10,8 @@ from penstock.hosts.sessions import head_of
 from penstock.hosts.sessions.gemini import ACKNOWLEDGED, found
 from penstock.hosts.sessions.handoffs import handoff_of
 from penstock.hosts.sessions.records import opened
-from penstock.hosts.sessions.stories import glance_at
-from penstock.inspection.happenings import Answered, Compacted, Refused, Said
+from penstock.hosts.sessions.reports import glance_at
+from penstock.inspection.timeline import Answered, Compacted, Refused, Said
 from tests.hosts import histories
 from tests.hosts.histories import written
 from tests.hosts.sessions.telling import told

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from penstock.cli.stories import story_json, story_words
+from penstock.cli.session_report import story_json, story_words
 from penstock.hosts.sessions import read_session, records
 from penstock.hosts.sessions.records import SessionFile
-from penstock.hosts.sessions.stories import replay_of, story_of
-from penstock.inspection.happenings import Compacted, Said
+from penstock.hosts.sessions.reports import replay_of, story_of
 from penstock.inspection.page import story_page
+from penstock.inspection.timeline import Compacted, Said
 from penstock.text.json_access import MAX_WHOLE_NUMBER, whole_number
 from tests.hosts.histories import Claude, lines
 from tests.hosts.sessions.telling import told

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from penstock.hosts.sessions import READERS, host_of, whole_messages
 from penstock.hosts.sessions.records import opened
 from penstock.inspection.counting import NoCounter
-from penstock.inspection.happenings import Said
 from penstock.inspection.telling import tell
+from penstock.inspection.timeline import Said
 from penstock.models.prices import priced
 from penstock.text.json_access import MAX_WHOLE_NUMBER
 from penstock.wires import load

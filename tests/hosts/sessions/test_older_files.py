@@ -16,7 +16,7 @@ from penstock.errors import CallerError
 from penstock.hosts.sessions import compressed, host_of, read_session, reader_of, whole_messages
 from penstock.hosts.sessions.finding import session_named
 from penstock.hosts.sessions.records import opened
-from penstock.inspection.happenings import Said
+from penstock.inspection.timeline import Said
 from penstock.wires import load
 from tests.hosts import histories
 from tests.hosts.histories import lines

@@ -13,7 +13,7 @@ from penstock.errors import CallerError
 from penstock.hosts.sessions import exported
 from penstock.hosts.sessions.opencode import found, head
 from penstock.hosts.sessions.records import opened
-from penstock.inspection.happenings import Answered, Compacted, Refused
+from penstock.inspection.timeline import Answered, Compacted, Refused
 from tests.hosts.sessions.telling import as_file, told
 
 if TYPE_CHECKING:

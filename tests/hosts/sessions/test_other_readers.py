@@ -18,7 +18,7 @@ from proof.loopback_model import LoopbackModel
 
 from penstock.hosts.sessions import reader_of, whole_messages
 from penstock.hosts.sessions.records import opened
-from penstock.inspection.happenings import Refused, Said
+from penstock.inspection.timeline import Refused, Said
 from penstock.wires import Text, ToolCall, ToolResult, load
 from proof import hosts
 from tests.hosts.histories import written

@@ -8,7 +8,7 @@ import pytest
 
 from penstock.hosts.sessions.qwen import found, head
 from penstock.hosts.sessions.records import opened
-from penstock.inspection.happenings import Answered, Compacted, Refused
+from penstock.inspection.timeline import Answered, Compacted, Refused
 from tests.hosts.histories import lines
 from tests.hosts.sessions.telling import told
 

@@ -19,8 +19,8 @@ from penstock.hosts.rescue import codex
 from penstock.hosts.rescue.pairs import find_unpaired
 from penstock.hosts.sessions import claude, host_of, read_session
 from penstock.hosts.sessions.records import opened
-from penstock.hosts.sessions.stories import story_of
-from penstock.inspection.happenings import Said
+from penstock.hosts.sessions.reports import story_of
+from penstock.inspection.timeline import Said
 from penstock.wires import load
 from tests.cli.screens import shell_line
 from tests.hosts import histories

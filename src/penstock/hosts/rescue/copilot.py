@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from penstock.hosts.rescue.shrinking import SessionLine
     from penstock.hosts.sessions.records import Record, SessionFile
-    from penstock.inspection.happenings import Place
+    from penstock.inspection.timeline import Place
     from penstock.text.json_access import Json
 
 # The members of an answer, a result and a message that are kept besides their content. A result's other members, for the host's

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock import overflow
-from penstock.inspection.happenings import Answered, Compacted, Instructed, Refused, Said
+from penstock.inspection.timeline import Answered, Compacted, Instructed, Refused, Said
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from penstock.inspection.happenings import Happening
+    from penstock.inspection.timeline import Happening
 
 
 class Measured(NamedTuple):

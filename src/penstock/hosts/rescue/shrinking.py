@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from penstock.context.bill import Bill
     from penstock.hosts.rescue.cutting import OfferedTools
-    from penstock.inspection.happenings import Said
+    from penstock.inspection.timeline import Said
     from penstock.text.json_access import Json
     from penstock.wires import Transcript
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from penstock.hosts.rescue.projection import Projection
-    from penstock.inspection.happenings import Said
+    from penstock.inspection.timeline import Said
     from penstock.text.tokens import TokenCounter
 
 MARGIN = 10

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from penstock.hosts.sessions.records import HURRIED_BYTES, opened
 from penstock.hosts.sessions.todos import ListedTask, todos_of
-from penstock.inspection.happenings import Said
 from penstock.inspection.messages import grouped as grouped
 from penstock.inspection.messages import joined as joined
 from penstock.inspection.messages import whole_messages as whole_messages
+from penstock.inspection.timeline import Said
 from penstock.text.json_access import field, string, type_of
 from penstock.wires import load
 from penstock.wires.placeholders import WHOLE

@@ -9,14 +9,14 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from penstock.hosts.sessions.head import Head
-from penstock.inspection.happenings import Answered, Compacted, Instructed, Refused, Said
+from penstock.inspection.timeline import Answered, Compacted, Instructed, Refused, Said
 from penstock.text.json_access import field, objects, role_of, string, type_of, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from penstock.hosts.sessions.records import Record, SessionFile
-    from penstock.inspection.happenings import Happening, Place
+    from penstock.inspection.timeline import Happening, Place
 
 WIRE = "openai-responses"
 _OTHERS = frozenset({"event_msg", "turn_context", "world_state", "inter_agent_communication"})

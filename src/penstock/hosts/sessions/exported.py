@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError
-from penstock.inspection.happenings import Place
+from penstock.inspection.timeline import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from penstock.errors import CallerError
 from penstock.hosts.sessions.exported import members
 from penstock.hosts.sessions.head import Head
-from penstock.inspection.happenings import NOWHERE, Answered, Compacted, Place, Refused, Said
+from penstock.inspection.timeline import NOWHERE, Answered, Compacted, Place, Refused, Said
 from penstock.text.json_access import as_json, field, objects, string, type_of, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from penstock.hosts.sessions.records import Record, SessionFile
-    from penstock.inspection.happenings import Happening
+    from penstock.inspection.timeline import Happening
     from penstock.text.json_access import Json
 
 WIRE = "gemini"

@@ -10,14 +10,14 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.hosts.sessions.head import Head
-from penstock.inspection.happenings import Answered, Compacted, Place, Refused, Said
+from penstock.inspection.timeline import Answered, Compacted, Place, Refused, Said
 from penstock.text.json_access import as_json, blocks, field, role_of, string, type_of, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from penstock.hosts.sessions.records import Record, SessionFile
-    from penstock.inspection.happenings import Happening
+    from penstock.inspection.timeline import Happening
     from penstock.text.json_access import Json
 
 WIRE = "openai-chat"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from penstock.hosts.sessions import compressed
 from penstock.hosts.whole_file import open_whole
-from penstock.inspection.happenings import Place
+from penstock.inspection.timeline import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from penstock.hosts import planning, trees
+from penstock.hosts import nested_values, planning
+from penstock.hosts.base_url import GATEWAY_ADDRESS
 from penstock.hosts.catalogue import HOST_CONFIGS
 from penstock.hosts.documents import CannotEditError, Document
-from penstock.hosts.leading import GATEWAY_ADDRESS
 from penstock.hosts.records import Record
 from tests.hosts import configurations
 from tests.hosts.machine import Machine
@@ -73,7 +73,7 @@ class Led:
 
     @property
     def address(self) -> Any:
-        return trees.get(self.value, self.base_url.key)
+        return nested_values.get(self.value, self.base_url.key)
 
 
 @pytest.mark.parametrize("host", MAKERS)
@@ -86,11 +86,11 @@ def test_200_files_come_back_byte_for_byte(host: str) -> None:
         try:
             notes = file.install()
         except CannotEditError:
-            assert not isinstance(trees.get(value, file.base_url.key[:1]), dict)
+            assert not isinstance(nested_values.get(value, file.base_url.key[:1]), dict)
             continue
         led += 1
-        assert file.value == trees.put(value, file.base_url.key, WANTED[host])
-        assert bool(notes) is (before is not trees.MISSING)
+        assert file.value == nested_values.put(value, file.base_url.key, WANTED[host])
+        assert bool(notes) is (before is not nested_values.MISSING)
         once, record = file.text, file.record
         assert file.install() == ()
         assert (file.text, file.record) == (once, record)
@@ -140,7 +140,7 @@ def test_an_address_of_somebody_else_is_named_and_comes_back(host: str) -> None:
     file.text = document.text
     file.uninstall()
     assert file.address == THEIRS
-    assert trees.get(file.value, ("ADDED",)) == "x"
+    assert nested_values.get(file.value, ("ADDED",)) == "x"
 
 
 @pytest.mark.parametrize("host", MAKERS)

@@ -16,9 +16,9 @@ from penstock.agent.figures import UNREADABLE
 from penstock.agent.journal import hold_to
 from penstock.agent.record_types import BEGUN, BESIDE, TAKEN
 from penstock.errors import CallerError
-from penstock.inspection.happenings import Answered, Compacted, Happening, Instructed, Refused, Said
 from penstock.inspection.story import Story, Subject
 from penstock.inspection.telling import tell
+from penstock.inspection.timeline import Answered, Compacted, Happening, Instructed, Refused, Said
 from penstock.models.prices import priced
 from penstock.overflow import Overflow
 from penstock.session import Session, event_of

@@ -9,12 +9,12 @@ import pytest
 from tests.inspection.reading import read
 
 from penstock.agent.figures import stats_of
-from penstock.agent.happenings import happenings, story_of
 from penstock.agent.loop import Agent
+from penstock.agent.timeline import happenings, story_of
 from penstock.agent.toolbox import Toolbox
-from penstock.inspection.happenings import Answered, Compacted, Refused, Said
 from penstock.inspection.page import story_page
 from penstock.inspection.story import Story
+from penstock.inspection.timeline import Answered, Compacted, Refused, Said
 from penstock.models import ScriptedModel, call, refuse, say
 from penstock.session import Session
 from penstock.session.limits import PROFILES, Pressure, Rung

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from penstock.hosts.sessions import stories
+from penstock.hosts.sessions import reports
 from penstock.hosts.sessions.finding import sessions_here
 from penstock.hosts.sessions.records import SessionFile
-from penstock.hosts.sessions.stories import glance_at, story_of
+from penstock.hosts.sessions.reports import glance_at, story_of
 from tests.hosts import histories
 from tests.hosts.histories import Claude, written
 
@@ -96,7 +96,7 @@ def test_a_glance_says_what_the_story_says_of_the_newest_request(tmp_path: Path)
 def test_of_a_long_file_a_glance_reads_the_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The newest figure stands at its end; where no request does, all of the file is read."""
     path = written(tmp_path / "s.jsonl", talk((20_000, 31_000)).records)
-    monkeypatch.setattr(stories, "GLANCED_BYTES", 1_000)
+    monkeypatch.setattr(reports, "GLANCED_BYTES", 1_000)
     _, seen = glance_at("claude", path)
     assert [turn.tokens for turn in seen.turns] == [31_000]
     assert [turn.tokens for turn in glance_at("claude", path, is_whole=True)[1].turns] == [20_000, 31_000]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.hosts import trees
+from penstock.hosts import nested_values
 
 if TYPE_CHECKING:
     from penstock.hosts.catalogue import HostConfig
@@ -32,7 +32,7 @@ def add(document: Document, host: HostConfig, address: str, *, is_renewed: bool)
     there = document.get(key)
     if there == wanted:
         return []
-    if there is trees.MISSING:
+    if there is nested_values.MISSING:
         document.put(key, wanted)
         return []
     document.replace(key, wanted)
@@ -52,13 +52,13 @@ def take(document: Document, host: HostConfig, before: object, left: object) -> 
     Args:
         document: The configuration; it is changed.
         host: Whose it is.
-        before: The value of the configuration before; `trees.MISSING` if unknown.
+        before: The value of the configuration before; `nested_values.MISSING` if unknown.
         left: Its value when we left it.
     """
     if host.base_url is None or not has(document, host, left):
         return False
-    earlier = trees.get(before, host.base_url.key)
-    if earlier is trees.MISSING:
+    earlier = nested_values.get(before, host.base_url.key)
+    if earlier is nested_values.MISSING:
         document.remove(host.base_url.key)
     else:
         document.replace(host.base_url.key, earlier)
@@ -69,5 +69,5 @@ def has(document: Document, host: HostConfig, left: object) -> bool:
     """Return whether the address is the one that we left."""
     if host.base_url is None:
         return False
-    ours = trees.get(left, host.base_url.key)
-    return ours is not trees.MISSING and document.get(host.base_url.key) == ours
+    ours = nested_values.get(left, host.base_url.key)
+    return ours is not nested_values.MISSING and document.get(host.base_url.key) == ours

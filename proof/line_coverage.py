@@ -29,7 +29,7 @@ _AT_ONCE = 4
 """How many files' records are saved together: aborting a run loses no more."""
 
 
-class Sight(NamedTuple):
+class FileCoverage(NamedTuple):
     """What is known of the tests of one file."""
 
     tests: dict[str, dict[str, Any]]
@@ -50,14 +50,14 @@ class Chosen(NamedTuple):
     """The time that each of them took when it was recorded."""
 
 
-class Sights:
+class LineCoverage:
     """What the tests of one copy see."""
 
     def __init__(self, path: str, modules: Sequence[str], notes: Path) -> None:
         self._path = path
         self._modules = modules
         self._notes = notes
-        self._known: dict[str, Sight] = {}
+        self._known: dict[str, FileCoverage] = {}
 
     def files(self, tests: Iterable[str]) -> tuple[str, ...]:
         """The test files among files and folders, from the top of the repository."""
@@ -93,7 +93,7 @@ class Sights:
 
     def failing(self) -> list[str]:
         """Tests that failed without a mutant, and can kill nothing."""
-        return [name for sight in self._known.values() for name, test in sight.tests.items() if test["fails"]]
+        return [name for found in self._known.values() for name, test in found.tests.items() if test["fails"]]
 
     def _reached(self, file: str, mutant: Mutant, context: str) -> bool:
         return not mutant.lines.isdisjoint(self._known[file].reached.get(mutant.path, {}).get(context, ()))
@@ -103,7 +103,10 @@ class Sights:
         for file in files:
             if file not in self._known and self._note(file).exists():
                 note = json.loads(self._note(file).read_text())
-                if note.keys() == set(Sight._fields) and (now := self._now(Sight(**note), file)) is not None:
+                if (
+                    note.keys() == set(FileCoverage._fields)
+                    and (now := self._now(FileCoverage(**note), file)) is not None
+                ):
                     self._known[file] = now
         unknown = [file for file in files if file not in self._known]
         for at in range(0, len(unknown), _AT_ONCE):
@@ -133,24 +136,24 @@ class Sights:
                 os.path.relpath(module, self._path): {one: lines for one, lines in by.items() if one in contexts}
                 for module, by in found["reached"].items()
             }
-            self._known[file] = sight = Sight(tests, reached, {one: self._text(one) for one in (file, *reached)})
-            self._note(file).write_text(json.dumps(sight._asdict()))
+            self._known[file] = known = FileCoverage(tests, reached, {one: self._text(one) for one in (file, *reached)})
+            self._note(file).write_text(json.dumps(known._asdict()))
 
     def _note(self, file: str) -> Path:
         return self._notes / f"{file.replace(os.sep, '-')}.json"
 
-    def _now(self, sight: Sight, file: str) -> Sight | None:
+    def _now(self, found: FileCoverage, file: str) -> FileCoverage | None:
         """The record in terms of today's lines; None if it may be outdated."""
-        if sight.texts[file] != self._text(file):
+        if found.texts[file] != self._text(file):
             return None
         reached: dict[str, dict[str, list[int]]] = {}
-        for module, by in sight.reached.items():
-            places = _places(sight.texts[module], self._text(module))
+        for module, by in found.reached.items():
+            places = _places(found.texts[module], self._text(module))
             ran = [line for one, lines in by.items() if one != EARLY for line in lines]
             if any(line not in places for line in ran):
                 return None
             reached[module] = {one: [places[line] for line in lines if line in places] for one, lines in by.items()}
-        return sight._replace(reached=reached)
+        return found._replace(reached=reached)
 
     def _text(self, path: str) -> str:
         whole = Path(self._path, path)
