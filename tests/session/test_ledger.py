@@ -14,7 +14,7 @@ from penstock import CallerError, Window, Workspace
 from penstock.session.known_files import ROLES, file_version, merged, missing
 from penstock.session.ledger import Ledger, shown
 from penstock.session.verdicts import NO_LIMITS, FileLimits, advice
-from penstock.text import calls, stand_ins
+from penstock.text import stand_ins
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,13 +101,6 @@ def test_several_reasons_are_told_together() -> None:
     assert "file 76 read" in text
     assert "2000 lines in one read" in text
     assert with_files("read", 75).may_read("new.py", 600).text.count("\n") == 0
-
-
-def test_a_verdict_speaks_the_dialect_of_its_face() -> None:
-    """The calls and the override are written as the model's tools are."""
-    text = Ledger().may_read("a.py", 2000, dialect=calls.mcp()).text
-    assert 'ctx_view(file_path="a.py", limit=500)' in text
-    assert "override=true" in text
 
 
 # ── counts ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -74,10 +74,9 @@ class _Repeats:
 
 
 class Largest:
-    """The largest of any number of items; what is smaller than everything in a full list is dropped at once."""
+    """The `MAX_ITEMS` largest of any number of items; what is smaller than everything in a full list is dropped at once."""
 
-    def __init__(self, most: int = MAX_ITEMS) -> None:
-        self._most = most
+    def __init__(self) -> None:
         self._heap: list[tuple[int, int, Item]] = []
         self._offered = 0
 
@@ -86,7 +85,7 @@ class Largest:
         # Of items of equal size the earlier stays, and items themselves are never compared.
         self._offered += 1
         row = (size, -self._offered, item)
-        if len(self._heap) < self._most:
+        if len(self._heap) < MAX_ITEMS:
             heapq.heappush(self._heap, row)
         elif row > self._heap[0]:
             heapq.heapreplace(self._heap, row)

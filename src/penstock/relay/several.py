@@ -72,7 +72,7 @@ class Several:
         self._own_tools = own_tools
         self._max_held = max_held_bytes
         self._say = say
-        self._output = HostOutput(1)
+        self._output = HostOutput()
         # Held only while deciding. The result is written outside of it: a host that reads slowly delays no decision.
         self._turn = threading.Lock()
         self._places = threading.Semaphore(_CALLS_AT_ONCE)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 Decided = TypeVar("Decided")
 
 READ_BYTES = 1 << 18
+_STANDARD_OUTPUT = 1
 _LINGER_SECONDS = 2.0
 """How long output is read after the program has ended: processes that it left behind may hold the pipe open forever."""
 _ANSWER_SECONDS = 32.0
@@ -44,10 +45,9 @@ NAMES_SECONDS = 5.0
 
 
 class HostOutput:
-    """A descriptor that several threads write to, whole messages each."""
+    """Standard output, which several threads write to, whole messages each."""
 
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._is_within = False
 
@@ -67,7 +67,7 @@ class HostOutput:
             self._lock.acquire()
         self._is_within = is_within
         try:
-            write_all(self._descriptor, raw)
+            write_all(_STANDARD_OUTPUT, raw)
         finally:
             if not is_within:
                 self._lock.release()
@@ -75,7 +75,7 @@ class HostOutput:
     def write_message(self, raw: bytes) -> None:
         """Write a whole message, in the caller's thread. Raises OSError if nobody reads any more."""
         with self._lock:
-            write_all(self._descriptor, raw)
+            write_all(_STANDARD_OUTPUT, raw)
 
     def end(self) -> None:
         """Release the lock after a message that has no end."""
@@ -86,7 +86,7 @@ class HostOutput:
     def close(self) -> None:
         """Let the reader see the end; later writes go nowhere."""
         with self._lock:
-            leave(self._descriptor)
+            leave(_STANDARD_OUTPUT)
 
 
 def write_all(descriptor: int, raw: bytes) -> None:
@@ -134,7 +134,7 @@ class Relay:
         self._own_tools = own_tools
         self._max_held = max_held_bytes
         self._say = say
-        self._output = HostOutput(1)
+        self._output = HostOutput()
         self._places = threading.Semaphore(_CALLS_AT_ONCE)
         self._answers: list[threading.Thread] = []
 

@@ -8,7 +8,7 @@ count. Leaves to others: clocks, and classifying failures.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from penstock.session.limits import ErrorLimits
@@ -20,9 +20,6 @@ MAX_COOLDOWN_SECONDS = 600.0
 
 MENDED_WITHIN_TURNS = 2
 """How many turns the model has to correct a mistake at no cost."""
-
-Breaker = Literal["closed", "open", "half-open"]
-"""`closed`: requests are sent. `open`: none is sent. `half-open`: one probe may be sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,12 +99,6 @@ class Faults:
     def worked(self) -> Faults:
         """Return the faults after the model has reached an answer: its row ends, the provider's does not."""
         return replace(self, tool_row=0, mistakes=())
-
-    def breaker(self, now_seconds: float) -> Breaker:
-        """Return the breaker's state: `open` until its time has come, then `half-open`, in which one probe may be sent."""
-        if self.open_until_seconds is None:
-            return "closed"
-        return "open" if now_seconds < self.open_until_seconds else "half-open"
 
     def blocked_until(self, now_seconds: float) -> float | None:
         """Return the time until which nothing may be sent, by the breaker and by what the provider asked; None if sending is

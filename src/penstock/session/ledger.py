@@ -46,7 +46,6 @@ from penstock.text import escape
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from penstock.text.calls import Dialect
     from penstock.text.json_access import Json
     from penstock.text.window import Window
 
@@ -302,64 +301,60 @@ class Ledger:
 
     # ── checks before an act ─────────────────────────────────────────────────────────────────────────────────────
 
-    def may_read(self, path: str, lines: int | None = None, *, dialect: Dialect | None = None) -> ActVerdict:
+    def may_read(self, path: str, lines: int | None = None) -> ActVerdict:
         """Return the verdict on another read. A file that was read before does not count as new.
 
         Args:
             path: the file, relative to the root.
             lines: how many lines the read would show; None if unknown, which leaves lines unjudged.
-            dialect: how the recommended call is written; None is Python's.
         """
-        said = [self._room("read", path, dialect)]
+        said = [self._room("read", path)]
         limit = self.limits.lines_per_read
         if limit is not None and lines is not None:
-            said.append(lines_verdict(plain_path(path), lines, limit, self._page_lines, dialect))
+            said.append(lines_verdict(plain_path(path), lines, limit, self._page_lines))
         return worst(said)
 
-    def may_modify(self, path: str, content: str = "", *, dialect: Dialect | None = None) -> ActVerdict:
+    def may_modify(self, path: str, content: str = "") -> ActVerdict:
         """Return the verdict on an edit.
 
         Args:
             path: the file, relative to the root.
             content: the new text of the edit; one that contains a notice of ours, such as a truncation mark, is refused.
-            dialect: how the override is written; None is Python's.
         """
-        return worst([content_verdict(content, dialect), self._room("modified", path, dialect)])
+        return worst([content_verdict(content), self._room("modified", path)])
 
-    def may_create(self, path: str, content: str = "", *, dialect: Dialect | None = None) -> ActVerdict:
+    def may_create(self, path: str, content: str = "") -> ActVerdict:
         """Return the verdict on a new file.
 
         Args:
             path: the file, relative to the root.
             content: its text; one that contains a notice of ours, such as a truncation mark, is refused.
-            dialect: how the override is written; None is Python's.
         """
-        return worst([content_verdict(content, dialect), self._room("created", path, dialect)])
+        return worst([content_verdict(content), self._room("created", path)])
 
-    def may_replace(self, path: str, version: str, content: str = "", *, dialect: Dialect | None = None) -> ActVerdict:
+    def may_replace(self, path: str, version: str, content: str = "") -> ActVerdict:
         """Return the verdict on replacing a whole file: refused if the model has not seen every line of it.
 
         Args:
             path: the file, relative to the root.
             version: its present version on disk.
             content: the new text; one that contains a notice of ours, such as a truncation mark, is refused.
-            dialect: how the recommended call and the override are written; None is Python's.
         """
         return worst(
             [
-                content_verdict(content, dialect),
-                replacing_verdict(self.file(path), version, self._page_lines, dialect),
-                self._room("modified", path, dialect),
+                content_verdict(content),
+                replacing_verdict(self.file(path), version, self._page_lines),
+                self._room("modified", path),
             ]
         )
 
-    def _room(self, did: Role, path: str, dialect: Dialect | None) -> ActVerdict:
+    def _room(self, did: Role, path: str) -> ActVerdict:
         """Return the verdict on one more distinct file: whether that is within its limit."""
         limit: Limit | None = getattr(self.limits, f"files_{did}")
         if limit is None or did in self.file(path).roles:
             return ActVerdict("ok")
         count = sum(did in file.roles for file in self.files.values()) + 1
-        return files_verdict(did, count, limit, dialect)
+        return files_verdict(did, count, limit)
 
     @property
     def _page_lines(self) -> int:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from penstock.session.known_files import KnownFile, Role
-    from penstock.text.calls import Dialect
     from penstock.text.json_access import Json
 
 Level = Literal["ok", "advised", "refused"]
@@ -107,33 +106,32 @@ def advice(total_lines: int) -> Advice:
     return Advice("windows", "sections", _IN_WINDOWS)
 
 
-def content_verdict(content: str, dialect: Dialect | None) -> ActVerdict:
+def content_verdict(content: str) -> ActVerdict:
     """Return whether content is free of stand-ins for text that is elsewhere."""
     line = stand_ins.find_stand_in(content)
-    return _verdict("refused" if line else "ok", stand_ins.would_write(line), stand_ins.WRITE_THE_TEXT, dialect)
+    return _verdict("refused" if line else "ok", stand_ins.would_write(line), stand_ins.WRITE_THE_TEXT)
 
 
-def files_verdict(did: Role, count: int, limit: Limit, dialect: Dialect | None) -> ActVerdict:
+def files_verdict(did: Role, count: int, limit: Limit) -> ActVerdict:
     """Return the verdict on an act that makes a file number `count` of its role."""
     what = f"this would be file {count} {did} in this session; {limit.recommended} are recommended, {limit.maximum} the most"
-    return _verdict(limit.level(count), what, _WAYS[did], dialect)
+    return _verdict(limit.level(count), what, _WAYS[did])
 
 
-def lines_verdict(path: str, lines: int, limit: Limit, page_lines: int, dialect: Dialect | None) -> ActVerdict:
+def lines_verdict(path: str, lines: int, limit: Limit, page_lines: int) -> ActVerdict:
     """Return the verdict on reading that many lines at once; a page of the recommended call has `page_lines`."""
     what = f"{lines} lines in one read; {limit.recommended} are recommended, {limit.maximum} the most"
-    way = f"Search for the place, or read in windows: {_view(path, {'limit': page_lines}, dialect)}"
-    return _verdict(limit.level(lines), what, way, dialect)
+    way = f"Search for the place, or read in windows: {_view(path, {'limit': page_lines})}"
+    return _verdict(limit.level(lines), what, way)
 
 
-def replacing_verdict(file: KnownFile, version: str, page_lines: int, dialect: Dialect | None) -> ActVerdict:
+def replacing_verdict(file: KnownFile, version: str, page_lines: int) -> ActVerdict:
     """Return the verdict on replacing a whole file, depending on whether the model knows all of its content.
 
     Args:
         file: what is known of it.
         version: its present version on disk.
         page_lines: the lines of a page of the recommended call.
-        dialect: how calls are written; None is Python's.
     """
     is_this = file.holds(version)
     seen, total = (file.seen, file.total_lines) if is_this else ((), None)
@@ -152,8 +150,8 @@ def replacing_verdict(file: KnownFile, version: str, page_lines: int, dialect: D
     arguments = {"offset": first - 1} if first > 1 else {}
     arguments["limit"] = min(last - first + 1, page_lines)
     what = f"{escape.shorten(escape.show_argument(file.path))} would be replaced, but {why}"
-    way = f"Show that first: {_view(file.path, arguments, dialect)}; or edit only lines that were shown."
-    return _verdict("refused", what, way, dialect)
+    way = f"Show that first: {_view(file.path, arguments)}; or edit only lines that were shown."
+    return _verdict("refused", what, way)
 
 
 def worst(said: Sequence[ActVerdict]) -> ActVerdict:
@@ -165,18 +163,18 @@ def worst(said: Sequence[ActVerdict]) -> ActVerdict:
     return ActVerdict(level, "\n".join(verdict.text for verdict in said if verdict.level == level and verdict.text))
 
 
-def _view(path: str, arguments: Mapping[str, int], dialect: Dialect | None) -> str:
+def _view(path: str, arguments: Mapping[str, int]) -> str:
     """Return the call that shows lines of a file, ready to copy."""
-    return (dialect or PYTHON).write(Call("view", {"file_path": escape.show_argument(path), **arguments}))
+    return PYTHON.write(Call("view", {"file_path": escape.show_argument(path), **arguments}))
 
 
-def _verdict(level: Level, what: str, way: str, dialect: Dialect | None) -> ActVerdict:
+def _verdict(level: Level, what: str, way: str) -> ActVerdict:
     """Return a verdict in words: what it is about, the way that works, and for a refusal the override."""
     if level == "ok":
         return ActVerdict("ok")
     if level == "advised":
         return ActVerdict(level, f"Advice: {what}. {way}")
-    override = (dialect or PYTHON).name(Call("", {"override": True}), "override")
+    override = PYTHON.name(Call("", {"override": True}), "override")
     return ActVerdict(level, f"Refused: {what}. {way} To do it all the same, make the same call with {override}.")
 
 

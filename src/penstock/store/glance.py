@@ -18,6 +18,8 @@ from penstock.store import default_url, folder_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+MOST = 50
+"""How many names are offered."""
 _DATABASE = "penstock.sqlite3"
 _WAIT_SECONDS = 0.2
 # Lists the sessions by jumping from one to the next in the primary key. GROUP BY would read every record of the store.
@@ -34,29 +36,27 @@ _ARTIFACTS = """
     SELECT handle, name, kind FROM handles WHERE gone = '' AND handle LIKE ? ESCAPE '\\' ORDER BY number DESC LIMIT ?"""
 
 
-def recent_sessions(url: str | None = None, *, prefix: str = "", limit: int = 50) -> list[tuple[str, str]]:
-    """Return the sessions whose names begin with `prefix`, the last used first, each with its first prompt.
+def recent_sessions(url: str | None = None, *, prefix: str = "") -> list[tuple[str, str]]:
+    """Return the sessions whose names begin with `prefix`, the `MOST` last used first, each with its first prompt.
 
     Args:
         url: The store; None for the user's.
         prefix: How the names begin; case is ignored.
-        limit: How many at most.
     """
-    return [(session, _question(payload)) for session, payload, _ in _rows(url, _SESSIONS, prefix, limit)]
+    return [(session, _question(payload)) for session, payload, _ in _rows(url, _SESSIONS, prefix)]
 
 
-def recent_artifacts(url: str | None = None, *, prefix: str = "", limit: int = 50) -> list[tuple[str, str]]:
-    """Return the handles that begin with `prefix`, the newest first, each with the name of what made it.
+def recent_artifacts(url: str | None = None, *, prefix: str = "") -> list[tuple[str, str]]:
+    """Return the handles that begin with `prefix`, the `MOST` newest first, each with the name of what made it.
 
     Args:
         url: The store; None for the user's.
         prefix: How the handles begin; case is ignored.
-        limit: How many at most.
     """
-    return [(handle, name or kind) for handle, name, kind in _rows(url, _ARTIFACTS, prefix, limit)]
+    return [(handle, name or kind) for handle, name, kind in _rows(url, _ARTIFACTS, prefix)]
 
 
-def _rows(url: str | None, statement: str, prefix: str, limit: int) -> Sequence[tuple[Any, ...]]:
+def _rows(url: str | None, statement: str, prefix: str) -> Sequence[tuple[Any, ...]]:
     """Return what a statement finds in the database of a store; nothing if that cannot be read."""
     with suppress(PenstockError, OSError, sqlite3.Error):
         folder = folder_of(url or default_url())
@@ -70,7 +70,7 @@ def _rows(url: str | None, statement: str, prefix: str, limit: int) -> Sequence[
         address = f"file:{quoted}?mode=ro" + ("" if is_written else "&immutable=1")
         pattern = prefix.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
         with closing(sqlite3.connect(address, uri=True, timeout=_WAIT_SECONDS)) as connection:
-            return connection.execute(statement, (pattern, limit)).fetchall()
+            return connection.execute(statement, (pattern, MOST)).fetchall()
     return ()
 
 

@@ -147,13 +147,12 @@ class ObjectWriter:
             self._parts += 1
 
 
-def open_objects(url: str, *, large_bytes: int = LARGE_BYTES) -> ObjectStorage:
+def open_objects(url: str) -> ObjectStorage:
     """Return the folder of a bucket; no request is made yet.
 
     Args:
         url: Its address: `s3://BUCKET/FOLDER`, or with `gs` or `az`. Keys, region and endpoint come from the environment, from the
             variables that the vendors' own programs read (`AWS_ACCESS_KEY_ID`, `AWS_ENDPOINT_URL`, …).
-        large_bytes: The size from which a content is kept there.
 
     Raises:
         CallerError: The address is invalid, or obstore is not installed.
@@ -177,7 +176,7 @@ def open_objects(url: str, *, large_bytes: int = LARGE_BYTES) -> ObjectStorage:
         "retry_config": {"max_retries": _TRIES},
     }
     try:
-        return ObjectStorage(from_url(url, **options), url, large_bytes=large_bytes)
+        return ObjectStorage(from_url(url, **options), url)
     except Exception as error:
         said = redacted(str(error).strip().partition("\n")[0])
         raise CallerError(f"{url} cannot be used: {escape.clip(said, 300)}") from error

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 UNNAMED = "function:"
 """The prefix of a call's id if its wire gives it none: name and position stand in for it, within one batch only."""
+_ID_CHARS = 64  # Bedrock takes no more
 
 
 class BlockPlace(NamedTuple):
@@ -126,14 +127,13 @@ def bad_ids(form: BatchForm, allowed: str) -> Callable[[MessageList], Iterator[F
     return check
 
 
-def mend_ids(form: BatchForm, allowed: str, renamed: Callable[[Json, str], Json], max_chars: int = 64) -> RepairStep:
+def mend_ids(form: BatchForm, allowed: str, renamed: Callable[[Json, str], Json]) -> RepairStep:
     """Return the repair that gives calls whose id the wire refuses a new id, and their results the same one.
 
     Args:
         form: how the wire writes batches.
         allowed: a regular expression for a whole id.
         renamed: returns the block of a call or a result under another id.
-        max_chars: the most characters of a new id.
     """
 
     def mend(draft: RepairDraft) -> None:
@@ -144,7 +144,7 @@ def mend_ids(form: BatchForm, allowed: str, renamed: Callable[[Json, str], Json]
         bad = [call for call in ids if re.fullmatch(allowed, call) is None]
         names: dict[str, str] = {}
         for call in bad:
-            plain = re.sub(r"[^a-zA-Z0-9_-]", "_", call)[: max_chars - 8]
+            plain = re.sub(r"[^a-zA-Z0-9_-]", "_", call)[: _ID_CHARS - 8]
             number = 1
             while (name := plain if number == 1 else f"{plain}_{number}") in ids:
                 number += 1

@@ -131,8 +131,8 @@ def _reason_key(key: str) -> str:
 class Planning:
     """Results of a file that is only planned: the plan is captured, and no answers are read."""
 
-    def __init__(self, previous: Json = None) -> None:
-        self.assignment: Json = previous
+    def __init__(self) -> None:
+        self.assignment: Json = None
 
     def get(self, key: str, /) -> Json:
         """Return the plan that the new one should keep to."""
