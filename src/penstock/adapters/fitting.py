@@ -255,19 +255,10 @@ class Fitting(Generic[M]):
         # A copy: the framework's own list may grow during the request.
         written = list(messages_of(body, self._wire))
         known, transcript = self._recalled(body)
-        window, asked = self.window_tokens, reply_tokens(body)
-        likely = min(RESERVE_TOKENS, window // 8) if self._reserve_tokens is None else self._reserve_tokens
-        # A requested reply counts in full, but never for more than half of the window: it would leave no room for the prompt.
-        budget = Budget(window, min(asked or likely, window // 2), counter_for(body))
-        sized = Sized(transcript, budget.counter or ESTIMATOR)
+        asked = reply_tokens(body)
+        budget = self._budget(body, asked)
         reply = budget.reserve_tokens if asked else None
-        made = plan(transcript, budget, GROWN, repaid=False, dialect=DIALECT)
-        sized = sized.showing(self._applied(transcript, made))
-        # A batch of results that has not been answered yet is not history: a plan leaves it alone, and it may be too large by
-        # itself.
-        cut = trim(Situation(sized=sized, budget=budget, calls_left=MAX_CALLS, dialect=DIALECT))
-        if isinstance(cut, SendSmaller):
-            sized = sized.showing(self._applied(sized.transcript, cut.plan))
+        sized = self._fitted(transcript, budget)
         attempts: list[Attempt] = []
         doubtful: list[Any] = []  # answers that a smaller request may improve: the newest is better than none
         try:
@@ -304,10 +295,30 @@ class Fitting(Generic[M]):
                 sized = sized.showing(self._applied(sized.transcript, cure.plan))
                 reply = cure.reserve_tokens or None
         finally:
-            # Replaces what was known of this history; the newest are at the end, and the oldest are forgotten.
-            with self._lock:
-                others = [one for one in self._known if one is not known]
-                self._known = [*others[1 - REMEMBERED :], _Known(written, sized.transcript)]
+            self._remember(known, _Known(written, sized.transcript))
+
+    def _budget(self, body: Json, asked_tokens: int | None) -> Budget:
+        """Return what a request may take, with room for its reply: what was asked for, or else what is likely."""
+        window = self.window_tokens
+        likely = min(RESERVE_TOKENS, window // 8) if self._reserve_tokens is None else self._reserve_tokens
+        # A requested reply counts in full, but never for more than half of the window: it would leave no room for the prompt.
+        return Budget(window, min(asked_tokens or likely, window // 2), counter_for(body))
+
+    def _fitted(self, transcript: Transcript, budget: Budget) -> Sized:
+        """Return a history as it is sent first: within the budget by our own count."""
+        sized = Sized(transcript, budget.counter or ESTIMATOR)
+        made = plan(transcript, budget, GROWN, repaid=False, dialect=DIALECT)
+        sized = sized.showing(self._applied(transcript, made))
+        # A batch of results that has not been answered yet is not history: a plan leaves it alone, and it may be too large by
+        # itself.
+        cut = trim(Situation(sized=sized, budget=budget, calls_left=MAX_CALLS, dialect=DIALECT))
+        return sized.showing(self._applied(sized.transcript, cut.plan)) if isinstance(cut, SendSmaller) else sized
+
+    def _remember(self, known: _Known | None, shown: _Known) -> None:
+        """Replace what was known of a history; the newest are at the end, and the oldest are forgotten."""
+        with self._lock:
+            others = [one for one in self._known if one is not known]
+            self._known = [*others[1 - REMEMBERED :], shown]
 
     def _doubt(self, body: Json, sized: Sized, asked_tokens: int | None, *, cut: bool = False) -> Overflow | None:
         """Return what a smaller request is sized from, if one would bring a better answer; problems are logged."""

@@ -94,8 +94,6 @@ def guard_command(
       penstock guard -- make -j2
         the same build without a pipe; the exit status is that of make
     """
-    from penstock.guard import output, stream
-    from penstock.text import stand_ins
     from penstock.text.fitting import Keep
 
     if tokens is not None and chars is not None:
@@ -103,49 +101,14 @@ def guard_command(
     if is_shell_file:
         given = {"--tokens": tokens, "--chars": chars, "--keep": keep, "--store": store_url}
         return _print_shell_file([f"{flag}={value}" for flag, value in given.items() if value is not None])
-    if program:
-        if seconds is not None:
-            raise CallerError("--seconds is for a pipe: a command ends by itself, or by `timeout`.")
-        how = _How(
-            _allowance(tokens, chars, model), Keep(keep or "ends"), name or os.path.basename(program[0]), keep_bytes
-        )
-        return _run(program, how, store_url, as_json=as_json)
-    from penstock.store import as_kept
-
-    source = (_ThreadedInput if sys.platform == "win32" else _Input)(sys.stdin.fileno(), seconds)
-    # A pipe is read once: what is cut without a way back is lost, and the command that wrote it may not be safe to run again.
-    hand_on = None if sys.stdout is None else _JsonText(sys.stdout) if as_json else sys.stdout.buffer.write
-    with ExitStack() as stack, source.listening():
-        passed = stream.drain(
-            as_kept(source),
-            _allowance(tokens, chars, model),
-            Keep(keep or "head"),
-            name=name or "command",
-            # output that fits creates no store
-            open_store=lambda: stack.enter_context(opened(store_url, options.BUSY_SECONDS, may_begin=True)),
-            keep_bytes=keep_bytes,
-            dialect=answer.dialect_of(store_url=store_url),
-            chars_per_token=output.chars_per_token(),
-            hand_on=hand_on,
-        )
-    if passed.uncut is not None:
-        _say_uncut(passed.fault)
-        if isinstance(hand_on, _JsonText):
-            hand_on.end({**_json_of_uncut(passed, passed.uncut), "ended": source.ended})
-            click.echo()
-            return answer.INTERRUPTED if source.ended == "interrupt" else answer.FAULT
-    result = passed.result
-    if result.is_cut and result.handle is not None:
-        way = stand_ins.way_back(result.handle, answer.dialect_of(store_url=store_url))
-        if way not in result:
-            return _too_small(_allowance(tokens, chars, model), way, as_json=as_json)
-    if as_json:
-        answer.print_json({**_json_of(passed), "ended": source.ended})
-    else:
-        click.echo(result.text, nl=sys.stdout.isatty() and not result.endswith("\n"))
-    if source.ended == "interrupt":
-        return answer.INTERRUPTED
-    return answer.FAULT if passed.fault else 0
+    allowance = _allowance(tokens, chars, model)
+    if not program:
+        how = _How(allowance, Keep(keep or "head"), name or "command", keep_bytes)
+        return _pass_on(how, seconds, store_url, as_json=as_json)
+    if seconds is not None:
+        raise CallerError("--seconds is for a pipe: a command ends by itself, or by `timeout`.")
+    how = _How(allowance, Keep(keep or "ends"), name or os.path.basename(program[0]), keep_bytes)
+    return _run(program, how, store_url, as_json=as_json)
 
 
 def _print_shell_file(flags: list[str]) -> int:
@@ -244,12 +207,55 @@ class _Aside:
 
 
 class _How(NamedTuple):
-    """How the output of a command is shown."""
+    """How an output is shown."""
 
     allowance: Allowance
     keep: Keep
     name: str
     keep_bytes: int
+
+
+def _pass_on(how: _How, seconds: float | None, store_url: str | None, *, as_json: bool) -> int:
+    """Pass on what a pipe brings, until it ends or `seconds` have passed."""
+    from penstock.guard import output, stream
+    from penstock.store import as_kept
+    from penstock.text import stand_ins
+
+    source = (_ThreadedInput if sys.platform == "win32" else _Input)(sys.stdin.fileno(), seconds)
+    dialect = answer.dialect_of(store_url=store_url)
+    # A pipe is read once: what is cut without a way back is lost, and the command that wrote it may not be safe to run again.
+    hand_on = None if sys.stdout is None else _JsonText(sys.stdout) if as_json else sys.stdout.buffer.write
+    with ExitStack() as stack, source.listening():
+        passed = stream.drain(
+            as_kept(source),
+            how.allowance,
+            how.keep,
+            name=how.name,
+            # output that fits creates no store
+            open_store=lambda: stack.enter_context(opened(store_url, options.BUSY_SECONDS, may_begin=True)),
+            keep_bytes=how.keep_bytes,
+            dialect=dialect,
+            chars_per_token=output.chars_per_token(),
+            hand_on=hand_on,
+        )
+    if passed.uncut is not None:
+        _say_uncut(passed.fault)
+        if isinstance(hand_on, _JsonText):
+            hand_on.end({**_json_of_uncut(passed, passed.uncut), "ended": source.ended})
+            click.echo()
+            return answer.INTERRUPTED if source.ended == "interrupt" else answer.FAULT
+    result = passed.result
+    if result.is_cut and result.handle is not None:
+        way = stand_ins.way_back(result.handle, dialect)
+        if way not in result:
+            return _too_small(how.allowance, way, as_json=as_json)
+    if as_json:
+        answer.print_json({**_json_of(passed), "ended": source.ended})
+    else:
+        click.echo(result.text, nl=sys.stdout.isatty() and not result.endswith("\n"))
+    if source.ended == "interrupt":
+        return answer.INTERRUPTED
+    return answer.FAULT if passed.fault else 0
 
 
 def _run(command: tuple[str, ...], how: _How, store_url: str | None, *, as_json: bool) -> int:
