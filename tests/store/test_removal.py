@@ -752,6 +752,54 @@ def test_of_a_disk_without_a_byte_a_session_is_removed(tmp_path: Path) -> None:
 
 
 @pytest.mark.proves("S-17")
+@pytest.mark.parametrize("deed", ["session", "rule"])
+def test_of_a_disk_without_a_byte_a_session_larger_than_the_reserve_is_removed(tmp_path: Path, deed: str) -> None:
+    """Its journal goes from its end, in parts that the log has room for; there is nothing else that could make room."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = ["mount", "-t", "tmpfs", "-o", "size=16m,mode=700", "tmpfs", str(disk)]
+    if sys.platform != "linux" or subprocess.run(mounted, capture_output=True, check=False).returncode:
+        pytest.skip("file systems cannot be mounted here")
+    try:
+        with closing(SqliteStore(str(disk / "s"))) as store:
+            for name in ("long", "other"):
+                for seq in range(200 if name == "long" else 2):
+                    store.append(name, seq, "asked", {"text": os.urandom(10_000).hex()})
+        with open(disk / "fill", "wb", buffering=0) as fill, suppress(OSError):
+            while fill.write(bytes(4_096)):
+                pass
+        with closing(SqliteStore(str(disk / "s"))) as store:
+            try:
+                gone = store.collect(Retention(max_sessions=1)) if deed == "rule" else store.remove_sessions(["long"])
+            except StoreFault as fault:  # removed, and no room to write all anew
+                assert "What was removed is gone" in fault.message  # noqa: PT017
+            else:
+                assert [(one.name, one.bytes > 4_000_000) for one in gone] == [("long", True)]
+            assert [one.session for one in store.sessions()] == ["other"]
+            assert store.check() == []
+            assert os.statvfs(disk).f_bavail * 4_096 > 3_000_000
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+def test_a_session_whose_removal_in_parts_was_interrupted_is_shorter_and_sound(tmp_path: Path) -> None:
+    """What is left can be read, checked, listed, continued and removed."""
+    with closing(SqliteStore(str(tmp_path / "s"))) as store:
+        for seq in range(120):
+            store.append("long", seq, "asked", {"text": "x" * 10_000})
+        assert store._shortened("long")
+        assert [record.seq for record in store.events("long")] == list(range(68))
+        assert (store.sessions()[0].records, store.check()) == (68, [])
+    with closing(SqliteStore(str(tmp_path / "s"))) as store:
+        assert store.append("long", 68, "asked", {}).seq == 68
+        assert store.check() == []
+        store.append("short", 0, "asked", {"text": "x"})
+        assert not store._shortened("short"), "a single record goes with its session"
+        assert {one.name for one in store.remove_sessions(["long", "short"])} == {"long", "short"}
+        assert (store.sessions(), store.check()) == ([], [])
+
+
+@pytest.mark.proves("S-17")
 def test_a_rule_takes_what_nothing_names_by_its_age_too(opened: Callable[..., Tables], clock: Clock) -> None:
     """An output that was kept after a session was used stays longer than it."""
     _sessions(opened, clock, 2)

@@ -53,6 +53,9 @@ _OLDEST_LOOSE = """
     WHERE h.gone = '' AND (h.created, h.handle) > (?, ?) AND h.created < ?
     AND NOT EXISTS (SELECT 1 FROM refs r WHERE r.handle = h.handle) ORDER BY h.created, h.handle LIMIT ?"""
 _FIRST_LOOK, _LOOK = 8, 500
+# Of the newest records of a session, as much as goes in one transaction on a full disk: the log of it fits in the reserve.
+_NEWEST_RECORDS = "SELECT seq, LENGTH(payload) FROM records WHERE session = ? AND seq > 0 ORDER BY seq DESC LIMIT 500"
+_PART_BYTES = 1 << 19
 
 
 class RemovalTables(SummaryTables):
@@ -112,7 +115,7 @@ class RemovalTables(SummaryTables):
     def remove_sessions(self, sessions: Iterable[str]) -> list[Removal]:
         """Remove sessions for good; `Store.remove_sessions` says more."""
         names = list(dict.fromkeys(sessions))
-        gone, places = self._with_room(lambda: self._sessions_given_up(names))
+        gone, places = self._with_room(lambda: self._sessions_given_up(names), names)
         self._removed_for_good(names, places)
         return gone
 
@@ -163,20 +166,56 @@ class RemovalTables(SummaryTables):
         )
         return gone, places
 
-    def _with_room(self, deed: Callable[[], _Done]) -> _Done:
+    def _with_room(self, deed: Callable[[], _Done], sessions: Sequence[str] = ()) -> _Done:
         """Perform an operation that temporarily takes disk space.
 
-        If there is none, rebuildable data is removed: the indexes of ranked search, and then the reserve kept for this.
+        If there is none, rebuildable data is removed: the indexes of ranked search, and then the reserve kept for this. Last,
+        sessions that are to be removed go in parts.
+
+        Args:
+            deed: The operation.
+            sessions: The sessions that it removes.
         """
         while True:
             try:
                 return deed()
             except StoreFault as fault:
-                if fault.code != "disk_full" or not (self._gives_caches_up() or self._gives_reserve_back()):
-                    # The failed attempt is still in the log, occupying the space of the reserve for something smaller.
-                    self._shrink()
-                    self._keep_reserve()
-                    raise
+                if fault.code == "disk_full" and (
+                    self._gives_caches_up() or self._gives_reserve_back() or any(map(self._shortened, sessions))
+                ):
+                    continue
+                # The failed attempt is still in the log, occupying the space of the reserve for something smaller.
+                self._shrink()
+                self._keep_reserve()
+                raise
+
+    def _shortened(self, session: str) -> bool:
+        """Delete the newest records of a session that is to be removed, as many as the log has room for; return whether any went.
+
+        If the removal is interrupted, what is left is a shorter session, and sound: a journal is checked from its beginning.
+        """
+        self._shrink()  # the failed attempt is still in the log
+        try:
+            with self._writing() as execute:
+                if session in self._held(execute):
+                    return False
+                first, size = None, 0
+                for seq, length in execute(_NEWEST_RECORDS, (session,)):
+                    size += int(length)
+                    if first is not None and size > _PART_BYTES:
+                        break
+                    first = int(seq)
+                if first is None:
+                    return False
+                self._unnoted([session])
+                execute("DELETE FROM records WHERE session = ? AND seq >= ?", (session, first))
+                # Its bytes stay counted until it is gone, because a removal reports all that it frees.
+                execute("UPDATE sessions SET records = ? WHERE session = ?", (first, session))
+        except StoreFault:
+            return False
+        self._forget([session])
+        self._shrink()
+        return True
 
     def _gives_caches_up(self) -> bool:
         """Remove the indexes of ranked search; return whether there were some."""
@@ -233,7 +272,7 @@ class RemovalTables(SummaryTables):
         while beyond := [one for one in self._overdue(self._read, rules, share) if one.name not in too_large]:
             name = beyond[0].name
             try:
-                found += self._with_room(partial(self._collected_at_once, rules, share, name))
+                found += self._with_room(partial(self._collected_at_once, rules, share, name), [name])
             except StoreFault as fault:
                 if fault.code != "disk_full":
                     break

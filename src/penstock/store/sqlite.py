@@ -45,7 +45,7 @@ WAIT_SECONDS = 5.0
 # The locked file also holds the note of the newest record, so that lock and note are one file.
 _GUARD = "lock"
 _RESERVE = "reserve"
-# For the log of a removal, which holds each overwritten page: enough for a session of some 400 records.
+# For the log of a removal, which holds each overwritten page: a session of some 400 records at once, a longer one in parts.
 _RESERVE_BYTES = 2 << 20
 _NOTE_BYTES = 4_096  # a session's name of 200 characters, escaped, takes a third of it
 _ERRORS = (sqlite3.Error, UnicodeDecodeError)  # the second if damage makes SQLite return invalid text
