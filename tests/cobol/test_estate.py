@@ -203,7 +203,7 @@ def test_a_job_has_steps_with_their_data() -> None:
 
 
 DUMMIES = b"""\
-//P        PROC MAYBE=,OLD=NULLFILE
+//P        PROC MAYBE=,OLD=NULLFILE,HLQ=A
 //S        EXEC PGM=SORT
 //FIRST    DD &MAYBE.DSN=A.FIRST,DISP=SHR
 //SORTIN   DD DSN=A.ONE,DISP=SHR
@@ -211,28 +211,34 @@ DUMMIES = b"""\
 //         DD DSN=A.THREE,DISP=SHR
 //MORE     DD DSN=&OLD,DISP=SHR
 //ALL      DD &ALL
+//U        EXEC PGM=SORT
+//SORTIN   DD DSN=A.U,DISP=SHR
 """
 
 
 @pytest.mark.parametrize(
     ("card", "dd", "expected"),
     [
-        ("//T EXEC P", "FIRST", ("A.FIRST",)),
-        ("//T EXEC P,MAYBE='DUMMY,'", "FIRST", ()),
-        ("//T EXEC P,MAYBE='DUMMY,'", "SORTIN", ("A.ONE", "A.TWO", "A.THREE")),
-        ("//T EXEC P", "MORE", ()),
-        ("//T EXEC P,OLD=A.OLD", "MORE", ("A.OLD",)),
-        ("//T EXEC P,ALL='DSN=A.ALL,DISP=OLD'", "ALL", ("A.ALL",)),
-        ("//T EXEC P,OLD=A.OLD\n//S.MORE DD DUMMY,DSN=B", "MORE", ()),
-        ("//T EXEC P\n//S.SORTIN DD DSN=B\n// DD DUMMY", "SORTIN", ("B", "A.THREE")),
-        ("//T EXEC P\n//S.SORTIN DD\n// DD DSN=B", "SORTIN", ("A.ONE", "B", "A.THREE")),
+        ("//T EXEC P", "S.FIRST", ("A.FIRST",)),
+        ("//T EXEC P,MAYBE='DUMMY,'", "S.FIRST", ()),
+        ("//T EXEC P,MAYBE='DUMMY,'", "S.SORTIN", ("A.ONE", "A.TWO", "A.THREE")),
+        ("//T EXEC P", "S.MORE", ()),
+        ("//T EXEC P,OLD=A.OLD", "S.MORE", ("A.OLD",)),
+        ("//T EXEC P,ALL='DSN=A.ALL,DISP=OLD'", "S.ALL", ("A.ALL",)),
+        ("//T EXEC P,OLD=A.OLD\n//S.MORE DD DUMMY,DSN=B", "S.MORE", ()),
+        ("//T EXEC P\n//S.SORTIN DD DSN=B\n// DD DUMMY", "S.SORTIN", ("B", "A.THREE")),
+        ("//T EXEC P\n//S.SORTIN DD\n// DD DSN=B", "S.SORTIN", ("A.ONE", "B", "A.THREE")),
+        ("//T EXEC P\n//S.MORE DD DSN=&HLQ..X", "S.MORE", ("A.X",)),
+        ("//T EXEC P\n//S.SORTIN DD DSN=B\n//U.SORTIN DD DSN=C", "U.SORTIN", ("C",)),
+        ("//T EXEC P,HLQ=C\n//S.NEW DD DSN=&HLQ..X", "S.NEW", ("C.X",)),
     ],
 )
-def test_a_dd_that_is_dummy_has_no_data_set(card: str, dd: str, expected: tuple[str, ...]) -> None:
-    """By DUMMY or NULLFILE, by a symbol before DSN, and in the place of one of several that a job overrides."""
+def test_a_dd_has_the_data_sets_that_its_job_leaves_it(card: str, dd: str, expected: tuple[str, ...]) -> None:
+    """DUMMY and NULLFILE have none; a symbol before DSN may say so; a job that overrides a DD may use the procedure's symbols."""
     members = [member("p.prc", "jcl", DUMMIES), member("j.jcl", "jcl", f"//J JOB\n{card}\n".encode())]
-    *_, last = JobSteps(members).steps(members[1], members[1].jobs[0])
-    assert [one.dsns for _, one in last.dds if one.name == dd] == [expected]
+    steps = JobSteps(members).steps(members[1], members[1].jobs[0])
+    found = [(f"{step.names[-1]}.{one.name}", one.dsns) for step in steps for _, one in step.dds]
+    assert [dsns for name, dsns in found if name == dd] == [expected]
 
 
 def test_a_procedure_in_the_stream_is_apart_from_its_job() -> None:

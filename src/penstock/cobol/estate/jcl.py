@@ -104,6 +104,8 @@ class Job(NamedTuple):
     end_line: int
     cards: tuple[JclCard, ...] = ()
     """The statements, without symbols substituted, of a procedure, of a fragment, and of a job with INCLUDE."""
+    symbols: tuple[tuple[str, str], ...] = ()
+    """The values of symbols where a procedure or a fragment begins, by names in capitals."""
 
 
 class JclCard(NamedTuple):
@@ -133,6 +135,12 @@ def called(procedure: Job, step: JobStep, find: Find) -> Job:
     if not procedure.cards or not (step.symbols or step.around or procedure.includes):
         return procedure
     return _read(procedure.cards, dict(step.symbols), dict(step.around), find)[0]
+
+
+def overriding(dd: Dd, procedure: Job) -> Dd:
+    """Return what a job says of a DD of a procedure: its symbols have the values that they have in the procedure."""
+    symbols = dict(procedure.symbols)
+    return dd._replace(places=tuple(place and _put_in(place, symbols) for place in dd.places))
 
 
 def included(job: Job, find: Find) -> Job:
@@ -176,7 +184,7 @@ def _read(
                 symbols.update(named)
                 symbols.update(given)
                 fixed = {*named, *given}
-            current = _Building(card.name, "job" if card.operation == "JOB" else "proc", as_written)
+            current = _Building(card.name, "job" if card.operation == "JOB" else "proc", as_written, symbols)
             found.append(current)
         elif card.operation == "PEND":
             if around:
@@ -185,12 +193,12 @@ def _read(
         elif card.operation == "SET":
             symbols.update((name, _unquoted(value)) for name, value in operands.items() if name not in fixed)
             if current is None:
-                current = _Building("", "fragment", as_written)
+                current = _Building("", "fragment", as_written, symbols)
                 found.append(current)
             current.keep(as_written)
         elif card.operation in {"EXEC", "DD", "INCLUDE"}:
             if current is None:
-                current = _Building("", "fragment", as_written)
+                current = _Building("", "fragment", as_written, symbols)
                 found.append(current)
             current.keep(as_written)
             current.take(card, symbols)
@@ -205,8 +213,11 @@ def _read(
 class _Building:
     """A job or procedure while it is being read."""
 
-    def __init__(self, name: str, kind: Literal["job", "proc", "fragment"], card: JclCard) -> None:
-        self._head = Job(name, kind, (), (), card.line, card.end_line)
+    def __init__(
+        self, name: str, kind: Literal["job", "proc", "fragment"], card: JclCard, symbols: Mapping[str, str]
+    ) -> None:
+        values_here = tuple(symbols.items()) if kind != "job" else ()
+        self._head = Job(name, kind, (), (), card.line, card.end_line, symbols=values_here)
         self._cards = [] if kind == "fragment" else [card]
         self._end_line = card.end_line
         self._steps: list[tuple[JobStep, list[Dd]]] = []

@@ -14,7 +14,7 @@ from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import key
-from .jcl import called, included
+from .jcl import called, included, overriding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -143,23 +143,25 @@ def _meant(dds: Sequence[tuple[str, Dd]], procedure: Job) -> list[tuple[int, tup
     for path, dd in dds:
         if dd.step is not None:
             at = numbers.get(key(dd.step), -1)
-        found.append((at, (path, dd)))
+        found.append((at, (path, overriding(dd, procedure))))
     return found
 
 
 def _changed(dds: Sequence[tuple[str, Dd]], said: Sequence[tuple[str, Dd]]) -> tuple[tuple[str, Dd], ...]:
     """Return the DDs of a step after another step's overrides and additions."""
-    found = {key(dd.name): (path, dd) for path, dd in reversed(dds)}  # of two with the same name the first one counts
+    # Of two with the same name the first one counts, but for those of two steps of the procedure that this one runs.
+    found = {(key(dd.step or ""), key(dd.name)): (path, dd) for path, dd in reversed(dds)}
     found = dict(reversed(found.items()))
     for path, dd in said:
-        known = found.get(key(dd.name))
+        at = ("", key(dd.name))
+        known = found.get(at)
         if known is None:
-            found[key(dd.name)] = (path, dd)
+            found[at] = (path, dd)
         elif dd.dsns or any(place is not None for place in dd.places[1:]):
             places = tuple(was if now is None else now for now, was in zip_longest(dd.places, known[1].places))
-            found[key(dd.name)] = (path, dd._replace(places=places, disp=dd.disp or known[1].disp))
+            found[at] = (path, dd._replace(places=places, disp=dd.disp or known[1].disp))
         elif dd.other or dd.in_stream:
-            found[key(dd.name)] = (path, dd)
+            found[at] = (path, dd)
         else:
-            found[key(dd.name)] = (known[0], known[1]._replace(disp=dd.disp or known[1].disp))
+            found[at] = (known[0], known[1]._replace(disp=dd.disp or known[1].disp))
     return tuple(found.values())
