@@ -1068,6 +1068,53 @@ def test_a_program_within_its_caller_is_meant_before_one_of_another_file() -> No
     }
 
 
+@pytest.mark.proves("C-16", "C-17")
+def test_a_name_that_no_program_has_may_be_that_of_its_file() -> None:
+    """Some systems find a program by its file: a call, what it passes, and a step with its DDs reach the first of that file."""
+
+    def called(name: str) -> bytes:
+        head = (
+            "IDENTIFICATION DIVISION.",
+            f"PROGRAM-ID. {name}.",
+            "DATA DIVISION.",
+            "LINKAGE SECTION.",
+            "01  L PIC X.",
+        )
+        return sources.fixed(*head, "PROCEDURE DIVISION USING L.", "    GOBACK.", f"END PROGRAM {name}.").encode()
+
+    calling = sources.fixed(
+        "IDENTIFICATION DIVISION.",
+        "PROGRAM-ID. M.",
+        "INPUT-OUTPUT SECTION.",
+        "FILE-CONTROL.",
+        "    SELECT F ASSIGN TO DD1.",
+        "DATA DIVISION.",
+        "FILE SECTION.",
+        "FD  F.",
+        "01  W PIC X.",
+        "PROCEDURE DIVISION.",
+        "    READ F.",
+        "    CALL 'PAY-SUB' USING W.",
+        "    CALL 'INNER'.",
+    )
+    files = {
+        "pay-main.cbl": calling.encode(),
+        "pay-sub.cbl": called("PAY_SUB") + called("SECOND"),
+        "own.cbl": called("INNER"),
+        "inner.cbl": called("NOBODY"),
+        "j.jcl": b"//J JOB\n//S EXEC PGM=PAY-MAIN\n//DD1 DD DSN=A.B,DISP=SHR\n",
+    }
+    said = {f"{edge.source} {edge.verb} {edge.target} {edge.certainty} {edge.why}" for edge in graph_of(files).drawn}
+    why = "no program is called {}, a file is"
+    assert {one for one in said if one.split()[1] in {"calls", "passes", "runs", "bound"}} == {
+        f"M calls PAY_SUB may {why.format('PAY-SUB')}",
+        f"M.W passes to PAY_SUB.L may {why.format('PAY-SUB')}",
+        "M calls INNER is ",
+        f"J.S runs M may {why.format('PAY-MAIN')}",
+        f"M.F bound to A.B may {why.format('PAY-MAIN')}",
+    }
+
+
 @pytest.mark.proves("C-16")
 def test_a_transaction_starts_a_program_of_the_region_whoever_asks_for_it() -> None:
     """By its name alone: a program of that name in the file of who asks is no nearer than another."""

@@ -64,12 +64,18 @@ class EstateGraph:
         self.members = tuple(sorted(members, key=lambda member: member.path))
         self._entries: dict[str, list[tuple[int, ProgramEntry]]] = {}
         """The ways into the programs of each name, as it is called, with the numbers of their parts."""
+        self._filed: dict[str, list[tuple[int, ProgramEntry]]] = {}
+        """The ways into the first program of each file, by the name of that file."""
         self._places = [_place(part) for part in self.parts]
         self.owner: dict[str, int] = {}
         """The part of each program or copybook, by the name of its node."""
+        paths: set[str] = set()
         for number, part in enumerate(self.parts):
             self.owner.setdefault(f"{part.kind} {part.name}", number)
             if part.kind == "program":
+                if part.entries and part.path not in paths:
+                    paths.add(part.path)
+                    self._filed.setdefault(key(stem(part.path)), []).append((number, part.entries[0]))
                 for entry in part.entries:
                     name = entry.name.partition("@")[0] if entry.name == part.name else entry.name
                     self._entries.setdefault(name, []).append((number, entry))
@@ -134,6 +140,8 @@ class EstateGraph:
             caller: The program that calls, which decides between programs of one name; None for a job or a transaction.
         """
         found = self._entries.get(self.reached(name), [])
+        if not found:
+            return self._filed.get(name, [])
         if len(found) == 1 and not self.parts[found[0][0]].around:
             return found
         place = None if caller is None else _place(caller)
@@ -150,6 +158,12 @@ class EstateGraph:
             return ""
         outside = self.parts[found[0][0]].around[0]
         return f"the {name} that is here is contained in {outside}, and known in that alone"
+
+    def doubt(self, name: str) -> str:
+        """Return why a called name may not mean the programs that it leads to: it is that of their file alone; "" otherwise."""
+        if self.reached(name) in self._entries or name not in self._filed:
+            return ""
+        return f"no program is called {name}, a file is"
 
     @property
     def bindings(self) -> dict[NodeId, list[tuple[int, FileBinding]]]:
@@ -393,13 +407,13 @@ class _Linking:
         name = self._graph.reached(edge.target.name)
         found = self._graph.called(name, part)
         nodes = self._nodes(name, found)
-        hidden = "" if found else self._graph.hidden(name)
+        hidden, doubt = "" if found else self._graph.hidden(name), self._graph.doubt(name)
         for node in nodes:
             certainty: Certainty = "unknown" if hidden else edge.certainty
             why = hidden or edge.why
-            if len(nodes) > 1 and certainty == "is":
-                certainty, why = "may", f"several programs are called {name}"
-            elif node.name.partition("@")[0] != name:
+            if (doubt or len(nodes) > 1) and certainty == "is":
+                certainty, why = "may", doubt or f"several programs are called {name}"
+            elif not doubt and node.name.partition("@")[0] != name:
                 why = why or f"by its entry {name}"
             self._add(edge._replace(target=node, certainty=certainty, why=why))
 
@@ -451,8 +465,9 @@ class _Linking:
         found = self._graph.called(program, None if sending.by == "transaction" else part)
         hidden = "" if found else self._graph.hidden(program)
         why = sending.why
-        if len(found) > 1 and certainty == "is":
-            certainty, why = "may", f"several programs are called {program}"
+        doubt = self._graph.doubt(program)
+        if (doubt or len(found) > 1) and certainty == "is":
+            certainty, why = "may", doubt or f"several programs are called {program}"
         for at, (argument, way) in enumerate(zip(sending.arguments, sending.ways, strict=True)):
             if argument is None:
                 continue
@@ -551,12 +566,13 @@ class _Linking:
 
     def _bind(self, use: jobs.StepDataSet) -> None:
         """Add what a step does with a data set, and the files of its programs that the data set is."""
-        files: list[tuple[int, FileBinding]] = []
+        files: dict[tuple[int, FileBinding], str] = {}
         for program in use.step.step.programs:
+            doubt = self._graph.doubt(program.upper())
             for number, _ in self._graph.called(program.upper()):
-                files += [(number, file) for file in self._graph.parts[number].files if use.dd in file.dds]
-        for number, file in dict.fromkeys(files):
-            why = file.why(use.data_set.name)
+                files |= {(number, file): doubt for file in self._graph.parts[number].files if use.dd in file.dds}
+        for (number, file), doubt in files.items():
+            why = file.why(use.data_set.name) or doubt
             certainty: Certainty = "may" if why else "is"
             place = CitedLine(self._graph.parts[number].path, file.line)
             citations = (*use.citations, *use.step.citations, place)
