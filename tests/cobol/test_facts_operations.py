@@ -486,6 +486,19 @@ def test_the_type_of_a_program_has_a_reason() -> None:
     assert (both.type, both.type_reason) == ("subroutine", "PROCEDURE DIVISION has USING P1, P2")
     assert (both.using, both.linkage) == (("P1", "P2"), ("P1", "P2"))
     assert told(fixed("01  A PIC X.")).type == "copybook"
+    # A menu calls it, and gives it nothing: it ends, but no run does, whether it has files or not.
+    files = ("ENVIRONMENT DIVISION.", "INPUT-OUTPUT SECTION.", "FILE-CONTROL.", "    SELECT F ASSIGN TO 'F.DAT'.")
+    screen = fixed(
+        *head[:2],
+        *files,
+        "DATA DIVISION.",
+        "FILE SECTION.",
+        "FD  F.",
+        "01  R PIC X.",
+        "PROCEDURE DIVISION.",
+        "    EXIT PROGRAM.",
+    )
+    assert (told(screen).type, told(screen).type_reason) == ("subroutine", "it ends with EXIT PROGRAM")
 
 
 def test_a_parameter_that_is_only_written_does_not_come_in() -> None:

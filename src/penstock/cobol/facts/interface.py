@@ -239,7 +239,7 @@ def type_of(program: Program, code: Code, found: InterfaceOperations, names: Dat
     if program.parent is not None:
         return "subroutine", f"it is within {program.parent}"
     ends = {said.verb for said in code.own}
-    if "STOP RUN" not in ends and "EXIT PROGRAM" in ends and not found.files:
+    if "STOP RUN" not in ends and "EXIT PROGRAM" in ends:
         return "subroutine", "it ends with EXIT PROGRAM"
     return "batch", "a parameter as JCL gives it" if program.using else "it takes no parameters"
 
