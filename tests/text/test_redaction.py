@@ -527,6 +527,9 @@ ORDINARY = [
     f"$key = '3082020a0282020100d595c09fbc635612b3ef6a0c9d1e{'8f3b7a2c' * 8}';",
     f"{'MIIFazCCA1OgAwIBAgIRAIIQz7DSQONZRGPgu2OCiwAwDQYJKoZIhvcNAQELBQAw'}\nha88EOQ5bzVdSq7d6mGNlUn0b2SjGmBmpKlAIoTZ1KXleJMOaAGtuU1cOs7TuKhC\n",
     "bitcoinaverage secret\n    secret = name_of_the_secret_2\n",
+    "texts['password'] = 'some_name'",
+    "assert event['password'] == \"'[Filtered]'\"",
+    "define('AUTH_KEY', 'put your unique phrase here');",
     'body+="&client_secret="+encodeURIComponent(i)),body+="&token_type="',
     "secret = fixtures.hs384_secret",
     '"invalid_token" => v3::Code::InvalidToken,',
@@ -1003,6 +1006,8 @@ def test_a_class_behind_the_name_of_a_secret_is_none(line: str) -> None:
         ("proxy_pass = ", "@pr0xy9pass", "\n"),
         ("http://username:", "SECURE_TOKEN7", "@example.com"),
         ('dd_api_key = "', "852fa3e2312391fafa5640b60784e660", '"'),
+        ('config["db_password"] = "', "hunter2hunter2", '"'),
+        ("define('AUTH_KEY',         '", "<W1pxMctoyA(>M%0Vl 2(#o0|2$cB+K|.G$hB~4`Juw@]:(5;oVUl<<W3^e_R-fg", "');"),
         ('"hashed_signing_key": "', "af98fdf9fd9bcf1f44c424a15c54a0dd", '"'),
         (
             "A" * 40 + "\n",

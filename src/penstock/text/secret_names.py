@@ -42,7 +42,7 @@ _ENTITY = r"(?:&(?:quot|apos|#3[49]);)?"
 _TYPE_OF = r"[A-Za-z][\w.<>|?\[\]]{0,40}+[ \t]?"  # `password: str = "…"`
 _ASSIGNED = (
     rf"(?i:(?:(?<!:)|(?=\w{{1,32}}[ \t]{{0,16}}=>[ \t]{{0,4}}[\"'][^\"'\s]{{0,64}}\d))({_NAMES}))"
-    rf"\d{{0,2}}\\{{0,7}}[\"']?[ \t]{{0,8}}+(?::=|=>|[!=]==?|:(?!:)|=|value[ \t]{{0,2}}="
+    rf"\d{{0,2}}\\{{0,7}}[\"']?\]?[ \t]{{0,8}}+(?::=|=>|[!=]==?|:(?!:)|=|value[ \t]{{0,2}}="
     rf"|,?\s{{1,64}}+[\"']?value[\"']?[ \t]{{0,4}}[:=]|:[ \t]?{_TYPE_OF}=|%3[dD])[ \t]{{0,8}}+"
     r"(?:(?:\(\s{0,64}+)?[bBrR]?\\{0,7}\"([^\s\"]{6,}+)\"|(?:\(\s{0,64}+)?[bBrR]?\\{0,7}'([^\s']{6,}+)'|"
     rf"{_ENTITY}"
@@ -52,7 +52,7 @@ _ASSIGNED = (
 NO_SECRET = re.compile(
     r"\*+|\.+|x+|X+|█+|•+|[0-]{8,}|[+-]+|(?:[A-Za-z]{2,6}[_-]?)?[xX]{4}[xX_-]*|.{1,24}\.\.\.|-----BEGIN"
     r"|[\w.+-]{1,64}@example\.(?:com|net|org)|(?i:redacted|your[_-][a-z_-]+|[a-z_-]+[_-]here)|_*(?:TODO|FIXME)\b.*"
-    r"|/\^.*|&lt;.*|(?:[.#]|\\[0-9a-z]{1,3})?[<\[{$%(].*"
+    r"|/\^.*|&lt;.*|(?:[.#'\"]|\\[0-9a-z]{1,3})?[<\[{$%(].*"
     r"|.*(?:\$\{|\{\{|%\(\w+\)|%s|\{\w*\}|\(\)|\\\().*|\.\w+\(.*"
     # The program between two strings, the name of a user with a token, a type, and a place where a secret is kept.
     r"|\+.*\+=?|x-oauth-basic\b.*|[A-Z][a-z]\w*\[[\w, .|\[\]]+\]|https?://[\w.-]+(?::\d{1,5})?(?:/[a-z0-9_.-]{0,19})*"
@@ -268,8 +268,8 @@ def _assigned(match: re.Match[str]) -> Spans:
     # A value in quotes may be a password of letters alone; tokens and the keys that services issue are random, and a bare
     # word in a program is a name: `password = get_password`.
     looks_random = name.endswith("token") or name in _ISSUED or (group >= _BARE and not is_setting)
-    # Or the text is what a field is called, or what such a thing is worth.
-    looks_random |= between.lstrip().startswith(("==", "!=")) or "value" in between
+    # Or the text is what a field is called, or what such a thing is worth; a table may hold names of anything.
+    looks_random |= "]" in between or between.lstrip().startswith(("==", "!=")) or "value" in between
     if (looks_random or name in words) and (_IDENTIFIER.fullmatch(value) or _NUMBERED_NAME.fullmatch(value)):
         return ()
     if name.endswith("key") and _MEMBER.fullmatch(value):

@@ -106,6 +106,18 @@ def _hook(text: str, at: int, floor: int) -> Spans:
     return (match.span(match.lastindex or 0),) if reads_as_key(key) or is_random(key) else ()
 
 
+# WordPress' keys, of any signs and blanks; a placeholder is shorter.
+_SALT_NAMES = r"(?:AUTH|LOGGED_IN|NONCE)_(?:KEY|SALT)[\"'],"
+_SALT = rf"{_SALT_NAMES}\s{{0,32}}(?:'([^'\n]{{60,70}})'|\"([^\"\n]{{60,70}})\")"
+
+
+def _salt(text: str, at: int, floor: int) -> Spans:
+    """Return a key that WordPress generates."""
+    del floor
+    match = compiled(_SALT).match(text, at)
+    return (match.span(match.lastindex or 0),) if match else ()
+
+
 def _signature(text: str, at: int, floor: int) -> Spans:
     """Return what lets anyone open an address that somebody has signed."""
     del floor
@@ -387,5 +399,7 @@ def by_places() -> Iterable[Shape]:
     yield Shape("URL password", parameters, (r"[?&;](?i:password|passwd|pwd)=",), _parameter, is_folded=True)
     variable = r"variable[ \t]+\"[\w-]*(?i:passw(?:or)?d|secret|token|_key)[\w-]*\"[ \t]*\{"
     yield Shape("secret", ("variable",), (variable,), _by(_VARIABLE))
+    salts = tuple(f"{name}_{kind}" for name in ("AUTH", "LOGGED_IN", "NONCE") for kind in ("KEY", "SALT"))
+    yield Shape("WordPress key", salts, (_SALT_NAMES,), _salt)
     yield Shape("password", ("password to proceed",), (r"password to proceed",), _by(_UNLOCKING))
     yield Shape("password", ("login",), (r"\blogin\s{1,8}[^\s\"']{1,64}\s{1,8}password\s",), _by(_NETRC))
