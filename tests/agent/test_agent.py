@@ -401,8 +401,11 @@ def test_keys_in_answers_and_in_calls_reach_a_tool_and_not_the_journal(
     assert run.answer == "I noted [redacted: GitHub token, 40 characters]."
     written = json.dumps([record.data for record in store.events(agent.session.session_id)])
     assert "[redacted: GitHub token, 40 characters]" in written
+    returned = [step for step in agent.listener.steps if step.startswith("note returned: noted token [redacted: ")]  # type: ignore[attr-defined]
+    assert len(returned) == 1
     for secret in (key, password):
         assert secret not in written
+        assert secret not in returned[0]
         assert secret not in repr(agent.session.handoff())
         assert secret not in json.dumps(dump(agent.session.state.transcript, wire))
     assert replayed(agent, store) == agent.session

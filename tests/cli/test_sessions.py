@@ -76,6 +76,22 @@ def test_the_list_says_where_each_session_stands(work: Path, capsys: pytest.Capt
 
 
 @pytest.mark.proves("S-17")
+def test_the_list_has_the_model_and_the_folder_that_a_session_went_on_with(
+    work: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not those with which it began."""
+    session = begun(capsys)
+    (work / "two.json").write_text(json.dumps([{"say": "And 1."}]))
+    (work / "moved").mkdir()
+    asked(capsys, "resume", session, "And?", "--model", "scripted:two.json", "--root", "moved")
+    (work / "three.json").write_text(json.dumps([{"say": "And 2."}]))
+    asked(capsys, "resume", session, "And?", "--model", "scripted:three.json")
+    (row,) = asked(capsys, "sessions")["sessions"]
+    assert row["model"] == "scripted:three.json"
+    assert os.path.samefile(row["root"], work / "moved")
+
+
+@pytest.mark.proves("S-17")
 def test_a_session_is_removed_by_its_name(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With all that it said; an unknown one removes nothing."""
     kept, gone = begun(capsys), begun(capsys, "What of the heron-blue valve?")

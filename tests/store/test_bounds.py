@@ -220,17 +220,11 @@ def test_what_goes_into_one_transaction(sizes: list[int], batches: list[int]) ->
         (b"one\ntwo\nthree", 7, 4),
         (b"\nthree", 3, 1),
         (b"three", 3, 3),
-        ("aä€𝄞".encode(), 2, 1),
-        ("aä€𝄞".encode(), 3, 1),
-        ("aä€𝄞".encode(), 5, 3),
-        ("aä€𝄞".encode(), 6, 3),
-        ("aä€𝄞".encode(), 9, 6),
-        (b"a\xc0b", 2, 1),
-        (b"a\xbf\xbfb", 3, 3),
+        ("aä€𝄞".encode(), 2, 2),
     ],
 )
-def test_a_block_ends_with_a_line_or_a_character(window: bytes, count: int, taken: int) -> None:
-    """In front of one of which nobody has seen yet whether it is whole; what is no text ends anywhere."""
+def test_a_block_ends_with_a_line(window: bytes, count: int, taken: int) -> None:
+    """Or anywhere, if it holds no whole one: a character that is cut there comes out whole."""
     assert marks._line_bytes(window, count) == taken
 
 

@@ -99,13 +99,13 @@ def test_a_list_is_made_from_marks_and_reads_nothing(
 def test_a_mark_that_is_not_what_was_written_says_nothing(tmp_path: Path) -> None:
     """Then the content is read, as one that an older Penstock kept, and `check` names it."""
     with closing(open_store(str(tmp_path / "s"))) as store:
-        handle = store.put(HELD)
+        handle = store.put(KEY + b"\n" + HELD)
     with closing(sqlite3.connect(tmp_path / "s" / DATABASE)) as connection:
         connection.execute("UPDATE marks SET secrets = '{}'")
         connection.commit()
     with closing(open_store(str(tmp_path / "s"))) as store:
         assert store.info(handle).secrets is None
-        assert secrets_of(store, handle) == {"GitHub token": 2, "AWS key": 1}
+        assert secrets_of(store, handle) == {"GitHub token": 2, "AWS key": 2}
         assert ["its mark is not what was written" in damage.reason for damage in store.check()] == [True]
 
 
@@ -151,6 +151,30 @@ def test_a_private_key_that_begins_where_a_block_ends_is_one() -> None:
         before + b"[redacted: private key, %d characters]" % len(key)
     )
     assert watch.mark.hidden == 1
+
+
+@pytest.mark.parametrize("first", [b"", b"token " + TOKEN + b" "])
+def test_a_word_that_goes_on_in_the_next_block_begins_no_key(first: bytes) -> None:
+    """What ends a block is seen before the next one; a character that is cut by its end comes out whole."""
+    words = "\U0001d11e".encode() * marks._BLOCK_BYTES
+    before = (first + b"b" * marks._BLOCK_BYTES)[: marks._BLOCK_BYTES]
+    key = b"hf_aBcDeFgHiJkLmNoPqRsTuVwXyZaBcDeFgH"
+    assert redacted(f"a {key.decode()}") != f"a {key.decode()}"
+    for content in (before + key + b"\n" + LINES * 10, first + b"b" + words + LINES * 10):
+        hidden = content.replace(first, b"token [redacted: GitHub token, 40 characters] ") if first else content
+        assert redacted_bytes(content) == hidden
+
+
+def test_what_follows_a_whole_private_key_is_no_part_of_it() -> None:
+    """Neither where a window ends with the key, nor in the next block if its form has no last line of its own."""
+    line = b"MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUabcd1234\n"
+    long_key = b"-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n%s-----END PGP PRIVATE KEY BLOCK-----" % (line * 1_500)
+    words = b"words that follow\n" * 40_000
+    for content in (
+        words[: marks._WINDOW_BYTES - len(long_key) - 1] + b"\n" + long_key + words,
+        b"Private-Lines: 1\n" + line + words,
+    ):
+        assert redacted_bytes(content) == redacted(content.decode()).encode()
 
 
 _CONTENT = st.lists(
@@ -279,8 +303,8 @@ def test_a_window_is_searched_once(size: int, looks: int, monkeypatch: pytest.Mo
 def test_what_fails_beside_the_writing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """A mark that could not be made is no mark of a content without secrets."""
 
-    def broken(content: bytes) -> int:
-        raise MemoryError(len(content))
+    def broken(content: bytes, until: int) -> int:
+        raise MemoryError(len(content), until)
 
     monkeypatch.setattr(marks, "first_hint", broken)
     watch = SecretWatch()

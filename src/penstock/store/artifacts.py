@@ -210,7 +210,7 @@ class ArtifactTables(ContentPlaces):
 
     def _look(self, content: bytes, watch: SecretWatch) -> None:
         """Scan new bytes for secrets, once."""
-        if not (self.keeps_redacted or watch.is_done):
+        if not watch.is_done:
             watch.look(content)
 
     def _staged_as(

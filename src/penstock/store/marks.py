@@ -145,14 +145,14 @@ class SecretWatch:
             if len(held) > _WINDOW_BYTES:
                 self._beside = _Beside(partial(self._block_of, bytes(memoryview(held)[:_WINDOW_BYTES])))
         del held[: self._wait()]
-        self._look_from(bytes(held), 0)
+        self._search(bytes(held))
 
     def look(self, content: bytes) -> None:
         """Find the secrets of a content, by the time its mark is requested."""
         if len(content) <= _WINDOW_BYTES:
-            self._look_at(content)
+            self._search(content)
         else:
-            self._beside = _Beside(partial(self._look_at, content))
+            self._beside = _Beside(partial(self._search, content))
         self._is_done = True
 
     def _wait(self) -> int:
@@ -160,20 +160,14 @@ class SecretWatch:
         beside, self._beside = self._beside, None
         return 0 if beside is None else beside.result()
 
-    def _look_at(self, content: bytes) -> int:
-        """Find the secrets of a content, and return its size."""
-        hint = first_hint(content)
-        if hint >= 0:
-            self._look_from(content, content.rfind(b"\n", 0, max(0, hint - _BEFORE_BYTES)) + 1)
-        return len(content)
-
-    def _look_from(self, content: bytes, at: int) -> None:
-        """Find the secrets of a content from a line start on."""
-        view = memoryview(content)
+    def _search(self, content: bytes) -> int:
+        """Find the secrets of a content that begins with a line, and return its size."""
+        view, at = memoryview(content), 0
         while len(content) - at > _WINDOW_BYTES:
-            at += self._block(bytes(view[at : at + _WINDOW_BYTES]), _BLOCK_BYTES)[1]
+            at += self._block_of(bytes(view[at : at + _WINDOW_BYTES]))
         if at < len(content):
             self._block(bytes(view[at:]), len(content) - at)
+        return len(content)
 
     def _block_of(self, window: bytes) -> int:
         """Find the secrets in the block with which a window begins, and return its size in bytes."""
@@ -234,12 +228,8 @@ def _encoded(text: str) -> bytes:
 
 
 def _line_bytes(window: bytes, count: int) -> int:
-    """Return how many of the bytes end with their last line; if no line ends in them, all whole characters."""
-    if end := window.rfind(b"\n", 0, count) + 1:
-        return end
-    # A character whose bytes are cut off is not whole.
-    whole = window[:count].rstrip(bytes(range(0x80, 0xC0)))
-    return len(whole) - 1 if whole[-1:] >= b"\xc0" else count
+    """Return how many of the bytes end with their last line; all of them if no line ends there."""
+    return (window[:count].rfind(b"\n") + 1) or count
 
 
 def redacted_bytes(content: bytes) -> bytes:
