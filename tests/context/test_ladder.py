@@ -455,6 +455,14 @@ def test_the_two_newest_answers_stay_as_long_as_what_goes_is_gentle() -> None:
     assert [n for n in range(8) if any(f"answer {n} {'word ' * 299}" in text for text in left)] == [6, 7]
 
 
+@pytest.mark.proves("R-1")
+def test_a_floor_tells_what_went_in_two_thousand_characters_and_a_flood_keeps_as_many_tokens() -> None:
+    """Whoever cuts it: the strategy alone keeps what the ladder does."""
+    assert max(ladder_module.HANDOFF_CHARS) == 2_000
+    assert (Offload().max_tokens, Offload().min_tokens) == (2_000, 200)
+    assert (ladder_module.FLOOD_TOKENS, ladder_module.MIN_FLOOD_TOKENS) == (2_000, 200)
+
+
 @pytest.mark.proves("R-3")
 def test_the_room_beside_a_reply_is_that_beside_the_shortest_that_can_be_asked_for() -> None:
     """What the model may think has to fit into the reply: an eighth of a small window is not what it will be."""

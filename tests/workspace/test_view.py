@@ -15,6 +15,7 @@ from penstock.errors import ToolError
 from penstock.text.calls import Call
 from penstock.text.tokens import count
 from penstock.workspace import line_counts, texts
+from penstock.workspace.lines import LineIndex
 from penstock.workspace.root import Root
 
 if TYPE_CHECKING:
@@ -484,6 +485,20 @@ class _Room:
 
     def symbols(self, symbols: object) -> int:
         raise AssertionError(symbols)
+
+
+def test_the_view_before_one_whose_file_was_cut_off_meanwhile_has_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the lines before it began is known no more; the version says that it is another file."""
+    (tmp_path / "f").write_text(("y" * 100 + "\n") * 100)
+    start_of = LineIndex.start_of
+    monkeypatch.setattr(
+        LineIndex, "start_of", lambda self, source, line: None if line == 20 else start_of(self, source, line)
+    )
+    page = Workspace(tmp_path).view("f", offset=60, limit=40, room=_Room(4_320))
+    assert page.previous is not None
+    assert (page.previous.arguments["offset"], page.previous.arguments["limit"]) == (59, 1)
 
 
 @pytest.mark.proves("V-2", "V-8")

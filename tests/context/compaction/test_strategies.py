@@ -486,6 +486,41 @@ def test_a_single_turn_is_not_summed_up() -> None:
     assert summary_span(three) == (three.turns()[1].first, three.turns()[2].last)
 
 
+def test_the_longest_row_of_turns_is_summed_up() -> None:
+    """What has to stay parts them, first or last."""
+    talk = told("openai-chat", *fillers(8))
+    for at, row in ((2, (3, 6)), (5, (0, 4))):
+        turn = talk.turns()[at + 1]
+        ((index, call),) = [(entry.index, result.call_id) for entry in turn.entries for result in entry.results]
+        turns = [talk.turns()[1 + part] for part in row]
+        assert summary_span(talk, frozenset({(index, call)})) == (turns[0].first, turns[1].last)
+
+
+def test_a_long_text_that_begins_like_an_error_is_a_summary() -> None:
+    """From 500 characters on: no gateway writes as much."""
+    text = "Error handling was moved into the reader. " * 12
+    assert summary_problem(text[:499].strip("\n").ljust(499, ".")) == "it is an error text"
+    assert summary_problem(text[:500].ljust(500, ".")) == ""
+
+
+def test_a_row_more_goes_only_if_something_is_missing() -> None:
+    """Nothing is taken once exactly as much is free as has to be."""
+    parts = [
+        *fillers(4),
+        step(text="Well.", user="Go on."),
+        *fillers(4),
+        step(text="Well.", user="And now."),
+        *fillers(4),
+    ]
+    talk = told("openai-chat", *parts)
+    whole = seen(talk)
+    first, *others = Spans(keep_turns=0).steps(seen(talk, over_tokens=whole.size_tokens))
+    assert others
+    exactly = first.before_tokens - first.after_tokens
+    assert Spans(keep_turns=0).steps(seen(talk, over_tokens=exactly)) == [first]
+    assert len(Spans(keep_turns=0).steps(seen(talk, over_tokens=exactly + 1))) == 2
+
+
 def test_a_summary_of_other_messages_is_not_taken() -> None:
     """Its span must be whole turns of what is shown now."""
     talk = told("openai-chat", *fillers(6))
