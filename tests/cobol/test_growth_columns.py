@@ -111,11 +111,33 @@ def test_a_table_that_is_declared_with_other_lengths_may_be_too_short() -> None:
 
 
 @pytest.mark.parametrize(
+    ("insert", "is_short"),
+    [
+        ("VALUES (:F, 1, 2, 'X', CURRENT DATE)", True),
+        ("SELECT :F, B, C, D, E FROM U", True),
+        ("VALUES ('X', 1, 2, :F, CURRENT DATE)", False),  # which has room
+        ("VALUES (:F, 1)", False),  # of another table, or one that has changed since
+    ],
+)
+def test_columns_that_an_insert_lists_by_position_are_those_of_the_declaration(insert: str, *, is_short: bool) -> None:
+    """As many as it declares; what reads the column by its name is too short, too."""
+    found = grown(
+        "01 F PIC X(4). 01 G PIC X(4).", f"INSERT INTO S.T {insert}", "SELECT A INTO :G FROM S.T WHERE E = :H"
+    )
+    assert (("column", "S.T.A") in found) == (("too short", "P.G") in found) == is_short
+    if is_short:
+        assert found["table", "S.T"].why == "its column A is too short for P.F"
+
+
+@pytest.mark.parametrize(
     ("text", "uses"),
     [
         ("INSERT INTO T (A, B, C) VALUES (:X, :G.Y :I, CURRENT DATE)", "stored X A, stored G.Y B"),
         ("INSERT INTO T (A, B) VALUES (:X)", ""),
-        ("INSERT INTO T VALUES (:X)", ""),
+        ("INSERT INTO T VALUES (:X, 1, UPPER(:Y), :Z:I)", "stored X 1/4, stored Z 4/4"),
+        ("INSERT INTO T (A, B) SELECT :X, C FROM U WHERE D = :Y", "stored X A"),
+        ("INSERT INTO T SELECT C, :X FROM U", "stored X 2/2"),
+        ("INSERT INTO T DEFAULT VALUES", ""),
         ("INSERT INTO T (A) VALUES (UPPER(:X))", ""),
         ("UPDATE T SET A = :X, B = B + :Y, C=: Z WHERE K = :K", "stored X A, stored Z C, compared K K"),
         ("SELECT A, P.B INTO :X, :Y:I FROM T P WHERE K <= :K", "read X A, read Y B, compared K K"),

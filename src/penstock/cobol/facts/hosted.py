@@ -2,8 +2,8 @@
 
 Leaves to others: which tables a query's columns come from (`columns`), and which items host variables are (`references`).
 
-Law: for each use, the statement names the column directly, and its table either as the only one or by a qualifier; calculated
-values and subqueries are not reported.
+Law: for each use, the statement names the column, or its position, directly, and its table either as the only one or by a
+qualifier; calculated values and subqueries are not reported.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class HostColumn(NamedTuple):
     table: str
     """The table as the statement names it, in capitals."""
     column: str
-    """The column in capitals."""
+    """The column in capitals; if an INSERT lists its values by position only, that of how many, as `2/5`."""
 
 
 def host_columns(text: str, asked: str = "") -> tuple[HostColumn, ...]:
@@ -96,12 +96,18 @@ def _parts(words: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def _inserted(words: Sequence[str]) -> Iterator[HostColumn]:
-    """Yield the columns of `INSERT INTO T (A, B) VALUES (:A, :B)`."""
-    closed = [at for at, word in enumerate(words) if word == ")"]
-    if len(closed) < 2 or words[3] != "(" or words[closed[0] + 1 : closed[0] + 3] != ["VALUES", "("]:
+    """Yield the columns of `INSERT INTO T (A, B) VALUES (:A, :B)`, of one without its columns, and of one with a SELECT."""
+    listed = words[3:4] == ["("] and ")" in words
+    begin = words.index(")") + 1 if listed else 3
+    names = [*_parts(words[4 : begin - 1])] if listed else []
+    if words[begin : begin + 2] == ["VALUES", "("] and ")" in words[begin:]:
+        values = [*_parts(words[begin + 2 : len(words) - 1 - words[::-1].index(")")])]
+    elif words[begin : begin + 1] == ["SELECT"] and "FROM" in words[begin:]:
+        values = [*_parts(words[begin + 1 : words.index("FROM", begin)])]
+    else:
         return
-    names = [*_parts(words[4 : closed[0]])]
-    values = [*_parts(words[closed[0] + 3 : closed[-1]])]
+    if not listed:
+        names = [(f"{at}/{len(values)}",) for at in range(1, len(values) + 1)]
     for name, value in zip(names, values, strict=False):
         host = _host(value)
         if host and len(name) == 1 and len(names) == len(values):

@@ -54,17 +54,18 @@ class Columns:
     def __init__(self, graph: EstateGraph, found: Consequences) -> None:
         self._found = found
         self._declared: dict[tuple[str, str], list[_Column]] = {}
-        """By the table without its schema, and the column."""
+        """By the table without its schema, and the name of the column or its position."""
         for member in graph.members:
             for table in member.tables:
                 cited = CitedLine(member.path, table.line, None, table.end_line)
-                for column in table.columns:
+                for at, column in enumerate(table.columns, 1):
                     size, name = size_of_column(column.type), column.name.upper()
                     if size is not None:
                         node = NodeId("table", f"{table.name.upper()}.{name}")
-                        self._declared.setdefault((_bare(table.name.upper()), name), []).append(
-                            _Column(node, size, cited)
-                        )
+                        for said in (name, f"{at}/{len(table.columns)}"):
+                            self._declared.setdefault((_bare(table.name.upper()), said), []).append(
+                                _Column(node, size, cited)
+                            )
         self._uses = by_field(graph.parts, lambda part: part.columns)
         self._of: dict[str, list[ColumnUse]] = {}
         self._read: dict[tuple[str, str], list[tuple[NodeId, ColumnUse]]] = {}
@@ -103,11 +104,12 @@ class Columns:
             sure = less_sure(wave.certainty, column.certainty)
             why = f"{node} is stored in it"
             self._found.add("column", column.node, lengths, wave.steps + 1, why, cited, sure, digits)
-            why = f"its column {use.column} is too short for {node}"
+            name = column.node.name.rpartition(".")[2]
+            why = f"its column {name} is too short for {node}"
             self._found.add("table", NodeId("table", use.table), (None, None), wave.steps, why, cited, sure)
             read = tuple(
                 EstateEdge(column.node, "moves to", other, "is", (*said.citations, column.declared))
-                for other, said in self._read.get((_bare(use.table), use.column), ())
+                for other, said in self._read.get((_bare(use.table), name), ())
             )
             longer = wave._replace(
                 size=short.size, certainty=sure, steps=wave.steps + 1, causes=(*wave.causes, column.node)
@@ -131,7 +133,7 @@ class Columns:
     def _column(self, use: ColumnUse) -> _Column | None:
         """Return the shortest column that a use may mean; None where no source declares it."""
         found = self._declared.get((_bare(use.table), use.column), ())
-        meant = [one for one in found if one.node.name == f"{use.table}.{use.column}"] or found
+        meant = [one for one in found if one.node.name.rpartition(".")[0] == use.table] or found
         shortest = min(meant, key=lambda one: (one.size.room, one.node), default=None)
         is_one = len({one.size.room for one in meant}) == 1
         return shortest if shortest is None or is_one else shortest._replace(certainty="may")

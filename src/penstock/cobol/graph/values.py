@@ -245,6 +245,7 @@ class ColumnUse(NamedTuple):
     table: str
     """The table as the statement names it, in capitals."""
     column: str
+    """The column in capitals; if an INSERT lists its values by position only, that of how many, as `2/5`."""
     citations: tuple[CitedLine, ...]
 
 
