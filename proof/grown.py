@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _TARGET = "each named, each seen to break"
 _SHORT, _LONG = 60, 1_000
 """Programs."""
+_UNTRIED = frozenset({"taken part", "string of two"})
+"""Statements that fill no more of an item with room, or lose only what their third item has."""
 _AT_ONCE = 100
 """Programs that are compiled as one."""
 _NOW = Form()
@@ -119,7 +121,13 @@ def judged(programs: list[GrowingProgram], path: Path) -> Judged:
     graph = graph_of({"p.cbl": source_of(programs)})
     carrying = Carrying(graph)
     told = {
-        one.number: growth(graph, nodes_named(graph, f"P.{one.name(FIELD)}"), one.more_bytes, carrying=carrying)
+        one.number: growth(
+            graph,
+            nodes_named(graph, f"P.{one.name(FIELD)}"),
+            one.more_bytes,
+            carrying=carrying,
+            behind_point=one.is_behind_point,
+        )
         for one in programs
     }
     holdings = _Holdings(programs, path)
@@ -144,8 +152,10 @@ def judged(programs: list[GrowingProgram], path: Path) -> Judged:
 
 
 def _sure(program: GrowingProgram, told: Iterable[Grown]) -> Iterator[str]:
-    """Yield what is said to be too short for sure, if one statement alone fills it, and none the group of the field."""
-    written = [name for one in program.statements for name in one.writes]
+    """Yield what is said to be too short for sure, if a single statement fills it, which shows that by its room, and none fills
+    the group of the field.
+    """
+    written = [name for one in program.statements for name in one.writes * (1 + (one.kind in _UNTRIED))]
     for one in told:
         name = one.node.name.removeprefix("P.").rpartition("-")[0]
         is_said = one.what == "too short" and one.certainty == "is"
@@ -156,7 +166,8 @@ def _sure(program: GrowingProgram, told: Iterable[Grown]) -> Iterator[str]:
 def _report(program: GrowingProgram, one: Broken) -> str:
     """Return what is wrong, with the program."""
     text = "; ".join([*program.declared(_NOW), *program.source()])
-    return f"{one.name} {one.how}: {one.now!r}, {one.then!r}; {FIELD} has {program.more_bytes} bytes more in: {text}"
+    more = f"{program.more_bytes} bytes more{' behind its point' * program.is_behind_point}"
+    return f"{one.name} {one.how}: {one.now!r}, {one.then!r}; {FIELD} has {more} in: {text}"
 
 
 def made(seed: int, number: int) -> list[GrowingProgram]:

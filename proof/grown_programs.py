@@ -25,7 +25,7 @@ _FIELDS = (
 _NUMBERS = ("digits", "signed", "apart", "decimals", "packed", "binary", "edited", "native", "money", "minus")
 _TEXTS = ("text", "right", "text")
 _EDITED = frozenset({"edited", "money", "minus"})
-_DIGITS, _LETTERS = "987654321987654321", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_DIGITS, _FRACTION, _LETTERS = "987654321987654321", "25874", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _ROOM = {"text": 60, "right": 60}
 """The places of an item with room for anything; of a number, 16."""
 PARTS = {GROUP: ("GA", FIELD, "GB"), OTHER: ("HA", "HS", "HB"), "R": ("RA", "RB")}
@@ -199,8 +199,10 @@ class GrowingProgram:
         self._draw, self.number = draw, number
         kind = draw.choice(_FIELDS)
         is_binary = kind in {"binary", "native"}
-        self.field = Item(kind, draw.randint(2, 4) if is_binary else draw.randint(4, 8))
+        self.field = Item(kind, draw.randint(3, 4) if is_binary else draw.randint(4, 8))
         self.more_bytes = 1 if is_binary else draw.randint(1, 3)
+        self.is_behind_point = kind == "decimals" and draw.random() < 0.5
+        """Whether the field grows behind its point."""
         self.items = {
             f"T{at}": Item(draw.choice(_TEXTS if draw.random() < 0.6 else _NUMBERS), draw.randint(4, 12))
             for at in range(draw.randint(2, 4))
@@ -225,10 +227,12 @@ class GrowingProgram:
             form: How it is compiled.
             tight: An item that has no more room than it has, whatever the form says.
         """
-        field = self.field.grown(self.more_bytes)[1] if form.is_grown else self.field
+        field = self._grown_field() if form.is_grown else self.field
         lines = [] if self.group else [field.declared(self.name(FIELD))]
         for name, item in self.items.items():
-            roomy = item._replace(places=_ROOM.get(item.kind, 16)) if form.has_room and name != tight else item
+            roomy = (
+                item._replace(places=_ROOM.get(item.kind, 16), decimals=6) if form.has_room and name != tight else item
+            )
             lines.append(roomy.declared(self.name(name)))
         if self.group:
             lines += self._held(GROUP, (self.group.before, field, self.group.behind))
@@ -249,8 +253,7 @@ class GrowingProgram:
 
     def code(self, form: Form) -> list[str]:
         """Return the statements, those that fill the items before them, and those that show them."""
-        field = self.field.grown(self.more_bytes)[1] if form.is_filled else self.field
-        value = _value(self.field, field.places)
+        value = _value(self._grown_field() if form.is_filled else self.field)
         lines = [f"MOVE {value} TO {self.name(FIELD)}", *self._group_filled(value)]
         for name, item in self.items.items():
             lines.append(f"MOVE {'0' if _is_number(item) else 'SPACES'} TO {self.name(name)}")
@@ -259,7 +262,13 @@ class GrowingProgram:
 
     def source(self) -> list[str]:
         """Return the statements as a person would have them, without those that show anything."""
-        return [one.text.format(value=_value(self.field, self.field.places)) for one in self.statements]
+        return [one.text.format(value=_value(self.field)) for one in self.statements]
+
+    def _grown_field(self) -> Item:
+        """Return the field as it is when it has grown, by the most that it may be."""
+        if self.is_behind_point:
+            return self.field.grown_behind_point(self.more_bytes)
+        return self.field.grown(self.more_bytes)[1]
 
     def _watched(self) -> list[tuple[str, Item]]:
         """Return what is shown in the end: all but the field itself."""
@@ -337,11 +346,12 @@ class GrowingProgram:
         return f"{first}:{self._draw.choice(['', self._draw.randint(1, places - first + 1)])}"
 
 
-def _value(item: Item, places: int) -> str:
-    """Return a literal that fills so many places of an item."""
+def _value(item: Item) -> str:
+    """Return a literal that fills all places of an item."""
     if not _is_number(item):
-        return f"'{_LETTERS[:places]}'"
-    return f"{'-' if item.kind == 'minus' else ''}{_DIGITS[:places]}{'.25' if item.kind == 'decimals' else ''}"
+        return f"'{_LETTERS[: item.places]}'"
+    fraction = f".{_FRACTION[: item.decimals]}" if item.kind == "decimals" else ""
+    return f"{'-' if item.kind == 'minus' else ''}{_DIGITS[: item.places]}{fraction}"
 
 
 def source_of(programs: Sequence[GrowingProgram]) -> bytes:
@@ -376,7 +386,7 @@ def _program(
 ) -> Iterator[str]:
     """Yield the lines of one program that holds others."""
     yield from ("IDENTIFICATION DIVISION.", "PROGRAM-ID. P.", "DATA DIVISION.", "WORKING-STORAGE SECTION.")
-    yield "01 WIDE PIC -(19)9.99."
+    yield "01 WIDE PIC -(19)9.9(6)."
     for one in programs:
         yield from one.declared(form, tight.get(one.number, ""))
     yield "PROCEDURE DIVISION."

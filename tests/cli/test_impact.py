@@ -94,6 +94,20 @@ def test_growth_says_first_what_breaks_and_what_programs_have_alike_once(capsys:
     assert ": 0 break for sure, 0 may; 2 get longer" in capsys.readouterr().out
 
 
+def test_growth_adds_digits_after_the_point_if_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--decimals`, which says nothing without `--grow`."""
+    data = ("01 F-A PIC 9(3)V99.", "01 F-B PIC 9(5)V99.")
+    (tmp_path / "a.cbl").write_text(program("MOVE F-A TO F-B.", "GOBACK.", name="A", data=data))
+    assert main(["impact", "F-A", str(tmp_path), "--grow", "2"]) == 0
+    assert "F-B" not in capsys.readouterr().out
+    assert main(["impact", "F-A", str(tmp_path), "--grow", "2", "--decimals"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("F-A grows by 2 bytes after its point: 1 break for sure")
+    assert "too short A.F-B 7 bytes, then 9: A.F-A moves to it" in told
+    assert main(["impact", "F-A", str(tmp_path), "--decimals"]) == 2
+    assert "--decimals needs --grow." in capsys.readouterr().err
+
+
 def test_growth_tells_uses_of_one_field_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A scratch field is filled twice and taken twice."""
     moves = ("MOVE F-A TO T.", "MOVE T TO F-B.", "MOVE F-X TO T.", "MOVE T TO F-Y.", "GOBACK.")

@@ -25,6 +25,8 @@ class Item(NamedTuple):
 
     kind: str
     places: int
+    decimals: int = 2
+    """The digits behind the point, of the kind that has some and no editing."""
 
     def declared(self, name: str) -> str:
         """Return its entry."""
@@ -38,7 +40,7 @@ class Item(NamedTuple):
             "digits": f"PIC 9({n})",
             "signed": f"PIC S9({n})",
             "apart": f"PIC S9({n}) SIGN TRAILING SEPARATE",
-            "decimals": f"PIC S9({n})V99",
+            "decimals": f"PIC S9({n})V9({self.decimals})",
             "scaled": f"PIC 9({n - 1})P",
             "packed": f"PIC S9({n}) COMP-3",
             "binary": f"PIC S9({n}) COMP",
@@ -56,8 +58,12 @@ class Item(NamedTuple):
         n = self.places
         if self.kind in {"binary", "native"}:
             return next(size for size, most in BINARY.items() if n <= most)
-        more = {"spaced": 1, "apart": 1, "decimals": 2, "scaled": -1, "money": 4, "minus": 1, "date": 2}
+        more = {"spaced": 1, "apart": 1, "decimals": self.decimals, "scaled": -1, "money": 4, "minus": 1, "date": 2}
         return 4 if self.kind == "long" else n // 2 + 1 if self.kind == "packed" else n + more.get(self.kind, 0)
+
+    def grown_behind_point(self, more: int) -> Item:
+        """Return what it is with so many digits more behind its point."""
+        return self._replace(decimals=self.decimals + more)
 
     def grown(self, more: int) -> tuple[Item, Item]:
         """Return what it may be when it is so many bytes longer, the least and the most."""

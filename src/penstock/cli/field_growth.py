@@ -21,7 +21,9 @@ _MAX_PLACES = 3
 _MAX_PROGRAMS = 6
 
 
-def growth_lines(name: str, more_bytes: int, found: Sequence[Grown], graph: EstateGraph) -> Iterator[str]:
+def growth_lines(
+    name: str, more_bytes: int, found: Sequence[Grown], graph: EstateGraph, *, behind_point: bool = False
+) -> Iterator[str]:
     """Yield the report on a field that grows.
 
     Args:
@@ -29,9 +31,10 @@ def growth_lines(name: str, more_bytes: int, found: Sequence[Grown], graph: Esta
         more_bytes: By how many bytes it grows.
         found: What follows, most important first.
         graph: The estate, which knows the programs.
+        behind_point: Whether numbers get their digits behind the point.
     """
     told = f": {_summary(found)}" if found else ":"
-    yield f"{escape.show_argument(name)} grows by {counted(more_bytes, 'byte')}{told}"
+    yield f"{escape.show_argument(name)} grows by {counted(more_bytes, 'byte')}{' after its point' * behind_point}{told}"
     if not found:
         yield "Nothing that is known breaks."
     alike: dict[tuple[str, str], list[tuple[Grown, str]]] = {}

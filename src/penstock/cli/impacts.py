@@ -40,6 +40,7 @@ _MAX_NAMES = 12
 @click.option(
     "--grow", type=click.IntRange(min=1), metavar="BYTES", help="Show what breaks if the field grows by BYTES."
 )
+@click.option("--decimals", is_flag=True, help="With --grow: add the digits of numbers after the decimal point.")
 @format_option
 @options.root_option
 def impact_command(
@@ -48,6 +49,7 @@ def impact_command(
     depth: int | None,
     kind: Kind | None,
     grow: int | None,
+    decimals: bool,
     root: str,
     as_json: bool,
     **how: Any,
@@ -68,13 +70,17 @@ def impact_command(
     from penstock.scribe.graphing import CitedText, draw
 
     options.in_order(root, "NAME", name, paths)
+    if decimals and grow is None:
+        raise click.UsageError("--decimals needs --grow.")
     looking, beneath = rooted(root, paths or (".",))
     with closing(looking), terminal.ProgressLine() as line:
         estate = draw(looking, beneath, tells_apart=grow is not None, step=line.tell, **how)
     carrying = Carrying(estate.graph)
     found = impact(estate.graph, name, kind=kind, depth=depth or DEPTH, carrying=carrying)
     lines = CitedText(estate)
-    grown = growth(estate.graph, found.nodes, grow, carrying=carrying) if grow is not None else None
+    grown = (
+        growth(estate.graph, found.nodes, grow, carrying=carrying, behind_point=decimals) if grow is not None else None
+    )
     value = {
         "name": name,
         "kind": found.kind,
@@ -90,7 +96,7 @@ def impact_command(
              "certainty": one.certainty, "citations": [_citation_json(cited, lines) for cited in one.citations]}
             for one in grown
         ]  # fmt: skip
-        told = list(growth_lines(name, grow or 0, grown, estate.graph))
+        told = list(growth_lines(name, grow or 0, grown, estate.graph, behind_point=decimals))
     if not found.nodes:
         told = [_nothing(name, kind, estate)]
     answer.give(value, "\n".join(told), as_json)

@@ -54,7 +54,9 @@ MAX_STEPS = 12
 """How many moves from the field on are followed, each from a field that would have to grow too."""
 
 
-def growth(graph: EstateGraph, nodes: Iterable[NodeId], more_bytes: int, *, carrying: Carrying) -> tuple[Grown, ...]:
+def growth(
+    graph: EstateGraph, nodes: Iterable[NodeId], more_bytes: int, *, carrying: Carrying, behind_point: bool = False
+) -> tuple[Grown, ...]:
     """Return what breaks where some fields grow: the fields, what breaks for sure, what is stored, and what may break; then what
     gets longer with them. The nearest consequences come first in each.
 
@@ -63,10 +65,11 @@ def growth(graph: EstateGraph, nodes: Iterable[NodeId], more_bytes: int, *, carr
         nodes: The fields: one, or all instances of one that a copybook declares.
         more_bytes: By how many bytes each of them grows.
         carrying: The ways of areas in the graph.
+        behind_point: Whether numbers get their digits behind the point, rather than before it.
     """
     growing = _Growing(graph, carrying)
     for node in nodes:
-        growing.begin(node, Bytes(more_bytes))
+        growing.begin(node, Bytes(more_bytes), behind_point=behind_point)
     growing.follow()
     return growing.found.told()
 
@@ -110,12 +113,13 @@ class _Growing:
 
     # ── which fields grow ──
 
-    def begin(self, node: NodeId, more: Bytes) -> None:
-        """Let a field grow by some bytes."""
+    def begin(self, node: NodeId, more: Bytes, *, behind_point: bool) -> None:
+        """Let a field grow by some bytes; a number before its point, or behind it."""
         placed = self._carrying.place(node)
         if placed is not None:
             size = size_of(placed.field)
-            self._grow(node, placed, Wave(None if size is None else longer(size, more), "is", 0, (None,)))
+            then = None if size is None else longer(size, more, behind_point=behind_point)
+            self._grow(node, placed, Wave(then, "is", 0, (None,)))
 
     def _grow(self, node: NodeId, placed: PlacedField, wave: Wave) -> None:
         """Let a field become as long as a wave says, and with it all that the same line of a copybook declares."""
@@ -178,7 +182,7 @@ class _Growing:
                 for column in self._columns.stored(part, placed.at, Sizes(now, then), wave):
                     self._read(column)
         self._parts.of_field(node, placed, wave)
-        changed = Longer(part, placed.at, wave, growing_place([field]), frozenset(wave.causes))
+        changed = Longer(part, placed.at, wave, growing_place([(field, then)]), frozenset(wave.causes))
         more = None if now is None or then is None else then.bytes - now.bytes
         for edge in self._graph.touching(node):
             self._stored.of_region(changed, node, edge, more)
@@ -232,7 +236,7 @@ class _Growing:
             carried = wave._replace(filled=filled)
             for one in self._work_fields.passed_on(edge, other, placed, Sizes(now, then), carried):
                 self._too_short(one.holder, one.edge, one.edge.target, one.placed, one.short, one.wave, one.given)
-            self._shifted.tell(node, then, edge, other, placed, carried)
+            self._shifted.tell(node, Sizes(now, then), edge, other, placed, carried)
         if short is None and self._uses.has_several(other) and other in self._items.waves and wave.steps < MAX_STEPS:
             # It has grown for another use already.
             short = self._items.shortage(edge, (now, then), other, placed, frozenset())
@@ -283,7 +287,7 @@ class _Growing:
             growing = [one for one, _ in held] or [*inside]
             wave = min((waves[one] for one in growing), key=Wave.nearness)
             causes = frozenset((*wave.causes, *(waves[one].causes[-1] for one in growing)))
-            found = Longer(part, index, wave, growing_place(fields[one] for one in growing), causes)
+            found = Longer(part, index, wave, growing_place((fields[one], waves[one].size) for one in growing), causes)
             if index not in inside and field.name:
                 node = NodeId("field", field.name)
                 self._items.laid[node] = Lying(laid[index].offset, then)
@@ -298,7 +302,7 @@ class _Growing:
         wave = min(waves.values(), key=Wave.nearness)
         causes = frozenset((*wave.causes, *(one.causes[-1] for one in waves.values())))
         then = laid[record].bytes if is_known else None
-        place = growing_place(fields[index] for index in inside)
+        place = growing_place((fields[index], waves[index].size) for index in inside)
         self._stored.tell(Longer(part, record, wave, place, causes), then, {*inside, *holders})
 
     def _group(self, changed: Longer) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from .relaying import RENAMES, covers, of_record
-from .sizes import size_of
+from .sizes import grows_behind_point, size_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ..facts.values import ItemPart
     from .carrying import PlacedField
+    from .sizes import Size
     from .values import LaidField, ProgramPart
 
 
@@ -69,13 +70,15 @@ class GrowingPlace(NamedTuple):
         return start + length > max(self.first, self.last)
 
 
-def growing_place(fields: Iterable[LaidField]) -> GrowingPlace:
-    """Return where a record grows, by the fields in it that do."""
+def growing_place(fields: Iterable[tuple[LaidField, Size | None]]) -> GrowingPlace:
+    """Return where a record grows, by the fields in it that do, each with how much it then holds."""
     found = []
-    for field in fields:
+    for field, then in fields:
         size, first = size_of(field), field.offset or 0
         # What grows at its front lies elsewhere as a whole.
-        grows_at_end = size is not None and size.kind == "text" and not size.grows_at_front
+        grows_at_end = size is not None and (
+            grows_behind_point(size, then) or (size.kind == "text" and not size.grows_at_front)
+        )
         found.append((first, first + (size.bytes if size is not None and grows_at_end else 0) - 1))
     return GrowingPlace(*map(min, zip(*found, strict=True)))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .sizes import size_of
+from .sizes import grows_behind_point, size_of
 from .values import NodeId, by_field, less_sure
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class NamedParts:
         size = size_of(placed.field)
         if size is None or placed.field.usage == "GROUP":
             return
-        if size.kind != "text" or size.grows_at_front:
+        if (size.kind != "text" or size.grows_at_front) and not grows_behind_point(size, wave.size):
             cited = [place for part, places in self._used(node, placed) if _is_behind(part) for place in places]
             self._tell(node, placed, f"{_characters(size)}, and then others", wave, cited)
             return

@@ -13,7 +13,7 @@ from .carrying import PlacedField
 from .consequences import Wave
 from .holding import first_name, is_other_kind, lies_behind
 from .relaying import RENAMES
-from .sizes import Bytes, longer, size_of
+from .sizes import Bytes, grows_behind_point, longer, size_of
 from .structure import declared_at
 from .values import NodeId, less_sure
 
@@ -100,7 +100,9 @@ class Overlaid:
             self._tell(changed, node, one, length, f"{shares}, which gets longer", is_sure=not is_other)
             if (field.bytes, field.occurs, size.kind == "group") == (other.bytes, other.occurs, False):
                 sure = less_sure(wave.certainty, "may" if is_other else "is")
-                return Wave(longer(size, Bytes(then - size.bytes)), sure, wave.steps + 1, (*wave.causes, node))
+                behind = grows_behind_point(size_of(field), wave.size)
+                more = longer(size, Bytes(then - size.bytes), behind_point=behind)
+                return Wave(more, sure, wave.steps + 1, (*wave.causes, node))
         elif is_behind:
             why = f"{shares}, where what lies behind the field that grows moves"
             self._tell(changed, node, one, None, why, is_sure=not is_other)

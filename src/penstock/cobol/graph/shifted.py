@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .bringing import ways_of
-from .sizes import size_of
+from .sizes import grows_behind_point, size_of
 
 if TYPE_CHECKING:
     from .carrying import Carrying, PlacedField
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .estates import EstateGraph
     from .grown_items import GrownItems
     from .named_parts import NamedParts
+    from .shortages import Sizes
     from .sizes import Size
     from .uses import Uses
     from .values import EstateEdge, NodeId
@@ -54,13 +55,13 @@ class Shifted:
         self._seen: set[tuple[NodeId, NodeId]] = set()
 
     def tell(
-        self, sender: NodeId, sent: Size, edge: EstateEdge, other: NodeId, placed: PlacedField, wave: Wave
+        self, sender: NodeId, sent: Sizes, edge: EstateEdge, other: NodeId, placed: PlacedField, wave: Wave
     ) -> None:
         """Add what sees other characters in an item that has room for what grows.
 
         Args:
             sender: What grows.
-            sent: How much it holds then.
+            sent: How much it holds, today and then.
             edge: What brings it to the item.
             other: The item.
             placed: Where that is declared.
@@ -68,8 +69,8 @@ class Shifted:
         """
         size = size_of(placed.field)
         if size is not None and size.kind == "text" and edge.verb == "moves to" and self._shifts(edge, sent, size):
-            end = max(sent.characters + self._items.beside(way, edge)[1] for way in ways_of(edge))
-            self._follow(sender, sent, other, placed, end, wave)
+            end = max(sent.then.characters + self._items.beside(way, edge)[1] for way in ways_of(edge))
+            self._follow(sender, sent.then, other, placed, end, wave)
 
     def _follow(self, sender: NodeId, sent: Size, node: NodeId, placed: PlacedField, end: int, wave: Wave) -> None:
         """Add what sees other characters in an item in which they stand at other places, the last of them before an end."""
@@ -99,12 +100,13 @@ class Shifted:
             else:
                 self._follow(sender, sent, edge.target, other, end, onward._replace(filled=given))
 
-    def _shifts(self, edge: EstateEdge, sent: Size, size: Size) -> bool:
+    def _shifts(self, edge: EstateEdge, sent: Sizes, size: Size) -> bool:
         """Return whether what grows stands at other places in a text that gets it, or moves what stands beside it there."""
+        at_front = sent.then.grows_at_front and not grows_behind_point(*sent)
         for way in ways_of(edge):
             if way.string:
-                if sent.grows_at_front or (not way.is_piece and self._items.beside(way, edge)[0]):
+                if at_front or (not way.is_piece and self._items.beside(way, edge)[0]):
                     return True
-            elif way.sent is None and way.taken is None and sent.grows_at_front != size.is_justified:
+            elif way.sent is None and way.taken is None and at_front != size.is_justified:
                 return True
         return False

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from .sizes import Bytes, fitted, length_of, text
+from .sizes import Bytes, Fitted, fitted, fitted_behind_point, grows_behind_point, length_of, longer, text
 
 if TYPE_CHECKING:
     from ..facts.values import MoveWay
@@ -64,7 +64,13 @@ def shortage(way: MoveWay, sent: Sizes, taken: Sizes, beside: tuple[int, int], *
             length = max(0, target.bytes - (way.taken.start or 1) + 1) if way.taken.is_open else now.characters
         target, grown = text(Bytes(length)), text(Bytes(length + more))
     found = fitted(grown, then, is_stored=is_stored)
+    is_cut = found is not None and fitted(target, now, is_stored=is_stored) is not None
+    if grows_behind_point(now, then) and grown.is_number:
+        if found is None and not is_stored:
+            found = fitted_behind_point(grown, then)
+            is_cut = now.decimals > target.decimals
+        elif found is not None and is_stored:
+            found = Fitted(longer(grown, Bytes(found.size.bytes - grown.bytes), behind_point=True), found.is_sure)
     if found is None:
         return None
-    is_cut = fitted(target, now, is_stored=is_stored) is not None
     return Shortage(found.size if way.taken is None else None, is_sure and found.is_sure, is_cut)

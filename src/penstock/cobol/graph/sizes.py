@@ -5,7 +5,7 @@ and one more digit need not be one more byte. A MOVE compares digits if the rece
 and bytes if either is a group; a parameter, or items at the same offset of two areas, are compared byte by byte.
 
 Law: what `fitted` reports as too short truncates the value by the standard's rules of MOVE; what it leaves out truncates
-nothing. Digits after the decimal point are ignored: a MOVE truncates them by design.
+nothing. Digits after the decimal point are compared only by `fitted_behind_point`: a MOVE truncates them by design.
 """
 
 from __future__ import annotations
@@ -161,8 +161,23 @@ def length_of(size: Size) -> Size:
     return _number(Bytes(digits), "DISPLAY", digits)
 
 
-def longer(size: Size, more: Bytes) -> Size:
-    """Return an item that is so many bytes longer, as far as its usage allows that: a binary one has 2, 4, 8 or 16."""
+def longer(size: Size, more: Bytes, *, behind_point: bool = False) -> Size:
+    """Return an item that is so many bytes longer, as far as its usage allows that: a binary one has 2, 4, 8 or 16.
+
+    Args:
+        size: The item.
+        more: The bytes.
+        behind_point: Whether a number gets its digits behind the point: of a binary one, the fewest that it may be.
+    """
+    if behind_point and size.is_number:
+        grown = longer(size, more)
+        digits = grown.sure_digits - size.sure_digits
+        point = size.kind == "edited number" and not size.decimals
+        return size._replace(
+            bytes=grown.bytes,
+            characters=Characters(size.characters + digits),
+            decimals=size.decimals + max(0, digits - point),
+        )
     if size.usage in BINARY or size.usage in _INTEGERS or size.usage == "COMP-X":
         wanted = size.bytes + more
         lengths = (0, *_BINARY_BYTES) if size.usage != "COMP-X" else (wanted - 1, wanted)
@@ -183,7 +198,11 @@ def held(size: Size, sent: Size) -> Size:
     if size.kind == "text" and not size.inserted and sent.kind != "group":
         return _with_characters(size, min(size.characters, sent.characters))
     if size.kind == sent.kind == "number":
-        return size._replace(digits=min(size.digits, sent.digits), sure_digits=min(size.digits, sent.sure_digits))
+        return size._replace(
+            digits=min(size.digits, sent.digits),
+            sure_digits=min(size.digits, sent.sure_digits),
+            decimals=min(size.decimals, sent.decimals),
+        )
     return size
 
 
@@ -214,6 +233,36 @@ def fitted(target: Size, sent: Size, *, is_stored: bool = False) -> Fitted | Non
     if digits <= target.room:
         return None
     return Fitted(_with_digits(target, digits, min(sure, digits)), sure > target.room)
+
+
+def grows_behind_point(now: Size | None, then: Size | None) -> bool:
+    """Return whether an item gets digits behind its point."""
+    return now is not None and then is not None and then.decimals > now.decimals
+
+
+def fitted_behind_point(target: Size, sent: Size) -> Fitted | None:
+    """Return a number as it must be to hold the digits behind the point of another one; None where it holds them.
+
+    Args:
+        target: The item that gets it.
+        sent: The item that sends it.
+    """
+    more = sent.decimals - target.decimals
+    if not target.is_number or not sent.is_number or more <= 0:
+        return None
+    if target.kind == "edited number":
+        length: int | None = target.bytes + more + (not target.decimals)
+    else:
+        places = target.digits + sent.decimals - target.scaled
+        length = bytes_of(f"{'S' * target.is_sign_apart}9({places})", target.usage, sign_apart=target.is_sign_apart)
+    return Fitted(
+        target._replace(
+            bytes=Bytes(max(target.bytes, length or 0)),
+            characters=Characters(target.characters + more),
+            decimals=sent.decimals,
+        ),
+        True,
+    )
 
 
 def _with_characters(size: Size, characters: int) -> Size:
