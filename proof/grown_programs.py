@@ -321,6 +321,8 @@ class GrowingProgram:
         a, b, c = draw.choice(self._filled), draw.choice([*self.items]), draw.choice([*self.items])
         if a == b or not template.may_be(items[a], items[b]):
             return
+        if "{in_a}" in template.text and a != FIELD and _is_number(items[a]):
+            return  # with room a number begins with more zeros, so that the same places have others
         if "{c}" in template.text and (c in {a, b} or items[c].kind not in TEXTS):
             return
         of = {"a": a, "b": b, "c": c, "g": GROUP, "h": OTHER, "flag": f"F{len(self.compared)}"}
