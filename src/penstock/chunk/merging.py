@@ -57,7 +57,8 @@ def _are_apart(key: tuple[str, ...], records: list[TemplateRecord]) -> bool:
     said = [record.said for record in records if record.said is not None]
     if len(said) < len(records):
         return False
-    columns = [[one.get(name) for one in said] for name in key]
+    # Texts need not be looked at: the first of a column tells which these are, and all of its kinds are checked below.
+    columns = [[one.get(name) for one in said] for name in key if said and type(said[0].get(name)) in _NUMBERS]
     numbers = [column for column in columns if int in (kinds := {*map(type, column)}) and kinds <= _NUMBERS]
     return len(set(zip(*numbers, strict=True))) == len(records)
 
@@ -81,12 +82,11 @@ def _says_all_once(record: TemplateRecord) -> bool:
     """Return whether no field of a record says the same twice, as far as a quick look can tell."""
     if record.said is None:
         return all(len(values) < 2 for values in record.fields.values())
-    for given in record.said.values():
-        if type(given) is list and len(given) > 1:
-            # Line numbers, which most lists hold, are compared as they are.
-            told = given if {*map(type, given)} == {int} else map(folded, given)
-            if len(set(told)) < len(given):
-                return False
+    for given in [one for one in record.said.values() if type(one) is list and len(one) > 1]:
+        # Line numbers, which most lists hold, are compared as they are.
+        told = given if {*map(type, given)} == {int} else map(folded, given)
+        if len(set(told)) < len(given):
+            return False
     return True
 
 

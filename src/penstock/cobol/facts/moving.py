@@ -177,7 +177,7 @@ class Moving:
         is_sure = is_sure and len(sources) == 1 and len(target.items) == 1
         if sent is not None or target.part is not None:
             way = way._replace(sent=sent, taken=target.part)
-        there = SourcePlace(target.line, said.copybook)
+        there = place if target.line == place.line else SourcePlace(target.line, said.copybook)
         for source in sources:
             for item in target.items:
                 if item != source:

@@ -148,6 +148,9 @@ def _citations(cited: Sequence[Any]) -> str:
     return f"{', '.join(shown)}{escaped(words) and ' '}{escaped(words)}"
 
 
+_quoted = lru_cache(_KNOWN)(quote)
+
+
 def _words(piece: ModelWords, _up: str) -> str:
     held = "" if piece.confidence is None else f" *(model, {piece.confidence:.0%})*"
     return escaped(piece.text) + held
@@ -160,7 +163,7 @@ _PIECES: Mapping[type, Callable[[Any, str], str]] = {
     str: _text,
     CodeSpan: lambda piece, _: code(piece.text),
     CitedLines: _lines,
-    DocumentLink: lambda piece, up: f"[{escaped(piece.name)}]({up}{quote(piece.path)}.md)",
+    DocumentLink: lambda piece, up: f"[{escaped(piece.name)}]({up}{_quoted(piece.path)}.md)",
     ParagraphLink: lambda piece, _: code(piece.name),
     ModelWords: _words,
     Tag: lambda piece, _: f"**{escaped(piece.text)}**",
