@@ -330,3 +330,9 @@ def test_a_request_that_is_a_whole_minute_s_allowance_is_waited_for(asked: int, 
     """One token more never comes through."""
     said = f"Rate limit reached on tokens per minute (TPM): Limit 8000, Requested: {asked}. Please try again later"
     assert diagnose(said, 429).kind == kind
+
+
+def test_a_noun_counts_in_the_last_three_clauses_before_its_number() -> None:
+    """What comes before them is about something else."""
+    assert numbers.bind("the prompt, the tokens, 9000").input == 9_000
+    assert numbers.bind("the prompt, the tokens, the tokens, 9000").input is None
