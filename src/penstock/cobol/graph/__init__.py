@@ -8,7 +8,7 @@
     graph = EstateGraph(parts, members)
     impact(graph, "CU-BALANCE").edges
 
-Values in, values out. Law: the citations of every edge say what it says.
+Values in, values out. Law: the citations of every edge support it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What does an edge bring of one item to another, and how is that put into words?
+"""How much of one item does an edge bring to another, and how is the edge put into words?
 
 Leaves to others: whether the other item has room for it (`grown_items`).
 """
@@ -16,34 +16,34 @@ TRIMMED = MoveWay(function="characters")
 
 
 def ways_of(edge: EstateEdge) -> tuple[MoveWay, ...]:
-    """Return how much each of the statements moves that an edge stands for."""
+    """Return how much of an item each statement of an edge moves."""
     return edge.ways or (WHOLE,)
 
 
 def is_whole(edge: EstateEdge) -> bool:
-    """Return whether all of an item is moved by an edge, and nothing beside it."""
+    """Return whether an edge moves all of an item and nothing else with it."""
     return edge.verb == "moves to" and all(one in {WHOLE, TRIMMED} for one in ways_of(edge))
 
 
 def is_stored(edge: EstateEdge, returned: set[str]) -> bool:
-    """Return whether bytes come as they lie there, rather than by the rules of MOVE.
+    """Return whether an edge transfers bytes as stored, rather than by the rules of MOVE.
 
     Args:
         edge: The edge.
-        returned: The names of the items that programs return by RETURNING, as a value.
+        returned: The names of the items that programs return with RETURNING, by value.
     """
     return edge.verb == "carried to" or (edge.verb == "passes to" and edge.source.name not in returned)
 
 
 def receiver_of(node: NodeId, edge: EstateEdge, returned: set[str]) -> NodeId | None:
-    """Return what gets the bytes of a field by an edge; None where nothing does.
+    """Return what receives the bytes of a field by an edge; None if nothing does.
 
-    A parameter is one storage for both sides, so that what grows in the called program is too long for the caller.
+    Both sides of a parameter share its storage, so what grows in the called program is too long for the caller.
 
     Args:
         node: The field.
         edge: An edge that touches it.
-        returned: The names of the items that programs return by RETURNING: nothing comes back to those.
+        returned: The names of the items that programs return with RETURNING: these receive nothing back.
     """
     counts = edge.verb == "computes" and any(one.function == "length" for one in edge.ways)
     if edge.source == node and (edge.verb in {"moves to", "passes to", "carried to"} or counts):
@@ -53,7 +53,7 @@ def receiver_of(node: NodeId, edge: EstateEdge, returned: set[str]) -> NodeId | 
 
 
 def in_words(edge: EstateEdge, grown: NodeId) -> str:
-    """Return an edge in words about the end that did not grow, which is `it`."""
+    """Return an edge in words about the end that did not grow, which is called `it`."""
     if edge.verb == "computes":
         return f"the length of {edge.source} goes to it"
     verb = f"is {edge.verb}" if edge.verb == "carried to" else edge.verb

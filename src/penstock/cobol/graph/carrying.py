@@ -29,19 +29,19 @@ if TYPE_CHECKING:
 
 Passing = Literal["", "down", "up", "alike"]
 DIFFERS = "; place or length differ"
-"""How the reason of an edge ends whose field is not exactly the one that is carried."""
+"""The end of an edge's reason if its two fields do not correspond exactly."""
 MAX_SHARING = 50
-"""How many programs may declare one record EXTERNAL and be led to each other directly."""
+"""The maximum number of declarations of one EXTERNAL record that are linked pairwise; more are linked through the first."""
 MAX_PLACES = 200
-"""How many places the bytes of one field are followed to, where no field of their own is there."""
+"""The maximum number of places to which the bytes of one field are followed if no field there has exactly these bytes."""
 
 
 class PlacedField(NamedTuple):
-    """A field as its program has it."""
+    """A field in its program."""
 
     part: ProgramPart
     at: int
-    """The index of the field among those of its program."""
+    """The index of the field in `part.fields`."""
 
     @property
     def field(self) -> LaidField:
@@ -50,23 +50,23 @@ class PlacedField(NamedTuple):
 
 
 class _Area(NamedTuple):
-    """A field of a part, as something that others lie in."""
+    """A field of a part, as an area that contains others."""
 
     part: int
     field: int
 
 
 class _Stretch(NamedTuple):
-    """Which bytes of one area become which of another: all of them from the first on, where nothing else is said."""
+    """Which bytes of one area become which of another; by default all of them, from the first on."""
 
     here: int = 0
-    """Where it begins, from the beginning of the area, as `there` does in the other one."""
+    """Where it begins, relative to the start of the area; `there` is the same for the other area."""
     there: int = 0
     length: int | None = None
-    """None for as many as there are."""
+    """The number of bytes; None for all that there are."""
 
     def back(self) -> _Stretch:
-        """Return the same bytes for the way back."""
+        """Return the same bytes in the opposite direction."""
         return _Stretch(self.there, self.here, self.length)
 
 
@@ -74,7 +74,7 @@ _ALL = _Stretch()
 
 
 class _Way(NamedTuple):
-    """That what lies in one area comes to lie in another."""
+    """A transfer of the content of one area into another."""
 
     to: _Area
     certainty: Certainty
@@ -82,12 +82,12 @@ class _Way(NamedTuple):
     citations: tuple[CitedLine, ...]
     stretch: _Stretch = _ALL
     passing: Passing = ""
-    """Whether a parameter goes down to a called program, or comes up from it; `alike` where no value does, and the two are laid
-    out alike: what is given BY CONTENT does not come back."""
+    """Whether a parameter goes down to a called program or comes up from it; `alike` if no value comes up, because it was passed
+    BY CONTENT, but both have the same layout."""
 
 
 class _Bytes(NamedTuple):
-    """Some bytes of a part's storage, from the first to behind the last."""
+    """A range of bytes in a part's storage; `end` is exclusive."""
 
     part: int
     storage: int
@@ -96,7 +96,7 @@ class _Bytes(NamedTuple):
 
 
 class _Trail(NamedTuple):
-    """By which areas some bytes came."""
+    """The ways that some bytes have taken."""
 
     certainty: Certainty
     whys: tuple[str, ...]
@@ -105,28 +105,28 @@ class _Trail(NamedTuple):
     """How the last way passed a parameter."""
 
     def along(self, way: _Way) -> _Trail:
-        """Return the trail behind one more way."""
+        """Return the trail extended by one way."""
         certainty = less_sure(self.certainty, way.certainty)
         return _Trail(certainty, (*self.whys, way.why), (*self.citations, *way.citations), way.passing)
 
     def leads(self, way: _Way, *, forward: bool, layouts: bool) -> bool:
-        """Return whether it goes on along a way: what one program passes does not come up in another that calls the same."""
+        """Return whether the trail may continue along a way: what one caller passes down does not come up in another caller."""
         here, there = (self.last, way.passing) if forward else (way.passing, self.last)
         return not (here == "down" and there in {"up", "alike"}) and (layouts or way.passing != "alike")
 
 
 class _End(NamedTuple):
-    """An area that is written to a store, or read from it."""
+    """An area that is written to a store or read from one."""
 
     area: _Area
     certainty: Certainty
     is_one_of: bool
-    """Whether it is one of several kinds of records."""
+    """Whether it is one of several record types."""
     citations: tuple[CitedLine, ...]
 
 
 class Carrying:
-    """The ways of areas in a graph, found once and asked for field by field.
+    """The transfers between the areas of a graph, found once and queried field by field.
 
     Args:
         graph: The graph.
@@ -152,7 +152,7 @@ class Carrying:
                 continue
             goes: Passing = "" if passed.is_returned else "down"
             self._join(one, other, passed.certainty, by, passed.citations, stretch, goes)
-            # By reference: what the called program leaves there is there for its caller. What it returns goes one way.
+            # By reference, the caller sees what the called program leaves there. A returned value only goes one way.
             if not passed.is_returned:
                 comes: Passing = "alike" if passed.way.is_copied else "up"
                 self._join(other, one, passed.certainty, by, passed.citations, stretch.back(), comes)
@@ -162,7 +162,7 @@ class Carrying:
 
         Args:
             node: The field.
-            layouts: Whether those count as well that must be laid out alike, though no value comes there.
+            layouts: Whether to include fields that must have the same layout although no value gets there.
         """
         yield from self._carried(node, self._after, forward=True, layouts=layouts)
         yield from self._overlapping(node)
@@ -173,7 +173,7 @@ class Carrying:
         yield from self._overlapping(node)
 
     def place(self, node: NodeId) -> PlacedField | None:
-        """Return where a field is declared; None where it is none that is declared here."""
+        """Return where a field is declared; None if no part declares it."""
         area = self._places.get(node.name)
         if area is None or node.kind != "field":
             return None
@@ -191,12 +191,12 @@ class Carrying:
         stretch: _Stretch = _ALL,
         passing: Passing = "",
     ) -> None:
-        """Note that what lies in one area comes to lie in another."""
+        """Record a transfer of the content of one area into another."""
         self._after.setdefault(one, []).append(_Way(other, certainty, why, citations, stretch, passing))
         self._before.setdefault(other, []).append(_Way(one, certainty, why, citations, stretch.back(), passing))
 
     def _moves(self) -> None:
-        """Note the moves of groups, and what CICS reads into and writes from them by way of a file."""
+        """Record the moves between areas, and the transfers through files and data sets."""
         moved: dict[NodeId, tuple[list[_End], list[_End]]] = {}
         for edge in self._graph.drawn:
             if edge.verb != "moves to":
@@ -206,7 +206,7 @@ class Carrying:
                 if one is not None and other is not None and self._is_area(one) and self._is_area(other):
                     why = f"{edge.source} moves to {edge.target}"
                     for way in edge.ways or (WHOLE,):
-                        # Whatever is taken apart or put together lies where data says.
+                        # The position of what is split or concatenated depends on the data.
                         sure: Certainty = "may" if way.is_piece or way.string else edge.certainty
                         if (stretch := _stretch(way)) is not None:
                             self._join(one, other, sure, why, edge.citations, stretch)
@@ -217,7 +217,7 @@ class Carrying:
         stores = self._stores(moved)
         for store, (written, read) in stores.items():
             self._through(f"through {store}", written, read)
-            # What a SORT or REPRO makes of it is read as well.
+            # The copies that SORT or REPRO make of it are read as well.
             for copy in linked(self._graph.copied, store) if written else ():
                 if copy.store in stores and not copy.is_rebuilt:
                     sure, cited = copy.certainty, copy.citations
@@ -228,7 +228,7 @@ class Carrying:
                     self._through(f"through {store}, as {copy.why}", written, taken)
 
     def _through(self, by: str, written: list[_End], read: list[_End]) -> None:
-        """Note that what is written to a store is read from it, or from a copy of it."""
+        """Record that what is written to a store is read from it, or from a copy of it."""
         for sent in written:
             for taken in read:
                 if sent.area != taken.area:
@@ -242,7 +242,7 @@ class Carrying:
                     self._join(sent.area, taken.area, certainty, why, citations)
 
     def _external(self) -> None:
-        """Note the records that several programs declare EXTERNAL: one storage for those that run together."""
+        """Record the links between records that several programs declare EXTERNAL: one storage if they run together."""
         found: dict[str, list[_Area]] = {}
         for number, part in enumerate(self._graph.parts):
             for index, field in enumerate(part.fields):
@@ -250,7 +250,7 @@ class Carrying:
                     found.setdefault(field.name.removeprefix(f"{part.name}."), []).append(_Area(number, index))
         for name, areas in found.items():
             why = f"both declare {name} EXTERNAL: one storage where they run together"
-            # Where very many declare it, the first stands for all, and what is left there is there for the others.
+            # If very many declare it, they are linked through the first.
             pairs = (
                 permutations(areas, 2)
                 if len(areas) <= MAX_SHARING
@@ -268,7 +268,7 @@ class Carrying:
         """Return what is written to and read from each data set, and each file of a region that is bound to none.
 
         Args:
-            moved: What commands of CICS write to and read from the files of a region.
+            moved: What CICS commands write to and read from the files of a region.
         """
         found: dict[NodeId, tuple[list[_End], list[_End]]] = {}
         bound_to: dict[NodeId, list[NodeId]] = {}
@@ -294,7 +294,7 @@ class Carrying:
         return found
 
     def _is_area(self, area: _Area) -> bool:
-        """Return whether other fields may lie in what is moved: a group, or text."""
+        """Return whether a moved item may contain other fields: a group, or text."""
         field = self._graph.parts[area.part].fields[area.field]
         return field.usage == "GROUP" or (
             field.picture is not None and field.picture[:1] in "Xx" and field.usage == "DISPLAY"
@@ -305,17 +305,17 @@ class Carrying:
     def _carried(
         self, node: NodeId, ways: dict[_Area, list[_Way]], *, forward: bool, layouts: bool = False
     ) -> Iterator[EstateEdge]:
-        """Yield the edges of a field through every area that it lies in.
+        """Yield the edges of a field through every area that contains it.
 
-        Its bytes are followed. Where they come to lie in a field of their own, that is the edge, and the next one begins
-        there; where the next area has no such field (a record that is one `PIC X(80)`), they are followed on.
+        Its bytes are followed. If a field has exactly these bytes, the edge ends there, and the next one begins; if the
+        next area has no such field (a record that is one `PIC X(80)`), the bytes are followed further.
         """
         here = self._places.get(node.name)
         start = None if here is None else self._bytes_of(here)
         if here is None or start is None:
             return
-        # A search by levels over stretches of bytes, not over fields: a stretch that is seen once is never followed again, so
-        # that moves in a circle end. The shortest way to a field is found first; a later one replaces it where it is surer.
+        # A breadth-first search over ranges of bytes, not over fields: no range is followed twice, so that cyclic moves end.
+        # The shortest path to a field is found first; a later one replaces it only if it is more certain.
         found: dict[NodeId, EstateEdge] = {}
         waiting: deque[tuple[_Bytes, _Trail]] = deque([(start, _Trail("is", (), ()))])
         seen = {start}
@@ -337,9 +337,9 @@ class Carrying:
         yield from found.values()
 
     def _meant(self, here: _Area, place: _Bytes) -> list[tuple[_Area, bool]]:
-        """Return the fields at some bytes that a field is carried to, each with whether it has these very bytes."""
-        # Where some field has exactly these bytes, the others that touch them are left out: they are its groups and
-        # redefinitions, and have edges of their own from there. So they are where one is the same line of a copybook.
+        """Return the fields at some bytes that a field is carried to, each with whether it has exactly these bytes."""
+        # If some field has exactly these bytes, the others that touch them are left out: they are its groups and
+        # redefinitions, and have their own edges from there. Fields declared by the same copybook line are preferred.
         targets = list(self._fields_at(place, here))
         exact = [one for one in targets if one[1]]
         alike = [one for one in exact if self._declared(one[0]) == self._declared(here)]
@@ -360,7 +360,7 @@ class Carrying:
         is_same: bool,
         forward: bool,
     ) -> None:
-        """Note that a field is carried to another; of several ways the surest stands."""
+        """Record that a field is carried to another; the most certain of several trails is kept."""
         other = NodeId("field", self._graph.parts[target.part].fields[target.field].name)
         if other == node:
             return
@@ -373,15 +373,15 @@ class Carrying:
             found[other] = edge
 
     def _bytes_of(self, area: _Area) -> _Bytes | None:
-        """Return the bytes of a field; None where they are not known."""
+        """Return the bytes of a field; None if they are not known."""
         field = self._graph.parts[area.part].fields[area.field]
         if field.offset is None or not field.bytes:
             return None
         return _Bytes(area.part, field.storage, field.offset, field.offset + field.bytes)
 
     def _areas(self, place: _Bytes, ways: dict[_Area, list[_Way]]) -> list[_Area]:
-        """Return the areas with ways that hold some bytes."""
-        # One index for each of the two directions, made when it is first asked for: most fields lie in no area that moves.
+        """Return the areas that contain some bytes and have ways."""
+        # One index for each of the two directions, made on first use: most fields are in no area that moves.
         index = self._by_storage.get(id(ways))
         if index is None:
             index = self._by_storage[id(ways)] = {}
@@ -396,11 +396,11 @@ class Carrying:
         return found
 
     def _moved(self, place: _Bytes, area: _Area, way: _Way) -> _Bytes | None:
-        """Return where some bytes lie when the area that holds them has become another; None where they are cut off."""
+        """Return where some bytes are after the area that contains them was transferred; None if they are cut off."""
         one, other = self._bytes_of(area), self._bytes_of(way.to)
         if one is None or other is None:
             return None
-        # A MOVE of groups goes byte by byte from the left, whatever the fields within are called.
+        # A MOVE of groups copies byte by byte from the left, whatever fields they contain.
         here, there, length = way.stretch
         first, last = (at - one.start - here for at in (place.start, place.end))
         is_within = first >= 0 and (length is None or last <= length)
@@ -408,14 +408,14 @@ class Carrying:
         return _Bytes(way.to.part, other.storage, start, end) if is_within and end <= other.end else None
 
     def _is_itself(self, here: _Area, area: _Area, way: _Way, moved: _Bytes) -> bool:
-        """Return whether a way is the move or the passing of the field itself, which is an edge of its own."""
+        """Return whether a way moves or passes the field itself, for which the graph has an edge."""
         is_all = way.stretch == _ALL or moved == self._bytes_of(way.to)
         return area == here and is_all and not way.why.startswith("through")
 
     def _fields_at(self, place: _Bytes, like: _Area) -> Iterator[tuple[_Area, bool]]:
-        """Yield the fields at some bytes, and whether they are these very bytes; others only where neither is a group.
+        """Yield the fields at some bytes, with whether they have exactly these bytes; others only if neither is a group.
 
-        A field that holds them and more is not one that they go to: they are followed on through it.
+        A field that contains these bytes and more is not a target: they are followed further through it.
         """
         fields = self._graph.parts[place.part].fields
         own = self._graph.parts[like.part].fields[like.field]
@@ -432,7 +432,7 @@ class Carrying:
                 yield _Area(place.part, index), False
 
     def _of_storage(self, number: int) -> dict[int, list[int]]:
-        """Return the indexes of the fields of a part by the storage that they lie in."""
+        """Return the indexes of the fields of a part, by their storage."""
         known = self._stored_fields.get(number)
         if known is None:
             known = self._stored_fields[number] = {}
@@ -441,7 +441,7 @@ class Carrying:
         return known
 
     def _overlapping(self, node: NodeId) -> Iterator[EstateEdge]:
-        """Yield the fields that share bytes with a field by a REDEFINES, those that hold it or are held left out."""
+        """Yield the fields that share bytes with a field by a REDEFINES, except those that contain it or that it contains."""
         here = self._places.get(node.name)
         if here is None:
             return
@@ -460,7 +460,7 @@ class Carrying:
 
 
 def _stretch(way: MoveWay) -> _Stretch | None:
-    """Return which bytes a move takes to which; None where data says it, or a function changes them."""
+    """Return which bytes a move takes to which; None if that depends on the data, or a function changes them."""
     if way.function:
         return None
     parts = [part for part in (way.sent, way.taken) if part is not None]
@@ -472,7 +472,7 @@ def _stretch(way: MoveWay) -> _Stretch | None:
 
 
 def _above(fields: tuple[LaidField, ...], index: int) -> Iterator[int]:
-    """Yield the indexes of the groups that hold a field."""
+    """Yield the indexes of the groups that contain a field."""
     at = fields[index].parent
     while at is not None:
         yield at
@@ -480,7 +480,7 @@ def _above(fields: tuple[LaidField, ...], index: int) -> Iterator[int]:
 
 
 def _inside(fields: tuple[LaidField, ...], top: int) -> Iterator[int]:
-    """Yield the indexes of a field and of all that it holds: they stand behind it in a row."""
+    """Yield the indexes of a field and of everything in it, which follows it directly."""
     yield top
     record = fields[top].record
     within = {top}

@@ -1,4 +1,4 @@
-"""Which comparisons and values no longer work for a field that grows: a shorter operand, or its highest value of today?
+"""Which comparisons and values no longer work for a field that grows: a shorter operand, or today's highest value?
 
 `IF A = B` is never true for the longer values if B has no room for them; `88 VALID VALUE 1 THRU 9999` covers every value of
 four digits, but not of six. Leaves to others: who compares (`facts.comparing`) and what grows (`growth`).
@@ -41,12 +41,12 @@ class Comparisons:
         self._of = by_field(graph.parts, lambda part: part.compared)
 
     def tell(self, part: ProgramPart, at: int, sizes: Sizes, wave: Wave) -> None:
-        """Add what a field, or a group that holds it, is compared with.
+        """Report the comparisons of a field, or of a group that contains it, that no longer work.
 
         Args:
             part: The program.
             at: The index of the field.
-            sizes: How much it holds now, and then.
+            sizes: How much it holds today, and after growing.
             wave: How it comes to grow.
         """
         highest: dict[str, list[CitedLine]] = {}
@@ -67,13 +67,13 @@ class Comparisons:
             )
 
     def tell_shifted(self, part: ProgramPart, at: int, sender: NodeId, wave: Wave) -> None:
-        """Add what a text is compared with in which something that grows stands at another place then.
+        """Report the comparisons of a text in which the characters of a growing item shift.
 
         Args:
             part: The program.
             at: The index of the text.
-            sender: What grows and is sent there.
-            wave: How that comes to grow.
+            sender: The growing item, which is sent there.
+            wave: How the sender comes to grow.
         """
         node = NodeId("field", part.fields[at].name)
         for one in self._of.get((id(part), at), ()):
@@ -84,7 +84,7 @@ class Comparisons:
                 self._found.add("compared", one.other, lengths, wave.steps + 1, why, one.citations, "may")
 
     def _shorter(self, node: NodeId, one: ComparedField, sizes: Sizes, wave: Wave) -> None:
-        """Add an item that a field is compared with and that has no room for its longer values."""
+        """Report an item that a field is compared with if it has no room for the longer values."""
         placed = None if one.other is None else self._carrying.place(one.other)
         size = None if placed is None else size_of(placed.field)
         if placed is None or one.other is None or size is None:
@@ -98,12 +98,12 @@ class Comparisons:
 
 
 def _is_highest(literal: str, sizes: Sizes) -> bool:
-    """Return whether no value of an item is above a literal, or the end of a range, and then some are."""
+    """Return whether no value of an item exceeds a literal, or the end of a range, today, but some do after growing."""
     size, then = sizes
     end = _RANGE.split(literal.strip())[-1]
     if end[-1:] in "'\"" and len(end) > 1:
         text = end[end.index(end[-1]) + 1 : -1]
         return end[0] not in "Xx" and len(text) == size.characters and _HIGHEST.fullmatch(text) is not None
     figures = end.lstrip("+-").partition(".")[0].partition(",")[0]
-    # `A < 10000` is true of all four digits, as `A <= 9999` is.
+    # `A < 10000` is true of all four-digit values, as `A <= 9999` is.
     return size.kind == "number" and figures.isdigit() and 10**size.digits - 1 <= int(figures) < 10**then.digits

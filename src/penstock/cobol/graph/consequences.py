@@ -1,7 +1,7 @@
-"""What follows where a field grows: what gets longer, what is told of it, and in which order.
+"""What are the consequences of a field that grows, and in which order are they reported?
 
-Law: of each thing one consequence of a kind stands, the nearest, with the greatest length that it needs, as sure as the surest.
-Leaves to others: who gets longer (`growth`).
+Law: one consequence of each kind is kept for a node: the most certain, and of equally certain ones the one that needs most.
+Leaves to others: which items get longer (`growth`).
 """
 
 from __future__ import annotations
@@ -58,30 +58,30 @@ _OVERRULED: dict[What, tuple[What, ...]] = {
     "cut today": ("too short",),
     "compared": ("field", "record", "group", "too short", "redefinition", "column"),
 }
-"""What is not told of something where one of some others is."""
+"""The kinds that are not reported for a node if one of these other kinds is."""
 
 
 class Grown(NamedTuple):
-    """One consequence."""
+    """One consequence of a field that grows."""
 
     what: What
     node: NodeId
     bytes: int | None
-    """The length now, in bytes; None where it is not known, or where there is none."""
+    """The length now, in bytes; None if it is not known or there is none."""
     needed_bytes: int | None
     """The length that it would need, or will have."""
     steps: int
-    """How many moves lie between the field and it: 0 for what changes with the field itself."""
+    """The number of moves from the field to it; 0 for what changes with the field itself."""
     certainty: Certainty
     why: str
     citations: tuple[CitedLine, ...]
     digits: int | None = None
-    """The digits before the point that a number has now; None for anything else."""
+    """The number of digits before the decimal point that a number has now; None for anything else."""
     needed_digits: int | None = None
 
     @property
     def is_breaking(self) -> bool:
-        """Whether something no longer fits, rather than getting longer with the field."""
+        """Whether something no longer fits, rather than growing with the field."""
         return self.what in _BREAKING
 
     @property
@@ -94,19 +94,19 @@ class Wave(NamedTuple):
     """A field that grows, or would have to."""
 
     size: Size | None
-    """How much the field then holds."""
+    """How much the field holds after growing."""
     certainty: Certainty
     steps: int
     causes: tuple[NodeId | None, ...]
-    """What grows before it, each for the one before: None for what was asked for, then names; the last is the one that it grows
-    with, itself or another one that the same line of a copybook declares."""
+    """The chain of growing items, each because of the one before: None for the field in question, then nodes. The last is the one
+    that it grows with: itself, or another one that the same line of a copybook declares."""
     filled: tuple[CitedLine, ...] = ()
-    """The statements that bring it what is longer; none for any."""
+    """The statements that bring it the longer value; empty if any may."""
     now: Size | None = None
-    """How much an item ANY LENGTH holds today, which its declaration does not say; None for any other."""
+    """How much an ANY LENGTH item holds today, which its declaration does not say; None for any other."""
 
     def nearness(self) -> tuple[int, int]:
-        """Return what waves are ordered by: the surest first, of those the nearest."""
+        """Return the sort key of waves: the most certain first, of those the nearest."""
         return RANK[self.certainty], self.steps
 
 
@@ -116,21 +116,21 @@ class Longer(NamedTuple):
     part: ProgramPart
     at: int
     wave: Wave
-    """The surest of what grows in it."""
+    """The most certain wave of the fields in it."""
     place: GrowingPlace
     """The place in the record that grows."""
     causes: frozenset[NodeId | None]
-    """What each field in it grows with, and all before the surest of them."""
+    """What each growing field in it grows with, and the whole chain of the most certain one."""
 
 
 class Consequences:
-    """What is told, while it is found."""
+    """The consequences found so far."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[What, NodeId], Grown] = {}
 
     def __contains__(self, told: tuple[What, NodeId]) -> bool:
-        """Return whether a kind of consequence is told of something."""
+        """Return whether a kind of consequence is known for a node."""
         return told in self._found
 
     def add(
@@ -144,7 +144,7 @@ class Consequences:
         certainty: Certainty = "is",
         digits: tuple[int | None, int | None] = (None, None),
     ) -> None:
-        """Add a consequence; the nearest of its kind stands, with the greatest length that it needs, as sure as the surest."""
+        """Add a consequence, unless one of its kind is known that is more certain, or as certain and needs at least as much."""
         known = self._found.get((what, node))
         said = Grown(what, node, *lengths, steps, certainty, why, tuple(dict.fromkeys(citations)), *digits)
         if known is not None:
@@ -156,9 +156,9 @@ class Consequences:
         self._found[what, node] = said
 
     def told(self) -> tuple[Grown, ...]:
-        """Return what is told, in the order of its worth."""
-        # What takes only a part by one statement may take all of it by another.
-        # So what is compared with the field may grow with it.
+        """Return what is reported, the most important first."""
+        # What takes only a part by one statement may take all of it by another; likewise, what is compared with the field
+        # may grow with it.
         told = (
             one
             for one in self._found.values()
@@ -168,9 +168,9 @@ class Consequences:
 
 
 def _worth(one: Grown) -> tuple[int, int, int, int, str]:
-    """Return what consequences are ordered by."""
-    # What was asked about itself, what breaks, what has to be converted, what may break, what grows of itself, and what takes
-    # only a part, which it did before.
+    """Return the sort key of consequences."""
+    # The field itself, what surely breaks, what has to be converted, what may break, what grows with the field, and what is
+    # calculated or takes only a part, as it did before.
     if one.what == "field" and not one.steps:
         kind = 0
     elif one.is_breaking:
@@ -181,5 +181,5 @@ def _worth(one: Grown) -> tuple[int, int, int, int, str]:
 
 
 def _needed(one: Grown) -> tuple[int, int]:
-    """Return how much something would need."""
+    """Return how many bytes and digits something would need."""
     return one.needed_bytes or 0, one.needed_digits or 0

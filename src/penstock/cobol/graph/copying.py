@@ -1,10 +1,10 @@
 """What do the steps of a job say about records: which data sets they copy, and which bytes of a record they address by number?
 
 SORT, IEBGENER and REPRO copy the records of one data set to another; DD statements say how long a record is (`LRECL=80`), and
-the control statements of a SORT where its parts are (`SORT FIELDS=(1,8,CH,A)`). Leaves to others: what the records are, which
-programs say.
+the control statements of a SORT where its parts are (`SORT FIELDS=(1,8,CH,A)`). Leaves to others: the layout of the records,
+which programs declare.
 
-Law: `is` is said only of records that are copied byte for byte; every place is one that the statement gives in figures.
+Law: only a byte-for-byte copy of records is certain (`is`); a statement gives every place as numbers.
 """
 
 from __future__ import annotations
@@ -53,25 +53,25 @@ _RECORDS = re.compile(r"\b(?:RECORDSIZE|RECSZ)\s*\(\s*(\d{1,5})\s*[\s,]\s*(\d{1,
 _KEYS = re.compile(r"\bKEYS\s*\(\s*(\d{1,5})\s*[\s,]\s*(\d{1,5})\s*\)", re.IGNORECASE)
 _MAX_TEXT = 60
 _RDW = 4
-"""The bytes that a record of variable length has before its first field."""
+"""The bytes of the record descriptor word, which precedes the first field of a variable-length record."""
 
 
 class CopiedRecords(NamedTuple):
-    """A copy of the records of a data set to another one, by a step."""
+    """A copy of the records of one data set to another by a step."""
 
     source: NodeId
     target: NodeId
     step: NodeId
     certainty: Certainty
     why: str
-    """Why a copy is not sure; "" where it is."""
+    """Why a copy is not certain; "" if it is."""
     is_rebuilt: bool
-    """Whether the step builds the records anew, so that their bytes lie elsewhere."""
+    """Whether the step reformats the records, so that their bytes are elsewhere."""
     citations: tuple[CitedLine, ...]
 
 
 class LinkedStore(NamedTuple):
-    """A data set whose records come from those of another one, or go there, step by step."""
+    """A data set whose records are copied from another one, or to it, by one or several steps."""
 
     store: NodeId
     certainty: Certainty
@@ -81,29 +81,29 @@ class LinkedStore(NamedTuple):
 
 
 class WrittenPlace(NamedTuple):
-    """Some bytes of the records of a data set, or the length of these, as a step has them in figures."""
+    """Some bytes in the records of a data set, or the length of the records, as a step states them in numbers."""
 
     data_set: NodeId
     step: NodeId
     text: str
-    """What is written."""
+    """The text that states it."""
     start: int | None
     """The first byte, from 1 on; None for the length of a record."""
     length: int
     is_sure: bool
-    """Whether a place is said of the records as they are read."""
+    """Whether a place refers to the records as they are read, or a length is fixed."""
     citations: tuple[CitedLine, ...]
 
 
 def linked(
     copies: Mapping[NodeId, Sequence[CopiedRecords]], start: NodeId, *, back: bool = False
 ) -> Iterator[LinkedStore]:
-    """Yield the data sets that the records of one are copied to, the nearest first; back: those that they are copied from.
+    """Yield the data sets that the records of one are copied to, the nearest first; with `back`, those that they come from.
 
     Args:
-        copies: The copies of the estate by their data sets, both of each.
+        copies: The copies in the estate, by source and by target.
         start: The data set.
-        back: Whether the copies are followed from their targets on.
+        back: Whether to follow the copies from target to source.
     """
     waiting = deque([LinkedStore(start, "is", False, "", ())])
     seen = {start}
@@ -130,7 +130,7 @@ def copied(step: StepOfJob, uses: Sequence[StepDataSet]) -> Iterator[CopiedRecor
 
     Args:
         step: The step.
-        uses: What it does with data sets.
+        uses: The data sets that it uses.
     """
     program = key(step.step.program or "")
     control = _control(step)
@@ -166,7 +166,7 @@ def copied(step: StepOfJob, uses: Sequence[StepDataSet]) -> Iterator[CopiedRecor
 
 
 def _reproduced(step: StepOfJob, uses: Sequence[StepDataSet]) -> Iterator[CopiedRecords]:
-    """Yield what each REPRO of an IDCAMS copies: by the DD names, or by the names of the data sets."""
+    """Yield what each REPRO of an IDCAMS step copies, by DD names or by the names of the data sets."""
     for path, dd in step.dds:
         cited = CitedLine(path, dd.line, None, dd.end_line if dd.end_line > dd.line else None)
         for said in _REPRO.findall(idcams_control(dd)):
@@ -182,15 +182,15 @@ def _reproduced(step: StepOfJob, uses: Sequence[StepDataSet]) -> Iterator[Copied
 
 
 def written(step: StepOfJob, uses: Sequence[StepDataSet]) -> Iterator[WrittenPlace]:
-    """Yield what a step says in figures of the records of its data sets.
+    """Yield the places and lengths that a step states in numbers about the records of its data sets.
 
     Args:
         step: The step.
-        uses: What it does with data sets.
+        uses: The data sets that it uses.
     """
     for use in uses:
         if use.record_bytes:
-            # The length of a record that varies counts the word before it, and is the most.
+            # The LRECL of variable-length records is a maximum that includes the record descriptor word.
             text = f"LRECL={use.record_bytes}"
             length = use.record_bytes - _RDW * use.is_variable
             yield WrittenPlace(use.data_set, step.node, text, None, length, not use.is_variable, use.citations)
@@ -216,9 +216,9 @@ def written(step: StepOfJob, uses: Sequence[StepDataSet]) -> Iterator[WrittenPla
 
 
 def _defined(step: StepOfJob) -> Iterator[WrittenPlace]:
-    """Yield how long the records and keys of the data sets are that an IDCAMS defines, and where the keys lie.
+    """Yield the record lengths, key lengths and key places of the data sets that an IDCAMS step defines.
 
-    The key of an alternate index lies in the records of its cluster; its own records are others.
+    The key of an alternate index is in the records of its cluster; its own records are different ones.
     """
     for path, dd in step.dds:
         cited = (CitedLine(path, dd.line, None, dd.end_line if dd.end_line > dd.line else None),)
@@ -243,11 +243,11 @@ def _control(step: StepOfJob) -> str:
 
 
 def _is_control(name: str) -> bool:
-    """Return whether a DD has control statements."""
+    """Return whether a DD holds control statements."""
     return name in {"SYSIN", "TOOLIN"} or name.endswith("CNTL")
 
 
 def _text(lines: Sequence[str]) -> str:
-    """Return control statements, one a line, comments left out."""
+    """Return control statements, one per line, without comments."""
     text = _COMMENT.sub("", "\n".join(line[:71] for line in lines))
     return _GOES_ON.sub(lambda found: "," * found[0].startswith(","), text)

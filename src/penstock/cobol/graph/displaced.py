@@ -1,8 +1,8 @@
-"""What sees other bytes in their place when a group gets longer: what shares its bytes by a move, or a part named by its place?
+"""What sees other bytes than before when a group gets longer: the other side of a move, or a part addressed by position?
 
-Leaves to others: which groups get longer (`growth`), and whether what gets them is too short (`grown_items`).
+Leaves to others: which groups get longer (`growth`), and whether their receivers are too short (`grown_items`).
 
-Law: what is reported has a name for bytes that lie elsewhere then.
+Law: for whatever is reported, some bytes that a name or a position addresses are then elsewhere.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Displaced:
-    """Reports what sees other bytes.
+    """Reports the items that see other bytes after a group has grown.
 
     Args:
         carrying: Where the fields of the estate are declared.
@@ -34,13 +34,13 @@ class Displaced:
         self._carrying, self._found, self._items = carrying, found, items
 
     def taken(self, node: NodeId, edge: EstateEdge, other: NodeId, placed: PlacedField, changed: Longer) -> None:
-        """Add what has room for a group, and has names for bytes of it that lie elsewhere then.
+        """Report an item that has room for a group, but has names for bytes of it that are then elsewhere.
 
         Args:
             node: The group.
-            edge: An edge that brings it to another item.
-            other: That item.
-            placed: Where that is declared.
+            edge: An edge that brings it to the item.
+            other: The item.
+            placed: Where the item is declared.
             changed: How the group gets longer.
         """
         place = changed.place.within(changed.part.fields[changed.at])
@@ -53,24 +53,24 @@ class Displaced:
             self._tell(edge, other, placed, why, changed.wave)
 
     def filling(self, node: NodeId, edge: EstateEdge, changed: Longer) -> None:
-        """Add what a group is filled from that does not grow with it: its bytes come where others are expected."""
+        """Report an item that fills a group but does not grow with it: its bytes arrive where others are expected."""
         group = changed.part.fields[changed.at]
         placed = self._carrying.place(edge.source) if edge.verb == "moves to" and edge.target == node else None
         size = None if placed is None or edge.ways else size_of(placed.field)
         if placed is None or size is None or size.is_number:
             return
         place = changed.place.within(group)
-        # A number that grows at its front gets its digits from other bytes, too.
+        # A number that grows at its front also gets its digits from other bytes.
         is_behind = place.last < place.first < size.bytes or lies_behind(changed.part, changed.at, place, size.bytes)
         if is_behind and self._items.grown_by(edge.source, placed, changed.causes) == size:
             why = f"{in_words(edge, node)}, and what lies behind the field that grows no longer lies where it did"
-            # A raw area has the layout of whoever fills it; one that is too short has the old one.
+            # An area without names has the layout of whatever fills it; one that is too short has the old layout.
             then = self._items.then(node, size_of(group))
             is_raw = then is not None and size.bytes >= then.bytes and not has_names(placed.part, placed.at)
             self._tell(edge, edge.source, placed, why, changed.wave, "may" if is_raw else "is")
 
     def by_place(self, node: NodeId, edge: EstateEdge, changed: Longer) -> None:
-        """Add the other end of a move that names a part of a group by its place: other bytes lie there then."""
+        """Report the other end of a move that addresses a part of a group by position: other bytes are then there."""
         is_sent = edge.source == node
         other = edge.target if is_sent else edge.source
         placed = self._carrying.place(other) if edge.verb in {"moves to", "passes to"} else None
@@ -83,7 +83,7 @@ class Displaced:
                     self._tell(edge, other, placed, why, changed.wave, "may")
                 elif part.start - 1 > place.first or part.is_open or part.start - 1 + (part.length or 0) == group.bytes:
                     self._tell(edge, other, placed, why, changed.wave)
-                else:  # the beginning of it alone
+                else:  # only the beginning of it
                     self._tell(edge, other, placed, why, changed.wave, "may", "cut today")
 
     def _tell(
@@ -96,6 +96,6 @@ class Displaced:
         sure: Certainty = "is",
         what: What = "other layout",
     ) -> None:
-        """Add what shares the bytes of a group by a move, and sees others in their place then."""
+        """Report an item that shares the bytes of a group by a move, and then sees others in their place."""
         certainty = less_sure(wave.certainty, edge.certainty, sure)
         self._found.add(what, other, (placed.field.bytes, None), wave.steps, why, edge.citations, certainty)

@@ -1,10 +1,10 @@
-"""Put the parts of an estate together: one graph, in which calls lead to programs and files to data sets.
+"""How are the parts of an estate joined to one graph, in which calls lead to programs and files to data sets?
 
-An `EstateGraph` is a value: it may be asked for the edges of any node, and gives all of them for an export. Edges that only
-say how a program's data is declared (`part of`, `redefines`, `declared in`, `counts`) are drawn when they are asked
-for, from its fields: they are as many as all others together.
+An `EstateGraph` is a value that returns the edges of any node, or all edges for an export. Edges that only say how a program's
+data is declared (`part of`, `redefines`, `declared in`, `counts`) are derived from its fields on demand: there are as many of
+them as of all others together.
 
-Leaves to others: what one program says (`programs`), what jobs say (`jobs`), and which way an impact takes (`impact`).
+Leaves to others: what one program says (`programs`), what jobs say (`jobs`), and which edges an impact follows (`impact`).
 Laws: the same parts and members give the same graph in any order; every edge has a citation.
 """
 
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
 _COMMAREA = "DFHCOMMAREA"
 _BACK = frozenset({"return", "calculation"})
 MAX_SCHEMAS = 8
-"""Of how many schemas a table may be that a statement names without one; beyond that none of them is said."""
+"""The maximum number of schemas in which a table that is named without one is looked up; if more have it, none is reported."""
 _UNDECLARED = "nothing here declares the name, and a program has it"
 _NO_SCHEMA = "the statement names no schema, and the table may be {0}"
 
 
 class PassedField(NamedTuple):
-    """A field that is given to another program, or the one that such a program returns."""
+    """A field that is passed to another program, or returned by one."""
 
     sender: tuple[int, int]
-    """The number of its part, and its index among the fields of that; so for the receiver."""
+    """The number of its part, and its index in the fields of that part; the same for `receiver`."""
     receiver: tuple[int, int]
     is_returned: bool
     way: MoveWay
@@ -51,11 +51,11 @@ class PassedField(NamedTuple):
 
 
 class EstateGraph:
-    """What an estate says of itself.
+    """The graph of an estate.
 
     Args:
-        parts: What each program and copybook adds, as `part_of` gives it.
-        members: The files beside them, as `estate.member` reads them.
+        parts: What each program and copybook adds, as returned by `part_of`.
+        members: The other files, as read by `estate.member`.
     """
 
     def __init__(self, parts: Iterable[ProgramPart], members: Iterable[Member] = ()) -> None:
@@ -63,12 +63,12 @@ class EstateGraph:
         self.parts: tuple[ProgramPart, ...] = _told_apart(ordered)
         self.members = tuple(sorted(members, key=lambda member: member.path))
         self._entries: dict[str, list[tuple[int, ProgramEntry]]] = {}
-        """The ways into the programs of each name, as it is called, with the numbers of their parts."""
+        """The entries by the names that CALLs use, each with the number of its part."""
         self._filed: dict[str, list[tuple[int, ProgramEntry]]] = {}
-        """The ways into the first program of each file, by the name of that file."""
+        """The entry of the first program of each file, by the name of the file."""
         self._places = [_place(part) for part in self.parts]
         self.owner: dict[str, int] = {}
-        """The part of each program or copybook, by the name of its node."""
+        """The number of the part of each program or copybook, by kind and name."""
         paths: set[str] = set()
         for number, part in enumerate(self.parts):
             self.owner.setdefault(f"{part.kind} {part.name}", number)
@@ -82,13 +82,13 @@ class EstateGraph:
         self._above = {part.name.partition("@")[0]: part.inherits for part in self.parts if part.inherits}
         self._linked = _Linking(self)
         self.drawn: tuple[EstateEdge, ...] = self._linked.edges()
-        """All edges but those of `structure`."""
+        """All edges except those of `structure`."""
         self._touching: dict[NodeId, list[int]] | None = None
         self._declared: dict[int, dict[NodeId, list[EstateEdge]]] = {}
         self._holders: dict[str, list[int]] | None = None
 
     def edges(self) -> Iterator[EstateEdge]:
-        """Yield all edges, in an order that depends on nothing but the estate."""
+        """Yield all edges, in an order that depends only on the estate."""
         yield from self.drawn
         for part in self.parts:
             yield from structure(part)
@@ -107,7 +107,7 @@ class EstateGraph:
         return found
 
     def nodes(self) -> dict[NodeId, CitedLine | None]:
-        """Return all nodes, each with the place that declares it; None for what is only named."""
+        """Return all nodes, each with the place that declares it; None for one that is only named."""
         found: dict[NodeId, CitedLine | None] = {}
         for part in self.parts:
             found[NodeId(part.kind, part.name)] = CitedLine(part.path, part.line)
@@ -122,7 +122,7 @@ class EstateGraph:
         return found
 
     def part_of(self, node: NodeId) -> ProgramPart | None:
-        """Return the part that a program's own node belongs to; None for what programs share."""
+        """Return the part that a node of one program belongs to; None for a node that programs share."""
         for kind in ("program", "copybook"):
             name = node.name
             while name:
@@ -137,7 +137,7 @@ class EstateGraph:
 
         Args:
             name: The name, in capitals.
-            caller: The program that calls, which decides between programs of one name; None for a job or a transaction.
+            caller: The calling program, which decides between programs of one name; None for a job or a transaction.
         """
         found = self._entries.get(self.reached(name), [])
         if not found:
@@ -148,11 +148,11 @@ class EstateGraph:
         return [found[at] for at in meant([self._places[number] for number, _ in found], place)]
 
     def reached(self, name: str) -> str:
-        """Return the name of what a called name leads to: for a method, that of the class that has it."""
+        """Return the name that a called name resolves to: for an inherited method, that of the class which has it."""
         return inherited(name, self._entries, self._above)
 
     def hidden(self, name: str) -> str:
-        """Return why a name that leads to no entry leads to none of those that are here; "" where none is here."""
+        """Return why a name that leads to no entry does not lead to the programs of that name; "" if there are none."""
         found = self._entries.get(name)
         if not found:
             return ""
@@ -160,7 +160,7 @@ class EstateGraph:
         return f"the {name} that is here is contained in {outside}, and known in that alone"
 
     def doubt(self, name: str) -> str:
-        """Return why a called name may not mean the programs that it leads to: it is that of their file alone; "" otherwise."""
+        """Return why a called name may not mean the programs that it leads to: only their file has that name; "" otherwise."""
         if self.reached(name) in self._entries or name not in self._filed:
             return ""
         return f"no program is called {name}, a file is"
@@ -172,21 +172,21 @@ class EstateGraph:
 
     @property
     def passed(self) -> tuple[PassedField, ...]:
-        """What is given to other programs, and got back from them."""
+        """The fields that are passed to other programs, and those that are returned by them."""
         return tuple(self._linked.passed)
 
     @property
     def copied(self) -> Mapping[NodeId, list[CopiedRecords]]:
-        """Which data sets the steps of jobs copy to which, under both."""
+        """The copies of data sets by job steps, by source and by target."""
         return self._linked.copied
 
     @property
     def written(self) -> dict[NodeId, list[WrittenPlace]]:
-        """What the steps of jobs say in figures of the records of each data set."""
+        """The places and lengths that job steps state in numbers about the records of each data set."""
         return self._linked.written
 
     def _structured(self, node: NodeId) -> list[int]:
-        """Return the numbers of the parts whose declarations may speak of a node."""
+        """Return the numbers of the parts whose declarations may concern a node."""
         if node.kind == "copybook":
             if self._holders is None:
                 self._holders = {}
@@ -196,8 +196,8 @@ class EstateGraph:
             return self._holders.get(node.name, [])
         if node.kind != "field":
             return []
-        # A field is named after its program, whose name may hold periods itself (`PROG@path/file.cbl`): each beginning that is
-        # some part's name is asked.
+        # A field is named after its program, whose name may itself contain periods (`PROG@path/file.cbl`): every prefix that is
+        # the name of a part is considered.
         name = node.name
         found = []
         while name:
@@ -209,7 +209,7 @@ class EstateGraph:
         return found
 
     def _structure(self, number: int) -> dict[NodeId, list[EstateEdge]]:
-        """Return the declarations of a part by the nodes that they speak of."""
+        """Return the edges of a part's declarations, by their nodes."""
         known = self._declared.get(number)
         if known is None:
             known = self._declared[number] = {}
@@ -220,22 +220,22 @@ class EstateGraph:
 
 
 def _place(part: ProgramPart) -> ProgramPlace:
-    """Return where a program stands, under the name that it is called by."""
+    """Return where a program is, under the name by which it is called."""
     return ProgramPlace(part.path, part.name.partition("@")[0], part.around, part.is_common)
 
 
 def _holders(name: str) -> Iterator[str]:
-    """Yield the keys of the programs whose a field may be by its name."""
+    """Yield the keys in `owner` of the programs that a field may belong to, judging by its name."""
     while name := name.rpartition(".")[0]:
         yield f"program {name}"
 
 
 def _told_apart(parts: Sequence[ProgramPart]) -> tuple[ProgramPart, ...]:
-    """Return parts with names that no two of one kind have: those of several files get their path."""
+    """Return parts whose names are unique within their kind: if several files have the same name, the path is added."""
     count = Counter((part.kind, part.name) for part in parts)
     taken: Counter[tuple[Kind, str]] = Counter()
     found = []
-    # The last program of each name in each file, which contains what comes then.
+    # The last program of each name in each file: it is the one that contains the programs after it.
     before: dict[tuple[str, str], str] = {}
     for part in parts:
         name = part.name
@@ -251,7 +251,7 @@ def _told_apart(parts: Sequence[ProgramPart]) -> tuple[ProgramPart, ...]:
 
 
 def _renamed(part: ProgramPart, names: Mapping[str, str]) -> ProgramPart:
-    """Return a part in which programs have other names: itself and those around it, with all that is named after them."""
+    """Return a part in which programs are renamed, itself and those that contain it, with everything named after them."""
     old, name = part.name, names[part.name]
 
     def new(text: str) -> str:
@@ -270,7 +270,7 @@ def _renamed(part: ProgramPart, names: Mapping[str, str]) -> ProgramPart:
         edges=tuple(
             edge._replace(
                 source=node(edge.source),
-                # What a program calls by its own name is looked up like any other.
+                # A called name is resolved later, even if it is the program's own.
                 target=edge.target if edge.target.kind == "program" else node(edge.target),
             )
             for edge in part.edges
@@ -302,7 +302,7 @@ class _Linking:
         self._drawn: dict[tuple[NodeId, Verb, NodeId], EstateEdge] = {}
         self.bindings: dict[NodeId, list[tuple[int, FileBinding]]] = {}
         self._procedures: dict[str, list[tuple[str, CitedLine]]] = {}
-        """The programs of the procedures of the database, by their names without schema; "" for those that run none."""
+        """The programs that stored procedures run, by the procedure's name without schema; "" for one that runs none."""
         for member in graph.members:
             for one in member.procedures:
                 program = one.program.upper(), CitedLine(member.path, one.line)
@@ -314,7 +314,7 @@ class _Linking:
 
     def edges(self) -> tuple[EstateEdge, ...]:
         """Return all edges of the estate."""
-        # The region comes first, for it says which program a transaction starts: what is sent to a transaction is sent to that.
+        # The region comes first because it says which program a transaction starts: what is sent to the one goes to the other.
         graph = self._graph
         for edge in jobs.region(graph.members):
             if edge.source.kind == "transaction":
@@ -334,7 +334,7 @@ class _Linking:
         return tuple(self._drawn.values())
 
     def _undeclared(self, edge: EstateEdge, part: ProgramPart) -> None:
-        """Add to a CALL by a name that nothing declares that it may be the program of this name, where that is here."""
+        """Add, for a CALL by a name that nothing declares, that it may mean the program of this name, if that is here."""
         if edge.verb != "calls" or edge.target.kind != "field":
             return
         name = edge.target.name.removeprefix(f"{part.name}.")
@@ -342,7 +342,7 @@ class _Linking:
             self._add_to_programs(edge._replace(target=NodeId("program", name), certainty="may", why=_UNDECLARED), part)
 
     def _commands(self) -> None:
-        """Add to the calls that a command of the system runs a program: by its name, or by that of its file."""
+        """Add the calls by system commands, which run a program by its name or by that of its file."""
         named: dict[str, dict[str, None]] = {}
         for part in self._graph.parts:
             if part.kind == "program":
@@ -356,9 +356,9 @@ class _Linking:
                     self._add(EstateEdge(me, "calls", other, "may", places, "by a command of the system"))
 
     def _schemas(self) -> None:
-        """Add to what is said of a table without a schema that it may be said of each table of that name that has one.
+        """Add that an edge of a table without a schema may be one of each table of that name that has a schema.
 
-        A statement that names no schema gets it when its program is bound; no source says which it is.
+        A statement that names no schema gets one when its program is bound; no source says which.
         """
         named = {
             end.name: None for edge in self._drawn.values() for end in (edge.source, edge.target) if end.kind == "table"
@@ -377,12 +377,12 @@ class _Linking:
                 self._add(edge._replace(target=table, certainty=sure, why=edge.why or _NO_SCHEMA.format(table)))
 
     def _perhaps(self, node: NodeId, of_schemas: Mapping[str, list[NodeId]]) -> Sequence[NodeId]:
-        """Return the tables that a table without a schema may be."""
+        """Return the tables that may be meant by a table without a schema."""
         found = of_schemas.get(node.name, ()) if node.kind == "table" else ()
         return found if len(found) <= MAX_SCHEMAS else ()
 
     def _add(self, edge: EstateEdge) -> None:
-        """Add an edge; what says the same is one edge, as sure as the surer of them, with the citations of both."""
+        """Add an edge; edges that say the same become one, with the better certainty and the citations of both."""
         said = (edge.source, edge.verb, edge.target)
         known = self._drawn.get(said)
         if known is None:
@@ -396,7 +396,7 @@ class _Linking:
         self._drawn[said] = surer._replace(citations=citations, ways=ways)
 
     def _add_to_programs(self, edge: EstateEdge, part: ProgramPart | None = None) -> None:
-        """Add an edge that a part says; one that leads to a program by its name leads to all that may be meant."""
+        """Add an edge of a part; one that leads to a program by name leads to every program that may be meant."""
         if edge.target.kind != "program":
             self._add(edge)
             return
@@ -418,7 +418,7 @@ class _Linking:
             self._add(edge._replace(target=node, certainty=certainty, why=why))
 
     def _of_procedure(self, edge: EstateEdge) -> Iterator[EstateEdge]:
-        """Yield the calls of the programs that a procedure of the database is, where a source of the estate creates it."""
+        """Yield the calls of the programs that a stored procedure runs; the call itself if no source of the estate creates it."""
         created = self._procedures.get(edge.target.name, ())
         if not created:
             yield edge
@@ -433,7 +433,7 @@ class _Linking:
                 yield said._replace(target=NodeId("program", program), certainty="is", why="")
 
     def _nodes(self, name: str, entries: Iterable[tuple[int, ProgramEntry]]) -> list[NodeId]:
-        """Return the nodes of the programs that some entries lead into; that of the called name where there are none."""
+        """Return the nodes of the programs that some entries belong to; that of the called name if there are none."""
         found = dict.fromkeys(self._graph.parts[number].name for number, _ in entries)
         return [NodeId("program", one) for one in found] or [NodeId("program", name)]
 
@@ -457,10 +457,10 @@ class _Linking:
                 self._pass(number, part, sending, program, sure)
 
     def _pass(self, number: int, part: ProgramPart, sending: Passing, program: str, certainty: Certainty) -> None:
-        """Add what one program gets."""
+        """Add what one program receives."""
         end_line = sending.end_line if sending.end_line > sending.line else None
         here = CitedLine(part.path, sending.line, sending.copybook, end_line)
-        # A region starts programs by their names, whoever asks for the transaction.
+        # A region starts programs by name, whichever program requests the transaction.
         program = self._graph.reached(program)
         found = self._graph.called(program, None if sending.by == "transaction" else part)
         hidden = "" if found else self._graph.hidden(program)
@@ -509,7 +509,7 @@ class _Linking:
         certainty: Certainty,
         why: str,
     ) -> None:
-        """Add what a field gets from the programs that a call may reach, each from the item that it returns."""
+        """Add what a field receives from the programs that a call may reach: the item that each of them returns."""
         for callee, entry in found:
             if entry.returned is None:
                 continue
@@ -523,7 +523,7 @@ class _Linking:
                 self.passed.append(PassedField((callee, entry.returned), receiver, True, WHOLE, certainty, why, places))
 
     def _outer(self, node: NodeId) -> tuple[int, int] | None:
-        """Return the part and the index of a field that a program has from one around it."""
+        """Return the part and the index of a field that belongs to a containing program."""
         number = next((self._graph.owner[at] for at in _holders(node.name) if at in self._graph.owner), None)
         if number is None:
             return None
@@ -531,7 +531,7 @@ class _Linking:
         return next(((number, index) for index, one in enumerate(fields) if one.name == node.name), None)
 
     def _parameter(self, callee: int, entry: ProgramEntry, sending: Passing, at: int) -> int | None:
-        """Return the field of a called program that gets an argument; None where it has none."""
+        """Return the field of a called program that receives an argument; None if there is none."""
         if sending.by == "call":
             return entry.parameters[at] if at < len(entry.parameters) else None
         wanted = f".{_COMMAREA}"
@@ -565,7 +565,7 @@ class _Linking:
                     self.written.setdefault(place.data_set, []).append(place)
 
     def _bind(self, use: jobs.StepDataSet) -> None:
-        """Add what a step does with a data set, and the files of its programs that the data set is."""
+        """Add what a step does with a data set, and which files of its programs are bound to it."""
         files: dict[tuple[int, FileBinding], str] = {}
         for program in use.step.step.programs:
             doubt = self._graph.doubt(program.upper())
@@ -580,13 +580,13 @@ class _Linking:
             bound = self.bindings.setdefault(use.data_set, [])
             if (number, file) not in bound:
                 bound.append((number, file))
-        # JCL says whether a data set is new or old, and seldom who reads or writes it: the programs of the step do.
+        # JCL says whether a data set is new or old, but seldom whether it is read or written: the programs of the step do.
         for verb, why in jobs.direction(use, [file for _, file in files]):
             citations = (*use.citations, *use.step.citations)
             self._add(EstateEdge(use.step.node, verb, use.data_set, "may" if why else "is", citations, why))
 
     def _own_names(self) -> None:
-        """Add the files that programs open by their own names: one of a name is one, whichever program says it."""
+        """Add the files that programs open by their own names: the same name is the same file in every program."""
         has_jobs = any(member.jobs for member in self._graph.members)
         for number, part in enumerate(self._graph.parts):
             for file in part.files:
@@ -601,7 +601,7 @@ class _Linking:
 
 
 def _node(part: ProgramPart, index: int) -> NodeId:
-    """Return the node of a field; a FILLER's is that of the group that holds it, or of its program."""
+    """Return the node of a field; for a FILLER, that of its nearest named group, or else one for all FILLERs of the program."""
     at: int | None = index
     while at is not None:
         if part.fields[at].name:

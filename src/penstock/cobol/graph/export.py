@@ -40,12 +40,12 @@ def as_json(graph: EstateGraph) -> Iterator[str]:
 
 
 def nodes_csv(graph: EstateGraph) -> Iterator[str]:
-    """Yield the nodes as CSV, a heading first."""
+    """Yield the nodes as CSV, with a heading."""
     return _rows(NODE_COLUMNS, _nodes(graph))
 
 
 def edges_csv(graph: EstateGraph) -> Iterator[str]:
-    """Yield the edges as CSV, a heading first; citations are `PATH:LINE` with blanks between them."""
+    """Yield the edges as CSV, with a heading; citations are `PATH:LINE`, separated by blanks."""
     rows = (
         (
             node_id(edge.source),
@@ -66,7 +66,7 @@ def as_graphml(graph: EstateGraph) -> Iterator[str]:
     Raises:
         ModuleNotFoundError: networkx is not installed: `penstock[graph]`.
     """
-    import networkx as nx  # the extra `graph`; it takes a tenth of a second to load, and nothing else needs it
+    import networkx as nx  # from the extra `graph`; loading it takes a tenth of a second, and nothing else needs it
 
     made = nx.MultiDiGraph()
     for identity, kind, name, path, line in _nodes(graph):
@@ -80,7 +80,7 @@ def as_graphml(graph: EstateGraph) -> Iterator[str]:
 
 
 def _nodes(graph: EstateGraph) -> Iterator[tuple[Any, ...]]:
-    """Yield the nodes in the order of kinds and names; path and line are those that declare them, "" and 0 for none."""
+    """Yield the nodes ordered by kind and name; path and line are where they are declared, "" and 0 if nowhere."""
     nodes: dict[NodeId, CitedLine | None] = graph.nodes()
     for edge in graph.edges():
         for node in (edge.source, edge.target):
@@ -112,10 +112,10 @@ def _rows(heading: tuple[str, ...], rows: Iterator[tuple[Any, ...]]) -> Iterator
 
 
 class _Line:
-    """What the writer of CSV writes to: it keeps the last line."""
+    """A file for the CSV writer that keeps only the last line."""
 
     text = ""
 
     def write(self, text: str) -> None:
-        """Take one line."""
+        """Keep a line."""
         self.text = text

@@ -1,8 +1,8 @@
-"""How much do the items hold that have grown so far, and what do others lack to hold what comes from them?
+"""How much do items hold that have grown so far, and how much are others too short for what comes from them?
 
 Leaves to others: which items grow (`growth`), and the rules of sizes (`sizes`, `shortages`).
 
-Law: what an item lacks it lacks even if all that grows by the same causes has grown.
+Law: an item reported as too short is so even after everything that grows by the same causes has grown.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class GrownItems:
         self.laid: dict[NodeId, Lying] = {}
         """The groups and records that get longer."""
         self.inside: dict[tuple[int, int], dict[int, NodeId]] = {}
-        """The fields that grow in each record: by the identity of its part and its index there, and then by their own."""
+        """The fields that grow in each record: by the identity of its part and its index there, then by their own index."""
 
     def then(self, node: NodeId, size: Size | None) -> Size | None:
-        """Return how much an item holds then."""
+        """Return how much an item holds after growing."""
         wave, lying = self.waves.get(node), self.laid.get(node)
         if wave is not None and wave.size is not None:
             return wave.size
@@ -53,7 +53,7 @@ class GrownItems:
         return None if lying.bytes is None else longer(size, Bytes(lying.bytes - size.bytes))
 
     def grown_by(self, node: NodeId, placed: PlacedField, causes: frozenset[NodeId | None]) -> Size | None:
-        """Return how much an item holds once that alone has grown which grows by some causes."""
+        """Return how much an item holds once only what grows by certain causes has grown."""
         size, wave = size_of(placed.field), self.waves.get(node)
         if wave is not None and wave.causes[-1] in causes:
             return wave.size
@@ -72,14 +72,14 @@ class GrownItems:
         placed: PlacedField,
         causes: frozenset[NodeId | None],
     ) -> Shortage | None:
-        """Return what an item lacks to hold what it gets by an edge; None where it lacks nothing, or that is not known.
+        """Return what an item lacks to hold what it receives by an edge; None if it lacks nothing, or that is not known.
 
         Args:
             edge: The edge.
-            sent: What is sent today, and then.
-            other: The item that gets it.
-            placed: Where that is declared.
-            causes: What has grown before, and may have made that longer already.
+            sent: What is sent, today and after growing.
+            other: The item that receives it.
+            placed: Where that item is declared.
+            causes: What has grown before, and may already have made that item longer.
         """
         target, (now, then) = size_of(placed.field), sent
         grown = self.grown_by(other, placed, causes)
@@ -87,7 +87,7 @@ class GrownItems:
             return None
         ways = [way for way in ways_of(edge) if (way.function == "length") == (edge.verb == "computes")]
         if edge.verb == "passes to" and edge.source == other:
-            ways = [MoveWay(taken=way.sent) for way in ways]  # what the called program has is too long for its caller
+            ways = [MoveWay(taken=way.sent) for way in ways]  # the called program has it too long for its caller
         sizes, stored = (Sizes(now, then), Sizes(target, grown)), is_stored(edge, self._returned)
         shorts = [shortage(way, *sizes, self.beside(way, edge), is_stored=stored) for way in ways]
         return min(
@@ -95,7 +95,7 @@ class GrownItems:
         )
 
     def beside(self, way: MoveWay, edge: EstateEdge) -> tuple[int, int]:
-        """Return the characters, today and then, that a STRING puts beside an item."""
+        """Return how many characters a STRING puts next to an item, today and after growing."""
         now = then = way.literals
         if not way.string:
             return 0, 0

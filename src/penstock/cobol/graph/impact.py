@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from .values import Kind, Verb
 
 DEPTH = 2
-"""How many edges lead from the name to the furthest one, by default: its users, and what it is moved to there."""
+"""The default number of edges from the name to the furthest node: enough for its users and what they move it to."""
 MAX_EDGES = 20_000
-"""How many edges a tree has at most; one that would have more says so."""
+"""The maximum number of edges in a tree; a tree that would have more is not complete and says so."""
 
 Way = Literal["down", "up"]
 """`down` leads from a thing to what depends on it, `up` to what it depends on."""
 _WAYS: tuple[Way, ...] = ("down", "up")
 
-# Of which of its two ends an edge makes the other depend: `target` (a MOVE makes what receives depend on what is
-# sent), `source` (a paragraph depends on what it reads), or `both`.
+# Which end of an edge depends on the other: `target` (the receiver of a MOVE depends on the sender), `source` (a
+# paragraph depends on what it reads), or `both`.
 _DEPENDS: dict[Verb, Literal["source", "target", "both"]] = {
     "reads": "source",
     "receives": "source",
@@ -67,17 +67,17 @@ _DEPENDS: dict[Verb, Literal["source", "target", "both"]] = {
 _RUNNING: frozenset[Verb] = frozenset(
     {"calls", "starts", "runs", "inherits", "performs", "goes to", "part of", "copies"}
 )
-"""The verbs that lead on from a program or paragraph that uses a name: who runs it, and not what else it uses."""
+"""The verbs that are followed from a program or paragraph that uses a name: to what runs it, not to what else it uses."""
 
 
 class TreeEdge(NamedTuple):
-    """An edge of the tree, where it was found first."""
+    """An edge of the tree, at the place where it was first found."""
 
     edge: EstateEdge
     at: NodeId
-    """The end of the edge that was known already."""
+    """The end of the edge that was already known."""
     to: NodeId
-    """The other end, below which further branches stand."""
+    """The other end, from which further branches start."""
     depth: int
     """1 for the edges of the name itself."""
     way: Way
@@ -88,21 +88,21 @@ class Impact(NamedTuple):
 
     name: str
     nodes: tuple[NodeId, ...]
-    """The things of that name; fields of a copybook with their instances in every program."""
+    """The nodes with that name; for fields of a copybook, also their instances in every program."""
     branches: tuple[TreeEdge, ...]
-    """In the order of the tree: by depth, then as found."""
+    """The edges in tree order: by depth, then as found."""
     is_complete: bool
-    """Whether all edges are there; False where `MAX_EDGES` was reached."""
+    """Whether all edges are included; False if `MAX_EDGES` was reached."""
 
     @property
     def kind(self) -> str:
-        """The kind of what has the name; several with commas between them, in the order of `KINDS`."""
+        """The kind of what has the name; several are separated by commas, in the order of `KINDS`."""
         kinds = {node.kind for node in self.nodes}
         return ", ".join(kind for kind in KINDS if kind in kinds)
 
     @property
     def edges(self) -> tuple[EstateEdge, ...]:
-        """All edges, each once, in the order of the tree."""
+        """All edges, each once, in tree order."""
         return tuple(dict.fromkeys(branch.edge for branch in self.branches))
 
 
@@ -114,15 +114,15 @@ def impact(
     depth: int = DEPTH,
     carrying: Carrying | None = None,
 ) -> Impact:
-    """Return what a change of a name touches; without any node where nothing has the name.
+    """Return what a change of a name touches; without any node if nothing has the name.
 
     Args:
         graph: The estate.
         name: `NAME`, or qualified as nodes are: `PROG.FIELD`, `COPYBOOK.FIELD`, `JOB.STEP`. The last part of a name
-            is enough; letters may be small.
-        kind: The kind of what is meant, where several things have the name; None for all of them.
-        depth: How many edges lead to the furthest one.
-        carrying: The ways of areas in the graph, where several names are asked about; None to find them now.
+            is enough; case is ignored.
+        kind: The kind of what is meant, if several things have the name; None for all of them.
+        depth: The number of edges to the furthest node.
+        carrying: The transfers between areas in the graph, shared by queries for several names; None to find them now.
     """
     seeds = nodes_named(graph, name, kind)
     tree = _Tree(graph, carrying or Carrying(graph), depth)
@@ -133,16 +133,16 @@ def impact(
 
 
 def nodes_named(graph: EstateGraph, name: str, kind: Kind | None = None) -> list[NodeId]:
-    """Return the things that have a name, in the order of kinds and names.
+    """Return the things that have a name, ordered by kind and name.
 
-    An exact name comes before one whose last parts it is; the field of a copybook stands for its instances too, and a
-    level 88 for its item.
+    An exact match takes precedence over names that end with it; the field of a copybook includes its instances, and a
+    level 88 means its item.
     """
     wanted = plain_path(name.strip()).upper()
     nodes = [node for node in graph.nodes() if kind is None or node.kind == kind]
-    # The path in the name of one of several programs keeps its letters.
+    # The path that distinguishes programs of one name is not in capitals.
     found = [node for node in nodes if node.name.upper() == wanted]
-    # Behind what qualifies it, or the folders of a file.
+    # After a qualifier, or after the folders of a file.
     ends = tuple(f"{mark}{wanted}" for mark in (".", METHOD, "/"))
     found = found or [node for node in nodes if node.name.upper().endswith(ends)]
     found = found or [node for node in nodes if _bare(node.name) == wanted or _in_order(node.name, wanted)]
@@ -158,12 +158,12 @@ def nodes_named(graph: EstateGraph, name: str, kind: Kind | None = None) -> list
 
 
 def _bare(name: str) -> str:
-    """Return a name without what tells it apart from others of that name: the path behind @."""
+    """Return a name without the path after @, which distinguishes it from others of that name."""
     return name.partition("@")[0]
 
 
 def _in_order(name: str, wanted: str) -> bool:
-    """Return whether the parts of a wanted name are parts of a name in that order, the last one its last."""
+    """Return whether a name has the parts of a wanted name in the same order, with the same first and last part."""
     parts, asked = name.split("."), wanted.split(".")
     if len(asked) < 2 or parts[-1] != asked[-1] or _bare(parts[0]) != asked[0]:
         return False
@@ -172,7 +172,7 @@ def _in_order(name: str, wanted: str) -> bool:
 
 
 def _instances(graph: EstateGraph, fields: Sequence[NodeId]) -> Iterator[NodeId]:
-    """Yield the fields that programs declare by copying the copybooks that declare some fields."""
+    """Yield the instances of copybook fields in the programs that copy them."""
     places: set[tuple[str, int]] = set()
     for node in fields:
         part = graph.part_of(node)
@@ -203,7 +203,7 @@ class _Tree:
         self._edges: set[EstateEdge] = set()
         self._next: list[tuple[NodeId, Way, Verb | None]] = []
         self._seeds: set[NodeId] = set()
-        # Of a file that no program of the estate declares, as those of a region, both may be true.
+        # A file that no program of the estate declares, such as one of a region, may be both read and written.
         self._used: defaultdict[NodeId, tuple[bool, bool]] = defaultdict(lambda: (True, True))
         for part in graph.parts:
             for file in part.files:
@@ -217,13 +217,13 @@ class _Tree:
             self._next.append((node, way, None))
 
     def grow(self) -> None:
-        """Add the edges of each level, until the depth is reached."""
+        """Add the edges level by level, up to the depth."""
         for depth in range(1, self._depth + 1):
             level, self._next = self._next, []
             for node, way, by in level:
                 for edge in self._around(node, way):
                     leads = self._leads(node, edge, way) and (by is None or _leads_on(node, edge, by))
-                    # The edges of the name itself are all shown, wherever they lead; this is the second of the two ways.
+                    # All edges of the name itself are shown, wherever they lead; `up` is the second of its two ways.
                     if leads or (depth == 1 and way == "up"):
                         self._take(edge, node, depth, way, goes_on=leads)
                     if len(self.branches) >= MAX_EDGES:
@@ -231,12 +231,12 @@ class _Tree:
                         return
 
     def _take(self, edge: EstateEdge, node: NodeId, depth: int, way: Way, *, goes_on: bool) -> None:
-        """Add an edge that is not in the tree yet, and go on from its other end."""
+        """Add an edge that is not in the tree yet, and continue from its other end."""
         to = edge.target if edge.source == node else edge.source
         if edge not in self._edges:
             self._edges.add(edge)
             self.branches.append(TreeEdge(edge, node, to, depth, way))
-        # Bytes that only overlap a field are no value of it: what it goes into is not what they go into.
+        # Bytes that only overlap a field are not its value, so what that field goes into is not what they go into.
         if edge.verb == "carried to" and edge.why.endswith(DIFFERS):
             return
         if goes_on and (to, way) not in self._seen:
@@ -244,7 +244,7 @@ class _Tree:
             self._next.append((to, way, edge.verb))
 
     def _around(self, node: NodeId, way: Way) -> Iterable[EstateEdge]:
-        """Return the edges of a node, those that `carrying` finds included, by verb and then by name."""
+        """Return the edges of a node, including those that `carrying` finds, by verb and then by name."""
         found = list(self._graph.touching(node))
         if node.kind == "field":
             found += self._carrying.after(node) if way == "down" else self._carrying.before(node)
@@ -254,11 +254,11 @@ class _Tree:
         """Return whether the other end of an edge depends on a node (`down`), or the node on it (`up`)."""
         outward = node == edge.source
         if edge.verb in {"bound to", "is record of"}:
-            # Data goes from record to file to data set where the file is written, and back where it is read.
+            # Data goes from record to file to data set if the file is written, and back if it is read.
             is_read, is_written = self._used[edge.target if edge.verb == "is record of" else edge.source]
             return is_written if outward == (way == "down") else is_read
         if edge.verb == "part of":
-            # A group feels what becomes of its parts. Its other parts do not; what is asked for itself has its parts.
+            # A change of a part affects its group, but not the other parts; a change of the name itself affects its parts.
             return outward or node in self._seeds
         depends = _DEPENDS[edge.verb]
         if edge.verb == "passes to" and edge.ways and all(one.is_copied for one in edge.ways):
@@ -267,18 +267,18 @@ class _Tree:
 
 
 def _leads_on(node: NodeId, edge: EstateEdge, by: Verb | None) -> bool:
-    """Return whether the tree goes on from a node over an edge, by the verb over which it came there."""
+    """Return whether the tree continues from a node along an edge, given the verb along which it got there."""
     if node.kind == "paragraph":
         return by in {"performs", "goes to"} and edge.verb in {"performs", "goes to"}
     if node.kind == "program":
         return edge.verb in _RUNNING and not (edge.verb == "copies" and by != "copies")
     if node.kind == "step" and by in {"creates", "deletes"}:
-        return edge.verb == "part of"  # nothing of what else the step reads is in what it makes or takes away
+        return edge.verb == "part of"  # what the step creates or deletes contains nothing of what else it reads
     if node.kind in {"step", "job"}:
         return edge.verb in {"part of", "reads", "writes"}
     return True
 
 
 def _order(edge: EstateEdge) -> tuple[int, str, str, int]:
-    """Return what edges are ordered by: the verb, and then both ends."""
+    """Return the sort key of edges: the verb, then both ends."""
     return VERBS.index(edge.verb), edge.source.name, edge.target.name, RANK[edge.certainty]

@@ -1,7 +1,7 @@
-"""How are the files around the programs drawn: jobs with their steps and data sets, and the resources of a CICS region?
+"""Which edges do the files around the programs add: jobs with their steps and data sets, and the resources of a CICS region?
 
-Leaves to others: what the programs do with their files, which is given. Law: a step within a procedure is cited in the job
-that runs it and in the procedure.
+Leaves to others: what the programs do with their files. Law: a step of a procedure is cited both in the job that runs it and in
+the procedure.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _COMPILERS = frozenset(
     }
 )
 _MADE = frozenset({"SYSLIN", "SYSPUNCH", "SYSCIN", "SYSGO", "SYSADATA", "SYSDEBUG"})
-"""What compilers, assemblers and translators leave."""
+"""The DDs that compilers, assemblers and translators write."""
 _SYSTEM = re.compile(
     r"STEPLIB|JOBLIB|JOBCAT|STEPCAT|SYSPRINT|SYSOUT|SYSUDUMP|SYSABEND|SYSMDUMP|CEEDUMP|CEEOPTS|SYSTSPRT|SYSDBOUT|"
     r"SYSTERM|SORTLIB|SORTWK\w+|SORTDIAG|IMS|DFSRESLB|RESLIB|IMSACB\w?|PROCLIB|DFSESL|DBRMLIB|STEPLIB\w|SYSLIB|DFSSTAT"
@@ -51,13 +51,13 @@ _SYSTEM = re.compile(
 SORT_IN = re.compile(r"SORTIN(?:\d\d?)?|SORTJNF\d")
 SORT_OUT = re.compile(r"SORTOUT|SORTOF\w+|OUTFIL\w*")
 FNAMES = re.compile(r"FNAMES=\(?([A-Z0-9$#@,]+)\)?", re.IGNORECASE)
-# INFILE and OUTFILE, INDATASET and OUTDATASET, or IFILE and OFILE, IDS and ODS; the first letter says which way.
+# INFILE and OUTFILE, INDATASET and OUTDATASET, or IFILE and OFILE, IDS and ODS; the first letter gives the direction.
 REPRO_FILES = re.compile(r"\b(I|O)(?:N|UT)?FILE[ ]*\([ ]*([A-Z0-9$#@]+)", re.IGNORECASE)
 REPRO_SETS = re.compile(r"\b(I|O)(?:(?:N|UT)DATASET|DS)[ ]*\([ ]*([^\s()]+(?:\([^\s()]*\))?)", re.IGNORECASE)
 _DSN = re.compile(r"'[^'\n]*'|[A-Z0-9$#@&.*-]+(?:\([^\s()]*\))?", re.IGNORECASE)
 _CONTROL_COMMENT = re.compile(r"(?s)/\*.*?\*/")
 _CONTINUED = re.compile(r"[-+][ ]*\n")
-# DELETE NAME, DELETE (NAME NAME), DEFINE CLUSTER (NAME(NAME) …: the parts of a cluster are of it.
+# DELETE NAME, DELETE (NAME NAME), DEFINE CLUSTER (NAME(NAME) …; the components of a cluster belong to it.
 _CATALOGUED = re.compile(
     r"(?im)^[ ]*(?:(?:IF[^\n]*?THEN|DO)[ ]+)?(?:(?:DELETE|DEL)[ ]+"
     r"(?P<deleted>\([^()]*\)|'[^'\n]*'|[A-Z0-9$#@&.*-]+(?:\([^\s()]*\))?)"
@@ -65,7 +65,7 @@ _CATALOGUED = re.compile(
     r"USERCATALOG|UCAT)\s*\([^\n]*?\bNAME\s*\(\s*(?P<made>[^\s()]+))"
 )
 ICETOOL_FILES = re.compile(r"\b(FROM|TO)[ ]*\([ ]*([A-Z0-9$#@,]+)[ ]*\)", re.IGNORECASE)
-# What a utility of DB2 loads and unloads, and the programs of DB2 that run the SQL of their SYSIN.
+# The tables that a DB2 utility loads and unloads, and the DB2 programs that run the SQL in their SYSIN.
 _DB2_LOADS = re.compile(r"\b(INTO|FROM)\s+TABLE\s+([\w$#@.\"]+)", re.IGNORECASE)
 _DB2_UTILITIES = frozenset({"DSNUTILB", "DSNUTILS", "DSNUPROC", "DSNUTILX"})
 _RUN_SQL = frozenset({"DSNTEP2", "DSNTEP4", "DSNTIAD", "DSNTIAUL"})
@@ -74,18 +74,18 @@ _BACK = re.compile(r"\*\.(?:([A-Z0-9$#@]+(?:\.[A-Z0-9$#@]+)?)\.)?([A-Z0-9$#@]+)\
 
 
 class StepOfJob(NamedTuple):
-    """A step as it runs in a job, that of a procedure with what the job overrides."""
+    """A step as it runs in a job; a step of a procedure includes the overrides of the job."""
 
     node: NodeId
     job: NodeId
     step: JobStep
     dds: tuple[tuple[str, Dd], ...]
-    """The path of the member that holds it, with each DD statement."""
+    """Each DD statement, with the path of the member that holds it."""
     citations: tuple[CitedLine, ...]
 
 
 class StepDataSet(NamedTuple):
-    """What a step does with one data set."""
+    """The use of one data set by a step."""
 
     step: StepOfJob
     dd: str
@@ -93,9 +93,9 @@ class StepDataSet(NamedTuple):
     citations: tuple[CitedLine, ...]
     disposition: tuple[str, ...]
     record_bytes: int = 0
-    """LRECL; 0 where the DD has none."""
+    """LRECL; 0 if the DD has none."""
     is_variable: bool = False
-    """Whether RECFM says that records vary."""
+    """Whether RECFM says that records vary in length."""
 
 
 def region(members: Iterable[Member]) -> Iterator[EstateEdge]:
@@ -114,14 +114,14 @@ def region(members: Iterable[Member]) -> Iterator[EstateEdge]:
 
 
 def steps(members: Sequence[Member]) -> Iterator[StepOfJob | EstateEdge]:
-    """Yield the steps of all jobs, and before them the edges that say which step runs what.
+    """Yield the steps of all jobs, each after the edges that say what it runs.
 
     Args:
-        members: The members of the estate, in order of their paths.
+        members: The members of the estate, ordered by path.
     """
     running = JobSteps(members)
     found = [(member, job, key(job.name or member.name)) for member, job in running.jobs()]
-    # Many members may begin with one JOB card, copied from each to the next: they are jobs of their own.
+    # Many members may begin with the same JOB card, copied from one to the next: they are separate jobs.
     alike = {(name, key(member.name), member.path) for member, _, name in found}
     paths = Counter(name for name, _, _ in alike)
     members_alike = Counter((name, called) for name, called, _ in alike)
@@ -139,7 +139,7 @@ def steps(members: Sequence[Member]) -> Iterator[StepOfJob | EstateEdge]:
                     yield StepOfJob(node, head, one.step, one.dds, cited)
                 continue
             for program in one.step.programs:
-                # PGM=&NAME where nothing sets NAME, and PGM=*.STEP.DD, which is a data set that another step made.
+                # PGM=&NAME if nothing sets NAME, and PGM=*.STEP.DD, which is a data set that another step created.
                 is_named = not set(program) & set("&*")
                 why = "" if is_named else "its name is a symbol that nothing here sets, or that of a data set"
                 target = NodeId("program", key(program))
@@ -148,11 +148,11 @@ def steps(members: Sequence[Member]) -> Iterator[StepOfJob | EstateEdge]:
 
 
 def data_uses(steps_of_job: Sequence[StepOfJob]) -> Iterator[StepDataSet]:
-    """Yield the data sets of some steps of one job, `*.STEP.DD` looked up in what comes before it."""
+    """Yield the data sets that some steps of one job use; `*.STEP.DD` is looked up in the steps before it."""
     before: dict[tuple[str, str], tuple[str, ...]] = {}
     for one in steps_of_job:
         own = one.node.name.rpartition(".")[2]
-        # A step of a procedure goes by its own name within that, and by STEP.PROCSTEP from the job.
+        # A step of a procedure has its own name within that, and is called STEP.PROCSTEP from the job.
         whole = one.node.name.removeprefix(f"{one.job.name}.")
         for path, dd in one.dds:
             names = tuple(
@@ -169,19 +169,19 @@ def data_uses(steps_of_job: Sequence[StepOfJob]) -> Iterator[StepDataSet]:
 
 
 def _referred(text: str, own: str) -> tuple[str, str]:
-    """Return the step and DD that `*.STEP.DD` or `*.STEP.PROCSTEP.DD` refers to; `*.DD` is one of the step itself."""
+    """Return the step and DD that `*.STEP.DD` or `*.STEP.PROCSTEP.DD` refers to; `*.DD` is a DD of the step itself."""
     found = _BACK.match(text)
     return (key(found[1] or own), key(found[2])) if found else ("", "")
 
 
 def direction(use: StepDataSet, files: Sequence[FileBinding]) -> Iterator[tuple[Verb, str]]:
-    """Yield what a step does with a data set, each with the reason where that is not sure.
+    """Yield what a step does with a data set, with the reason if that is not certain.
 
     Args:
         use: The data set in its step.
-        files: The files of the step's programs that have its DD name; empty where no program is here.
+        files: The files of the step's programs that have its DD name; empty if no program is here.
     """
-    # In a region of IMS a program reads by calls of DL/I what it need not open.
+    # In an IMS region, a program reads by DL/I calls what it need not open.
     is_opened = any(file.is_read or file.is_written or file.is_opened_for for file in files)
     if files and (is_opened or use.step.step.psb is None):
         reads = any(file.is_read for file in files)
@@ -202,14 +202,14 @@ def direction(use: StepDataSet, files: Sequence[FileBinding]) -> Iterator[tuple[
     elif key((*use.disposition, "NEW")[0]) not in {
         "OLD",
         "SHR",
-    }:  # NEW is what holds where DISP, or its first part, is not there
+    }:  # NEW is the default of DISP, and of its first part
         yield "writes", "by its DISP alone: what the program does with it is not here"
     else:
         yield "reads", "by its DISP alone: what the program does with it is not here"
 
 
 def _utility(use: StepDataSet) -> Verb | None:
-    """Return what a utility does with a DD: by its name, or by what its control statements say."""
+    """Return what a utility does with a DD, by the name of the DD or by the control statements."""
     program = key(use.step.step.program or "")
     control = "\n".join(line for _, dd in use.step.dds for line in dd.in_stream)
     if program in SORTS:
@@ -233,7 +233,7 @@ def _utility(use: StepDataSet) -> Verb | None:
 
 
 def repro(step: StepOfJob) -> Iterator[EstateEdge]:
-    """Yield the data sets that IDCAMS copies by their names."""
+    """Yield the data sets that an IDCAMS step copies by name."""
     if key(step.step.program or "") != "IDCAMS":
         return
     for path, dd in step.dds:
@@ -245,7 +245,7 @@ def repro(step: StepOfJob) -> Iterator[EstateEdge]:
 
 
 def catalogued(step: StepOfJob) -> Iterator[EstateEdge]:
-    """Yield the data sets that IDCAMS defines and deletes by their names, which is no writing: nothing is in them by that."""
+    """Yield the data sets that an IDCAMS step defines or deletes by name, which writes nothing into them."""
     if key(step.step.program or "") != "IDCAMS":
         return
     for path, dd in step.dds:
@@ -257,18 +257,18 @@ def catalogued(step: StepOfJob) -> Iterator[EstateEdge]:
                 if "*" not in name:
                     target = NodeId("dataset", data_set(name.strip("'"), step.job.name))
                     verb: Verb = "deletes" if said["deleted"] else "creates"
-                    # Where in its stream the statement stands is not kept.
+                    # The line of the statement within its stream is not known.
                     place = CitedLine(path, dd.line, None, dd.end_line if dd.end_line > dd.line else None)
                     yield EstateEdge(step.node, verb, target, "is", (place,))
 
 
 def idcams_control(dd: Dd) -> str:
-    """Return the control statements of an IDCAMS in a stream, comments left out and continued lines joined."""
+    """Return the IDCAMS control statements in a stream, without comments and with continued lines joined."""
     return _CONTINUED.sub(" ", _CONTROL_COMMENT.sub(" ", "\n".join(line[:72] for line in dd.in_stream)))
 
 
 def tables(step: StepOfJob) -> Iterator[EstateEdge]:
-    """Yield the tables that a step reads and writes by what stands in its SYSIN: SQL, or the LOAD and UNLOAD of a utility."""
+    """Yield the tables that a step reads and writes according to its SYSIN: SQL, or the LOAD and UNLOAD of a utility."""
     programs = set(map(key, step.step.programs)) | {key(step.step.program or "")}
     for path, dd in step.dds if programs & (_RUN_SQL | _DB2_UTILITIES) else ():
         if key(dd.name) != "SYSIN" or not dd.in_stream:
@@ -286,5 +286,5 @@ def tables(step: StepOfJob) -> Iterator[EstateEdge]:
 
 
 def listed(found: Iterable[str]) -> set[str]:
-    """Return the names of some lists with commas, in capitals."""
+    """Return the names in some comma-separated lists, in capitals."""
     return {key(name) for names in found for name in names.split(",")}

@@ -39,14 +39,14 @@ class Lengths:
         Args:
             part: The program.
             at: The index of the field.
-            sizes: How much it holds now, and then.
+            sizes: How much it holds today, and after growing.
             wave: How it comes to grow.
         """
         node, (now, then) = NodeId("field", part.fields[at].name), (size.bytes for size in sizes)
         for one in self._of.get((id(part), at), ()):
             said = one.said
             if said.by == "CICS":
-                # A number that was too low moved a part of it, one that was higher has room as far as it goes.
+                # A number that was too low already moved only a part; one that is high enough still has room.
                 if now <= said.characters < then:
                     why = f"a command of CICS has its length in figures: {said.text}"
                     sure = less_sure(wave.certainty, "is" if said.is_sure else "may")

@@ -22,12 +22,12 @@ _GENERATION = re.compile(r"\([+-]?\d+\)\Z")
 
 
 def plain_path(path: str) -> str:
-    """Return the name of a file as all programs mean it, with slashes and without the folder that they are in."""
+    """Return a file name in the form that all programs share: with slashes, and without a leading `./`."""
     return path.replace("\\", "/").removeprefix("./")
 
 
 def program_name(name: str, path: str, doubles: frozenset[str] | set[str] = frozenset()) -> str:
-    """Return the name of a program's node: its own, with its path where several files have a program of that name."""
+    """Return the name of a program's node: its own, with its path if several files have a program of that name."""
     bare = key(name).strip("'\" ")
     return f"{bare}@{path}" if bare in doubles else bare
 
@@ -35,8 +35,8 @@ def program_name(name: str, path: str, doubles: frozenset[str] | set[str] = froz
 def field_names(program: str, items: Sequence[DataItem]) -> tuple[str, ...]:
     """Return the names of the nodes of some items, "" for a FILLER.
 
-    `PROG.ITEM`; where several have that name, the whole path, `PROG.RECORD.GROUP.ITEM`; where even that is not
-    enough, as where one record is copied below two files, the name of the file stands in front, and a number behind.
+    `PROG.ITEM`; if several items have that name, the whole path, `PROG.RECORD.GROUP.ITEM`; if even that is ambiguous, as
+    when one record is copied below two files, the name of the file precedes it, and after that a number is appended.
     """
     count = Counter(key(item.name) for item in items)
     found: list[str] = []
@@ -66,7 +66,7 @@ def field_names(program: str, items: Sequence[DataItem]) -> tuple[str, ...]:
 
 
 def paragraph_names(program: str, paragraphs: Sequence[ParagraphFacts], scanned: Program) -> tuple[str, ...]:
-    """Return the names of the nodes of a program's paragraphs, at their keys."""
+    """Return the names of the nodes of a program's paragraphs, by their keys."""
     labels = [key(label(paragraph)) for paragraph in scanned.paragraphs]
     count = Counter(labels)
     found = []
@@ -79,6 +79,6 @@ def paragraph_names(program: str, paragraphs: Sequence[ParagraphFacts], scanned:
 
 
 def data_set(name: str, job: str) -> str:
-    """Return the name of a data set's node: without its generation, a temporary one with its job in front."""
+    """Return the name of a data set's node: without its generation; a temporary one is prefixed with its job."""
     bare = _GENERATION.sub("", key(name.strip()))
     return f"{job}.{bare}" if bare.startswith("&&") else bare

@@ -1,6 +1,6 @@
 """What does a program do with shared resources: tables, files and queues of CICS, maps, segments, records, containers?
 
-Leaves to others: files that a job binds, and calls (`programs`). Law: every edge is cited at the statement that says it.
+Leaves to others: files that a job binds, and calls (`programs`). Law: every edge cites the statement that says it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _DLI: dict[str, Verb] = {
     **dict.fromkeys(("GU", "GN", "GNP", "GHU", "GHN", "GHNP"), "reads"),
     **dict.fromkeys(("ISRT", "REPL", "DLET"), "writes"),
 }
-# Of IDMS and its kin: what a verb does to a record, and whether its area in the program is filled or sent.
+# IDMS and similar databases: what a verb does to a record, and whether the record's area in the program is filled or sent.
 _BRINGING = frozenset({"OBTAIN", "FETCH", "GET", "LOCK", "SECURE"})
 _SENDING = frozenset({"STORE", "MODIFY"})
 _IDMS: dict[str, Verb] = {
@@ -44,7 +44,7 @@ _IDMS: dict[str, Verb] = {
     **dict.fromkeys((*_SENDING, "ERASE", "CONNECT", "DISCONNECT", "INSERT", "REMOVE", "CREATE", "RECREATE"), "writes"),
 }
 _MQ: dict[str, Verb] = {"MQGET": "reads", "MQPUT": "writes", "MQPUT1": "writes"}
-# A host variable with its indicator behind it, which tells of a null and is no value of a column.
+# A host variable followed by its indicator, which marks a null and is not the value of a column.
 _HOST = r"[A-Za-z0-9][\w$#@\-]*+(?:\.[A-Za-z0-9][\w$#@\-]*+)?"
 _INDICATOR = re.compile(rf":\s*+{_HOST}\s*+(?:INDICATOR\s*+)?:\s*+({_HOST})", re.IGNORECASE)
 _NAMES = re.compile(rf":\s*+({_HOST})")
@@ -53,18 +53,18 @@ _LITERAL = re.compile(r"'(?>(?:[^']|'')*)'")
 
 
 class DrawnProgram(NamedTuple):
-    """What operations need of the program that they stand in."""
+    """The properties of a program that its operations need."""
 
     program: NodeId
     path: str
     field: Callable[[str], int | None]
-    """The index of the item that a text names; None where it is none."""
+    """Returns the index of the item that a text names; None if there is none."""
     names: Sequence[str]
     """The names of the nodes of the items, "" for a FILLER."""
 
 
 def operations(facts: Facts, program: DrawnProgram) -> Iterator[EstateEdge]:
-    """Yield the edges of a program's operations, one for each statement that says it."""
+    """Yield the edges of a program's operations, statement by statement."""
     cursors = {key(one.cursor): one for one in facts.sql if one.operation == "DECLARE CURSOR" and one.cursor}
     for statement in facts.sql:
         yield from _sql(statement, cursors, program)
@@ -79,7 +79,7 @@ def operations(facts: Facts, program: DrawnProgram) -> Iterator[EstateEdge]:
 
 
 def column_uses(facts: Facts, program: DrawnProgram) -> Iterator[ColumnUse]:
-    """Yield what the items of a program have to do with columns of tables, by its static SQL."""
+    """Yield the uses of table columns by the items of a program, from its static SQL."""
     cursors = {key(one.cursor): one.text for one in facts.sql if one.operation == "DECLARE CURSOR" and one.cursor}
     for one in facts.sql:
         asked = cursors.get(key(one.cursor), "") if one.operation == "FETCH" and one.cursor else ""
@@ -91,7 +91,7 @@ def column_uses(facts: Facts, program: DrawnProgram) -> Iterator[ColumnUse]:
 
 
 def _sql(one: SqlOperation, cursors: dict[str, SqlOperation], program: DrawnProgram) -> Iterator[EstateEdge]:
-    """Yield who reads and writes tables, and which fields go into them and come from them."""
+    """Yield which tables a statement reads and writes, and which fields go into them and come from them."""
     cited = _cited(one, program)
     tables = [NodeId("table", key(table)) for table in one.tables]
     if one.prepared or one.unknown:
@@ -130,27 +130,27 @@ def sql_edges(
     cited: tuple[CitedLine, ...],
     why: str = "",
 ) -> Iterator[EstateEdge]:
-    """Yield what a statement of SQL does to its tables.
+    """Yield what an SQL statement does to its tables.
 
     Args:
         who: The program or step that runs it.
-        operation: What it does, by its verb.
-        tables: The tables that it names, in its order.
-        certainty: How sure it is.
-        cited: Where it stands.
-        why: Why it is not sure.
+        operation: Its verb.
+        tables: The tables that it names, in order.
+        certainty: How certain the edges are.
+        cited: The citations of the statement.
+        why: Why the edges are not certain.
     """
     if operation in _SQL_READS:
         for table in tables:
             yield EstateEdge(who, "reads", table, certainty, cited, why)
     elif operation in _SQL_WRITES:
-        # What is written is named first; what stands in its sub-selects, and behind the USING of a MERGE, is read.
+        # The table that is written is named first; those in sub-selects, and after the USING of a MERGE, are read.
         for at, table in enumerate(tables):
             yield EstateEdge(who, "reads" if at else "writes", table, certainty, cited, why)
 
 
 def _dynamic(one: SqlOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
-    """Yield what a statement may do whose text is data."""
+    """Yield what a statement whose text is data may do."""
     cited = _cited(one, program)
     why = "" if one.is_sure else one.unknown or f"the text is data: {len(one.prepared)} can be there"
     for made in one.prepared:
@@ -173,14 +173,14 @@ def _cited(
 
 
 def _sent(one: SqlOperation) -> tuple[str, ...]:
-    """Return the host variables whose values a statement stores: those behind WHERE only select."""
+    """Return the host variables whose values a statement stores: those after WHERE only select."""
     text = _LITERAL.sub("''", dotted(one.text))
     where = _WHERE.search(text)
     return tuple(dict.fromkeys(_NAMES.findall(text[: where.start()] if where else text)))
 
 
 def _fields(names: Sequence[str], indicators: set[str], program: DrawnProgram) -> Iterator[NodeId]:
-    """Yield the fields that host variables name, indicators left out."""
+    """Yield the fields that host variables name, without indicators."""
     for name in names:
         if key(name) not in indicators:
             group, _, item = name.rpartition(".")
@@ -190,13 +190,13 @@ def _fields(names: Sequence[str], indicators: set[str], program: DrawnProgram) -
 
 
 def _field(text: str, program: DrawnProgram) -> NodeId | None:
-    """Return the node of the item that a text names; None where it names none."""
+    """Return the node of the item that a text names; None if there is none."""
     index = program.field(text)
     return NodeId("field", program.names[index]) if index is not None and program.names[index] else None
 
 
 def _cics(one: CicsOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
-    """Yield what a command does with a file, queue, map or container, and the fields that it fills or takes."""
+    """Yield what a command does with a file, queue, map or container, and the fields that it fills or sends."""
     known = _CICS.get(one.command)
     if known is None or not one.resource:
         return
@@ -221,7 +221,7 @@ def _cics(one: CicsOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
 
 
 def _map(one: CicsOperation, name: str) -> str:
-    """Return the name of a map, with its mapset where the command names one for sure."""
+    """Return the name of a map, with its mapset if that is certain."""
     return f"{one.mapset}.{name}" if one.mapset else name
 
 
@@ -246,7 +246,7 @@ def _named(
 
 
 def _dli(one: DliOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
-    """Yield what a call of DL/I does with the innermost segment of its path."""
+    """Yield what a DL/I call does with the innermost segment of its path."""
     verb = _DLI.get(one.function)
     if verb is not None:
         for segment in one.segments[-1:]:
@@ -255,7 +255,7 @@ def _dli(one: DliOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
 
 
 def _idms(one: IdmsOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
-    """Yield what a statement does with the record that it names, and with its area where the program has one."""
+    """Yield what a statement does with the record that it names, and with the record's area if the program has one."""
     verb = _IDMS.get(one.verb)
     if verb is None or not one.record:
         return
@@ -268,7 +268,7 @@ def _idms(one: IdmsOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
 
 
 def _mq(one: MqOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
-    """Yield what a call of MQ does with its queue."""
+    """Yield what an MQ call does with its queue."""
     verb = _MQ.get(one.call)
     if verb is None or not one.queue:
         return

@@ -1,7 +1,7 @@
-"""Draw one program, from its facts: what its paragraphs do with its data, and what it does with the rest of the estate.
+"""What does one program add to the graph: what its paragraphs do with its data, and what it does with the rest of the estate?
 
-`part_of` makes a `ProgramPart`, which holds no syntax tree and no source and may go to another process. Leaves to others: what
-other programs and jobs say (`estates`).
+`part_of` makes a `ProgramPart` from the program's facts; the part holds no syntax tree and no source, and may be sent to another
+process. Leaves to others: what other programs and jobs say (`estates`).
 
 Law: every edge has a citation; the same facts give the same part.
 """
@@ -61,7 +61,7 @@ _ASSUMED = {
 _IDS = frozenset({"CLASS-ID", "METHOD-ID"})
 _LINE, _COPYBOOK = attrgetter("line"), attrgetter("copybook")
 _PATH = re.compile(r"(?!.*:\Z)(?=.*\w)(?:.*[./\\].*)")
-"""The name of a file where there is no JCL, which no DD name is; `LPT1:` is a device."""
+"""The name of a file on systems without JCL, which cannot be a DD name; `LPT1:` is a device."""
 _DEVICE = re.compile(
     r"(?i).*:|CON|PRN|AUX|NUL|LPT\d|COM\d|PRINTER|KEYBOARD|DISPLAY|SYS\w*|(?:[A-Z]+-)*(?:UT|UR|DA|AS|S)-.*"
 )
@@ -80,20 +80,20 @@ def part_of(
     """Return what a program or copybook adds to the graph of its estate.
 
     Args:
-        facts: What the program says.
-        program: The program, for its paragraphs and parameters.
+        facts: The facts of the program.
+        program: The scanned program, for its paragraphs and parameters.
         path: The file that holds it.
         name: The name of its node: `naming.program_name`, or that of the member for a copybook.
-        copybooks: The path of each copybook by its name in capitals; citations of what a copybook says lead there.
-        is_whole: Whether the part has its fields, where they lie, and of what happens to them every place: impact and exports
-            want those, pages show the first.
+        copybooks: The path of each copybook by its name in capitals; what a copybook says is cited there.
+        is_whole: Whether to include the fields with their layout, and every place of their uses: impact and exports need
+            those, pages only show the first place.
     """
     drawing = _Drawing(facts, program, path, name, copybooks or {}, is_whole=is_whole)
     return drawing.part()._replace(fields=tuple(drawing.fields()) if is_whole else ())
 
 
 class _Drawing:
-    """One program while it is being drawn: its edges by what they say, each once."""
+    """The edges of one program while they are collected, each once."""
 
     def __init__(
         self, facts: Facts, program: Program, path: str, name: str, copybooks: Mapping[str, str], *, is_whole: bool
@@ -109,12 +109,12 @@ class _Drawing:
         self._paragraphs = [NodeId("paragraph", one) for one in paragraph_names(name, facts.paragraphs, program)]
         self._before_all = NodeId("paragraph", f"{name}.{MAIN.upper()}")
         self._starts = [paragraph.start_line for paragraph in facts.paragraphs]
-        self._ends: dict[int, int] = {}  # the last line of the statements that begin on a line, and end on a later one
+        self._ends: dict[int, int] = {}  # by first line, the last line of the statements that span several
         for statement in program.statements:
             if statement.end_line > statement.line:
                 self._ends[statement.line] = max(statement.end_line, self._ends.get(statement.line, 0))
         self._edges: dict[tuple[NodeId, Verb, NodeId], _Drawn] = {}
-        self._fields: dict[int, NodeId] = {}  # by index, once they are wanted
+        self._fields: dict[int, NodeId] = {}  # by index, filled on demand
         self._me = NodeId("copybook" if self._is_copybook else "program", name)
         self._missing = "it stands where this is copied" if self._is_copybook else "it was not found"
 
@@ -203,18 +203,18 @@ class _Drawing:
         why: str = "",
         way: MoveWay = WHOLE,
     ) -> None:
-        """Add an edge; one that is there already gets further citations, and the better certainty of the two."""
+        """Add an edge; one that exists already gets further citations, and the better certainty of the two."""
         drawn = self._edges.get((source, verb, target))
         if drawn is None:
             drawn = self._edges[source, verb, target] = _Drawn()
         drawn.add(certainty, citations, why, way)
 
     def _cite(self, line: int, copybook: str | None = None, end_line: int = 0) -> tuple[CitedLine, ...]:
-        """Return the citation of a statement of the program; what copied code says is cited at its COPY."""
+        """Return the citation of a statement of the program; copied code is cited at its COPY."""
         return (CitedLine(self._path, line, copybook, end_line if end_line > line else None),)
 
     def _places(self, places: Sequence[SourcePlace]) -> Iterator[CitedLine]:
-        """Yield the citations of places, those in a copybook in its own file where that is known."""
+        """Yield the citations of places; those in a copybook refer to its own file if that is known."""
         if not self._is_whole and not any(map(_COPYBOOK, places)):
             places = (min(places, key=_LINE),)
         for place in places:
@@ -225,7 +225,7 @@ class _Drawing:
                 yield CitedLine(path or place.copybook, place.line, None, place.end_line)
 
     def _field(self, index: int) -> NodeId:
-        """Return the node of an item; a FILLER's is that of the group that holds it."""
+        """Return the node of an item; for a FILLER, that of the nearest named group."""
         node = self._fields.get(index)
         if node is None:
             at: int | None = index
@@ -240,7 +240,7 @@ class _Drawing:
         return self._paragraphs[at] if at >= 0 else self._before_all
 
     def _copied_paragraph(self, header: str) -> NodeId:
-        """Return the node of a paragraph that a copybook brings in."""
+        """Return the node of a paragraph that comes from a copybook."""
         return NodeId("paragraph", f"{self._name}.{key(header)}")
 
     def _user(self, use: FileUse) -> NodeId:
@@ -248,21 +248,21 @@ class _Drawing:
         return self._copied_paragraph(use.header) if use.header else self._paragraph_at(use.line)
 
     def _paragraph_at(self, line: int) -> NodeId:
-        """Return the node of the paragraph that a line of the program is in."""
+        """Return the node of the paragraph that contains a line of the program."""
         at = bisect_right(self._starts, line) - 1
         return self._paragraph(at if at >= 0 and line <= self._facts.paragraphs[at].end_line else -1)
 
     # ── what a program says ──
 
     def _copies(self) -> None:
-        """Draw COPY and INCLUDE; what a copybook copies is drawn with that one."""
+        """Add COPY and INCLUDE; what a copybook copies is in the part of that copybook."""
         for use in self._facts.copybooks:
             if use.copybook is None:
                 why = "" if use.found or use.system else "the copybook is not here"
                 self._add(self._me, "copies", NodeId("copybook", _member(use.name)), "is", self._cite(use.line), why)
 
     def _data_flow(self) -> None:
-        """Draw who reads and writes the items, and what goes into what."""
+        """Add which paragraphs read and write the items, and which items go into which."""
         several = "the name may mean several items"
         for use in self._facts.uses:
             verb: Verb = "writes" if use.is_write else "reads"
@@ -287,7 +287,7 @@ class _Drawing:
             )
 
     def _files(self) -> None:
-        """Draw files: their records, keys and status, and the paragraphs that use them."""
+        """Add the files: their records, keys and status, and the paragraphs that use them."""
         for file in self._facts.files:
             node = NodeId("file", f"{self._name}.{key(file.name)}")
             for index in self._records(file):
@@ -303,7 +303,7 @@ class _Drawing:
                     self._add(self._user(use), does, node, "is", self._cite(use.line, use.copybook, use.end_line))
 
     def _outer_files(self) -> None:
-        """Draw what is done with the GLOBAL files of the programs around."""
+        """Add what is done with the GLOBAL files of containing programs."""
         for file in self._facts.outer_files:
             node = NodeId("file", f"{program_name(file.program, self._path)}.{key(file.name)}")
             for use in file.uses:
@@ -312,7 +312,7 @@ class _Drawing:
                     self._add(self._user(use), does, node, "is", here)
 
     def _control(self) -> None:
-        """Draw which paragraph performs and jumps to which."""
+        """Add which paragraphs perform and jump to which."""
         for edge in self._facts.edges:
             if edge.target is not None:
                 source = self._copied_paragraph(edge.header) if edge.header else self._paragraph(edge.source)
@@ -330,14 +330,14 @@ class _Drawing:
                     self._add(source, _leads(via), target, "unknown", citations, self._missing)
 
     def _led(self, source: NodeId, via: str, target: NodeId, citations: tuple[CitedLine, ...], where: str = "") -> None:
-        """Draw what leads from a paragraph to another."""
-        # Declaratives and what controls name are run by the system: nothing of the program performs them.
+        """Add a transfer of control from one paragraph to another."""
+        # The system runs declaratives and the event procedures of controls: nothing in the program performs them.
         if via not in {"USE", EVENT}:
             why = _ON_EVENT.get(via.partition(" ")[0], "")
             self._add(source, _leads(via), target, "may" if why else "is", citations, why or where)
 
     def _class(self) -> None:
-        """Draw what a class inherits from, and of which class a method is."""
+        """Add what a class inherits from, and the class of a method."""
         here = self._cite(
             next((one.line for one in self._scanned.entries if one.word in _IDS), self._scanned.start_line)
         )
@@ -347,7 +347,7 @@ class _Drawing:
             self._add(self._me, "part of", NodeId("program", self._name.partition(METHOD)[0]), "is", here)
 
     def _call(self, call: ProgramCall) -> None:
-        """Draw a way to another program, or the start of a transaction."""
+        """Add a transfer to another program, or the start of a transaction."""
         verb: Verb = "calls"
         kind: str = "program"
         if call.call_type in {"start", "return_transid"}:
@@ -366,7 +366,7 @@ class _Drawing:
             self._add(self._me, verb, held, "unknown", citations, why)
 
     def _given(self, call: ProgramCall) -> Iterator[CitedLine]:
-        """Yield where the names of a call by name come from."""
+        """Yield the places that assign the names of a call through a data item."""
         for value in call.resolved:
             yield CitedLine(self._path, value.line, value.copybook)
 
@@ -406,11 +406,11 @@ class _Drawing:
             )
 
     def _counted(self, text: str | None) -> int | None:
-        """Return the index of the item that says how many occurrences there are."""
+        """Return the index of the item that holds the number of occurrences."""
         return self._data.one(text) if text else None
 
     def _redefined(self, index: int) -> str | None:
-        """Return the name of the node that an item redefines or renames."""
+        """Return the name of the node of the item that another one redefines or renames."""
         item = self._facts.items[index]
         wanted = item.redefines or (item.renames[0] if item.renames else None)
         if wanted is None:
@@ -456,7 +456,7 @@ class _Drawing:
         )
 
     def _own_names(self, file: ProgramFile) -> Iterator[FileName]:
-        """Yield the names that a file may have in the folders of its system."""
+        """Yield the names that a file may have in the file system."""
         for found in file.named_by:
             if _PATH.fullmatch(found.value):
                 yield FileName(plain_path(found.value), CitedLine(self._path, found.line, found.copybook), is_path=True)
@@ -466,7 +466,7 @@ class _Drawing:
                 yield FileName(plain_path(file.dd), None, is_path)
 
     def _sendings(self) -> Iterator[Passing]:
-        """Yield what is given to other programs."""
+        """Yield what is passed to other programs, and what they return."""
         for call in self._facts.calls:
             if call.call_type not in {"static", "dynamic", "sql", "method"}:
                 continue
@@ -489,7 +489,7 @@ class _Drawing:
                     targets,
                     "transaction" if operation.command == "RETURN" else "commarea",
                     (self._given_field(area),),
-                    # The program that LINK runs works on this very area, one that comes later on what was kept of it.
+                    # The program that LINK runs works on this very area; one that runs later works on a copy.
                     (_way(area, operation.command != "LINK"),),
                     operation.line,
                     operation.end_line,
@@ -498,12 +498,12 @@ class _Drawing:
                 )
 
     def _given_field(self, text: str) -> int | str | None:
-        """Return a field that is given to another program."""
+        """Return a field that is passed to another program: its index, or its name if a containing program declares it."""
         index = self._data.one(text)
         return index if index is None or index < self._data.own else self._names[index]
 
     def _entries(self) -> Iterator[ProgramEntry]:
-        """Yield the ways into the program, with their parameters."""
+        """Yield the entries of the program, with their parameters."""
         division = self._scanned.division("PROCEDURE")
         line = division.start_line if division else self._scanned.start_line
         returned = self._data.one(self._scanned.returning) if self._scanned.returning else None
@@ -513,7 +513,7 @@ class _Drawing:
 
 
 class _Drawn:
-    """An edge while it is being drawn."""
+    """An edge while its statements are collected."""
 
     __slots__ = ("certainty", "citations", "ways", "why")
 
@@ -524,7 +524,7 @@ class _Drawn:
         self.ways: tuple[MoveWay, ...] = ()
 
     def add(self, certainty: Certainty, citations: Iterable[CitedLine], why: str, way: MoveWay) -> None:
-        """Add what another statement says of it."""
+        """Add another statement that says the same."""
         if way not in self.ways:
             self.ways += (way,)
         self.citations.update(dict.fromkeys(citations))
@@ -532,19 +532,19 @@ class _Drawn:
             self.certainty, self.why = certainty, why
 
     def edge(self, source: NodeId, verb: Verb, target: NodeId) -> EstateEdge:
-        """Return the edge, its citations in order of lines."""
+        """Return the edge, with its citations in line order."""
         citations = sorted(self.citations, key=_order) if len(self.citations) > 1 else self.citations
         ways = () if self.ways == (WHOLE,) else self.ways
         return EstateEdge(source, verb, target, self.certainty or "unknown", tuple(citations), self.why, ways)
 
 
 def _order(citation: CitedLine) -> tuple[str, int, str]:
-    """Return what citations are ordered by."""
+    """Return the sort key of citations."""
     return citation.path, citation.line, citation.copybook or ""
 
 
 def _member(name: str) -> str:
-    """Return the name of a copybook's node, from what COPY names: a member without folders and suffix."""
+    """Return the name of a copybook's node, from what COPY names: the member without folders and suffix."""
     return key(stem(name.strip("'\" ").replace("\\", "/")))
 
 
@@ -558,7 +558,7 @@ def _does(verb: str, mode: str | None) -> tuple[Verb, ...]:
 
 
 def _named(operation: CicsOperation) -> tuple[str, ...]:
-    """Return the names of what a command acts on, by its literal or the values of its item."""
+    """Return the names of the resource of a command, from its literal or the values of its item."""
     resource = operation.resource or ""
     if resource[:1] in "'\"" and resource:
         return (key(resource.strip("'\" ")),)
@@ -566,19 +566,19 @@ def _named(operation: CicsOperation) -> tuple[str, ...]:
 
 
 def _reason(call: ProgramCall) -> str:
-    """Return why what a call names may be another program; "" where nothing but its name says so."""
+    """Return why a call may reach another program, apart from its name being data; "" if there is no such reason."""
     return call.unknown or _ASSUMED.get(call.call_type, "")
 
 
 def _why(names: Sequence[str], is_sure: bool, unknown: str) -> str:
-    """Return why what is named may be another thing; "" where it may not."""
+    """Return why what is named may be something else; "" if it cannot."""
     if is_sure:
         return ""
     return unknown or (_BY_NAME.format(len(names)) if len(names) > 1 else "a blank name may be there, too")
 
 
 def _way(text: str, is_copied: bool) -> MoveWay:
-    """Return how much of an item is given to another program, as it is written."""
+    """Return how much of an item is passed to another program, given the text of the argument."""
     words = re.findall(r"[():]|[^():\s]+", text)
     part = item_part(words, words.index("(")) if "(" in words else None
     return MoveWay(sent=part, is_copied=is_copied)
@@ -592,5 +592,5 @@ def _targets(names: Sequence[str], is_sure: bool, unknown: str) -> Iterator[tupl
 
 
 def _leads(via: str) -> Verb:
-    """Return whether control comes back from where a statement leads."""
+    """Return `goes to` if control does not come back from where a statement leads, otherwise `performs`."""
     return "goes to" if is_jump(via) else "performs"

@@ -16,19 +16,19 @@ RENAMES = 66
 
 
 class Lying(NamedTuple):
-    """Where an item begins in its record, and how long one occurrence of it is; None where that is not known."""
+    """The offset of an item in its record, and the length of one occurrence; None if not known."""
 
     offset: int | None
     bytes: int | None
 
 
 def relaid(fields: Sequence[LaidField], record: int, lengths: Mapping[int, int]) -> dict[int, Lying]:
-    """Return where each item of a record lies, by its index.
+    """Return the offset and length of each item of a record, by its index.
 
     Args:
         fields: The fields of the program.
         record: The index of the record.
-        lengths: The lengths of some items, by their indexes; that of a group is the least that it has.
+        lengths: The lengths of some items, by their indexes; that of a group is a minimum.
     """
     within: dict[int, list[int]] = {}
     renaming = []
@@ -41,20 +41,20 @@ def relaid(fields: Sequence[LaidField], record: int, lengths: Mapping[int, int])
     found: dict[int, Lying] = {}
 
     def boundary(index: int) -> int:
-        """Return where SYNCHRONIZED lets an item begin, and the groups that begin with it."""
+        """Return the alignment of an item by SYNCHRONIZED; a group has that of its first item."""
         while index in within:
             index = within[index][0]
         return fields[index].boundary
 
     def place(index: int, start: int) -> int:
-        """Lay out an item and all that it holds, and return its length, 0 for an unknown one."""
+        """Lay out an item and everything in it, and return its length, 0 if unknown."""
         field = fields[index]
         at = end = start
         begins: dict[str, int] = {}
         for inner in within.get(index, ()):
             one = fields[inner]
             subject = begins.get(one.redefines) if one.redefines else None
-            if one.redefines and subject is None:  # of what is not here
+            if one.redefines and subject is None:  # it redefines something that is not here
                 place(inner, at)
                 continue
             begin = subject if subject is not None else at + -at % boundary(inner)
@@ -72,7 +72,7 @@ def relaid(fields: Sequence[LaidField], record: int, lengths: Mapping[int, int])
     place(record, fields[record].offset or 0)
     for index in renaming:
         found[index] = _renamed(fields, index, found)
-        # What is renamed has to be longer somewhere, and the record with it.
+        # Some renamed item has to be longer, and the record with it.
         offset, length = found[index]
         missing = 0 if length is None else max(0, lengths.get(index, 0) - length)
         found[index] = Lying(offset, None if length is None else length + missing)
@@ -82,7 +82,7 @@ def relaid(fields: Sequence[LaidField], record: int, lengths: Mapping[int, int])
 
 
 def of_record(fields: Sequence[LaidField], record: int) -> Iterator[int]:
-    """Yield the indexes of a record and of all that it holds: they stand in a row."""
+    """Yield the indexes of a record and of everything in it, which are consecutive."""
     for index in range(record, len(fields)):
         if fields[index].record != record:
             return
@@ -90,7 +90,7 @@ def of_record(fields: Sequence[LaidField], record: int) -> Iterator[int]:
 
 
 def covers(fields: Sequence[LaidField], renaming: int, index: int) -> bool:
-    """Return whether a RENAMES has some of the bytes of an item."""
+    """Return whether a RENAMES includes some of the bytes of an item."""
     one, other = fields[renaming], fields[index]
     if one.offset is None or one.bytes is None or other.offset is None or other.bytes is None:
         return False
@@ -98,7 +98,7 @@ def covers(fields: Sequence[LaidField], renaming: int, index: int) -> bool:
 
 
 def _renamed(fields: Sequence[LaidField], index: int, found: Mapping[int, Lying]) -> Lying:
-    """Return where a RENAMES lies: from where its first item begins to where its last one ends."""
+    """Return the place of a RENAMES: from the start of its first item to the end of its last one."""
     field = fields[index]
     if field.offset is None or field.bytes is None:
         return Lying(field.offset, field.bytes)

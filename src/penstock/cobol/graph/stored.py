@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 
 class Stored:
-    """Tells what is stored.
+    """Reports the stored data that a longer record changes.
 
     Args:
         graph: The estate.
-        carrying: The ways of areas in the graph.
-        found: What is told.
-        sized: Tells how long something gets by what it grows with.
+        carrying: Where its fields are declared.
+        found: Where the reports are added.
+        sized: Returns how much an item holds once only what grows by certain causes has grown.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Stored:
         self._graph, self._carrying, self._found, self._sized = graph, carrying, found, sized
 
     def tell(self, changed: Longer, then: int | None, grown: set[int]) -> None:
-        """Add the files of a record, their data sets, and who else describes those."""
+        """Report the files of a record, their data sets, and other descriptions of those."""
         part, record, wave, _, _ = changed
         fields = part.fields
         field = fields[record]
@@ -75,13 +75,13 @@ class Stored:
                     self._found.add("key", node, (length, None), wave.steps, said, edge.citations, wave.certainty)
 
     def of_region(self, changed: Longer, node: NodeId, edge: EstateEdge, more: int | None) -> None:
-        """Add a file of a CICS region that a field or group is read from, is written to, or is the key of.
+        """Report a file of a CICS region that a field or group is read from, is written to, or is the key of.
 
         Args:
             changed: The field or group.
-            node: Its name.
+            node: Its node.
             edge: An edge that touches it.
-            more: By how many bytes it grows; None where that is not known.
+            more: By how many bytes it grows; None if not known.
         """
         wave, length = changed.wave, changed.part.fields[changed.at].bytes
         other = edge.target if edge.source == node else edge.source
@@ -98,7 +98,7 @@ class Stored:
                     self._data_sets(changed, bound, more, several=False)
 
     def _other_records(self, changed: Longer, records: Iterable[int]) -> None:
-        """Add the other records of a file, one storage with the one that changes: `may`, as they may be of another kind."""
+        """Report the other records of a file, which share storage with the changed one: `may`, as their type may be another."""
         part, record, wave, place, causes = changed
         for one in records:
             other = part.fields[one]
@@ -110,13 +110,13 @@ class Stored:
                 self._found.add("redefinition", node, (other.bytes, None), wave.steps, why, cited, "may")
 
     def _data_sets(self, changed: Longer, edge: EstateEdge, more: int | None, *, several: bool) -> None:
-        """Add the data set that a file is, and those that steps copy it to or from.
+        """Report the data set that a file is bound to, and those that steps copy it to or from.
 
         Args:
             changed: The record that changes.
-            edge: That its file is the data set.
-            more: By how many bytes it does; None where that is not known.
-            several: Whether the file has several records, which may be of another kind each.
+            edge: The edge that binds its file to the data set.
+            more: By how many bytes the record grows; None if not known.
+            several: Whether the file has several records, which may be of different types.
         """
         file, why = edge.source, f"it is {edge.source}"
         itself = LinkedStore(edge.target, edge.certainty, False, why, edge.citations)
@@ -128,7 +128,7 @@ class Stored:
                 self._data_set(changed, file, copy, more, several=several)
 
     def _data_set(self, changed: Longer, of: NodeId, stored: LinkedStore, more: int | None, *, several: bool) -> None:
-        """Add a data set whose records change, and the records of other programs that are read from and written to it."""
+        """Report a data set whose records change, and the records of other programs that are read from and written to it."""
         wave, store = changed.wave, stored.store
         certainty = less_sure(wave.certainty, stored.certainty)
         self._found.add("data set", store, (None, None), wave.steps, stored.why, stored.citations, certainty)
@@ -137,7 +137,7 @@ class Stored:
                 why = f"it creates {store}, with the length of its records and keys"
                 self._found.add("step", made.source, (None, None), wave.steps, why, made.citations, certainty)
         if stored.is_rebuilt:
-            return  # where what grows lies in it is not known
+            return  # the place of the growing field in its records is not known
         self._written(changed, store, more, certainty)
         for number, file in self._graph.bindings.get(store, ()):
             part = self._graph.parts[number]
@@ -157,11 +157,11 @@ class Stored:
                     self._found.add("other layout", node, (other.bytes, needed), wave.steps, why, cited, sure)
 
     def _written(self, changed: Longer, store: NodeId, more: int | None, certainty: Certainty) -> None:
-        """Add the steps that have in figures how long the records of a data set are, or where parts of them lie."""
+        """Report the steps that state in numbers how long the records of a data set are, or where their parts are."""
         wave, now = changed.wave, changed.part.fields[changed.at].bytes
         for step, said in groupby(self._graph.written.get(store, ()), key=attrgetter("step")):
             places: list[WrittenPlace] = list(said)
-            # What varies has room up to the most.
+            # Variable-length records have room up to their maximum.
             short = [
                 one for one in places
                 if one.start is None and now is not None and more and now <= one.length < now + more
@@ -179,7 +179,7 @@ class Stored:
     def _figures(
         self, what: What, step: NodeId, places: list[WrittenPlace], says: str, wave: Wave, certainty: Certainty
     ) -> None:
-        """Add what a step has in figures."""
+        """Report the places or lengths that a step states in numbers."""
         if places:
             why = f"it has in figures {says}: {'; '.join(dict.fromkeys(one.text for one in places))}"
             cited = [cited for one in places for cited in one.citations]

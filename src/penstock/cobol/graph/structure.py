@@ -1,6 +1,6 @@
 """How is a program's data declared: what is part of what, what redefines what, and which copybook says so?
 
-Law: every edge is cited at the entry that declares its item.
+Law: every edge cites the entry that declares its item.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def structure(part: ProgramPart) -> Iterator[EstateEdge]:
-    """Yield the edges of the declarations of a part, in order of its fields."""
+    """Yield the edges of the declarations of a part, in the order of its fields."""
     for index, field in enumerate(part.fields):
         if not field.name:
             continue
@@ -37,14 +37,14 @@ def structure(part: ProgramPart) -> Iterator[EstateEdge]:
 
 
 def declared_at(part: ProgramPart, field: LaidField) -> CitedLine:
-    """Return where a field is declared: in its copybook where that is here, else at its line of the program."""
+    """Return where a field is declared: in its copybook if that is here, otherwise at its line of the program."""
     if field.copybook_path and field.copybook_line:
         return CitedLine(field.copybook_path, field.copybook_line)
     return CitedLine(part.path, field.line, field.copybook)
 
 
 def _holder(part: ProgramPart, index: int) -> str | None:
-    """Return the name of the nearest group that holds a field and has a name; None for a record."""
+    """Return the name of the nearest named group that contains a field; None if there is none."""
     at = part.fields[index].parent
     while at is not None and not part.fields[at].name:
         at = part.fields[at].parent

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Uses:
-    """Tells the uses of each field apart.
+    """Distinguishes the uses of each field.
 
     Args:
         graph: The estate.
@@ -31,16 +31,16 @@ class Uses:
         self._apart = {
             NodeId("field", part.fields[index].name): pairs for part in graph.parts for index, pairs in part.apart
         }
-        """Of the fields that are used for several things, the statements between which nothing stays."""
+        """For each field with several uses, the unrelated pairs: a statement that fills it, and one that passes it on."""
         self._filled_by: dict[NodeId, set[CitedLine] | None] = {}
-        """The statements that bring what is longer to the fields that grow; None for any."""
+        """The statements that bring the longer value to the fields that grow; None if any may."""
 
     def has_several(self, node: NodeId) -> bool:
-        """Return whether a field is used for several things."""
+        """Return whether a field is used for several purposes."""
         return node in self._apart
 
     def is_filled_anew(self, node: NodeId, filled: tuple[CitedLine, ...]) -> bool:
-        """Note what brings a field what is longer, and return whether that is another use of it than those that are known."""
+        """Record which statements bring a field the longer value, and return whether this is a use that was not known."""
         known = self._filled_by.setdefault(node, set())
         if known is None or (filled and known.issuperset(filled)):
             return False
@@ -50,21 +50,22 @@ class Uses:
     def given(
         self, node: NodeId, filled: tuple[CitedLine, ...], edge: EstateEdge, taken: PlacedField
     ) -> tuple[CitedLine, ...]:
-        """Return the statements of an edge that may give on what is longer in a field; none where that has another use.
+        """Return the statements of an edge that may pass on the longer value of a field; none if they are another use of it.
 
-        A longer item of text has more blanks at its end then, and a number zeros at its front: nothing is lost with those.
+        In another use, a text that got longer only has more blanks at its end, and a number more zeros at its front: losing
+        those loses nothing.
 
         Args:
             node: The field.
-            filled: The statements that bring what is longer to it; none for any.
+            filled: The statements that bring it the longer value; empty if any may.
             edge: An edge from it.
-            taken: What gets it by that.
+            taken: The item that receives it.
         """
         pairs, placed = self._apart.get(node), self._carrying.place(node)
         one, other = (None if at is None else size_of(at.field) for at in (placed, taken))
         if not pairs or not filled or one is None or other is None or edge.verb != "moves to" or edge.ways:
             return edge.citations
-        is_text = one.kind == other.kind == "text" and not one.is_justified  # which has them at its front
+        is_text = one.kind == other.kind == "text" and not one.is_justified  # JUSTIFIED puts the blanks at the front
         if not (is_text or (one.kind == "number" and other.is_number)):
             return edge.citations
         return tuple(use for use in edge.citations if any((fill, use) not in pairs for fill in filled))

@@ -1,9 +1,10 @@
 """What may be too short for a longer value that an item with room passes on, as a work field does?
 
-`MOVE A TO WORK`, `MOVE WORK TO B`: all of A came to B, though B takes only a part of WORK. So with what WORK is compared with, and
-what is calculated from it. Leaves to others: what grows (`growth`), and what lies at other places in such an item (`shifted`).
+`MOVE A TO WORK`, `MOVE WORK TO B`: B received all of A, although it takes only a part of WORK. The same applies to what WORK is
+compared with, and to what is calculated from it. Leaves to others: what grows (`growth`), and characters that shift in such an
+item (`shifted`).
 
-Law: what is reported had all of the value of today.
+Law: whatever is reported received all of today's value.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class PassedOn(NamedTuple):
     short: Shortage
     wave: Wave
     given: tuple[CitedLine, ...]
-    """The statements that give it on."""
+    """The statements that pass it on."""
 
 
 class WorkFields:
@@ -50,7 +51,7 @@ class WorkFields:
         items: The items that have grown so far.
         uses: The uses of each field.
         comparisons: Reports what fields are compared with.
-        max_steps: How many moves are followed.
+        max_steps: The maximum number of moves that are followed.
     """
 
     def __init__(
@@ -66,19 +67,19 @@ class WorkFields:
         self._graph, self._carrying, self._found = graph, carrying, found
         self._items, self._uses, self._comparisons, self._max_steps = items, uses, comparisons, max_steps
         self._held: set[tuple[NodeId, Sizes]] = set()
-        """What items with room hold of longer values, which was passed on."""
+        """The contents of items with room that were already passed on."""
 
     def passed_on(
         self, edge: EstateEdge, holder: NodeId, placed: PlacedField, sent: Sizes, wave: Wave
     ) -> Iterator[PassedOn]:
-        """Yield what may be too short for what an item passes on; add what that is compared with, and what is calculated from it.
+        """Yield what may be too short for what an item passes on; report its comparisons and what is calculated from it.
 
         Args:
-            edge: What brings the item the longer value.
+            edge: The edge that brings the item the longer value.
             holder: The item, which has room.
             placed: Where it is declared.
-            sent: What is sent, today and then.
-            wave: How that comes to grow; the statements that fill the item are its own.
+            sent: What is sent, today and after growing.
+            wave: How the sender comes to grow; its `filled` are the statements that fill the item.
         """
         size = size_of(placed.field)
         content = None if size is None else self._content(edge, size, sent)
@@ -111,7 +112,7 @@ class WorkFields:
                 yield PassedOn(holder, said, other, short._replace(is_sure=False), onward, given)
 
     def _content(self, edge: EstateEdge, size: Size, sent: Sizes) -> Sizes | None:
-        """Return how much of an item is filled, today and then, by all of another one; None where it gets only a part."""
+        """Return how much of an item all of another one fills, today and after growing; None if it gets only a part."""
         if is_whole(edge):
             return Sizes(held(size, sent.now), held(size, sent.then))
         for way in edge.ways:
@@ -124,10 +125,10 @@ class WorkFields:
 
 
 def _given_on(content: Sizes, size: Size, taken: Size) -> Sizes | None:
-    """Return what an item gives on of its content to another one; None where its room is given on with it."""
+    """Return what an item passes on of its content to another one; None if it passes on its unused room as well."""
     if taken.kind == size.kind:
         return content
     if size.kind == "number" and taken.is_justified:
-        # The zeros at its front are those that do not fit.
+        # Only the zeros at its front do not fit.
         return Sizes(*(text(Bytes(one.digits)) for one in content))
     return None
