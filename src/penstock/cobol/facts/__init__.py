@@ -1,16 +1,16 @@
-"""Tell everything that is known of one program without a model: data, files, operations, control, rules, errors (C-12).
+"""What is known of one program without a model: data, files, operations, control flow, rules and errors (C-12)?
 
-One module answers each question; `facts` asks them in order, each with what the ones before found:
+Each module answers one question; `facts` asks them in order, each with what the earlier ones found:
 
 1. `expanding` puts copybooks in place; `code` reads what statements say.
-2. `layout` lays out the data; `naming` says which item a name means; `references` who reads and writes it,
-   by the `roles` of verbs.
-3. `resolving` says what an item may hold, so that dynamic calls, queues and files get names.
-4. `files`, `sql`, `cics`, `ims`, `idms`, `mq` and `calls` list operations; `interface` joins them by resource.
-5. `flow` follows control, `shape` counts decisions, `rules` lists conditions, `failing` where errors are met.
+2. `layout` lays out the data; `naming` finds the item that a name means; `references` finds the statements that read and
+   write it, by the `roles` of verbs.
+3. `resolving` finds the values that an item may have, so that dynamic calls, queues and files get names.
+4. `files`, `sql`, `cics`, `ims`, `idms`, `mq` and `calls` list operations; `interface` groups them by resource.
+5. `flow` follows control, `shape` counts decisions, `rules` lists conditions, `failing` lists where errors are handled.
 
-Values in, values out: copybooks are given, not looked for. Laws: any source that was scanned has facts, in time
-linear in it and its copybooks; what cannot be known is None, never guessed.
+Values in, values out: copybooks are passed in, not searched for. Laws: any scanned source has facts, in time linear in it
+and its copybooks; what cannot be known is None, never guessed.
 """
 
 from __future__ import annotations
@@ -42,24 +42,24 @@ if TYPE_CHECKING:
 __all__ = ["Copybooks", "Facts", "call_diagram", "facts", "flow_diagram", "lookup"]
 
 Copybooks: TypeAlias = "Mapping[str, ScannedSource] | Callable[[str, str | None], ScannedSource | None]"
-"""How copybooks are given: a mapping from name, or `LIBRARY/NAME`, to scanned source (names are compared case-blind), or a
-function of name and library.
+"""The forms in which copybooks are given: a mapping from name, or `LIBRARY/NAME`, to scanned source (names are case-insensitive),
+or a function of name and library.
 
-The function gets the library that OF or IN names, or None; it returns None where there is no such copybook.
+The function receives the library that OF or IN names, or None; it returns None if there is no such copybook.
 """
 
 
 def facts(
     source: ScannedSource, program: Program, *, copybooks: Copybooks | None = None, tells_apart: bool = False
 ) -> Facts:
-    r"""Return everything that a program says, each fact with its lines.
+    r"""Return the facts of a program, each with its lines.
 
     Args:
-        source: The file that was scanned.
-        program: One of the programs in it; a nested one is a program of its own.
-        copybooks: Where COPY and EXEC SQL INCLUDE look, None for nowhere; `Facts.copybooks` lists what is missing.
-        tells_apart: Whether uses of one item for several things are told apart (`Facts.apart`), and comparisons are
-            noted (`Facts.comparisons`): growth alone asks for both.
+        source: The scanned file.
+        program: One of the programs in it; nested programs are read separately.
+        copybooks: The copybooks for COPY and EXEC SQL INCLUDE, None for none; `Facts.copybooks` lists what is missing.
+        tells_apart: Whether to collect unrelated uses of one item (`Facts.apart`), comparisons (`Facts.comparisons`) and
+            lengths (`Facts.lengths`), which only the analysis of field growth needs.
 
     Example:
         >>> from penstock.cobol import scan
@@ -79,7 +79,7 @@ def facts(
 def _facts(
     source: ScannedSource, program: Program, expanded: Expanded, outer: tuple[OuterData, ...], *, tells_apart: bool
 ) -> Facts:
-    """Return what a program says whose copybooks stand in their places."""
+    """Return the facts of a program whose copybooks are in place."""
     from . import calls, failing, files, interface, objects, rules, wording
     from .apart import apart
     from .around import programs_around
@@ -101,14 +101,14 @@ def _facts(
     data = _data(code, expanded.rows, outer)
     constants = {key(name): value for name, value, _, _ in data.constants}
     values = Values(code, data.names)
-    # CALLs are read once for three readers: DL/I and MQ are called, too.
+    # CALLs are read once: DL/I, MQ and operating system commands are called as well.
     called = calls.callings(code)
-    nested = trees(code)  # shared by all that need statements within statements
+    nested = trees(code)  # shared by everything that needs nested statements
     reaching = Reaching(code, nested, expanded.pieces, data.names, data.referred, values, data.all_records)
     literals = _literals(data)
-    file_names = FileNames(code, data.names, values, literals)  # for two readers: ASSIGN, and commands of the system
+    file_names = FileNames(code, data.names, values, literals)  # for ASSIGN and for operating system commands
     found = _operations(code, data, values, reaching, file_names, expanded.rows, called)
-    walks = [list(walk(nodes)) for nodes in nested]  # once for three readers
+    walks = [list(walk(nodes)) for nodes in nested]  # once for shapes, rules and errors
     shapes = [shape(nodes) for nodes in walks]
     graph = flow(code, expanded.pieces, nested, expanded.uses, events(expanded.rows, code))
     found = found._replace(files=run_alone(found.files, unreached(code, expanded.pieces, graph.run_over)))
@@ -120,7 +120,7 @@ def _facts(
     kind, reason = interface.type_of(program, code, found, data.names)
     classes = objects.class_names(source, program, expanded.rows)
     reached = calls.calls(code, called, found.cics, reaching, literals, calls.functions(expanded.rows), classes)
-    # Lines are counted in the file, not in the expanded program: a copybook is counted where it stands.
+    # Lines are counted in the file, not in the expanded program: those of a copybook count in its own file.
     kinds = source.kinds[program.start_line - 1 : program.end_line]
     return Facts(
         program=program.called,
@@ -180,7 +180,7 @@ def _facts(
 def flow_diagram(found: Facts) -> str:
     """Return the control flow among the paragraphs of a program as Mermaid text.
 
-    It is bounded; what was left out is counted.
+    The diagram is bounded, and says how much was left out.
     """
     from .diagrams import flow_diagram as draw
 
@@ -195,24 +195,24 @@ def call_diagram(found: Facts) -> str:
 
 
 class _Data(NamedTuple):
-    """The data of a program, and who reads and writes it."""
+    """The data of a program, and the statements that read and write it."""
 
     items: tuple[DataItem, ...]
     constants: tuple[tuple[str, str, int, str | None], ...]
     names: DataNames
     records: dict[str, list[int]]
-    """Those of each file."""
+    """The records of each file, as indexes of items."""
     outer_records: dict[str, list[int]]
     referred: References
 
     @property
     def all_records(self) -> dict[str, list[int]]:
-        """The records of each file, of those around the program too."""
+        """The records of each file, including those of containing programs."""
         return {**self.outer_records, **self.records}
 
 
 def _data(code: Code, rows: tuple[EntryRow, ...], outer: tuple[OuterData, ...]) -> _Data:
-    """Return the items that the entries declare, each with the lines that use it, and names for those around it, too."""
+    """Return the items that the entries declare, each with the lines that use it; names include those of containing programs."""
     from .files import lengths, outer_records, record_names
     from .layout import layout
     from .naming import DataNames
@@ -220,8 +220,8 @@ def _data(code: Code, rows: tuple[EntryRow, ...], outer: tuple[OuterData, ...]) 
 
     described = layout(rows)
     records = record_names(rows, described.items)
-    # Names are looked up twice: first among bare items, to find the references, then among the items with their
-    # lines, which everything after asks.
+    # Names are built twice: first from bare items, to find the references, then from the items with their lines, for
+    # everything after that.
     names = DataNames(described.items, outer)
     around = outer_records(names, outer, records)
     referred = references(code, names, {**around, **records}, shown=described.shown, lengths=lengths(rows))
@@ -230,7 +230,7 @@ def _data(code: Code, rows: tuple[EntryRow, ...], outer: tuple[OuterData, ...]) 
 
 
 def _literals(data: _Data) -> dict[str, Resolved]:
-    """Return what each level 78 is that stands for a text, by its name in capitals."""
+    """Return the text of each level 78 that has one, by its name in capitals."""
     from .resolving import literal
     from .values import Resolved
 
@@ -255,7 +255,7 @@ def _operations(
     from .dynamic_sql import DynamicSql
     from .interface import InterfaceOperations
 
-    # All calls by name are followed in one pass through the program, those of CICS among them.
+    # All CALLs by name are followed together, in one pass through the program.
     reaching.follow(call.target for call in called if call.target[:1] not in "'\"")
     return InterfaceOperations(
         files=files.files(rows, data.items, data.records, code, file_names.of),
@@ -268,7 +268,7 @@ def _operations(
 
 
 def _entry_parameters(code: Code) -> tuple[tuple[str, ...], ...]:
-    """Return the parameters of each entry point of the program: of an ENTRY its own, of another name those of the division."""
+    """Return the parameters of each entry point: those of its ENTRY, or else those of the PROCEDURE DIVISION."""
     from .arguments import parameters
 
     said = {one.line: one for one in code.of("ENTRY") if one.copybook is None}
@@ -277,7 +277,7 @@ def _entry_parameters(code: Code) -> tuple[tuple[str, ...], ...]:
 
 
 def lookup(copybooks: Copybooks | None) -> Callable[[str, str | None], ScannedSource | None]:
-    """Return copybooks as a function, in whichever form they are given; asked once, it serves all programs of a file."""
+    """Return copybooks as a function, in whichever form they are given; one result serves all programs of a file."""
     if copybooks is None:
         return _nowhere
     if callable(copybooks):
@@ -292,7 +292,7 @@ def _nowhere(_name: str, _library: str | None) -> ScannedSource | None:
 
 
 def _paragraphs(program: Program, graph: Flow, shapes: list[Complexity]) -> tuple[ParagraphFacts, ...]:
-    """Return what is known of each paragraph, from the graph and the shapes, in order."""
+    """Return the facts of each paragraph, in order, from the flow graph and the shapes."""
     from .flow import label
     from .values import ParagraphFacts
 
@@ -300,7 +300,7 @@ def _paragraphs(program: Program, graph: Flow, shapes: list[Complexity]) -> tupl
     for at, paragraph in enumerate(program.paragraphs):
         following = graph.falls_into[at]
         dead = graph.dead.get(at)
-        # An EXIT paragraph that no PERFORM names is no finding: it is there for a GO TO that may have gone.
+        # An EXIT paragraph that no PERFORM names is not a finding: it is the target of a GO TO that may have been removed.
         empty = shapes[at].statements <= 1 and shapes[at].decisions == 0
         doubts = graph.doubts if dead else ()
         found.append(
@@ -351,7 +351,7 @@ def _transforms(code: Code, referred: References) -> tuple[Transform, ...]:
 
 
 def _unread(source: ScannedSource, program: Program, code: Code) -> tuple[UnknownStatement, ...]:
-    """Return what of the program itself is no statement that is known."""
+    """Return the parts of the program itself that are not known statements."""
     from .code import clipped, text_of
     from .values import UnknownStatement
 
@@ -373,7 +373,7 @@ def _unread(source: ScannedSource, program: Program, code: Code) -> tuple[Unknow
 def _undeclared(
     data: _Data, source: ScannedSource, program: Program, rows: Iterable[EntryRow]
 ) -> tuple[Undeclared, ...]:
-    """Return the names that stand where data stands and that neither the program nor what is around it declares."""
+    """Return the names that are used as data but declared neither by the program nor by one that contains it."""
     from .values import Undeclared
 
     referred = data.referred
@@ -391,9 +391,9 @@ def _undeclared(
 
 
 def _declared(program: Program, rows: Iterable[EntryRow]) -> set[str]:
-    """Return names that are declared and are no data of this program, in capitals.
+    """Return the declared names that are not data of this program, in capitals.
 
-    Those are paragraphs, sections, constants, file names, and mnemonic names of the CONFIGURATION SECTION.
+    They are paragraphs, sections, constants, file names, and mnemonic names of the CONFIGURATION SECTION.
     """
     from ..reserved import CONFIGURATION, INTRINSIC
     from .layout import pieces

@@ -1,8 +1,8 @@
-"""Which uses of an item are independent of each other, as of a scratch field that is filled twice and read twice?
+"""Which uses of an item are independent of each other, as in a scratch field that is filled twice and read twice?
 
-`MOVE A TO T … MOVE T TO B` and, elsewhere, `MOVE X TO T … MOVE T TO Y` bring A to B but never to Y. For each item that is
-moved to and moved on, every such pair of statements is examined: can what the first leaves still be there when the second
-begins? Leaves to others: which values those are (`reaching`, which is asked).
+`MOVE A TO T … MOVE T TO B` and, elsewhere, `MOVE X TO T … MOVE T TO Y` move A to B but never to Y. For each item that receives
+values and passes them on, every pair of such statements is examined: can the value that the first stores still be there when the
+second begins? Leaves to others: which definitions reach a statement (`reaching`).
 
 Law: two statements are called apart only if no path through the program leads from one to the other with the item unchanged.
 """
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 
 MAX_PAIRS = 10_000
-"""Of how many pairs of statements one item is looked at; one that has more is taken to be used for one thing."""
+"""The maximum number of pairs of statements examined for one item; an item with more is assumed to have a single use."""
 
 
 def apart(flows: Iterable[Flow], reaching: Reaching) -> tuple[ApartUses, ...]:
-    """Return the statements that fill an item, and those that give it on, between which nothing of it stays.
+    """Return for each item the pairs of a statement that fills it and one that passes it on between which no value survives.
 
     Args:
         flows: Each copy of one item to another, statement by statement.
@@ -53,7 +53,7 @@ def apart(flows: Iterable[Flow], reaching: Reaching) -> tuple[ApartUses, ...]:
 def _pairs(
     item: int, into: Sequence[Flow], onward: Sequence[Flow], reaching: Reaching
 ) -> tuple[tuple[SourcePlace, SourcePlace], ...]:
-    """Return the places of the statements that are apart; of several on one line all of them."""
+    """Return the places of the statements that are apart; statements that share a place must all be."""
     found: dict[tuple[SourcePlace, SourcePlace], bool] = {}
     if len(into) * len(onward) > MAX_PAIRS:
         return ()

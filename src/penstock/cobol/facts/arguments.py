@@ -1,4 +1,4 @@
-"""What does a statement pass to another program: after USING, or in the parentheses of a function or method?
+"""Which arguments does a statement pass to another program, after USING or in the parentheses of a function or method?
 
 Leaves to others: what the other program calls them.
 """
@@ -18,17 +18,17 @@ _JOINING = frozenset({"OF", "IN", "+", "-", "*", "/", "**", "&"})
 
 
 def parameters(said: ReadStatement) -> tuple[str, ...]:
-    """Return what stands after USING, one by one, with qualifiers and subscripts."""
+    """Return the arguments after USING, with qualifiers and subscripts."""
     return tuple(text for text, _ in _arguments(said))
 
 
 def copied(said: ReadStatement) -> tuple[int, ...]:
-    """Return the places, from 0 on, of what is given BY CONTENT or BY VALUE: the other program gets a copy."""
+    """Return the positions, from 0 on, of the arguments passed BY CONTENT or BY VALUE: the other program gets a copy."""
     return tuple(at for at, (_, is_copied) in enumerate(_arguments(said)) if is_copied)
 
 
 def _arguments(said: ReadStatement) -> list[tuple[str, bool]]:
-    """Return what stands after USING, one by one, each with whether a copy is given."""
+    """Return the arguments after USING, each with whether it is passed as a copy."""
     keys = said.keys
     if "USING" not in keys:
         return []
@@ -43,8 +43,8 @@ def _arguments(said: ReadStatement) -> list[tuple[str, bool]]:
             break
         if depth == 0 and (word in _COPYING or word in {"BY", ","} or "SIZE" in (word, keys[at - 1])):
             is_copied = _COPYING.get(word, is_copied)
-            continue  # BY VALUE 1 SIZE 4 is one parameter
-        # A word begins a new parameter unless it qualifies the last one or stands in its parentheses.
+            continue  # BY VALUE 1 SIZE 4 is one argument
+        # A word begins a new argument unless it qualifies the last one or is inside its parentheses.
         if word in {"OF", "IN"} or glued or depth or word in "()":
             if not found:
                 found.append([])
@@ -59,7 +59,7 @@ def _arguments(said: ReadStatement) -> list[tuple[str, bool]]:
 
 
 def given(said: ReadStatement, at: int) -> tuple[str, ...]:
-    """Return what stands in the parentheses behind the name of a function or method, one by one; what is calculated is one."""
+    """Return the arguments in the parentheses after the name of a function or method; an expression is one argument."""
     found: list[list[str]] = []
     depth = 0
     is_joined = False
@@ -79,5 +79,5 @@ def given(said: ReadStatement, at: int) -> tuple[str, ...]:
 
 
 def written(words: Sequence[str]) -> str:
-    """Return words as a person writes them: no blank inside of parentheses."""
+    """Return words joined as a person writes them, with no blanks inside or before parentheses."""
     return " ".join(words).replace("( ", "(").replace(" )", ")").replace(" (", "(")

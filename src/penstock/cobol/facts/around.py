@@ -1,9 +1,10 @@
-"""Tell which data a nested program has from those around it: records and files that they declare GLOBAL, and of a method all
-that the object, or the factory, of its class holds.
+"""Which data of containing programs does a nested one use: GLOBAL records and files, and for a method those of its class?
 
-Leaves to others: what is done with it. Laws: a program that nothing contains has none; of what is around it, a program has the
-records that it names, and those that the name of a field depends on. All programs of a file together take no more steps than what
-they name, and the pairs of a program and one around it.
+A method may use all data of the OBJECT or FACTORY that contains it. Leaves to others: what is done with the data.
+
+Laws: a program that nothing contains has none; of its containers' records, a program gets those that it names, and those that
+share a name with them. All programs of a file together take a number of steps linear in the names that they use and the pairs of a
+program and a container.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ _WORDS = re.compile(r"[^\s.'\"(),;:=<>+*/&]++")
 
 
 def outer_data(source: ScannedSource, program: Program, find: _Find, expanded: Expanded) -> tuple[OuterData, ...]:
-    """Return the data of the programs around a program, the nearest first; of those alone that share any that it names.
+    """Return the data of the containing programs, the nearest first; only of those that share data that the program names.
 
     Args:
         source: The file that was scanned.
         program: One of the programs in it.
         find: The lookup of copybooks.
-        expanded: The program with its copybooks, which names what it uses.
+        expanded: The program with its copybooks in place, whose words name what it uses.
     """
     holders = programs_around(source, program)
     if not holders:
@@ -57,25 +58,25 @@ def programs_around(source: ScannedSource, program: Program) -> list[Program]:
 
 
 def declared_around(source: ScannedSource, program: Program) -> list[set[str]]:
-    """Return what each program around a nested one declares, GLOBAL or not, in capitals."""
+    """Return the names that each program around a nested one declares, GLOBAL or not, in capitals."""
     return [_held(source).declared(outer) for outer in programs_around(source, program)]
 
 
 class _Shared:
-    """The items of a program that others use, by the words that name them."""
+    """The items of a containing program, by the words that name them."""
 
     def __init__(self, items: tuple[DataItem, ...]) -> None:
         self._items = items
-        self._records: dict[int, list[int]] = {}  # what each record has
-        self._named: dict[str, dict[int, None]] = {}  # the records of a word
+        self._records: dict[int, list[int]] = {}  # the items of each record
+        self._named: dict[str, dict[int, None]] = {}  # the records that a word names
         for index, item in enumerate(items):
             self._records.setdefault(item.record, []).append(index)
             for word in _names(item):
                 self._named.setdefault(word, {}).setdefault(item.record)
 
     def named(self, words: set[str]) -> tuple[DataItem, ...]:
-        """Return the items of the records that some words name, renumbered; and of those that have a name with them in common,
-        for what a field is called depends on who else is called so.
+        """Return the items, renumbered, of the GLOBAL records that some words name, and of all records that share a name with
+        them: which item a name means depends on all items that have it.
         """
         named = (record for word in self._named.keys() & words for record in self._named[word])
         kept = {record for record in named if self._items[record].shared == "GLOBAL"}
@@ -90,8 +91,8 @@ class _Shared:
 
 
 class _Held:
-    """Which programs of a source contain which, and what those share, each told once: for each program anew, n programs in one
-    of n items would cost n * n.
+    """The nesting of the programs of a source, and what each shares, found once: if it were found again for each program,
+    n programs in one of n items would cost n * n.
     """
 
     def __init__(self, source: ScannedSource) -> None:
@@ -115,7 +116,7 @@ class _Held:
             outer = self._holder[outer.start_line, outer.end_line]
 
     def declared(self, outer: Program) -> set[str]:
-        """Return what a program declares, in capitals, the names of its CONFIGURATION SECTION among it."""
+        """Return the names that a program declares, in capitals, including those in its CONFIGURATION SECTION."""
         known = outer.start_line, outer.end_line
         if known not in self._declared:
             found = {key(entry.name) for entry in outer.entries}
@@ -126,7 +127,7 @@ class _Held:
         return self._declared[known]
 
     def shared(self, outer: Program, program: Program, find: _Find) -> _Shared | None:
-        """Return what a program shares with one that it contains; None where that is nothing."""
+        """Return what a program shares with one that it contains; None if nothing."""
         part = _part(outer, program.start_line) if outer.kind == "class" else None
         known = (outer.start_line, outer.end_line, find, part)
         if known not in self._shared:
@@ -134,7 +135,7 @@ class _Held:
         return self._shared[known]
 
     def _sharing(self, outer: Program, part: tuple[int, int] | None, find: _Find) -> _Shared | None:
-        """Return what a program shares, or what a part of a class does."""
+        """Return what a program, or a part of a class, shares; None if nothing."""
         first = min((entry.start for entry in outer.entries), default=0)
         last = max((entry.end for entry in outer.entries), default=0)
         if part is None and not outer.copies and not _GLOBAL.search(self._source.code, first, last):
@@ -145,13 +146,13 @@ class _Held:
         return _Shared(items) if any(item.shared == "GLOBAL" for item in items) else None
 
 
-# Kept for the programs of one file, which are asked one after the other. A program is known by its lines, for comparing programs
-# would walk through them.
+# Cached for the programs of one file, which are read one after the other. Programs are identified by their lines, because comparing
+# them would compare all their contents.
 _held = lru_cache(maxsize=4)(_Held)
 
 
 def _part(whole: Program, line: int) -> tuple[int, int]:
-    """Return from which line on, and up to which, the part of a class is in which a line stands: its OBJECT or its FACTORY."""
+    """Return the first line, and the line after the last, of the OBJECT or FACTORY of a class that contains a line."""
     begins = [entry.line for entry in whole.entries if entry.word in {"FACTORY", "OBJECT"}]
     return max((one for one in begins if one < line), default=whole.start_line), min(
         (one for one in begins if one >= line), default=whole.end_line + 1
@@ -159,7 +160,7 @@ def _part(whole: Program, line: int) -> tuple[int, int]:
 
 
 def _names(item: DataItem) -> Iterator[str]:
-    """Yield the words that name an item, or its record by its file, in capitals."""
+    """Yield the words that name an item, in capitals: its name, its conditions and indexes, and for a record its file."""
     if item.name != "FILLER":
         yield key(item.name)
     yield from (key(condition.name) for condition in item.conditions)
@@ -169,7 +170,7 @@ def _names(item: DataItem) -> Iterator[str]:
 
 
 def _words(expanded: Expanded) -> set[str]:
-    """Return the words of a program and of what it copies, in capitals."""
+    """Return the words of a program and of its copybooks, in capitals."""
     codes = [row.code for row in expanded.rows]
     for piece in expanded.pieces:
         code, statements = piece.source.code, piece.program.statements

@@ -1,5 +1,4 @@
-"""Which programs does a program reach by CALL, LINK, XCTL, START, RETURN TRANSID or SQL CALL, including those that a data name may
-hold?
+"""Which programs may a program reach by CALL, LINK, XCTL, START, RETURN TRANSID or SQL CALL of a literal or a data item?
 
 Leaves to others: methods (`objects`), and the callers of this program (`estate`).
 """
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from .returning import Receiver
 
 DLI_INTERFACES = frozenset({"CBLTDLI", "AIBTDLI", "CEETDLI", "ASMTDLI", "DFSLI000"})
-"""The entries of DL/I, by which a CALL is one of a database rather than of a program."""
+"""The interfaces of DL/I: a CALL of one is a database operation rather than a call of a program."""
 _BY_COMMAND: dict[str, Literal["link", "xctl", "start", "return_transid", "invoke"]] = {
     "LINK": "link",
     "XCTL": "xctl",
@@ -41,24 +40,24 @@ _BY_COMMAND: dict[str, Literal["link", "xctl", "start", "return_transid", "invok
     "INVOKE APPLICATION": "invoke",
 }
 _OF_THE_SYSTEM = "SYSTEM "
-"""CALL SYSTEM and a name is a service of the machine, told by both words."""
-# By prefix, as the vendors reserve them; their entries are too many for a list.
+"""The prefix for CALL SYSTEM and a name: a service of the operating system, identified by both words."""
+# Prefixes, as vendors reserve them: the routines are too many to list.
 _OF_SYSTEMS_WORDS = "MQ CEE DSN DFH IGZ ILB EZA OCESQL CBL_ C$ ADABAS DBNTRY SYS$ LIB$ SMG$ STR$ OTS$ COB$ RDB$"
 _OF_SYSTEMS = (*_OF_SYSTEMS_WORDS.split(), _OF_THE_SYSTEM)
 _FUNCTION = re.compile(r"(?<![\w-])FUNCTION(?![\w-])", re.IGNORECASE)
 _OTHERS = re.compile(r"(?<![\w-])(?:CLASS|INTERFACE|PROGRAM|PROPERTY)(?![\w-])", re.IGNORECASE)
-"""What else a REPOSITORY names."""
+"""The words that begin the other entries of a REPOSITORY."""
 _LANGUAGES = frozenset({"C", "COBOL", "COBOL85", "FORTRAN", "LINKAGE", "PASCAL", "PTAL", "TAL"})
-"""What may stand behind ENTER, in front of the routine; alone there it names none."""
+"""The languages that may precede the routine after ENTER; without a routine they name none."""
 _HOW = frozenset({"STATIC", "DYNAMIC", "LINKAGE", "TYPE", "IS", "PROGRAM", "PROCEDURE", "CONTROL", "TO"})
-"""What may stand behind CALL and TRANSFER and say how, in front of the program."""
+"""The words that may precede the program after CALL and TRANSFER and say how it is called."""
 _BEHIND_TARGET = frozenset({"USING", "GIVING", "RETURNING", "ON", "OVERFLOW", "EXCEPTION", "NOT"})
 _QUOTES = "'\""
 _OF_A_SHOP = re.compile(r"(?i)[#%@&][a-z]*CALL\s++([\w#@$-]++)")
 
 
 class WrittenCall(NamedTuple):
-    """A CALL as it is written: a literal keeps its quotes, a name its qualifiers."""
+    """A CALL as written: a literal keeps its quotes, a name its qualifiers."""
 
     target: str
     parameters: tuple[str, ...]
@@ -72,20 +71,20 @@ class WrittenCall(NamedTuple):
 
 
 def callings(code: Code) -> tuple[WrittenCall, ...]:
-    """Return every CALL statement, those of copybooks included, every ENTER of a routine in another language, and what
-    hands control on: CHAIN, and TRANSFER CONTROL of IDMS.
+    """Return every CALL, including those in copybooks, every ENTER of a routine in another language, every CHAIN, and every
+    TRANSFER CONTROL of IDMS.
     """
     said = [one for one in code.of("CALL", "CHAIN", "ENTER", "TRANSFER") if len(one.keys) > 1]
     return tuple(_calling(one) for one in said if one.verb != "ENTER" or one.keys[-1] not in _LANGUAGES)
 
 
 def functions(rows: Sequence[EntryRow]) -> dict[str, str]:
-    """Return the functions of its own kind that a REPOSITORY names, in capitals, each with the name that it has outside."""
+    """Return the user-defined functions that a REPOSITORY names, in capitals, each with its external name."""
     found = {}
     for row in rows:
         if row.section != "REPOSITORY" or "FUNCTION" not in row.code.upper():
             continue
-        # FUNCTION A B AS 'EXT' FUNCTION ALL INTRINSIC: what INTRINSIC follows is of the language.
+        # FUNCTION A B AS 'EXT' FUNCTION ALL INTRINSIC: names before INTRINSIC belong to the language.
         for part in _FUNCTION.split(row.code)[1:]:
             words = pieces(_OTHERS.split(part, maxsplit=1)[0])
             if any(key(word) == "INTRINSIC" for word in words):
@@ -99,7 +98,7 @@ def functions(rows: Sequence[EntryRow]) -> dict[str, str]:
 
 
 def _used_functions(code: Code, known: Mapping[str, str]) -> Iterator[ProgramCall]:
-    """Yield the uses of functions that are programs of their own, which run like ones that are called."""
+    """Yield the uses of user-defined functions, each as the call of a program."""
     for said in code.said if known else ():
         uses = ((word, given(said, at), around(said, at)) for at, word in enumerate(said.keys) if word in known)
         for name, passed, returned in dict.fromkeys(uses):
@@ -107,14 +106,14 @@ def _used_functions(code: Code, known: Mapping[str, str]) -> Iterator[ProgramCal
 
 
 def _procedures(code: Code, reaching: Reaching) -> Iterator[ProgramCall]:
-    """Yield the calls of procedures of the database, each as one of a program of its name: that is what it has by default."""
+    """Yield the calls of stored procedures, each as the call of a program of the same name, which is the default."""
     for block in code.blocks:
         words = tokens(body(block.exec.text)) if block.exec.kind.startswith("SQL") else []
         if len(words) < 2 or words[0].upper() != "CALL":
             continue
         target = words[1] if words[1] != ":" else ":" + "".join(words[2:3])
         reached = reaching.at_block(_cobol_name(target), block) if target[0] == ":" else None
-        # SCHEMA.NAME is a program by its name alone.
+        # The program of SCHEMA.NAME is NAME.
         name = (
             f"'{target.strip(_QUOTES).rpartition('.')[2].strip(_QUOTES)}'" if reached is None else _cobol_name(target)
         )
@@ -133,7 +132,7 @@ def _procedures(code: Code, reaching: Reaching) -> Iterator[ProgramCall]:
 
 
 def _arguments(words: Sequence[str]) -> Iterator[str]:
-    """Yield the arguments of a CALL of SQL as COBOL names them, without the indicators behind them."""
+    """Yield the arguments of an SQL CALL as COBOL names them, without the indicator variables after them."""
     depth = 0
     begins = False
     for at, word in enumerate(words):
@@ -144,12 +143,12 @@ def _arguments(words: Sequence[str]) -> Iterator[str]:
 
 
 def _cobol_name(host: str) -> str:
-    """Return a host variable as COBOL names it: `:GROUP.ITEM` is ITEM OF GROUP; anything else as it is."""
+    """Return a host variable as COBOL names it: `:GROUP.ITEM` is ITEM OF GROUP; anything else is returned unchanged."""
     return " OF ".join(reversed(host[1:].partition(":")[0].split("."))) if host[:1] == ":" else host
 
 
 def calls_of_a_shop(unread: Sequence[UnknownStatement], names: DataNames) -> Iterator[ProgramCall]:
-    """Yield what is not understood and calls a program by its word: `#DYCALL PROGRAM AREA` of a shop's own preprocessor."""
+    """Yield the unknown statements whose first word ends in CALL: `#DYCALL PROGRAM AREA` of a shop's own preprocessor."""
     for part in unread:
         found = _OF_A_SHOP.match(part.text)
         if found is not None and names.one(found[1]) is None:
@@ -174,16 +173,16 @@ def calls(
     known_functions: Mapping[str, str],
     known_classes: ClassNames | None = None,
 ) -> tuple[ProgramCall, ...]:
-    """Return everything that reaches another program, in the order of the source.
+    """Return every transfer to another program, in source order.
 
     Args:
         code: The statements.
-        found: The CALLs, as `callings` gives them.
-        cics: The commands of CICS, some of which transfer control.
-        reaching: What data items can hold at a statement, for calls by name.
-        constants: What each level 78 is, by its name in capitals: a CALL may name one in place of a literal.
-        known_functions: The functions of the REPOSITORY, as `functions` gives them.
-        known_classes: The classes that the program knows, None where it knows none.
+        found: The CALLs, as `callings` returns them.
+        cics: The CICS commands, some of which transfer control.
+        reaching: The values that data items can have at a statement, for calls by name.
+        constants: The text of each level 78, by its name in capitals: a CALL may name one instead of a literal.
+        known_functions: The functions of the REPOSITORY, as `functions` returns them.
+        known_classes: The classes that the program knows; None if it knows none.
     """
     reached = [_called(call, code, reaching, constants) for call in found]
     reached += _used_functions(code, known_functions)
@@ -211,8 +210,8 @@ def calls(
 
 
 def is_interface(target: str) -> bool:
-    """Return whether a called name is an interface of a system rather than a program of the estate: DL/I, MQ, Language
-    Environment, what a precompiler of SQL calls, other databases, the routines of a COBOL or of an operating system.
+    """Return whether a called name is a system interface rather than a program of the estate: DL/I, MQ, Language Environment,
+    the stubs of an SQL precompiler, other databases, or the routines of a COBOL runtime or an operating system.
     """
     name = target.strip("'\"").strip().upper()
     named = name in DLI_INTERFACES or is_translated(name)
@@ -220,7 +219,7 @@ def is_interface(target: str) -> bool:
 
 
 def _called(call: WrittenCall, code: Code, reaching: Reaching, constants: Mapping[str, Resolved]) -> ProgramCall:
-    """Return a CALL as a way to another program."""
+    """Return a CALL as a transfer to another program."""
     static = call.target[:1] in "'\""
     constant = None if static else constants.get(key(call.target))
     reached = None if static or constant is not None else reaching.at(call.target, call.site)
@@ -242,16 +241,16 @@ def _called(call: WrittenCall, code: Code, reaching: Reaching, constants: Mappin
 
 
 def _calling(said: ReadStatement) -> WrittenCall:
-    """Return the target and parameters of a CALL, the target with its qualifiers; that of ENTER is a literal, quoted or not."""
+    """Return a CALL as written, its target with qualifiers; the target of ENTER is a literal, quoted or not."""
     texts = said.texts
     at = 1
     how = _LANGUAGES if said.verb == "ENTER" else _HOW
     while at + 1 < len(texts) and said.keys[at] in how and said.keys[at + 1] not in _BEHIND_TARGET:
         at += 1
     if at == 1 and said.kinds[1] != "literal" and said.kinds[2:3] == ("literal",):
-        at = 2  # CALL WINAPI 'SLEEP': a mnemonic name for the convention of the call stands before what is called
+        at = 2  # CALL WINAPI 'SLEEP': a mnemonic name for the call convention precedes the target
     end = at + 1
-    # What qualifies a literal is the library of the program.
+    # The qualifier of a literal is the library of the program.
     while end + 1 < len(texts) and said.keys[end] in {"OF", "IN"} and said.kinds[at] != "literal":
         end += 2
     target = " ".join(texts[at:end]) if said.verb != "ENTER" else f"'{texts[at].strip(_QUOTES)}'"

@@ -1,4 +1,4 @@
-"""What does a program ask of CICS: commands, with the resource that each acts on and how its failure is handled?
+"""Which CICS commands does a program issue, which resource does each act on, and how is its failure handled?
 
 Leaves to others: where a resource is defined (`estate`).
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .execs import ExecCommand
     from .reaching import Reaching
 
-# For each group of commands: the options that name what it acts on, the first that is there, and what that is.
+# For each group of commands: the options that name the resource, of which the first present counts, and its kind.
 _RESOURCES: tuple[tuple[frozenset[str], tuple[str, ...], str], ...] = (
     (
         frozenset(
@@ -40,10 +40,10 @@ _RESOURCES: tuple[tuple[frozenset[str], tuple[str, ...], str], ...] = (
 )
 _BY_COMMAND = {name: (options, kind) for names, options, kind in _RESOURCES for name in names}
 _ASKING = frozenset({"ASSIGN", "ADDRESS"})
-"""The commands that act on nothing: all their options are items that they fill."""
+"""The commands without a resource: all their options are items that they fill."""
 _ADMINISTERING = frozenset({"INQUIRE", "SET", "DISCARD", "CREATE", "ENABLE", "DISABLE"})
-"""The commands that act on what their first option names; the others are attributes that they give or take."""
-# For every other command (WAIT, QUERY): the first option that names something, in this order.
+"""The commands whose first option names the resource; the others are attributes that they return or set."""
+# For every other command (WAIT, QUERY): the options that name a resource, of which the first present counts.
 _ANY = (
     ("FILE", "file"),
     ("DATASET", "file"),
@@ -61,11 +61,11 @@ _ANY = (
 
 
 def operations(code: Code, reaching: Reaching) -> tuple[CicsOperation, ...]:
-    """Return the EXEC CICS blocks in order, those of copybooks included.
+    """Return the EXEC CICS blocks in order, including those in copybooks.
 
     Args:
         code: The statements and blocks.
-        reaching: What data items can hold at a block, for resources that a name gives.
+        reaching: The values that data items can have at a block, for resources that a data item names.
     """
     blocks = [block for block in code.blocks if block.exec.kind == "CICS" and block.command.name]
     if not blocks:
@@ -73,8 +73,7 @@ def operations(code: Code, reaching: Reaching) -> tuple[CicsOperation, ...]:
     named = [name for block in blocks if (name := _variable(block.command)) is not None]
     mapsets = [name for block in blocks if (name := block.command.get("MAPSET")) and name[0] not in "'\""]
     reaching.follow([*named, *mapsets])
-    # The lines where any response is looked at are gathered once, in order; each command then takes its stretch of
-    # them by bisection.
+    # The lines that test any response are collected once, in order; each command then finds its own by bisection.
     watched = {key(option) for block in blocks if (option := block.command.get("RESP"))}
     looked: dict[str, list[int]] = {}
     for said in code.own:
@@ -116,8 +115,8 @@ def _operation(
 
 
 def _mapset(block: Block, reaching: Reaching) -> str | None:
-    """Return the mapset of a map, by a literal or an item that can have one value alone; a command that names none means that
-    of the map's own name.
+    """Return the mapset of a map, by default that of the map's own name; None unless a literal, or an item that can only have
+    one value, gives it.
     """
     text = block.command.get("MAPSET") or block.command.get("MAP")
     if not text:
@@ -129,13 +128,13 @@ def _mapset(block: Block, reaching: Reaching) -> str | None:
 
 
 def _variable(command: ExecCommand) -> str | None:
-    """Return the item that holds the name of what a command acts on; None where a literal says it, or nothing does."""
+    """Return the data item that names the resource of a command; None if it is a literal or a label, or there is none."""
     name, kind = _resource(command)
     return name if name and name[0] not in "'\"" and kind != "label" else None
 
 
 def _resource(command: ExecCommand) -> tuple[str | None, str | None]:
-    """Return the name and the kind of what a command acts on; (None, None) where it names nothing."""
+    """Return the name and the kind of a command's resource; (None, None) if it names none."""
     known = _BY_COMMAND.get(command.name)
     if known is not None:
         options, kind = known
@@ -158,10 +157,10 @@ def _resource(command: ExecCommand) -> tuple[str | None, str | None]:
 def _checked(
     block: Block, code: Code, resp: str | None, looked: dict[str, list[int]], ends: list[int]
 ) -> tuple[int, ...]:
-    """Return where the response is looked at, up to the next command in the same paragraph."""
+    """Return the lines that test the response, up to the next command in the same paragraph."""
     if block.copybook is not None or block.paragraph < 0:
         return ()
-    # The next command sets EIBRESP anew: what is looked at behind it is no longer this response.
+    # The next command sets EIBRESP again: tests after it are not of this response.
     following = bisect_right(ends, block.line)
     end = code.program.paragraphs[block.paragraph].end_line
     if following < len(ends):
@@ -174,5 +173,5 @@ def _checked(
 
 
 def _between(lines: list[int], first: int, last: int) -> list[int]:
-    """Return the lines from `first` to `last`, both included, of a list in order."""
+    """Return the lines from `first` to `last`, both included, of a sorted list."""
     return lines[bisect_right(lines, first - 1) : bisect_right(lines, last)]

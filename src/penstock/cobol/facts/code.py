@@ -1,7 +1,7 @@
-"""Read what each statement says: its words, the paragraph it is in, and what stands within what.
+"""What does each statement say: which words, in which paragraph, and nested in which other statements?
 
-Leaves to others: what the words mean. Laws: linear in the code; a nest that is never closed ends with its sentence, as it
-does in COBOL.
+Leaves to others: what the words mean. Laws: time is linear in the code; a statement that is never closed ends with its sentence,
+as in COBOL.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ PHRASES = frozenset(
     for phrase in ("AT END", "AT END-OF-PAGE", "INVALID KEY", "ON SIZE ERROR", "ON OVERFLOW", "ON EXCEPTION")
     for negation in ("", "NOT ")
 ) | {"ON STATUS"}
-"""The entries that begin what is done in a condition of the statement before them, with and without NOT."""
+"""The condition phrases, with and without NOT: the statements after one run if the preceding statement meets its condition."""
 _BRANCHES = PHRASES | {"ELSE", "WHEN"}
 
 
 _PHRASES = 1 << 14
-"""Texts of statements whose words are remembered, some 15 MB: half of the statements of an estate say what another one says."""
+"""The number of statement texts whose words are cached, some 15 MB: half of an estate's statements repeat another one."""
 _LONG = 500
-"""A text of so many letters is not: it is hardly said twice, and may be a megabyte."""
+"""A text of this many characters or more is not cached: it is hardly ever repeated, and may be a megabyte long."""
 
 
 class Phrase:
-    """The words of a statement without their places: those of equal text share one.
+    """The words of a statement without their places; statements with the same text share one.
 
     Args:
-        text: A stretch of code; its periods are no words.
+        text: The code of the statement; periods in it are not words.
     """
 
     __slots__ = ("_text", "begins", "keys", "kinds", "texts")
@@ -56,16 +56,16 @@ class Phrase:
         found = [word for word in spelled_tokens(text) if word[1] != "period"]
         self.texts: tuple[str, ...] = tuple([word for word, _, _ in found])
         self.kinds: tuple[TokenKind, ...] = tuple([kind for _, kind, _ in found])
-        # Literals keep their case: they are values. Everything else is compared case-blind.
+        # Literals keep their case: they are values. Everything else is case-insensitive.
         self.keys: tuple[str, ...] = tuple([word if kind == "literal" else word.upper() for word, kind, _ in found])
         is_one_line = BREAK not in text and "\n" not in text.rstrip()
         self.begins: tuple[int, ...] = () if is_one_line else tuple([at for _, _, at in found])
-        """Where each word begins in the text; nothing where all are on one line, as in most statements."""
+        """The offset of each word in the text; empty if all are on one line, as in most statements."""
         self._text: str | None = None
 
     @property
     def text(self) -> str:
-        """All of it on one line, as a person writes it."""
+        """The statement on one line, as a person writes it."""
         if self._text is None:
             self._text = text_of(self.texts, self.kinds)
         return self._text
@@ -75,64 +75,64 @@ _remembered = lru_cache(_PHRASES)(Phrase)
 
 
 class Site(NamedTuple):
-    """Which statement of a program is meant: copied code is one for each COPY that brings it in."""
+    """The identity of a statement in a program; copied code has one for each COPY that includes it."""
 
     copybook: str | None
     start: int
-    """The offset of a statement in the code of its own source."""
+    """The offset of the statement in the code of its own source."""
     line: int
-    """The line of a statement in the program; that of the COPY for copied code."""
+    """The line of the statement in the program; for copied code, that of the COPY."""
 
 
 class ReadStatement(NamedTuple):
-    """A statement with its words, as every reader of facts takes it.
+    """A statement with its words: the input of every module that collects facts.
 
-    A statement of a copybook has the lines of the COPY that brings it in, so that each line is one of the program's
-    file; `start` is an offset into the code of its own source.
+    The `line` and `end_line` of a statement in a copybook are those of the COPY that includes it, so that they are always in
+    the program's file; `start` is an offset into the code of its own source.
     """
 
     verb: str
     keys: tuple[str, ...]
-    """The words in capitals, literals as they are; the first one is the verb."""
+    """The words in capitals, literals unchanged; the first one is the verb."""
     phrase: Phrase
-    """The words as they are spelled, in step with `keys`."""
+    """The words as spelled, parallel to `keys`."""
     lines: tuple[int, ...]
-    """The line of each word in the file that holds it, in step with `keys`."""
+    """The line of each word in the file that contains it, parallel to `keys`."""
     line: int
     end_line: int
     depth: int
-    """How many statements are open around it in its sentence."""
+    """The number of open statements around it in its sentence."""
     sentence: int
     paragraph: int
-    """The key of the paragraph of the program that holds it, or that copies it; -1 for none."""
+    """The key of the paragraph of the program that contains it, or its COPY; -1 for none."""
     copybook: str | None
-    """The copybook in which it stands; None where it stands in the program."""
+    """The copybook that contains it; None if the program does."""
     start: int
     header: str = ""
-    """The paragraph of its copybook that holds it; "" for what stands in the program, and before any header."""
+    """The enclosing paragraph in its copybook; "" in the program, and before any header."""
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Return the words as they are spelled, in step with `keys`."""
+        """Return the words as spelled, parallel to `keys`."""
         return self.phrase.texts
 
     @property
     def kinds(self) -> tuple[TokenKind, ...]:
-        """Return the kinds of the words, in step with `keys`."""
+        """Return the kinds of the words, parallel to `keys`."""
         return self.phrase.kinds
 
     def text(self, most: int = 0) -> str:
-        """Return all of it on one line, of so many characters at most, the ellipsis included; 0 for any number."""
+        """Return the statement on one line, shortened to `most` characters including the ellipsis; 0 for no limit."""
         return clipped(self.phrase.text, most) if most else self.phrase.text
 
     @property
     def site(self) -> Site:
-        """Return what it is known by."""
+        """Return the identity of the statement."""
         return Site(self.copybook, self.start, self.line)
 
 
 class Block(NamedTuple):
-    """An EXEC block, where it stands, and the command of CICS and DLI parsed; for SQL the command is empty."""
+    """An EXEC block with its place, and its CICS or DL/I command parsed; for SQL the command is empty."""
 
     exec: Exec
     command: ExecCommand
@@ -141,25 +141,25 @@ class Block(NamedTuple):
     paragraph: int
     copybook: str | None
     header: str = ""
-    """The paragraph of its copybook that holds it; "" for what stands in the program, and before any header."""
+    """The enclosing paragraph in its copybook; "" in the program, and before any header."""
 
 
 class Node:
-    """A statement with the branches that it holds, each as its label, the entry that opens it, and its statements."""
+    """A statement with its branches, each as its label, the entry that opens it, and its statements."""
 
     __slots__ = ("branches", "end_line", "said")
 
     def __init__(self, said: ReadStatement) -> None:
         self.said = said
         self.branches: list[tuple[str, ReadStatement, list[Node]]] = []
-        self.end_line = said.end_line  # of it and of what it holds
+        self.end_line = said.end_line  # including its branches
 
 
 class Code:
     """All statements and EXEC blocks of a program and of the copybooks in its PROCEDURE DIVISION, in order.
 
     Args:
-        pieces: The program itself first, then its procedure copybooks, as `expanding` gives them.
+        pieces: The program itself first, then its procedure copybooks, as `expanding` returns them.
     """
 
     def __init__(self, pieces: Sequence[CodePiece]) -> None:
@@ -172,31 +172,32 @@ class Code:
             self.said += self._read(piece)
             self.blocks += self._blocks(piece)
         self.own = [said for said in self.said if said.copybook is None]
-        self._at: dict[str, list[int]] = {}  # where the statements of each verb stand among all
+        self._at: dict[str, list[int]] = {}  # the indexes in `said` of the statements of each verb
         for at, said in enumerate(self.said):
             self._at.setdefault(said.verb, []).append(at)
 
     def of(self, *verbs: str) -> list[ReadStatement]:
-        """Return the statements of some verbs, in order: most facts are of few, and need not look at all for them."""
+        """Return the statements of some verbs, in order: most facts concern few verbs, and need not search all statements."""
         found = [at for verb in verbs for at in self._at.get(verb, ())]
         return [self.said[at] for at in (sorted(found) if len(verbs) > 1 else found)]
 
     def is_exec(self, said: ReadStatement) -> bool:
-        """Return whether a statement is an EXEC block, or the CALL that a translator made of one: its arguments are those of
-        the command, which says what becomes of them.
+        """Return whether a statement is an EXEC block, or the CALL that a translator made of one.
+
+        The arguments are then those of the command, which says how they are used.
         """
         return said.verb.startswith("EXEC ") or (
             said.verb == "CALL" and (said.copybook, said.lines[0]) in self._translated
         )
 
     def paragraph(self, line: int) -> int:
-        """Return the key of the paragraph that a line of the program is in; -1 for none."""
+        """Return the key of the paragraph that contains a line of the program; -1 for none."""
         at = bisect_right(self._starts, line) - 1
         return at if at >= 0 and line <= self.program.paragraphs[at].end_line else -1
 
     def name(self, paragraph: int) -> str:
-        """Return what a paragraph is called, by its key: the code behind the header of a section by that; "" for code before any
-        header, and for -1.
+        """Return the name of a paragraph, by its key: that of the section for code directly after a section header; "" for code
+        before any header, and for -1.
         """
         if paragraph < 0:
             return ""
@@ -223,7 +224,7 @@ class Code:
         translated = commands(piece.source, piece.program)
         self._translated.update((piece.copybook, line) for line in translated.lines)
         execs = piece.program.execs
-        if translated.execs:  # on one line in the order that they have: a cursor is declared before it is opened
+        if translated.execs:  # sorted stably: on one line, a cursor is declared before it is opened
             execs = tuple(sorted((*execs, *translated.execs), key=attrgetter("line")))
         for found in execs:
             line, end_line = (piece.line, piece.end_line) if piece.copybook else (found.line, found.end_line)
@@ -233,16 +234,16 @@ class Code:
 
 
 def header_at(piece: CodePiece, line: int) -> str:
-    """Return the paragraph of a copybook that holds a line of it, or the section where that has none; "" for the program itself,
-    and before any header.
+    """Return the name of the paragraph that contains a line of a copybook, or that of its section; "" for the program itself, and
+    before any header.
     """
     paragraph = piece.program.paragraph_at(line) if piece.copybook else None
     return copied_name(piece, paragraph) if paragraph is not None else ""
 
 
 def copied_name(piece: CodePiece, paragraph: Paragraph) -> str:
-    """Return what a paragraph of a copybook is called: by its name, its section in front where others of it have that name; by
-    its section where it has none.
+    """Return the name of a paragraph in a copybook: with its section in front if several paragraphs have the name; that of the
+    section if it has none.
     """
     if paragraph.section and paragraph.name.upper() in piece.repeated:
         return f"{paragraph.section}.{paragraph.name}"
@@ -250,18 +251,18 @@ def copied_name(piece: CodePiece, paragraph: Paragraph) -> str:
 
 
 def nests(said: Sequence[ReadStatement]) -> list[Node]:
-    """Return the statements of a paragraph as trees: what an IF or a phrase holds is within it.
+    """Return the statements of a paragraph as trees: an IF or a phrase contains its statements.
 
     Args:
         said: The statements in order, with ELSE, WHEN, phrases and terminators between them.
 
     Returns:
-        The statements that nothing holds, in order; the rest hangs below them.
+        The outermost statements, in order; the others are in their branches.
     """
-    # The scanner has settled depths already, so no stack of open statements is needed here: `lists[d]` is the list
-    # that a statement of depth d belongs to, and everything deeper than the current entry is forgotten. A branch
-    # opens the list one deeper; so do IF and PERFORM for what follows them directly. EVALUATE and SEARCH open one
-    # that their first WHEN replaces. No recursion: ten thousand nested IFs are legal, and are a test.
+    # The scanner has already determined the depths, so no stack of open statements is needed here: `lists[d]` is the list
+    # that a statement of depth d belongs to, and lists deeper than the current entry are dropped. A branch opens the next
+    # deeper list; so do IF and PERFORM for the statements directly after them. EVALUATE and SEARCH open one that their
+    # first WHEN replaces. No recursion: ten thousand nested IFs are legal, and are tested.
     top: list[Node] = []
     order: list[Node] = []
     lists = [top]  # where a statement of each depth goes
@@ -274,7 +275,7 @@ def nests(said: Sequence[ReadStatement]) -> list[Node]:
         here = lists[-1]
         if one.verb.startswith("END-"):
             if here:
-                # Its own line, for a period that stands alone may follow after comments.
+                # Not its end line: a period on a line of its own may follow after comments.
                 here[-1].end_line = max(here[-1].end_line, one.line)
             continue
         if one.verb in _BRANCHES:
@@ -293,7 +294,7 @@ def nests(said: Sequence[ReadStatement]) -> list[Node]:
             lists.append(inner)
         elif one.verb in {"EVALUATE", "SEARCH"}:
             lists.append([])
-    # From the innermost outwards, so that the end of what is held is known before that of its holder.
+    # From the innermost outwards, because the end of a statement depends on the ends of those in it.
     for node in reversed(order):
         for _, opener, inner in node.branches:
             node.end_line = max(node.end_line, opener.end_line, *(held.end_line for held in inner[-1:]))
@@ -301,7 +302,7 @@ def nests(said: Sequence[ReadStatement]) -> list[Node]:
 
 
 def text_of(words: Sequence[str], kinds: Sequence[TokenKind]) -> str:
-    """Return words as a person writes them: on one line, single blanks, none inside of parentheses, literals as they are.
+    """Return words joined as a person writes them: on one line, with single blanks, none inside parentheses, literals unchanged.
 
     Args:
         words: The words in order.
@@ -321,12 +322,12 @@ def text_of(words: Sequence[str], kinds: Sequence[TokenKind]) -> str:
 
 
 def clipped(line: str, most: int) -> str:
-    """Return a line of so many characters at most, the ellipsis included."""
+    """Return a line shortened to `most` characters, including the ellipsis."""
     return line if len(line) <= most else line[: most - 1] + "…"
 
 
 def _takes_arguments(word: str) -> bool:
-    """Return whether a parenthesis behind this word belongs to it: a name, or DFHRESP and the like, but not a reserved
+    """Return whether a parenthesis after a word belongs to it: after a name, or DFHRESP and the like, but not after a reserved
     word.
     """
     upper = word.upper()
@@ -334,9 +335,9 @@ def _takes_arguments(word: str) -> bool:
 
 
 def walk(top: Sequence[Node]) -> Iterator[tuple[Node, int]]:
-    """Yield all nodes in order of the source, each with how many decisions and loops stand around it.
+    """Yield all nodes in source order, each with the number of decisions and loops around it.
 
-    An explicit stack, because the depth of the code may be greater than that of the interpreter.
+    The stack is explicit because the code may be nested deeper than the interpreter's recursion limit.
     """
     stack = [(node, 0) for node in reversed(top)]
     while stack:
@@ -348,17 +349,17 @@ def walk(top: Sequence[Node]) -> Iterator[tuple[Node, int]]:
 
 
 def is_branch(verb: str) -> bool:
-    """Return whether an entry is a branch of the statement before it: ELSE, WHEN, AT END and the like."""
+    """Return whether an entry opens a branch of the preceding statement: ELSE, WHEN, AT END and the like."""
     return verb in _BRANCHES
 
 
 def _label(said: ReadStatement) -> str:
-    """Return what a branch is called: a WHEN by its words, any other by its verb."""
+    """Return the label of a branch: the words of a WHEN, otherwise the verb."""
     return said.text() if said.verb == "WHEN" else said.verb
 
 
 def is_inline(keys: Sequence[str]) -> bool:
-    """Return whether a PERFORM with these words is a loop around statements, rather than one of a paragraph."""
+    """Return whether a PERFORM with these words contains statements, rather than naming a paragraph."""
     rest = keys[1:3]
     return (
         not rest

@@ -24,7 +24,8 @@ _NO_NAME = frozenset("'\":0123456789")
 
 
 def columns(text: str) -> tuple[frozenset[str] | None, ...]:
-    """Return the tables of each column of a query, in capitals; None for one that does not say them; () for no plain query.
+    """Return the tables of each column of a query, in capitals; None for a column whose tables are not known; () unless the query
+    is plain.
 
     Example:
         >>> columns("SELECT P.ID, F.NAME, QTY INTO :A, :B, :C FROM PARTS P JOIN FIRMS F ON P.F = F.ID")
@@ -45,7 +46,7 @@ def columns(text: str) -> tuple[frozenset[str] | None, ...]:
 
 
 def outermost(words: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield the words outside of parentheses, each with its place."""
+    """Yield the words outside of parentheses, each with its index."""
     depth = 0
     for at, word in enumerate(words):
         depth -= word == ")"
@@ -55,8 +56,8 @@ def outermost(words: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def named_tables(words: Sequence[str], outer: Sequence[tuple[int, str]]) -> dict[str, str]:
-    """Return the tables of a FROM by the names that columns may have in front: their own, its last part, and the other one; that
-    of a column with none in front is "", where there is one table alone.
+    """Return the tables of a FROM by the qualifiers that columns may have: the table's name, its last part, and its alias; and "",
+    for unqualified columns, if there is only one table.
     """
     found: dict[str, str] = {}
     listing = is_within = False
@@ -78,7 +79,7 @@ def named_tables(words: Sequence[str], outer: Sequence[tuple[int, str]]) -> dict
 
 
 def _tables(column: Sequence[str], named: dict[str, str]) -> frozenset[str] | None:
-    """Return the tables of one column; None where a name in it does not say its own."""
+    """Return the tables of one column; None if that of any name in it is not known."""
     words = list(column)
     if len(words) > 2 and words[-2] == "AS":
         del words[-2:]

@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 _RUNNERS = frozenset({"SYSTEM", "C$SYSTEM", "C$RUN", "CBL_EXEC_RUN_UNIT", "CBL_RUN_UNIT"})
 _PARTS = re.compile(r"&&|\|\||[;&|\n]")
-"""What parts the commands of a line."""
+"""The separators between the commands of a line."""
 _STARTERS = frozenset({"cobcrun", "runcbl", "run", "cobrun", "start", "exec", "nohup", "call"})
-"""Commands that run the one behind them."""
+"""Commands that run the one after them."""
 _FILE = re.compile(r"(?i)(?:.*[/\\])?([\w$#@-]+)(?:\.exe|\.com|\.bat|\.sh)?")
 
 
 def commands(calls: Sequence[WrittenCall], names: FileNames) -> Iterator[CommandRun]:
-    """Yield the files that the commands of a program run, each with what says so.
+    """Yield the files that the commands of a program run, each with the source of the command.
 
     Args:
         calls: The CALLs.
-        names: What an item may hold anywhere in the program, composed texts included.
+        names: The values that an item may have anywhere in the program, including composed texts.
     """
     for call in calls:
         if call.target.strip("'\"").strip().upper() not in _RUNNERS or not call.parameters:
@@ -45,7 +45,7 @@ def commands(calls: Sequence[WrittenCall], names: FileNames) -> Iterator[Command
 
 
 def _files(text: str) -> Iterator[str]:
-    """Yield the files that a line of commands runs, without folders and suffixes."""
+    """Yield the files that a command line runs, without folders and suffixes."""
     for part in _PARTS.split(text):
         words = part.replace('"', " ").replace("'", " ").split()
         while words and words[0] in _STARTERS:

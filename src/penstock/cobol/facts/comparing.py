@@ -1,10 +1,10 @@
-"""Tell which items are compared with each other, and which literals an item is compared with, has, or gets.
+"""Which items are compared with each other, and which literals is an item compared with, or does it have or get?
 
-`IF A = B OR C`, `EVALUATE A WHEN B`, `PERFORM UNTIL A > '9999'`, level 88s, VALUE, and `MOVE 9999 TO A`: what an item is told
-apart by. Leaves to others: what follows from any of it.
+The sources are `IF A = B OR C`, `EVALUATE A WHEN B`, `PERFORM UNTIL A > '9999'`, level 88s, VALUE, and `MOVE 9999 TO A`.
+Leaves to others: what follows from them.
 
-Law: of each pair one is named directly beside the sign of comparison, or beside the subject of its EVALUATE; both are whole
-items, or one is a literal.
+Law: one operand of each compared pair is directly next to the comparison operator, or is the subject of the EVALUATE; both are
+whole items, or one is a literal.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _LITERAL = re.compile(r"(?:[XNZ]?'.*'|[XNZ]?\".*\"|[+-]?\d+(?:[.,]\d+)?)", re.IG
 
 
 class Operand(NamedTuple):
-    """An item or literal among the words of a statement, from `at` to before `end`."""
+    """An item or literal in a statement: its words from index `at` to before `end`."""
 
     item: int | None
     literal: str
@@ -45,10 +45,10 @@ def comparisons(code: Code, names: DataNames, constants: Mapping[str, str]) -> t
     Args:
         code: The statements.
         names: The items that they name.
-        constants: What each level 78 is, by its name in capitals.
+        constants: The value of each level 78, by its name in capitals.
     """
     found: _Found = defaultdict(list)
-    subjects: dict[int, list[Operand | None]] = {}  # of the EVALUATEs that are open, by how deep they stand
+    subjects: dict[int, list[Operand | None]] = {}  # of the open EVALUATEs, by depth
     for said in code.of("IF", "EVALUATE", "WHEN", "PERFORM", "SEARCH", "MOVE"):
         named = list(operands(said, names, constants))
         pairs: list[tuple[Operand, Operand]] = []
@@ -73,18 +73,18 @@ def comparisons(code: Code, names: DataNames, constants: Mapping[str, str]) -> t
 
 
 def _note(found: _Found, said: ReadStatement, one: Operand, other: Operand) -> None:
-    """Note that an item is compared with another, or with a literal."""
+    """Record that an item is compared with another, or with a literal."""
     if one.item is not None and one.item != other.item and (other.item is not None or other.literal):
         found[one.item, other.item, other.literal].append(SourcePlace(said.lines[one.at], said.copybook))
 
 
 def operands(said: ReadStatement, names: DataNames, constants: Mapping[str, str]) -> Iterator[Operand]:
-    """Yield the items and literals of a statement; a part of an item, or what is calculated, is neither.
+    """Yield the operands of a statement: items and literals, and as neither of them, parts of items and calculated values.
 
     Args:
         said: The statement.
         names: The items that it names.
-        constants: What each level 78 is, by its name in capitals: one of these is the literal.
+        constants: The value of each level 78, by its name in capitals, for which the literal is yielded.
     """
     keys, at = said.keys, 1
     while at < len(keys):
@@ -103,7 +103,7 @@ def operands(said: ReadStatement, names: DataNames, constants: Mapping[str, str]
             end = _closed(keys, at)
             means = names.mean(word, keys[begin + 2 : at : 2])
             is_whole = ":" not in keys[at:end] and not {*keys[begin - 1 : begin], *keys[end : end + 1]} & _CALCULATING
-            # A level 88 is a condition and no operand.
+            # A level 88 is a condition, not an operand.
             if all(one.condition is None for one in means):
                 is_known = is_whole and len(means) == 1 and keys[begin - 2 : begin] != ("LENGTH", "OF")
                 yield Operand(means[0].item if is_known else None, "", begin, end)
@@ -111,7 +111,7 @@ def operands(said: ReadStatement, names: DataNames, constants: Mapping[str, str]
 
 
 def _closed(keys: Sequence[str], at: int) -> int:
-    """Return the index behind the parentheses that stand at a word; that of the word where none does."""
+    """Return the index after the parentheses that begin at a word; the index of the word if none do."""
     depth = 0
     while at < len(keys):
         depth += (keys[at] == "(") - (keys[at] == ")")
@@ -122,19 +122,19 @@ def _closed(keys: Sequence[str], at: int) -> int:
 
 
 def _compared(said: ReadStatement, operands: Sequence[Operand]) -> Iterator[tuple[Operand, Operand]]:
-    """Yield the operands that stand on both sides of a sign; behind AND and OR the first of them may be left out."""
+    """Yield the operands on both sides of each comparison operator; after AND and OR the left one may be omitted."""
     subject: Operand | None = None
     for one, other in pairwise(operands):
         between = [word for word in said.keys[one.end : other.at] if word not in "()"]
         is_sign = bool(between) and _NOISE.issuperset(between) and not _SIGNS.isdisjoint(between)
-        # GREATER THAN OR EQUAL TO has an OR of its own.
+        # GREATER THAN OR EQUAL TO contains an OR.
         if is_sign or (
             _SIGNS.intersection(between) and _NOISE.union(_JOINS).issuperset(between) and between[0] not in _JOINS
         ):
             yield one, other
             subject = one
         elif subject is not None and between and between[0] in _JOINS and _NOISE.union(_JOINS).issuperset(between):
-            # A = B OR C, A = B OR NOT > C; but A = B OR C = D has a subject of its own.
+            # A = B OR C, A = B OR NOT > C; but in A = B OR C = D, C is a new subject.
             if not _is_subject(said.keys, other.end):
                 yield subject, other
         else:
@@ -142,14 +142,14 @@ def _compared(said: ReadStatement, operands: Sequence[Operand]) -> Iterator[tupl
 
 
 def _is_subject(keys: Sequence[str], at: int) -> bool:
-    """Return whether a sign follows, so that what stands before it begins a comparison of its own."""
+    """Return whether a comparison operator follows, so that the preceding operand is a new subject."""
     while at < len(keys) and keys[at] in {"IS", "NOT", ")"}:
         at += 1
     return at < len(keys) and (keys[at] in _SIGNS or keys[at] in {"NUMERIC", "POSITIVE", "NEGATIVE", "ZERO"})
 
 
 def _alone(said: ReadStatement, operands: Sequence[Operand]) -> list[Operand | None]:
-    """Return the subjects of an EVALUATE: the item of each, None for what is no item alone."""
+    """Return the subjects of an EVALUATE: the operand of each; None for a subject that is not a single operand."""
     found: list[Operand | None] = []
     for begin, end in _parts(said.keys):
         inside = [one for one in operands if begin <= one.at < end]
@@ -158,7 +158,7 @@ def _alone(said: ReadStatement, operands: Sequence[Operand]) -> list[Operand | N
 
 
 def _objects(said: ReadStatement, operands: Sequence[Operand]) -> list[list[Operand]]:
-    """Return what each subject of an EVALUATE is compared with by a WHEN: both ends of a range, or a literal one."""
+    """Return the operands that a WHEN compares each subject of its EVALUATE with; a range of literals is one operand."""
     found = []
     for begin, end in _parts(said.keys):
         inside = [one for one in operands if begin <= one.at < end]
@@ -172,6 +172,6 @@ def _objects(said: ReadStatement, operands: Sequence[Operand]) -> list[list[Oper
 
 
 def _parts(keys: Sequence[str]) -> list[tuple[int, int]]:
-    """Return where the parts between the ALSOs of an EVALUATE or WHEN begin and end."""
+    """Return the beginning and end of each part between the ALSOs of an EVALUATE or WHEN."""
     cuts = [0, *(at for at, word in enumerate(keys) if word == "ALSO"), len(keys)]
     return [(begin + 1, end) for begin, end in pairwise(cuts)]

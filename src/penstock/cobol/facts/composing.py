@@ -1,6 +1,6 @@
 """What does a STRING concatenate, piece by piece?
 
-Leaves to others: where it goes, and what the text is for. Law: every letter comes from the source; the caller decides what
+Leaves to others: the target, and what the text is for. Law: every letter comes from the source; the caller decides what
 represents data.
 """
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 def composed(said: ReadStatement, data: Callable[[str], str]) -> Iterator[str]:
-    """Yield the pieces of the text that a STRING composes; nothing where it has no INTO.
+    """Yield the pieces of the text that a STRING composes; nothing if it has no INTO.
 
     Args:
         said: The statement.
-        data: What stands for a name that is sent, by the name in capitals.
+        data: Returns the piece that represents a data name, given in capitals.
     """
     into = said.keys.index("INTO") if "INTO" in said.keys else 0
     at = 1
@@ -31,7 +31,7 @@ def composed(said: ReadStatement, data: Callable[[str], str]) -> Iterator[str]:
             at += 3 if said.keys[at + 1] == "BY" else 2
             continue
         if kind == "literal":
-            # Blanks at its end count here: they part it from what follows.
+            # Trailing blanks count here: they separate it from the next piece.
             yield text[1:-1].replace(text[0] * 2, text[0]) if literal(text) is not None else " "
         elif kind == "word" and said.keys[at] not in {"OF", "IN"}:
             yield data(said.keys[at]) if said.keys[at] not in {"SPACE", "SPACES"} else " "

@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from .values import Facts, ParagraphFacts
 
 MAX_NODES = 80
-"""How many boxes a diagram has at most."""
+"""The maximum number of boxes in a diagram."""
 MAX_EDGES = 160
-"""How many arrows a diagram has at most. Mermaid itself refuses 500; more than this nobody can read."""
+"""The maximum number of arrows in a diagram. Mermaid itself refuses 500; nobody can read more than this."""
 _LABEL_CHARS = 60
 
 
 def flow_diagram(facts: Facts) -> str:
-    """Return the paragraphs with what performs, jumps to and falls into what: the nearest to the start where they are
-    too many.
+    """Return the diagram of the performs, jumps and fall-throughs between paragraphs: those nearest to the start if they are too
+    many.
 
-    Paragraphs that only end a range, and the way there, are not drawn: every `PERFORM A THRU A-EXIT` would have one.
+    Paragraphs that only end a range, and the edges to them, are not drawn: every `PERFORM A THRU A-EXIT` would have one.
 
     Args:
-        facts: What is known of the program.
+        facts: The facts of the program.
     """
     paragraphs = facts.paragraphs
     ends = {one.key for one in paragraphs if one.ends_range and one.statements <= 1 and not one.calls}
@@ -42,8 +42,7 @@ def flow_diagram(facts: Facts) -> str:
         if one.falls_into is not None and one.key + 1 not in ends and one.key not in ends:
             lines.setdefault((one.key, one.key + 1, "-.->|falls into|"))
     drawn = [one.key for one in paragraphs if one.key not in ends]
-    # What is kept is near the start, so that the picture hangs together; an edge is drawn only where both its ends
-    # are.
+    # Paragraphs near the start are kept, so that the diagram is connected; an edge is drawn only if both its ends are.
     shown = _nearest([(source, target) for source, target, _ in lines], drawn, MAX_NODES)
     kept = [row for row in lines if row[0] in shown and row[1] in shown]
     text = ["flowchart TD"]
@@ -53,13 +52,12 @@ def flow_diagram(facts: Facts) -> str:
 
 
 def call_diagram(facts: Facts) -> str:
-    """Return the program with what it calls and the files, tables, segments and queues that it uses.
+    """Return the diagram of a program, what it calls, and the files, tables, segments and queues that it uses.
 
-    A target that is not known is the data item with a question mark. Programs come first; resources take what is
-    left.
+    An unknown target is shown as the data item with a question mark. Programs come first; resources get the remaining boxes.
 
     Args:
-        facts: What is known of the program.
+        facts: The facts of the program.
     """
     text = ["flowchart LR", f"    program[[{quoted(facts.program or '?')}]]"]
     targets: dict[tuple[str, str, bool], None] = {}
@@ -80,11 +78,11 @@ def call_diagram(facts: Facts) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return a text as a label of Mermaid: clipped, and what Mermaid or HTML would read written as an entity."""
+    """Return a text as a Mermaid label: shortened, with entities for characters that mean something to Mermaid or HTML."""
     shown = text if len(text) <= _LABEL_CHARS else text[: _LABEL_CHARS - 1] + "…"
     return (
         '"'
-        # Everything else is written by its number: a quote would end the label, `#` begins an entity, `<` is HTML.
+        # Any other character is written as its number: a quote would end the label, `#` begins an entity, `<` is HTML.
         + "".join(letter if letter.isalnum() or letter in " -_.…?" else f"#{ord(letter)};" for letter in shown)
         + '"'
     )
@@ -97,7 +95,7 @@ def _node(paragraph: ParagraphFacts) -> str:
 
 
 def _nearest(edges: Iterable[tuple[int, int]], starts: Sequence[int], most: int) -> set[int]:
-    """Return the paragraphs nearest to the first one, breadth first, then what only the next ones reach, up to `most`."""
+    """Return up to `most` paragraphs: those nearest to the first start, breadth first, then those that only later ones reach."""
     following: dict[int, list[int]] = {}
     for source, target in edges:
         following.setdefault(source, []).append(target)
@@ -114,7 +112,7 @@ def _nearest(edges: Iterable[tuple[int, int]], starts: Sequence[int], most: int)
 
 
 def _bounded(text: list[str], nodes: int, what: str, edges: int) -> str:
-    """Return the text with a last box that counts what was left out, where anything was."""
+    """Return the text with a last box that says how much was left out, if anything was."""
     left = [f"{nodes} more {what}"] * (nodes > 0) + [f"{edges} more edges"] * (edges > 0)
     if left:
         text.append(f"    more[{quoted(' and '.join(left) + ' not shown')}]")

@@ -1,9 +1,9 @@
-"""Which SQL does a program prepare or run whose text is data: EXECUTE IMMEDIATE and PREPARE of a host variable?
+"""Which SQL does a program prepare or run from data, by EXECUTE IMMEDIATE or PREPARE of a host variable?
 
 The text is what the item can hold at the statement, or what a STRING composes in it, with a `?` for each part that is data;
 an item used as a table name is replaced by each value that it can have there.
-Leaves to others: how a statement is read (`sql`). Law: every text comes from the source, with its line; a reason says what else may
-be there.
+Leaves to others: how a statement is read (`sql`). Law: every text comes from the source, with its line; a reason says why there may
+be others.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from .reaching import Reaching
 
 _DATA = "?"
-"""What stands for a part of a text that is data."""
+"""The placeholder for a part of a text that is data."""
 _MARK = "\0"
 _MARKED = re.compile(f"{_MARK}([^{_MARK}]+){_MARK}")
 _TABLE = re.compile(rf"\b(?:INTO|FROM|JOIN|TABLE|UPDATE)\s+{_MARKED.pattern}", re.IGNORECASE)
-"""An item that a STRING sends where SQL has the name of a table."""
+"""An item that a STRING sends in the position of a table name."""
 _MOST_TEXTS = 16
-"""How many texts one STRING is taken to compose."""
-_TEXT = 2  # a text of varying length is a group of its length and its letters
+"""The maximum number of texts taken from one STRING."""
+_TEXT = 2  # a text of varying length is a group of two items: its length and its characters
 
 
 class SqlText(NamedTuple):
-    """What the text of a statement can be; `unknown` is why it can be another one, "" where it cannot."""
+    """The possible texts of a statement; `unknown` is why there may be others, "" if there are none."""
 
     texts: tuple[Resolved, ...]
     is_sure: bool
@@ -43,12 +43,12 @@ class SqlText(NamedTuple):
 
 
 class DynamicSql:
-    """The texts of the statements of a program that prepare or run SQL from data.
+    """The texts of a program's statements that prepare or run SQL from data.
 
     Args:
         code: The statements and EXEC blocks.
         names: The items that names mean.
-        reaching: What items can hold at a statement.
+        reaching: The values that items can have at a statement.
     """
 
     def __init__(self, code: Code, names: DataNames, reaching: Reaching) -> None:
@@ -66,7 +66,7 @@ class DynamicSql:
                 self._compose(said, text)
 
     def of(self, block: Block) -> SqlText | None:
-        """Return what the text of a statement can be; None for one whose text is no data."""
+        """Return the possible texts of a statement; None if its text is not data."""
         held = self._held.get((block.copybook, block.exec.line))
         if held is None:
             return None
@@ -78,13 +78,13 @@ class DynamicSql:
         return SqlText(tuple(texts.values()), reached.is_sure, reached.unknown)
 
     def _letters(self, name: str) -> str:
-        """Return the item that holds the letters of a text, qualified: the second part of a text of varying length."""
+        """Return the item that holds the characters of a text, qualified: the second part of a text of varying length."""
         index = self._names.one(name)
         parts = self._names.children.get(index, []) if index is not None else []
         return f"{self._names.items[parts[1]].name} OF {name}" if len(parts) == _TEXT else name
 
     def _compose(self, said: ReadStatement, marked: str) -> None:
-        """Take the texts that a STRING composes, where its INTO names an item."""
+        """Record the texts that a STRING composes, if its INTO names an item."""
         keys = said.keys
         if "INTO" not in keys:
             return
@@ -92,20 +92,20 @@ class DynamicSql:
         names = said.texts[into + 1 : into + 4 if keys[into + 2 : into + 3] == ("OF",) else into + 2]
         index = self._names.one(" ".join(names))
         if index is not None:
-            # A group of varying length may be composed by the name of its letters or by its own.
+            # INTO may name a text of varying length, or the item of its characters.
             parts = self._names.children.get(index, [])
             texts = self._composed.setdefault(parts[1] if len(parts) == _TEXT else index, [])
             texts += [Resolved(text, "STRING", said.line, said.copybook) for text in self._texts(said, marked)]
 
     def _texts(self, said: ReadStatement, marked: str) -> Iterator[str]:
-        """Yield what a STRING composes, once for each table that it may name."""
+        """Yield the texts that a STRING composes, one for each combination of tables that it may name."""
         tables = dict.fromkeys(_TABLE.findall(marked))
         for values in islice(product(*(self._values(name, said) for name in tables)), _MOST_TEXTS):
             known = dict(zip(tables, values, strict=True))
             yield _MARKED.sub(lambda found: known.get(found[1], _DATA), marked).strip()  # noqa: B023
 
     def _values(self, name: str, said: ReadStatement) -> list[str]:
-        """Return what an item can hold at a statement; what stands for data where that is not known, or where it is a group."""
+        """Return the values that an item can have at a statement; the placeholder if they are not known, or it is a group."""
         index = self._names.one(name)
         if index is None or self._names.items[index].usage == "GROUP":
             return [_DATA]
@@ -113,12 +113,12 @@ class DynamicSql:
 
 
 def _marked(name: str) -> str:
-    """Return a name that is sent, so that it can be told from letters."""
+    """Return a name that is sent, marked so that it differs from literal text."""
     return f"{_MARK}{name}{_MARK}"
 
 
 def _variable(block: Block) -> str | None:
-    """Return the host variable that holds the text of a statement, as COBOL names it; None where there is none."""
+    """Return the host variable that holds the text of a statement, as COBOL names it; None if there is none."""
     if not block.exec.kind.startswith("SQL"):
         return None
     words = [word for word in tokens(body(block.exec.text)) if word != ":"]

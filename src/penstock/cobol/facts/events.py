@@ -1,6 +1,6 @@
 """Which procedures run while a screen is up: the EVENT, BEFORE, AFTER and EXCEPTION PROCEDURE of its controls and windows?
 
-Leaves to others: when one runs, which the user decides. Law: every name comes from an entry or a statement.
+Leaves to others: when they run, which the user decides. Law: every name comes from an entry or a statement.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NOISE = frozenset({"IS", "="})
 
 
 class EventProcedure(NamedTuple):
-    """The first and last paragraph that an event runs, and where that is said."""
+    """The first and last paragraph that an event runs, and the line that names them."""
 
     name: str
     thru: str | None
@@ -29,10 +29,10 @@ class EventProcedure(NamedTuple):
 
 
 def events(rows: Sequence[EntryRow], code: Code) -> tuple[EventProcedure, ...]:
-    """Return the procedures of the controls that entries and statements make.
+    """Return the event procedures of the controls that entries and statements define.
 
     Args:
-        rows: The entries, copybooks in place.
+        rows: The entries, with copybooks in place.
         code: The statements.
     """
     found = [
@@ -51,7 +51,7 @@ def events(rows: Sequence[EntryRow], code: Code) -> tuple[EventProcedure, ...]:
 
 
 def _named(words: Sequence[str]) -> Iterator[tuple[str, str | None]]:
-    """Yield the paragraphs behind `EVENT PROCEDURE IS` and the like, the last one None where there is no THRU."""
+    """Yield the first and last paragraph after `EVENT PROCEDURE IS` and the like; the last is None without THRU."""
     upper = [word.upper() for word in words]
     for at in range(1, len(words) - 1):
         if upper[at] == "PROCEDURE" and upper[at - 1] in _WHEN:

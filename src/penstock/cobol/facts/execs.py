@@ -1,6 +1,6 @@
 """What does an EXEC block say: its command and options (CICS, DLI), or its words (SQL)?
 
-Leaves to others: what the resources are. Law: any text has an answer; unclosed parentheses and literals end with the text.
+Leaves to others: what the resources are. Law: any text can be read; unclosed parentheses and literals end with the text.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 _TOKEN = re.compile(
     r"""'(?>(?:[^']|'')*)'?|"(?>(?:[^"]|"")*)"?|[A-Za-z0-9_$#@:.\-]+|\(|\)|[^\sA-Za-z0-9_$#@:.\-()'"]"""
 )
-# The words that make a command another one; they may stand anywhere among the options.
+# The second words of commands, which may be anywhere among the options.
 _SECOND = {
     "SEND": {"MAP", "TEXT", "CONTROL", "PAGE", "PARTNSET"},
     "RECEIVE": {"MAP", "PARTN"},
@@ -43,15 +43,13 @@ _HANDLED = re.compile(r"(?i)(?<![\w-])(?:RESP|NOHANDLE)(?![\w-])")
 
 
 class ExecCommand(NamedTuple):
-    """A command of CICS or DL/I: `SEND MAP`, `READ` and so on, with its options in order, a flag with "" as its
-    argument.
-    """
+    """A CICS or DL/I command (`SEND MAP`, `READ` and so on) with its options in order; the argument of a flag is ""."""
 
     name: str
     options: tuple[tuple[str, str], ...]
 
     def get(self, *names: str) -> str | None:
-        """Return the argument of the first of `names` that it has; None where it has none, "" for a flag."""
+        """Return the argument of the first of `names` that the command has; None if it has none of them, "" for a flag."""
         for name in names:
             for option, argument in self.options:
                 if option == name:
@@ -59,12 +57,12 @@ class ExecCommand(NamedTuple):
         return None
 
     def has(self, name: str) -> bool:
-        """Return whether an option is there, with or without an argument."""
+        """Return whether an option is present, with or without an argument."""
         return any(option == name for option, _ in self.options)
 
 
 def body(text: str) -> str:
-    """Return what stands between EXEC kind and END-EXEC, without a period at its end."""
+    """Return the text between EXEC, its kind, and END-EXEC, without a period at its end."""
     words = text.split(None, 2)
     inner = words[2] if len(words) > 2 else ""
     end = inner.upper().rfind("END-EXEC")
@@ -86,7 +84,7 @@ def command(text: str) -> ExecCommand:
     words = tokens(body(text))
     options: list[tuple[str, str]] = []
     at = 0
-    # Options may stand in any order, each with its argument in parentheses or without one.
+    # Options may be in any order, each with an argument in parentheses or without one.
     while at < len(words):
         name = words[at].upper()
         at += 1
@@ -103,7 +101,7 @@ def command(text: str) -> ExecCommand:
     first = options[0][0]
     first = _ALIASES.get(first, first)
     second = next((name for name, _ in options[1:] if name in _SECOND.get(first, ())), None)
-    # Temporary storage is what CICS takes where neither TS nor TD is said.
+    # CICS assumes temporary storage if neither TS nor TD is given.
     if first in {"READQ", "WRITEQ", "DELETEQ"} and second is None:
         second = "TS"
     rest = [option for option in (options if options[0][1] else options[1:]) if option != (second, "")]
@@ -111,18 +109,18 @@ def command(text: str) -> ExecCommand:
 
 
 def comes_back(text: str) -> bool:
-    """Return whether the statement behind a command of CICS runs where the command fails: with RESP or NOHANDLE."""
+    """Return whether the next statement runs if a CICS command fails, because of RESP or NOHANDLE."""
     return _HANDLED.search(text) is not None
 
 
 def joined(words: list[str]) -> str:
-    """Return tokens as a person writes them: no blank inside of parentheses or before a comma."""
+    """Return tokens joined as a person writes them, with no blanks inside or before parentheses, or before a comma."""
     text = " ".join(words)
     return text.replace("( ", "(").replace(" )", ")").replace(" (", "(").replace(" ,", ",")
 
 
 def _closed(words: list[str], at: int) -> int:
-    """Return the index behind the parenthesis that closes the one at `at`; one that is missing is added at the end."""
+    """Return the index after the parenthesis that closes the one at `at`; a missing one is added at the end."""
     depth = 0
     while at < len(words):
         depth += (words[at] == "(") - (words[at] == ")")

@@ -41,14 +41,14 @@ def sites(
     sql: Sequence[SqlOperation],
     calls: Sequence[WrittenCall],
 ) -> tuple[ErrorSite, ...]:
-    """Return every place where an error is met or made, in the order of the source.
+    """Return every place where an error is handled or raised, in source order.
 
     Args:
         code: The statements.
-        walks: The statements of each paragraph as `walk` gives them, at its key.
-        rules: The conditions; those with a `check` look at an outcome.
-        cics: The commands of CICS, for ABEND and HANDLE.
-        sql: The operations of SQL, for WHENEVER.
+        walks: The statements of each paragraph as `walk` yields them, indexed by its key.
+        rules: The conditions; those with a `check` test an outcome.
+        cics: The CICS commands, for ABEND and HANDLE.
+        sql: The SQL operations, for WHENEVER.
         calls: The CALLs, for the routines that end a program abnormally.
     """
     found = [_checked(rule) for rule in rules if rule.check]
@@ -97,36 +97,36 @@ def sites(
 
 
 def _checked(rule: BranchRule) -> ErrorSite:
-    """Return the site of a condition that looks at an outcome, with what is done about a failure."""
+    """Return the site of a condition that tests an outcome, with the statements that handle a failure."""
     branch = _failing(rule)
     action = _done(one.text for one in branch.actions if one.text.upper() != "CONTINUE") if branch else None
-    # What is done belongs to the branch that it stands in: alone, `IF STATUS = '00'` would say the opposite.
+    # The action needs the label of its branch: without it, `IF STATUS = '00'` would say the opposite.
     within = f" … {branch.label}" if branch and branch.label != "THEN" else ""
     said = f"{rule.verb} {rule.condition}{within}"
     return ErrorSite(rule.check, said, action, rule.line, rule.end_line, rule.paragraph)
 
 
 def _failing(rule: BranchRule) -> Branch | None:
-    """Return the branch that is taken where something went wrong; None where the condition leaves that to what follows.
+    """Return the branch that is taken after a failure; None if the condition leaves failures to what follows it.
 
     `IF STATUS = '00'` fails in its ELSE, `IF STATUS NOT = '00'` and `IF SQLCODE < 0` in their THEN, an EVALUATE in
     WHEN OTHER or, without it, in the last WHEN.
     """
     if not rule.branches:
         return None
-    # An EVALUATE lists what it expects: the rest is the failure.
+    # An EVALUATE lists the expected outcomes: the rest is failure.
     if rule.verb != "IF":
         return next((branch for branch in rule.branches if branch.label.upper() == "WHEN OTHER"), rule.branches[-1])
     said = [rule.condition, *(meaning for _, meaning in rule.meanings)]
     values = {"".join(found).strip().upper() for text in said for found in _VALUE.findall(text)}
-    # A value that means success, compared without a negation: THEN is the good case.
+    # A value that means success, compared without a negation: THEN is the case of success.
     if values & _FINE and not set(rule.condition.upper().split()) & _NEGATED:
         return rule.branches[1] if len(rule.branches) > 1 else None
     return rule.branches[0]
 
 
 def _phrases(node: Node, paragraph: str) -> Iterator[ErrorSite]:
-    """Yield the phrases of a statement (AT END, INVALID KEY and the like) with what is done in them."""
+    """Yield the condition phrases of a statement (AT END, INVALID KEY and the like) with their statements."""
     for label, opener, inner in node.branches:
         kind = _PHRASES.get(label)
         if kind is not None:
@@ -138,7 +138,7 @@ def _phrases(node: Node, paragraph: str) -> Iterator[ErrorSite]:
 
 
 def _done(actions: Iterable[str]) -> str | None:
-    """Return what is done, statement behind statement, as far as it is short; None where that is nothing."""
+    """Return the statements of an action, joined and shortened; None if there are none."""
     return clipped("; ".join(actions), _ACTION_CHARS) or None
 
 

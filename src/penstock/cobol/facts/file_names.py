@@ -1,7 +1,7 @@
-"""Which names may a file have whose ASSIGN names a data item: what is moved to the item, or composed in it?
+"""Which names may a file have if its ASSIGN names a data item: those moved to the item, or composed in it?
 
 Leaves to others: whether a name is that of a file or of a DD (`estate`). Law: every name comes from the source, with its line;
-data in a composed one is `*`.
+data in a composed name is `*`.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from .resolving import Values
 
 DATA = "*"
-"""What stands for data in a composed name."""
+"""The placeholder for data in a composed name."""
 _MARKS = re.compile(r"\*+")
-# What tells a file from others is the last part of its path: `*/*_*.WRK` names none.
+# The last part of its path identifies a file: `*/*_*.WRK` identifies none.
 _SAYS_WHICH = re.compile(r"(?s)(?:.*[/\\])?[^/\\.]*[A-Za-z0-9]{2}[^/\\]*")
 
 
 class FileNames:
-    """The names of the files of a program that are data, found on demand.
+    """The file names that a program holds in data items, found on demand.
 
     Args:
-        code: The statements, those of copybooks included.
+        code: The statements, including those of copybooks.
         names: The items that names mean.
-        values: What items may hold.
-        constants: What each level 78 is, by its name in capitals.
+        values: The values that items may have.
+        constants: The text of each level 78, by its name in capitals.
     """
 
     def __init__(self, code: Code, names: DataNames, values: Values, constants: Mapping[str, Resolved]) -> None:
@@ -44,7 +44,7 @@ class FileNames:
         self._literals: dict[str, list[Resolved]] | None = None
 
     def of(self, text: str) -> tuple[Resolved, ...]:
-        """Return what the item that an ASSIGN names may hold; nothing for a name that nothing gives a value."""
+        """Return the values that the item named by an ASSIGN may have; empty if nothing gives it one."""
         name = key(text)
         constant = self._constants.get(name)
         if constant is not None:
@@ -57,8 +57,8 @@ class FileNames:
         return tuple({one.value: one for one in (*found, *self._composed.get(name, ()))}.values())
 
     def _moved(self, name: str) -> Sequence[Resolved]:
-        """Return the literals that are moved to a name that nothing declares: for Micro Focus ASSIGN itself does."""
-        # Found for all names at once: a program of n files and n MOVEs would else be read n times.
+        """Return the literals that are moved to an undeclared name: in Micro Focus COBOL, ASSIGN itself declares it."""
+        # Found for all names at once: otherwise a program with n files and n MOVEs would be read n times.
         if self._literals is None:
             self._literals = {}
             for said in self._code.of("MOVE"):
@@ -70,7 +70,7 @@ class FileNames:
         return self._literals.get(name, ())
 
     def _compose(self, said: ReadStatement, found: dict[str, list[Resolved]]) -> None:
-        """Take the name that a STRING composes, where its literals say which file it is."""
+        """Record the name that a STRING composes, if its literals identify the file."""
         keys = said.keys
         into = keys.index("INTO") + 1 if "INTO" in keys else len(keys)
         if into >= len(keys):
@@ -80,6 +80,6 @@ class FileNames:
             found.setdefault(keys[into], []).append(Resolved(text, "STRING", said.line, said.copybook))
 
     def _data(self, name: str) -> str:
-        """Return what stands for a name in a composed one."""
+        """Return the piece for a data name in a composed file name: the text of a constant, or the placeholder."""
         constant = self._constants.get(name)
         return DATA if constant is None else constant.value

@@ -1,6 +1,6 @@
 """Which files does a program use: SELECT, FD or SD, records and statements, joined by name?
 
-Leaves to others: which data set a job gives to a DD name (`estate`).
+Leaves to others: which data set a job assigns to a DD name (`estate`).
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ _LABELS = frozenset({"S", "AS", "UT", "UR", "DA"})
 _UNIT = re.compile(r"(?P<unit>SYS\d{3})-(?:UT|UR|DA)-\d++[A-Z]?(?:-[A-Z])?(?:-(?P<name>[A-Z0-9$#@]{2,}))?")
 _DEVICE = re.compile(r"(?:DATABASE|WORKSTATION|FORMATFILE|TAPEFILE|DISKETTE)-(?P<name>[A-Z][A-Z0-9$#@_.]*+)(?:-SI)?")
 _TITLES = frozenset({"FILE-ID", "ID", "IDENTIFICATION", "FILE-TITLE", "TITLE", "FILENAME"})
-"""What VALUE OF may say of a file whose ASSIGN names no more than a device."""
+"""The words of VALUE OF that name a file whose ASSIGN names only a device."""
 _Resolve: TypeAlias = "Callable[[str], tuple[Resolved, ...]]"
 
 
 def record_names(rows: Sequence[EntryRow], items: Sequence[DataItem]) -> dict[str, list[int]]:
-    """Return the indexes of the level 01 items of each file, by the name of the file in capitals."""
+    """Return the indexes of the level 01 items of each file, by the file's name in capitals."""
     found: dict[str, list[int]] = {key(row.entry.name): [] for row in rows if row.entry.word in {"FD", "SD", "SELECT"}}
     for index, item in enumerate(items):
         if item.file is not None and item.level == 1:
@@ -57,9 +57,9 @@ def record_names(rows: Sequence[EntryRow], items: Sequence[DataItem]) -> dict[st
 
 
 def lengths(rows: Sequence[EntryRow]) -> dict[str, tuple[str, ...]]:
-    """Return the item that holds the length of each file's records, its name and qualifiers, by the name of the file.
+    """Return the name and qualifiers of the item that holds the record length of each file, by the file's name in capitals.
 
-    That is what RECORD VARYING DEPENDING ON names: a READ sets it, and a WRITE takes it.
+    RECORD VARYING DEPENDING ON names it: a READ sets it, and a WRITE uses it.
     """
     found = {}
     for row in rows:
@@ -78,7 +78,9 @@ def lengths(rows: Sequence[EntryRow]) -> dict[str, tuple[str, ...]]:
 
 
 def outer_records(names: DataNames, outer: Sequence[OuterData], own: Mapping[str, list[int]]) -> dict[str, list[int]]:
-    """Return the records of the GLOBAL files of the programs around one, by file; a file of its own hides one of that name."""
+    """Return the records of the GLOBAL files of containing programs, by file; a file of the program's own, or of a nearer one,
+    hides others of the same name.
+    """
     found: dict[str, list[int]] = {}
     start = names.own
     for data in outer:
@@ -94,13 +96,13 @@ def outer_records(names: DataNames, outer: Sequence[OuterData], own: Mapping[str
 def outer_files(
     code: Code, names: DataNames, outer: Sequence[OuterData], records: dict[str, list[int]]
 ) -> tuple[OuterFile, ...]:
-    """Return the GLOBAL files of the programs around one that it uses.
+    """Return the GLOBAL files of containing programs that a nested program uses.
 
     Args:
-        code: The statements.
+        code: The statements of the nested program.
         names: The items.
-        outer: The data of the programs around.
-        records: The records of their files, as `outer_records` gives them.
+        outer: The data of the containing programs.
+        records: The records of their files, as `outer_records` returns them.
     """
     found = []
     for name, uses in _uses(code, names.items, records).items():
@@ -116,14 +118,14 @@ def outer_files(
 def files(
     rows: Sequence[EntryRow], items: Sequence[DataItem], records: dict[str, list[int]], code: Code, resolve: _Resolve
 ) -> tuple[ProgramFile, ...]:
-    """Return every file that is selected or described, with what is done with it.
+    """Return every file that has a SELECT or a description, with its uses.
 
     Args:
-        rows: The entries, copybooks in place.
+        rows: The entries, with copybooks in place.
         items: The data items.
-        records: The records of each file, as `record_names` gives them.
+        records: The records of each file, as `record_names` returns them.
         code: The statements.
-        resolve: What a data item may hold, for `ASSIGN TO item`.
+        resolve: Returns the values that a data item may have, for `ASSIGN TO item`.
     """
     uses = _uses(code, items, records)
     described = {key(row.entry.name): row for row in rows if row.entry.word in {"FD", "SD"}}
@@ -149,7 +151,7 @@ def files(
 
 
 def run_alone(files: Sequence[ProgramFile], unreached: frozenset[tuple[int, str]]) -> tuple[ProgramFile, ...]:
-    """Return files that know which of their uses stand in copied paragraphs that nothing runs."""
+    """Return the files with `FileUse.is_run` set, which is False in copied paragraphs that nothing runs."""
     return tuple(
         replace(file, uses=tuple(use._replace(is_run=(use.line, use.header) not in unreached) for use in file.uses))
         for file in files
@@ -157,7 +159,7 @@ def run_alone(files: Sequence[ProgramFile], unreached: frozenset[tuple[int, str]
 
 
 def _titled(file: ProgramFile, row: EntryRow, resolve: _Resolve) -> ProgramFile:
-    """Return a file with the name that VALUE OF FILE-ID in its description gives it, where there is one."""
+    """Return a file with the name that VALUE OF FILE-ID in its description gives it, if there is one."""
     words = pieces(row.code)
     upper = [word.upper() for word in words]
     for at, word in enumerate(upper[1:-1], start=1):
@@ -170,7 +172,7 @@ def _titled(file: ProgramFile, row: EntryRow, resolve: _Resolve) -> ProgramFile:
 def _described(
     file: ProgramFile, row: EntryRow | None, items: Sequence[DataItem], records: Sequence[int], uses: Sequence[FileUse]
 ) -> ProgramFile:
-    """Return a file with what its description and its statements add to the SELECT."""
+    """Return a file with everything that its description and its statements add to the SELECT."""
     return replace(
         file,
         kind=None if row is None else "SD" if row.entry.word == "SD" else "FD",
@@ -183,7 +185,7 @@ def _described(
 
 
 def _record_bytes(words: Sequence[str]) -> tuple[int, int] | None:
-    """Return the least and the most bytes of a record, as a description says them in figures: RECORD CONTAINS 20 TO 80."""
+    """Return the minimum and maximum bytes of a record that a description gives, as in RECORD CONTAINS 20 TO 80."""
     at = words.index("RECORD") + 1 if "RECORD" in words else len(words)
     figures = [
         int(word) for word in takewhile(lambda word: word in _SIZES or word.isdigit(), words[at:]) if word.isdigit()
@@ -192,7 +194,7 @@ def _record_bytes(words: Sequence[str]) -> tuple[int, int] | None:
 
 
 def _selected(row: EntryRow, resolve: _Resolve) -> ProgramFile:
-    """Return the file of a SELECT, clause by clause."""
+    """Return the file that a SELECT names, read clause by clause."""
     words = pieces(row.code)
     upper = [word.upper() for word in words]
     at = 2 if upper[1:2] == ["OPTIONAL"] else 1
@@ -204,15 +206,15 @@ def _selected(row: EntryRow, resolve: _Resolve) -> ProgramFile:
     at += 1
     while at < len(words):
         word = upper[at]
-        # Clauses may stand in any order and most of their words are optional; operands go on to the next word that
-        # begins a clause. INDEXED ends one: RECORD behind it begins the next.
+        # Clauses may be in any order and most of their words are optional; operands extend to the next word that begins
+        # a clause. INDEXED ends its clause: RECORD after it begins the next.
         at = _past(upper, at + 1) if word in _CLAUSES and word not in _ENDING else at + 1
         following = upper[at] if at < len(words) else ""
         end = at
         while end < len(words) and upper[end] not in _CLAUSES:
             end += 1
         if word == "ASSIGN":
-            if upper[at : at + 2] == ["LINE", "ADVANCING"]:  # of a printer, and no organization
+            if upper[at : at + 2] == ["LINE", "ADVANCING"]:  # of a printer, not an organization
                 at += 2
                 end = next((n for n in range(at + 1, len(words)) if upper[n] in _CLAUSES), len(words))
             assign = tuple(words[at:end])
@@ -247,7 +249,7 @@ def _selected(row: EntryRow, resolve: _Resolve) -> ProgramFile:
 
 
 def _key(words: Sequence[str]) -> list[str]:
-    """Return what a RECORD KEY names: an item, or a name for several of them: `NAME = A B`, `NAME SOURCE IS A B`."""
+    """Return the names in a RECORD KEY: an item, or a key name and its items, as in `NAME = A B` and `NAME SOURCE IS A B`."""
     if words[1:2] not in (["="], ["SOURCE"]):
         return list(words[:1])
     parts = takewhile(lambda word: word.upper() not in _BEHIND_KEYS, words[2:])
@@ -255,20 +257,20 @@ def _key(words: Sequence[str]) -> list[str]:
 
 
 def _past(upper: list[str], at: int) -> int:
-    """Move over the optional words between a clause and its operands."""
+    """Return the index after the optional words between a clause and its operands."""
     while at < len(upper) and upper[at] in _NOISE:
         at += 1
     return at
 
 
 def _dd(assign: Sequence[str], resolve: _Resolve) -> tuple[str | None, tuple[Resolved, ...]]:
-    """Return the DD name that an ASSIGN comes to, with the values that may be it where it is data: a literal, the first value
-    of a data item, or the last part of `UT-S-NAME`.
+    """Return the DD name that an ASSIGN results in: a literal, the first value of a data item (with all its values), or the last
+    part of `UT-S-NAME`.
     """
     names = [name for name in assign if name.upper() not in _DEVICES]
     if not names:
         return None, ()
-    # Behind a device, whatever it is called, a literal is the name: RANDOM, "STOCK.DAT".
+    # After a device, whatever its name, a literal is the file's name: RANDOM, "STOCK.DAT".
     literals = (name for name in names if name[0] in "'\"")
     name = next(literals, names[-1] if names[0].upper() == "TO" else names[0])
     if name[0] in "'\"":
@@ -276,9 +278,8 @@ def _dd(assign: Sequence[str], resolve: _Resolve) -> tuple[str | None, tuple[Res
     found = resolve(name)
     if found:
         return found[0].value, found
-    # UT-S-NAME and SYS020-UR-3203-NAME: unit, device class, device and organisation are comments to the compiler, the
-    # last part is the name, the unit where there is none; on IBM i a device stands before it. A name with other parts
-    # is one name.
+    # UT-S-NAME and SYS020-UR-3203-NAME: unit, device class, device and organization are comments to the compiler; the last
+    # part is the name, or the unit if there is none. On IBM i a device precedes the name. A name with other parts is one name.
     label, _, last = name.upper().rpartition("-")
     if unit := _UNIT.fullmatch(name.upper()):
         return unit["name"] or unit["unit"], ()
@@ -288,8 +289,8 @@ def _dd(assign: Sequence[str], resolve: _Resolve) -> tuple[str | None, tuple[Res
 
 
 def _uses(code: Code, items: Sequence[DataItem], records: dict[str, list[int]]) -> dict[str, list[FileUse]]:
-    """Return what the statements do with each file, by its name in capitals."""
-    # WRITE and REWRITE name a record; the file is the one that the record is described in.
+    """Return the uses of each file by statements, by the file's name in capitals."""
+    # WRITE and REWRITE name a record; the file is the one whose description contains the record.
     by_record = {key(items[index].name): file for file, indexes in records.items() for index in indexes}
     uses: dict[str, list[FileUse]] = {}
     for said in code.of(*_VERBS) if records else ():
@@ -302,9 +303,7 @@ def _uses(code: Code, items: Sequence[DataItem], records: dict[str, list[int]]) 
 
 
 def _named(said: ReadStatement, by_record: dict[str, str]) -> list[tuple[str, str | None]]:
-    """Return the files that a statement names, with the mode of an OPEN or the phrase of a SORT; WRITE names its
-    record.
-    """
+    """Return the files of a statement, with the mode of an OPEN or the phrase of a SORT; a WRITE names the record instead."""
     keys = said.keys
     verb = said.verb
     if verb == "OPEN":

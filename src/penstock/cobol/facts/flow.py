@@ -1,7 +1,6 @@
-"""How does control flow between paragraphs: edges, fall-through, and what nothing reaches?
+"""How does control flow between paragraphs: edges, fall-through, and code that is never reached?
 
-Leaves to others: conditions; both branches may be taken. PERFORM and jump differ: a PERFORM returns at the end of its range,
-a jump stays where it leads.
+Leaves to others: conditions; both branches may be taken. A PERFORM returns at the end of its range; a jump does not return.
 
 Law: code called dead is reached by no PERFORM, jump, fall-through, entry or declarative in the source; whatever could still
 reach it is reported as a doubt, and if the paths are too many to follow, nothing is called dead.
@@ -26,48 +25,48 @@ if TYPE_CHECKING:
     from .values import CopybookUse
 
 MAIN = "(main)"
-"""The label of the code before any header, where it is in no section either."""
+"""The label of code that is in no section and before any paragraph header."""
 
 EVENT = "EVENT"
-"""By what a paragraph is reached that a control of a screen names."""
+"""The `via` of an edge to a paragraph that a screen control names."""
 
-# A program has as many states as it has pairs of a paragraph and the end of a range: a thousand paragraphs with
-# overlapping ranges could have a million. Beyond this many for each paragraph the search stops.
+# A state is a pair of a paragraph and the end of a range: a thousand paragraphs with overlapping ranges could have a million
+# states. The search stops after this many per paragraph.
 _STATES_PER_PARAGRAPH = 60
-_WIDE = 200  # a range of more paragraphs is told by its ends
+_WIDE = 200  # a range of more paragraphs is represented by its ends
 
 
 class Flow(NamedTuple):
-    """What the graph says: its edges, and for every paragraph, at its key, what it calls, jumps to and falls into."""
+    """The control flow of a program: its edges, and for every paragraph, indexed by key, what it calls, jumps to and falls into."""
 
     edges: tuple[ControlEdge, ...]
     outside: tuple[Outside, ...]
     calls: list[dict[str, None]]
-    """The names that each paragraph performs, as a set in order."""
+    """The names that each paragraph performs, as an ordered set."""
     jumps: list[dict[str, None]]
     """The names that each paragraph jumps to."""
     called_by: list[dict[str, None]]
-    """The labels of what performs each paragraph; of a range, each of its paragraphs."""
+    """The labels of the callers of each paragraph; the caller of a range counts for each paragraph in it."""
     falls_into: list[int | None]
-    """The key of the paragraph that control reaches over the end of each one; None where it cannot."""
+    """The key of the paragraph that control falls through to from each one; None if it cannot."""
     ends_range: set[int]
-    """The keys of the paragraphs that a THRU names."""
+    """The keys of the paragraphs at which a THRU ends."""
     dead: dict[int, str]
-    """Why no control reaches a paragraph, by key."""
+    """Why control never reaches a paragraph, by its key."""
     doubts: tuple[str, ...]
-    """Why any of the dead could be reached all the same."""
+    """Why dead code might be reached after all."""
     notes: tuple[Note, ...]
     run_over: set[int]
-    """The keys of the paragraphs whose end control may go over rather than come back there."""
+    """The keys of the paragraphs past whose end control may run, rather than return there."""
 
 
 def label(paragraph: Paragraph) -> str:
-    """Return what a paragraph is called where its name is needed: its own, that of its section, or `MAIN`."""
+    """Return the label of a paragraph: its name, that of its section, or `MAIN`."""
     return paragraph.name or paragraph.section or MAIN
 
 
 def is_jump(via: str) -> bool:
-    """Return whether control stays where an edge of this kind leads, rather than come back."""
+    """Return whether an edge of this kind transfers control without returning."""
     return via in {"GO TO", "ALTER", "WHENEVER"} or via.startswith("HANDLE")
 
 
@@ -81,11 +80,11 @@ def flow(
     """Return the graph of a program.
 
     Args:
-        code: Its statements.
-        pieces: The program and its procedure copybooks; what those perform keeps our paragraphs alive.
-        nodes: The statements of each paragraph as trees, at its key.
-        copybooks: What was copied; code that was not found is a doubt.
-        events: What the controls of its screens run.
+        code: The statements of the program.
+        pieces: The program and its procedure copybooks; paragraphs that a copybook performs are alive.
+        nodes: The statements of each paragraph as trees, indexed by its key.
+        copybooks: The copybooks used; copied code that was not found is a doubt.
+        events: The procedures that the controls of its screens run.
     """
     program = code.program
     places = Places(program)
@@ -99,7 +98,7 @@ def flow(
     called_by: list[dict[str, None]] = [{} for _ in paragraphs]
     for edge in edges:
         if edge.via in {"USE", EVENT}:
-            continue  # the system runs a declarative and what a control names: no paragraph calls it, least of all its own
+            continue  # the system runs declaratives and event procedures: no paragraph calls them, least of all their own
         source = label(paragraphs[edge.source]) if edge.source >= 0 else edge.copybook or ""
         jumping = is_jump(edge.via)
         if edge.source >= 0 and edge.copybook is None:
@@ -108,8 +107,7 @@ def flow(
             for at in _span(edge):
                 called_by[at].setdefault(edge.copybook or source)
     doubts = _doubts(code, copybooks)
-    # A copybook has no beginning: what performs its paragraphs is in another file, so none of them can be called
-    # dead.
+    # A copybook has no beginning: other files perform its paragraphs, so none of them can be called dead.
     if program.kind == "copybook":
         return Flow(edges, drawing.found(), calls, jumps, called_by, falls, drawing.range_ends, {}, doubts, (), set())
     live, fallen, run_over, complete = _live(code, edges, opens, falls, skips, drawing.range_ends)
@@ -119,7 +117,7 @@ def flow(
         else (Note(program.start_line, "the ways through this program are too many to follow: no code is called dead"),)
     )
     dead = _dead(program, edges, falls, live) if complete else {}
-    if complete:  # only what may be reached over its end, rather than be performed alone
+    if complete:  # only from paragraphs that control runs past, rather than only performs
         falls = [following if at in fallen else None for at, following in enumerate(falls)]
     if not complete:
         run_over = set(range(len(paragraphs)))
@@ -128,7 +126,7 @@ def flow(
 
 
 class Places:
-    """Where names of paragraphs and sections lead; a section is the span of its first and last paragraph."""
+    """The paragraphs that names of paragraphs and sections mean; a section is the span from its first to its last paragraph."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -156,20 +154,20 @@ class Places:
         return key(name) in self._first or key(name) in self.sections
 
     def find(self, name: str, section: str | None, source: int) -> tuple[int, int] | None:
-        """Return the keys of the first and last paragraph that a name stands for; None where it stands for none.
+        """Return the keys of the first and last paragraph that a name means; None if it means none.
 
-        Without a qualifier the paragraph of the own section comes first, as the standard has it, then the first one
-        of that name anywhere, then a section.
+        An unqualified name means the paragraph in the enclosing section, as the standard says, or else the first paragraph of
+        that name anywhere, or else a section.
 
         Args:
-            name: The name as it is written.
-            section: What qualifies it; None for nothing.
-            source: The key of the paragraph in which it is written; -1 for none.
+            name: The name as written.
+            section: The section that qualifies it; None if none does.
+            source: The key of the paragraph that contains the name; -1 for none.
         """
         home = section
         if section is None and source >= 0:
             home = self._program.paragraphs[source].section
-        # A paragraph of the own section hides one of the same name elsewhere.
+        # A paragraph of the enclosing section hides one of the same name elsewhere.
         at = self._within.get((key(name), key(home or "")))
         if at is None and section is None:
             at = self._first.get(key(name))
@@ -177,7 +175,7 @@ class Places:
 
 
 class _Drawing:
-    """The edges of a program, and the names that lead outside of it."""
+    """The edges of a program, and the targets outside of it."""
 
     def __init__(
         self, code: Code, places: Places, pieces: Sequence[CodePiece], events: Sequence[EventProcedure]
@@ -188,11 +186,11 @@ class _Drawing:
         self._places = places
         self._outside: dict[tuple[str, str], list[tuple[int, str, str, str | None]]] = {}
         self._spelling: dict[str, str] = {}
-        # By name, and by name and section: the copybook that holds it, and what is run first of it.
+        # By name, and by name and section: the copybook that contains it, and the paragraph that runs first.
         self._elsewhere: dict[tuple[str, str], tuple[str, str]] = {}
         for piece in pieces:
             if piece.copybook is not None:
-                firsts: dict[str, str] = {}  # what is run first of each section
+                firsts: dict[str, str] = {}  # the paragraph of each section that runs first
                 for paragraph in piece.program.paragraphs:
                     called = copied_name(piece, paragraph)
                     firsts.setdefault(paragraph.section or "", called)
@@ -207,9 +205,7 @@ class _Drawing:
             self._edge((event.name, None), (event.thru, None), EVENT, event.line, event.copybook, "")
 
     def found(self) -> tuple[Outside, ...]:
-        """Return what is performed or jumped to and does not stand here, with the copybook that holds it where one
-        does.
-        """
+        """Return the targets that are not in this file, each with the copybook that contains it, if one does."""
         found = []
         for (name, within), places in self._outside.items():
             lines, headers, vias, sources = zip(*places, strict=True)
@@ -218,7 +214,7 @@ class _Drawing:
         return tuple(found)
 
     def _draw(self, piece: CodePiece) -> None:
-        """Take the PERFORMs and jumps of one piece; those of a copybook have the line of its COPY."""
+        """Add the PERFORMs and jumps of one piece; those of a copybook have the line of its COPY."""
         for perform in piece.program.performs:
             line = piece.line if piece.copybook else perform.line
             header = header_at(piece, perform.line)
@@ -232,7 +228,7 @@ class _Drawing:
                 self._edge(first, (None, None), jump.via, line, piece.copybook, header_at(piece, jump.line))
 
     def _qualified(self, piece: CodePiece, line: int, named: tuple[str, str | None]) -> tuple[str, str | None]:
-        """Return a name with its section: in copied code one of its own section comes before any other."""
+        """Return a name with its section: in copied code, the enclosing section takes precedence over others."""
         name, section = named
         here = piece.program.paragraph_at(line) if piece.copybook and section is None else None
         is_own = here is not None and here.section and (key(name), key(here.section)) in self._elsewhere
@@ -247,15 +243,15 @@ class _Drawing:
         copybook: str | None,
         header: str,
     ) -> None:
-        """Note one edge; what leads to copied code leads outside of what is written here.
+        """Add one edge; a target in copied code is outside of this file.
 
         Args:
-            first: What is led to, and the section that qualifies it.
-            end: The end of a range, likewise; None for none.
-            via: What leads there.
-            line: The line of the statement, or of the COPY that brings it in.
-            copybook: The copybook that holds it; None for none.
-            header: Its paragraph in that copybook.
+            first: The target, and the section that qualifies it.
+            end: The end of a range, with its section; None if there is none.
+            via: The kind of transfer.
+            line: The line of the statement, or of the COPY that includes it.
+            copybook: The copybook that contains the statement; None if the program does.
+            header: The enclosing paragraph in that copybook.
         """
         (name, section), (thru, thru_section) = first, end
         source = self._code.paragraph(line)
@@ -277,8 +273,8 @@ class _Drawing:
 def _span(edge: ControlEdge) -> Sequence[int]:
     """Return the keys of the paragraphs that an edge runs.
 
-    A range of more than `_WIDE` is told by its ends: a thousand PERFORMs of a thousand paragraphs each would be a
-    million callers.
+    A range of more than `_WIDE` is represented by its ends: a thousand PERFORMs of a thousand paragraphs each would make
+    a million callers.
     """
     first = edge.target or 0
     last = first if edge.thru is None else edge.thru
@@ -288,7 +284,9 @@ def _span(edge: ControlEdge) -> Sequence[int]:
 
 
 def _next(program: Program, at: int) -> int | None:
-    """Return the key of the paragraph behind one, None at the end; control does not fall out of the declaratives."""
+    """Return the key of the next paragraph; None after the last one, and after the declaratives, which control does not fall
+    out of.
+    """
     following = at + 1
     if (
         following >= len(program.paragraphs)
@@ -299,7 +297,7 @@ def _next(program: Program, at: int) -> int | None:
 
 
 def _doubts(code: Code, copybooks: Sequence[CopybookUse]) -> tuple[str, ...]:
-    """Return the reasons for which dead code may be alive: ALTER, and copied code that was not found."""
+    """Return the reasons why dead code may be alive: ALTER, and copied code that was not found."""
     found = []
     if code.of("ALTER"):
         found.append("ALTER changes where a GO TO leads")
@@ -323,24 +321,25 @@ def _live(
     skips: Mapping[int, int],
     range_ends: set[int],
 ) -> tuple[set[int], set[int], set[int], bool]:
-    """Return the paragraphs that control may reach, those over whose end it may fall into another one, those over whose end it
-    may fall at all, and whether all ways were followed.
+    """Return the paragraphs that control may reach, those past whose end it may fall into another, those past whose end it may run
+    at all, and whether all paths were followed.
 
-    A state is a paragraph and the end of the range that is being performed: past that end control returns.
+    A state is a paragraph and the end of the range being performed, at which control returns.
     """
     program = code.program
-    # The paragraph alone would not do. In `PERFORM A THRU B` control falls from A into B and returns behind it; the
-    # same B, reached by falling through from the start, goes on into C. So the search is over pairs (paragraph, end
-    # of range), with None for the main line, where nothing returns:
+    # The paragraph alone is not enough. In `PERFORM A THRU B` control falls from A into B and then returns; if the same B is
+    # reached by falling through from the start, control continues into C. So the search is over pairs (paragraph, end of
+    # range), with None for the main line, where nothing returns:
     #
-    # - A PERFORM in a live paragraph starts the state (target, its own end). That is asked once a paragraph, not
-    #   once a state, because it does not depend on the range around it.
-    # - A jump goes to (target, the same end): a GO TO out of a range does not end the PERFORM; if control ever comes
-    #   to the end of the range, it returns.
-    # - Falling through keeps the end, too, unless this paragraph is that end; EXIT SECTION falls from the section's end.
+    # - A PERFORM in a live paragraph starts the state (target, its own end). This is done once per paragraph, not once per
+    #   state, because it does not depend on the range around it.
+    # - A jump leads to (target, the same end): a GO TO out of a range does not end the PERFORM; if control ever reaches the
+    #   end of the range, it returns.
+    # - Falling through keeps the end, too, unless this paragraph is that end; EXIT SECTION falls through from the end of the
+    #   section.
     #
-    # The paragraph that a THRU names is taken for live even where every way leaves before it: `X-EXIT` is there for
-    # a GO TO that may have gone, and is no finding.
+    # The paragraph that a THRU names counts as live even if every path leaves before it: `X-EXIT` is the target of a GO TO
+    # that may have been removed, and is not a finding.
     count = len(program.paragraphs)
     performs: list[list[tuple[int, int]]] = [[] for _ in range(count)]
     jumps: list[list[int]] = [[] for _ in range(count)]
@@ -350,7 +349,7 @@ def _live(
             continue
         end = edge.target if edge.thru is None else edge.thru
         jumping = is_jump(edge.via)
-        # Copied code may run at any time, and what stands in no paragraph is taken to run, too.
+        # Copied code may run at any time, and code outside of paragraphs is assumed to run, too.
         if edge.copybook is not None or edge.source < 0:
             roots.append((edge.target, None if jumping else end))
         elif jumping:
@@ -389,12 +388,14 @@ def _live(
 
 
 def _roots(code: Code) -> list[tuple[int, int | None]]:
-    """Return where control may begin: the first paragraph, ENTRY statements, sections of the declaratives, IDMS-ABORT."""
+    """Return the states in which control may begin: the first paragraph, ENTRY statements, sections of the declaratives,
+    IDMS-ABORT.
+    """
     program = code.program
     first = next((at for at, paragraph in enumerate(program.paragraphs) if not paragraph.declarative), None)
     found: list[tuple[int, int | None]] = [] if first is None else [(first, None)]
     found += [(at, None) for _, line in program.entry_points if (at := code.paragraph(line)) >= 0]
-    # What COPY IDMS IDMS-STATUS brings in performs the IDMS-ABORT of the program, and stands in no source.
+    # The code that COPY IDMS IDMS-STATUS includes performs the IDMS-ABORT of the program, and is in no source.
     if any(copy.via == "COPY IDMS" for copy in program.copies):
         aborts = [at for at, one in enumerate(program.paragraphs) if key(one.section or one.name) == "IDMS-ABORT"]
         found += [(at, aborts[-1]) for at in aborts[:1]]
@@ -409,14 +410,12 @@ def _roots(code: Code) -> list[tuple[int, int | None]]:
 def _dead(
     program: Program, edges: Sequence[ControlEdge], falls: Sequence[int | None], live: set[int]
 ) -> dict[int, str]:
-    """Return why each paragraph that is not live is dead: nothing leads to it, or only dead code, whose names are
-    given.
-    """
+    """Return why each paragraph that is not live is dead: nothing leads to it, or only dead code does, whose names are given."""
     paragraphs = program.paragraphs
     unreached = {at for at in range(len(paragraphs)) if at not in live}
     by: dict[int, dict[str, None]] = {at: {} for at in unreached}
     for edge in edges:
-        # A PERFORM of a range that is reached need not reach all of it: such code ends before.
+        # A live PERFORM of a range need not reach all of it, if the range leaves before; so only dead sources count.
         if edge.target is not None and edge.source in unreached:
             for at in _span(edge):
                 if at in by and edge.source != at:

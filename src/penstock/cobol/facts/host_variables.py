@@ -16,15 +16,15 @@ _QUALIFIED = re.compile(r"(?i)(?<=:)(\s*+)([\w$#@-]++)\s++OF\s++([\w$#@-]++)")
 
 
 def dotted(text: str) -> str:
-    """Return a statement of SQL with host variables as DB2 qualifies them: NonStop SQL says `:ITEM OF GROUP`, DB2 `:GROUP.ITEM`."""
+    """Return an SQL statement with host variables qualified as in DB2: NonStop SQL says `:ITEM OF GROUP`, DB2 `:GROUP.ITEM`."""
     return _QUALIFIED.sub(r"\1\3.\2", text)
 
 
 def host_variables(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the host variables of an EXEC SQL, those that are read first, then those that are written.
+    """Return the host variables that an EXEC SQL reads, and those that it writes.
 
-    Written are those behind INTO (but for INSERT INTO and MERGE INTO, which name a table) and the left side of SET
-    :X = ...; indicator variables go with theirs. Names come without their colon, each once, as they are written.
+    It writes those after INTO (except in INSERT INTO and MERGE INTO, which name a table) and on the left side of SET :X = ...;
+    indicator variables count like the variables they belong to. Names are as written, without their colon, each once.
 
     Example:
         >>> host_variables("EXEC SQL SELECT NAME INTO :WS-NAME FROM CLERK WHERE ID = :WS-ID END-EXEC")

@@ -26,7 +26,7 @@ _SIGNS = frozenset({"=", "<", ">", "LIKE"})
 
 
 class HostColumn(NamedTuple):
-    """A host variable beside a column."""
+    """A host variable and the column that it is stored in, read from, or compared with."""
 
     way: HostWay
     host: str
@@ -34,14 +34,14 @@ class HostColumn(NamedTuple):
     table: str
     """The table as the statement names it, in capitals."""
     column: str
-    """The column in capitals; if an INSERT lists its values by position only, that of how many, as `2/5`."""
+    """The column in capitals; for an INSERT without column names, the position and the number of values, as in `2/5`."""
 
 
 def host_columns(text: str, asked: str = "") -> tuple[HostColumn, ...]:
-    """Return the columns that the host variables of a statement have to do with.
+    """Return the column of each host variable of a statement.
 
     Args:
-        text: What stands between EXEC SQL and END-EXEC.
+        text: The text between EXEC SQL and END-EXEC.
         asked: For a FETCH, the text that declares its cursor.
 
     Example:
@@ -82,21 +82,21 @@ def _words(text: str) -> list[str]:
 
 
 def _host(words: Sequence[str]) -> str:
-    """Return the host variable that some words are, with its indicator or without; "" where they are something else."""
+    """Return the host variable that some words are, with or without its indicator; "" if they are anything else."""
     plain = [word for word in words if word != "INDICATOR"]
     is_one = 0 < len(plain) < 3 and all(word[0] == ":" and len(word) > 1 for word in plain)
     return plain[0].split(":")[1] if is_one else ""
 
 
 def _parts(words: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield what stands between the commas outside of parentheses."""
+    """Yield the parts between commas outside of parentheses."""
     commas = [at for at, word in outermost(words) if word == ","]
     for begin, end in pairwise([-1, *commas, len(words)]):
         yield words[begin + 1 : end]
 
 
 def _inserted(words: Sequence[str]) -> Iterator[HostColumn]:
-    """Yield the columns of `INSERT INTO T (A, B) VALUES (:A, :B)`, of one without its columns, and of one with a SELECT."""
+    """Yield the columns of `INSERT INTO T (A, B) VALUES (:A, :B)`, of an INSERT without column names, and of one with a SELECT."""
     listed = words[3:4] == ["("] and ")" in words
     begin = words.index(")") + 1 if listed else 3
     names = [*_parts(words[4 : begin - 1])] if listed else []
@@ -115,7 +115,7 @@ def _inserted(words: Sequence[str]) -> Iterator[HostColumn]:
 
 
 def _set(words: Sequence[str]) -> Iterator[_Found]:
-    """Yield the columns that the SET of an UPDATE gives host variables to."""
+    """Yield the columns that the SET of an UPDATE assigns host variables to."""
     if words[0] != "UPDATE" or "SET" not in words:
         return
     end = words.index("WHERE") if "WHERE" in words else len(words)
@@ -126,7 +126,7 @@ def _set(words: Sequence[str]) -> Iterator[_Found]:
 
 
 def _read(words: Sequence[str], query: Sequence[str], outer: Sequence[str]) -> Iterator[_Found]:
-    """Yield the columns of a query that go to host variables behind INTO."""
+    """Yield the columns of a query that are read into host variables after INTO."""
     if "INTO" not in words or "SELECT" not in outer:
         return
     begin = words.index("INTO") + 1
