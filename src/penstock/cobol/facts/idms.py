@@ -1,6 +1,6 @@
-"""What does a program ask of IDMS, or of another database of records and sets: OBTAIN, FETCH, STORE, MODIFY, ERASE and so on?
+"""Which statements of a program use IDMS or another network database: OBTAIN, FETCH, STORE, MODIFY, ERASE and so on?
 
-Leaves to others: where a record or set is defined (the schema, which is not among the estate's members).
+Leaves to others: where a record or set is defined (in the schema, which is not among the estate's members).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from .code import Code, ReadStatement
 
-# What may stand between the verb and the record that it is about.
+# The words that may come between the verb and the record that it names.
 _BEFORE = vocabulary("KEEP EXCLUSIVE CALC ANY DUPLICATE FIRST LAST NEXT PRIOR OWNER CURRENT RECORD ALL")
 _BEHIND = vocabulary("WITHIN TO FROM DB-KEY IS USING INTO PERMANENT SELECTIVE MEMBERS ON FOR USAGE-MODE")
 _OF_RECORDS = vocabulary(
@@ -27,9 +27,9 @@ _TELLING = vocabulary("OBTAIN BIND FINISH ERASE STORE FIND CONNECT FETCH LOCK SE
 
 
 def operations(code: Code) -> tuple[IdmsOperation, ...]:
-    """Return the statements of such a database in order, those of copybooks included; none in a program that has none."""
-    # The scanner takes these words for statements only where the program is one of IDMS, but COMMIT, MODIFY and the
-    # like are statements of others, too: SQL's stand in EXEC, those of the communication module have no record.
+    """Return the statements of a network database in source order, those of copybooks included."""
+    # The scanner reads most of these verbs as statements only in a program that uses such a database. COMMIT, MODIFY and the like
+    # exist elsewhere, too, but those of SQL are in EXEC blocks, and those of the communication module name no record.
     if not code.of(*_TELLING):
         return ()
     return tuple(_operation(said, code) for said in code.of(*NETWORK))
@@ -40,7 +40,7 @@ def _operation(said: ReadStatement, code: Code) -> IdmsOperation:
     keys = said.keys
     texts = list(said.texts)
     record = None
-    # Scratch areas, queues and maps have neither records nor sets.
+    # Statements about scratch areas, queues and maps name neither records nor sets.
     of_records = said.verb in _OF_RECORDS and _NO_RECORD.isdisjoint(keys[1:2])
     if of_records:
         at = next((n for n, word in enumerate(keys[1:], start=1) if word not in _BEFORE and not word.isdecimal()), 0)
@@ -59,6 +59,6 @@ def _operation(said: ReadStatement, code: Code) -> IdmsOperation:
 
 
 def _behind(keys: Sequence[str], texts: Sequence[str], *words: str) -> str | None:
-    """Return what stands behind the first of some words: the set or the area."""
+    """Return the word after the first of some words: the set or the area."""
     at = next((n for n, word in enumerate(keys) if word in words), len(keys))
     return texts[at + 1] if at + 1 < len(texts) else None

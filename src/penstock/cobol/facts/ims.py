@@ -1,4 +1,4 @@
-"""What does a program ask of IMS: EXEC DLI, and calls of the DL/I interface?
+"""Which operations does a program request from IMS, by EXEC DLI and by calls of the DL/I interface?
 
 Leaves to others: where a segment is defined (the estate's PSBs and DBDs).
 """
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 def operations(
     code: Code, names: DataNames, values: Values, calls: tuple[WrittenCall, ...]
 ) -> tuple[DliOperation, ...]:
-    """Return every EXEC DLI and CALL 'CBLTDLI', in the order of the source, in the same form.
+    """Return every EXEC DLI and every CALL of a DL/I interface in source order, in the same form.
 
     Args:
         code: The blocks.
-        names: The items that names mean.
-        values: What data items may hold: functions and segment names are constants of the program.
+        names: The declared names.
+        values: The values of data items, for functions and segment names, which are constants of the program.
         calls: The CALLs.
     """
     found = [_block(block, code, values) for block in code.blocks if block.exec.kind == "DLI"]
@@ -59,8 +59,8 @@ def _block(block: Block, code: Code, values: Values) -> DliOperation:
 
 
 def _called(call: WrittenCall, code: Code, names: DataNames, values: Values) -> DliOperation:
-    """Return the operation of a CALL: its count (which may be missing), function, PCB or AIB, area, segment search
-    arguments.
+    """Return the operation of a CALL, whose parameters are a count (which may be missing), the function, the PCB or AIB, the area,
+    and segment search arguments.
     """
     parameters = list(call.parameters)
     if parameters and not _function(parameters[0], values) and len(parameters) > 1 and _function(parameters[1], values):
@@ -81,19 +81,19 @@ def _called(call: WrittenCall, code: Code, names: DataNames, values: Values) -> 
 
 
 def _function(name: str, values: Values) -> str | None:
-    """Return the function that a parameter stands for, in capitals; None where it is none, or not settled."""
+    """Return the function that a parameter holds, in capitals; None if it is not a function, or may have several values."""
     text = literal(name)
     if text is None:
         found = values.of(name)
         text = found[0].value if len({value.value for value in found}) == 1 else None
-    # A function has four letters; a longer text is another parameter.
+    # A function has at most four letters; a longer text is another parameter.
     return text.upper() if text and len(text) <= 4 else None
 
 
 def _segment(name: str, names: DataNames, values: Values) -> str | None:
-    """Return the segment of a search argument: its value begins with the name, in eight characters.
+    """Return the segment of a search argument, whose value begins with the name in eight characters.
 
-    None where nothing gives it one: not every parameter behind the area is such an argument, as the area of a conversation is none.
+    None if no value is known. Not every parameter after the area is a search argument: the area of a conversation is not.
     """
     index = names.one(name)
     while index is not None:

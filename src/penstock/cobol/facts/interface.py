@@ -1,6 +1,6 @@
 """What goes in and out of a program, what does it do with each resource, and what kind of program is it?
 
-The operations of files, CICS, SQL, DL/I, IDMS and MQ are joined here by the name of their resource. Leaves to others: the jobs and
+The operations of files, CICS, SQL, DL/I, IDMS and MQ are merged here by the name of their resource. Leaves to others: the jobs and
 transactions that run the program (`estate`).
 """
 
@@ -80,7 +80,7 @@ _ORDER = {"file": 0, "table": 1, "segment": 2, "record": 3, "queue": 4, "tsqueue
 
 
 _Deed: TypeAlias = tuple[str, str, str, int]
-"""Kind and name of a resource, what is done, and where."""
+"""The kind and name of a resource, what is done with it, and the line."""
 
 
 class InterfaceOperations(NamedTuple):
@@ -95,10 +95,10 @@ class InterfaceOperations(NamedTuple):
 
 
 def crud(found: InterfaceOperations) -> tuple[Access, ...]:
-    """Return what is created, read, updated and deleted, by kind and name of the resource.
+    """Return the lines that create, read, update and delete each resource, ordered by kind and name.
 
-    A resource that a data item names counts once for each value that the item may hold, else by the name of the
-    item.
+    A resource named by a data item counts once for each value that the item may hold, or under the name of the item if none is
+    known.
     """
     deeds = _Deeds()
     for kind, name, deed, line in (
@@ -123,19 +123,19 @@ def _of_files(found: InterfaceOperations) -> Iterator[_Deed]:
 
 
 def _of_cics(found: InterfaceOperations) -> Iterator[_Deed]:
-    """Yield what commands do with files and queues; WRITEQ TS with REWRITE updates."""
+    """Yield what commands do with files and queues; a WRITEQ TS with REWRITE is an update."""
     for operation in found.cics:
         deed = _CICS_DEEDS.get(operation.command)
         if deed and operation.resource and operation.kind in {"file", "tsqueue", "tdqueue"}:
-            # Temporary storage is written over with an option of WRITEQ, not with a command of its own.
+            # Temporary storage is overwritten by an option of WRITEQ, not by a separate command.
             again = operation.command == "WRITEQ TS" and operation.option("REWRITE") is not None
             for name in _named(operation.resource, operation.resolved):
                 yield operation.kind, name, "update" if again else deed, operation.line
 
 
 def _of_sql(found: InterfaceOperations) -> Iterator[_Deed]:
-    """Yield what statements do with tables; FETCH reads those of its cursor."""
-    # A FETCH names a cursor, its DECLARE the tables.
+    """Yield what statements do with tables; a FETCH reads those of its cursor."""
+    # A FETCH names only the cursor; the tables are in its DECLARE.
     cursors = {key(one.cursor): one.tables for one in found.sql if one.operation == "DECLARE CURSOR" and one.cursor}
     for one in found.sql:
         for prepared in one.prepared:
@@ -151,7 +151,7 @@ def _of_sql(found: InterfaceOperations) -> Iterator[_Deed]:
 def _of_dli(found: InterfaceOperations) -> Iterator[_Deed]:
     """Yield what calls do with the innermost segment of their path."""
     for call in found.dli:
-        # A path names the segments above to find the innermost one: that is what is read or written.
+        # The upper segments of a path only lead to the innermost one, which is read or written.
         deed = _DLI_DEEDS.get(call.function)
         if deed:
             for segment in call.segments[-1:]:
@@ -168,7 +168,7 @@ def _of_mq(found: InterfaceOperations) -> Iterator[_Deed]:
 
 
 def _of_idms(found: InterfaceOperations) -> Iterator[_Deed]:
-    """Yield what statements do with records of IDMS; one about the current record names none."""
+    """Yield what statements do with IDMS records that they name, rather than with the current record."""
     for one in found.idms:
         deed = _IDMS_DEEDS.get(one.verb)
         if deed and one.record:
@@ -178,13 +178,13 @@ def _of_idms(found: InterfaceOperations) -> Iterator[_Deed]:
 def channels(
     code: Code, found: InterfaceOperations, accesses: Sequence[Access], names: DataNames
 ) -> tuple[tuple[Channel, ...], tuple[Channel, ...]]:
-    """Return the ways into a program, and the ways out of it.
+    """Return the inputs and the outputs of a program.
 
     Args:
         code: The statements, for ACCEPT and DISPLAY.
         found: The operations.
         accesses: What `crud` found.
-        names: The items that names mean, for parameters and records.
+        names: The declared names, for parameters and records.
     """
     into, out = _Channels(), _Channels()
     kinds = {key(file.name): file for file in found.files}
@@ -202,9 +202,9 @@ def channels(
         written = sorted({*access.create, *access.update, *access.delete})
         if written:
             out.add(access.resource, access.kind, written, copybook)
-    # READ and WRITE are seen in `accesses`. A file that is only opened here is read by a SORT, a nested program or an EXTERNAL
-    # one: it is a way in or out all the same.
-    for file in found.files:  # opened and not read here, or written by a sort
+    # READ and WRITE are in `accesses`. A file that is only opened here is read or written by a SORT, by a nested program, or by one
+    # that shares it (EXTERNAL), and is an input or output all the same.
+    for file in found.files:
         for use in (one for one in file.uses if one.is_run):
             if use.verb == "OPEN" and use.mode in {"INPUT", "OUTPUT", "EXTEND"} and file.kind != "SD":
                 (into if use.mode == "INPUT" else out).add(
@@ -217,15 +217,15 @@ def channels(
 
 
 def type_of(program: Program, code: Code, found: InterfaceOperations, names: DataNames) -> tuple[ProgramType, str]:
-    """Return what kind of program it is, and what says so.
+    """Return the type of a program, and the reason.
 
-    The first that holds: a copybook, CICS commands, DL/I, an entry of IMS, a function or a class, parameters (but for the one
-    of JCL), a nested program, EXIT PROGRAM as its only end; else a batch program.
+    The first criterion that holds decides: a copybook, CICS commands, DL/I, an IMS entry point, a function or class, parameters
+    (other than the one of JCL), a nested program, EXIT PROGRAM without STOP RUN. Otherwise it is a batch program.
     """
     if program.kind == "copybook":
         return "copybook", "no division of a program is in it"
-    # The order is that of certainty. CICS and IMS say so in the code; parameters only suggest a caller, since a job passes one,
-    # too; and a batch program is what is left.
+    # The most certain criteria come first. CICS and IMS are evident in the code; parameters only suggest a caller, since a job
+    # passes one, too; and batch is what remains.
     if found.cics:
         return "CICS", f"EXEC CICS at line {found.cics[0].line}"
     if found.dli:
@@ -245,18 +245,18 @@ def type_of(program: Program, code: Code, found: InterfaceOperations, names: Dat
 
 
 class _Deeds:
-    """What is done with each resource, while it is being gathered."""
+    """Collects what is done with each resource."""
 
     def __init__(self) -> None:
         self._by: dict[tuple[str, str], tuple[str, dict[str, set[int]]]] = {}
 
     def add(self, kind: str, name: str, deed: str, line: int) -> None:
-        """Note what is done with a resource on a line."""
+        """Add what a line does with a resource."""
         _, lines = self._by.setdefault((kind, key(name)), (name, {}))
         lines.setdefault(deed, set()).add(line)
 
     def found(self) -> tuple[Access, ...]:
-        """Return everything that is done, by kind and name."""
+        """Return the accesses, ordered by kind and name."""
         rows = sorted(self._by.items(), key=lambda row: (_ORDER.get(row[0][0], 9), row[0]))
         return tuple(
             Access(name, kind, *(tuple(sorted(lines.get(deed, ()))) for deed in ("create", "read", "update", "delete")))
@@ -265,17 +265,17 @@ class _Deeds:
 
 
 class _Channels:
-    """Ways in or out, while they are being gathered; one for each name and type."""
+    """Collects inputs or outputs: one for each name and type."""
 
     def __init__(self) -> None:
         self._by: dict[tuple[str, str], tuple[str, set[int], str | None]] = {}
 
     def add(self, name: str, io_type: str, lines: Iterable[int], copybook: str | None = None) -> None:
-        """Note the lines of a way in or out; the first one that is noted names it and its copybook."""
+        """Add lines of an input or output; the first call for it determines its spelling and copybook."""
         self._by.setdefault((key(name), io_type), (name, set(), copybook))[1].update(lines)
 
     def found(self) -> tuple[Channel, ...]:
-        """Return the ways, by their first line."""
+        """Return the channels, ordered by their first line."""
         rows = [
             Channel(name, io_type, tuple(sorted(lines)), copybook)
             for (_, io_type), (name, lines, copybook) in self._by.items()
@@ -284,20 +284,20 @@ class _Channels:
 
 
 def _named(name: str, resolved: Sequence[Resolved]) -> Sequence[str]:
-    """Return the names that a resource may have: its literal, the values of its item, or the item itself."""
+    """Return the names that a resource may have: its literal, the values of its item, or the name of the item."""
     if name[:1] in "'\"":
         return (name.strip("'\"").rstrip(),)
     return tuple(one.value for one in resolved) or (name,)
 
 
 def _cics(cics: Sequence[CicsOperation], into: _Channels, out: _Channels, names: DataNames) -> None:
-    """Gather the screens, containers and areas that commands of CICS receive and send."""
+    """Collect the screens, containers and areas that CICS commands receive and send."""
     for one in cics:
         lines = (one.line,)
         if one.command in {"SEND MAP", "RECEIVE MAP"} and one.resource:
             side = out if one.command == "SEND MAP" else into
             for name in _named(one.resource, one.resolved):
-                # Maps of many mapsets may be called MAP.
+                # Several mapsets may have a map called MAP.
                 side.add(
                     f"{one.mapset}.{name}" if one.mapset else name,
                     "map",
@@ -320,15 +320,15 @@ def _cics(cics: Sequence[CicsOperation], into: _Channels, out: _Channels, names:
 
 
 def _where(name: str | None, names: DataNames) -> str | None:
-    """Return the copybook in which a named item is described."""
+    """Return the copybook that declares a named item."""
     index = names.one(name) if name else None
     return names.items[index].copybook if index is not None else None
 
 
 def _statements(code: Code, into: _Channels, out: _Channels) -> None:
-    """Gather ACCEPT and DISPLAY; without FROM and UPON they are SYSIN and SYSOUT, and so they are FROM a place of the screen.
+    """Collect ACCEPT and DISPLAY: SYSIN and SYSOUT without FROM and UPON; FROM a position on the screen is SYSIN, too.
 
-    The ACCEPT of IDMS asks for the key of a record, and none of a console.
+    The ACCEPT of IDMS gets the key of a record, and does not read from a console.
     """
     for said in code.of("ACCEPT", "DISPLAY"):
         if said.verb == "ACCEPT" and len(said.keys) > 1 and "CURRENCY" not in said.keys:
@@ -341,7 +341,7 @@ def _statements(code: Code, into: _Channels, out: _Channels) -> None:
 
 
 def _parameters(code: Code, names: DataNames, into: _Channels, out: _Channels) -> None:
-    """Gather USING and DFHCOMMAREA; a parameter that is written, or a part of it, goes out, and comes in only if it is read too."""
+    """Collect USING and DFHCOMMAREA: a parameter written, even in part, is an output, and an input only if it is also read."""
     division = code.program.division("PROCEDURE")
     line = division.start_line if division else code.program.start_line
     used = list(code.program.using)
@@ -361,7 +361,7 @@ def _parameters(code: Code, names: DataNames, into: _Channels, out: _Channels) -
 
 
 def _is_looked_at(items: Sequence[DataItem], names: DataNames) -> bool:
-    """Return whether a parameter's content may matter: something reads it, or is given it, or describes the same storage."""
+    """Return whether the content of a parameter may matter: it is read, passed on, or redefined."""
     return any(
         item.read_lines or item.passed_lines or any(condition.read_lines for condition in item.conditions)
         for item in items
@@ -369,10 +369,9 @@ def _is_looked_at(items: Sequence[DataItem], names: DataNames) -> bool:
 
 
 def _is_parm(using: Sequence[str], names: DataNames) -> bool:
-    """Return whether the parameters are what JCL's PARM gives a main program.
+    """Return whether the parameters are what PARM of JCL passes to a main program.
 
-    That is one parameter that begins with its length in two binary bytes: a program with it is started by a job, not
-    called.
+    That is a single parameter beginning with its length in two binary bytes: such a program is started by a job, not called.
     """
     index = names.one(using[0]) if len(using) == 1 else None
     if index is None:

@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
     from .expanding import EntryRow
 
-# A literal with its prefix, or what stands between blanks: a picture may hold almost anything.
+# A literal with its prefix, or anything between blanks: a picture may contain almost any character.
 _PIECE = re.compile(rf"[A-Za-z]{{0,2}}{LITERAL}|[^\s\"']+")
 _NUMBER = re.compile(r"\d{1,9}")
-# 01 NAME CONSTANT AS 10, which takes no storage; CONSTANT RECORD does.
+# 01 NAME CONSTANT AS 10 takes no storage; CONSTANT RECORD does.
 _OF_CONSTANTS = frozenset({"VALUE", "VALUES", "IS", "ARE", "CONSTANT", "GLOBAL", "AS"})
 _CONSTANT = re.compile(r"\s*0?1\s+\S+\s+CONSTANT\s+(?!RECORD\b)", re.IGNORECASE)
 _ENTRIES = 1 << 13
-"""Texts of entries whose clauses are remembered, some 10 MB."""
+"""The number of entries whose clauses are cached, some 10 MB."""
 _LONG = 500
-"""A text of so many letters is not: it is hardly said twice, and may be a megabyte."""
+"""Entries of this length or more are not cached: they are rarely repeated, and may be a megabyte."""
 _JUSTIFIED = frozenset({"JUST", "JUSTIFIED"})
 _SHOWING = frozenset({"REPORT", "SCREEN"})
 _WAYS: dict[str, tuple[bool, bool]] = {
@@ -40,35 +40,34 @@ _WAYS: dict[str, tuple[bool, bool]] = {
     "FROM": (True, False), "TO": (False, True), "USING": (True, True), "VALUE": (True, True),
     **dict.fromkeys(CONTROL_PROPERTIES, (True, False)),
 }  # fmt: skip
-"""By the word of a clause of a report or screen: whether it takes what the items behind it hold, and whether it gives them what is
-typed."""
+"""For each clause of a report or screen that names items: whether it reads them, and whether it writes what is typed to them."""
 
 
 Shared = Literal["", "GLOBAL", "EXTERNAL"]
 
 
 def _shared(words: Sequence[str]) -> Shared:
-    """Return what an entry says of who else has its storage; EXTERNAL, which more have, before GLOBAL."""
+    """Return whether an entry is EXTERNAL or GLOBAL; EXTERNAL, the wider scope, if it is both."""
     upper = {word.upper() for word in words if word[0] not in "\"'"}
     return "EXTERNAL" if "EXTERNAL" in upper else "GLOBAL" if "GLOBAL" in upper else ""
 
 
 class ShownItem(NamedTuple):
-    """What an item of a report or screen shows or takes: an item by its name and qualifiers."""
+    """A data item, by its name and qualifiers, that an item of a report or screen shows or fills."""
 
     item: int
     names: tuple[str, ...]
-    """The name and behind it those of OF and IN, from the inside out."""
+    """The name, followed by its qualifiers from the inside out."""
     is_read: bool
     is_written: bool
     is_property: bool
-    """Whether the item says what a control looks like, rather than what it shows."""
+    """Whether the data item determines the look of a control rather than its content."""
     line: int
     copybook: str | None
 
 
 class DataLayout(NamedTuple):
-    """The items in order of the source, the constants (level 78 and CONSTANT), and what reports and screens show."""
+    """The items in source order, the constants (level 78 and CONSTANT), and the items that reports and screens show."""
 
     items: tuple[DataItem, ...]
     constants: tuple[tuple[str, str, int, str | None], ...]
@@ -77,15 +76,14 @@ class DataLayout(NamedTuple):
 
 
 def pieces(code: str) -> list[str]:
-    """Return the words of an entry: literals whole, everything else between blanks, without the comma or period that
-    ends it.
+    """Return the words of an entry: literals whole, everything else split at blanks, without the comma or period that ends a word.
 
-    A period inside stays, as in the picture `ZZ,ZZ9.99`.
+    A period within a word is kept, as in the picture `ZZ,ZZ9.99`.
     """
     found = []
     for piece in _PIECE.findall(code):
         if piece[0] not in "\"'" and piece[-1] in ".,;":
-            piece = piece.rstrip(",;")  # noqa: PLW2901 — a separator is no part of the word
+            piece = piece.rstrip(",;")  # noqa: PLW2901 — a separator is not part of the word
             piece = piece.removesuffix(".")  # noqa: PLW2901
         if piece:
             found.append(piece)
@@ -93,9 +91,7 @@ def pieces(code: str) -> list[str]:
 
 
 def layout(rows: Sequence[EntryRow]) -> DataLayout:
-    """Return every item between FILE SECTION and PROCEDURE DIVISION, laid out, from the entries with copybooks in
-    place.
-    """
+    """Return the layout of the items between FILE SECTION and PROCEDURE DIVISION, from the entries with copybooks expanded."""
     building = _Building()
     for row in rows:
         building.take(row)
@@ -113,26 +109,26 @@ class _Open:
     ) -> None:
         self.index = index
         self.level = level
-        # None from the first item on that cannot be placed: what follows it is unknown, too.
+        # None after the first item whose offset or size is unknown: the offsets of the following ones are unknown, too.
         self.next = start
-        self.end = start  # the furthest that anything in it reaches
+        self.end = start  # the furthest end of anything in it
         self.usage = usage
         self.sign = sign
         self.varies = varies
-        self.is_aligned = False  # whether it says SYNCHRONIZED for all that it holds
-        self.boundary = 1  # the widest to which that aligns something in it
+        self.is_aligned = False  # whether it is SYNCHRONIZED, which applies to everything in it
+        self.boundary = 1  # the widest alignment in it
 
 
 class _Building:
     """The items while they are being laid out.
 
-    Levels nest by number, so the open groups are a stack: an item closes every group whose level is not smaller than
-    its own. Where it lies is its group's `next`; once it is complete, `_placed` moves `next` behind it. A group is
-    complete when it closes, and is placed in the group around it in the same way. A REDEFINES begins where its
-    subject does, and moves `next` on only where it reaches further.
+    Levels nest by number, so the open groups are a stack: an item closes every group whose level is not smaller than its own. Its
+    offset is the `next` of its group; once it is complete, `_placed` advances `next` past it. A group is complete when it closes,
+    and is then placed in the group around it in the same way. A REDEFINES begins where its subject does, and advances `next` only
+    if it is longer.
 
-    None is contagious in one direction: an item of unknown place or size makes everything after it in its groups
-    unknown, up to the end of the record, and nothing before it.
+    None spreads in one direction: an item of unknown offset or size makes everything after it in its groups unknown, up to the end
+    of the record, and nothing before it.
     """
 
     def __init__(self) -> None:
@@ -142,17 +138,17 @@ class _Building:
         self._numbers: dict[str, int] = {}
         self._open: list[_Open] = []
         self._file: str | None = None
-        self._shared: Shared = ""  # what the description of that file says
-        # for items in no record: a copybook may begin below one
+        self._shared: Shared = ""  # GLOBAL or EXTERNAL of that file
+        # for items outside of any record: a copybook may begin below level 01
         self._loose = _Open(-1, 0, 0, None, None, varies=False)
-        self._missing = False  # a copybook was to stand here
-        self._uncounted: set[int] = set()  # the tables whose most occurrences are unknown
+        self._missing = False  # whether a copybook right before the entry is missing
+        self._uncounted: set[int] = set()  # the tables whose maximum number of occurrences is unknown
         self._conditions: dict[int, list[Condition]] = {}
         self._siblings: dict[tuple[int | None, str], int] = {}
         self._in_record: dict[tuple[int, str], int] = {}
 
     def take(self, row: EntryRow) -> None:
-        """Take one more entry, in order."""
+        """Add the next entry."""
         entry = row.entry
         level = entry.level
         if entry.word in {"FD", "SD", "RD"}:
@@ -163,9 +159,9 @@ class _Building:
             self._missing = True
             if (
                 self._open and self._open[-1].index == len(self.items) - 1
-            ):  # a group without anything yet: this would be it
+            ):  # an empty group: the copybook would have filled it
                 self._unknown()
-                # `02 COPY IDMS RECORD EMPLOYEE`: the level is that of the record, whose name the dictionary gives it.
+                # `02 COPY IDMS RECORD EMPLOYEE`: the level is that of the record, which has its name from the dictionary.
                 if row.code == "COPY IDMS" and self.items[-1].name == "FILLER":
                     self.items[-1] = self.items[-1]._replace(name=entry.name)
         elif level is None:
@@ -178,28 +174,28 @@ class _Building:
                 self._unknown()
             self._missing = False
             self._item(row, level)
-        # The item of this condition may have been in the copybook: it must not be given to the one before.
+        # The item of this condition may be in the missing copybook: it must not be added to the item before.
         elif not self._missing:
             self._condition(row)
 
     def close(self) -> None:
-        """Close what is open: nothing comes any more."""
+        """Close all groups, after the last entry."""
         self._close(0)
         for index, conditions in self._conditions.items():
             self.items[index] = self.items[index]._replace(conditions=tuple(conditions))
-        # A line of a screen or report may be a literal, which needs no picture: what holds nothing is no group.
+        # A line of a screen or report may be a literal, which needs no picture: an item that contains none is not a group.
         groups = {item.parent for item in self.items}
         for index, item in enumerate(self.items):
             if item.section in _SHOWING and item.usage == "GROUP" and index not in groups and item.level not in {1, 66}:
                 self.items[index] = item._replace(usage="DISPLAY")
 
     def _unknown(self) -> None:
-        """Forget where the open groups go on: a missing copybook would have added to them by an unknown amount."""
+        """Make the ends of the open groups unknown: a missing copybook would have extended them by an unknown amount."""
         for group in (self._loose, *self._open):
             group.next = group.end = None
 
     def _condition(self, row: EntryRow) -> None:
-        """Take a level 88: its values belong to the item before it, a range as one value with THRU."""
+        """Add a level 88 to the item before it; a range is one value with THRU."""
         if not self.items:
             return
         words = pieces(row.code)
@@ -222,7 +218,7 @@ class _Building:
         self._conditions.setdefault(len(self.items) - 1, []).append(Condition(name, tuple(values), row.line))
 
     def _constant(self, row: EntryRow) -> None:
-        """Take a level 78 or a CONSTANT; a number may be the count of a later OCCURS."""
+        """Add a level 78 or a CONSTANT; a number may be the count of a later OCCURS."""
         words = pieces(row.code)
         values = [word for word in words[2:] if word.upper() not in _OF_CONSTANTS]
         if len(words) < 2 or not values:
@@ -232,7 +228,7 @@ class _Building:
             self._numbers[key(words[1])] = int(values[0])
 
     def _item(self, row: EntryRow, level: int) -> None:
-        """Take a data item: place it, or open it as a group where it has no picture."""
+        """Add a data item: place it, or open it as a group if it has no picture."""
         is_shown = row.section in _SHOWING
         read = _clauses if len(row.code) < _LONG else _clauses.__wrapped__
         clauses = read(row.code, is_shown)
@@ -248,7 +244,7 @@ class _Building:
             self._close(level)
         group = self._open[-1] if self._open else None
         index = len(self.items)
-        # USAGE and SIGN of a group hold for all that it holds, unless an item says otherwise.
+        # USAGE and SIGN of a group apply to everything in it, unless an item has its own.
         usage = clauses.usage or (group.usage if group else None)
         sign = clauses.sign or (group.sign if group else None)
         parent = group.index if group else None
@@ -265,7 +261,7 @@ class _Building:
         is_aligned = clauses.synchronized or (group is not None and group.is_aligned)
         boundary = boundary_of(usage or "DISPLAY", size) if is_aligned else 1
         start, varies = self._start(clauses, group or self._loose, parent, boundary)
-        if is_shown:  # a place on paper or a screen is none in storage
+        if is_shown:  # a position on paper or a screen is not an offset
             start = None
         self.items.append(
             DataItem(
@@ -302,7 +298,7 @@ class _Building:
             self._uncounted.add(index)
         for word, names in clauses.shown() if is_shown else ():
             self.shown.append(ShownItem(index, names, *_WAYS[word], word in CONTROL_PROPERTIES, row.line, row.copybook))
-        # The last item of a name wins: REDEFINES means the one right before it, in the same group.
+        # The last item with a name wins: REDEFINES refers to the nearest one before it in the same group.
         self._siblings[parent, clauses.key] = index
         self._in_record[self.items[index].record, clauses.key] = index
         if elementary:
@@ -312,17 +308,15 @@ class _Building:
             self._open[-1].is_aligned = is_aligned
 
     def _start(self, clauses: _Clauses, group: _Open, parent: int | None, boundary: int) -> tuple[int | None, bool]:
-        """Return where an item begins in its record, None where that is unknown, and whether that varies with an OCCURS
-        DEPENDING.
-        """
+        """Return the offset of an item in its record, None if unknown, and whether it varies with an OCCURS DEPENDING."""
         start = group.next
         # A record that redefines another begins at 0 like any other, whatever its subject is.
-        if clauses.redefines is not None and (parent is not None or start != 0):  # a record begins where it begins
+        if clauses.redefines is not None and (parent is not None or start != 0):
             target = self._siblings.get((parent, key(clauses.redefines)))
             return (
                 (self.items[target].offset, self.items[target].varies) if target is not None else (None, group.varies)
             )
-        # Slack bytes: SYNCHRONIZED moves a binary item on to the next multiple of its boundary, and with it the groups that begin
+        # Slack bytes: SYNCHRONIZED moves a binary item to the next multiple of its boundary, and with it the groups that begin
         # with it.
         if start is not None and start % boundary:
             start += -start % boundary
@@ -334,12 +328,12 @@ class _Building:
         return start, group.varies
 
     def _placed(self, group: _Open, index: int) -> None:
-        """Move the group on behind an item that is complete, a table with all its occurrences."""
+        """Advance a group past a complete item, a table with all its occurrences."""
         item = self.items[index]
         group.boundary = max(group.boundary, item.boundary)
-        # A table counts with its most occurrences. Where even those are unknown (OCCURS 1 TO UNBOUNDED DEPENDING ON,
-        # or a count by a name that no level 78 before it defines), nothing after it can be placed; a redefinition of
-        # unknown size moves nothing, for its subject has been counted.
+        # A table counts with its maximum number of occurrences. If that is unknown (OCCURS 1 TO UNBOUNDED DEPENDING ON, or a count
+        # by a name that no preceding level 78 defines), nothing after it can be placed; a redefinition of unknown size moves
+        # nothing, because its subject has been counted.
         if item.offset is None or item.bytes is None or index in self._uncounted:
             if item.redefines is None:
                 group.next = group.end = None
@@ -349,29 +343,28 @@ class _Building:
             group.next = reach
         if group.end is not None:
             group.end = max(group.end, reach)
-            # A redefinition may be longer than its subject; what follows lies behind the longer of the two.
+            # A redefinition may be longer than its subject; the next item follows the longer of the two.
             if item.redefines is not None and group.next is not None:
                 group.next = max(group.next, reach)
         if item.depending is not None:
             group.varies = True
 
     def _close(self, level: int) -> None:
-        """End the groups that an item of `level` does not belong to; 0 ends all."""
+        """Close the groups that an item of `level` does not belong to; 0 closes all."""
         while self._open and self._open[-1].level >= max(level, 1):
             done = self._open.pop()
             item = self.items[done.index]
             if (
                 done.index == len(self.items) - 1
-            ):  # it holds nothing: an index, a pointer, a floating point number, or unknown
+            ):  # an empty one: an index, a pointer, a floating point number, or unknown
                 usage = done.usage or "DISPLAY"
-                # It holds nothing because its copybook is missing: then its size is unknown, and not that of an
-                # elementary item.
+                # If it is empty because its copybook is missing, its size is unknown, and not that of an elementary item.
                 size = bytes_of(None, usage) if not self._missing or done.end is not None else None
                 item = item._replace(bytes=size, usage="GROUP" if size is None else usage)
             else:
                 size = None if done.end is None or item.offset is None else done.end - item.offset
                 if size is not None and (item.occurs is not None or done.index in self._uncounted):
-                    size += -size % done.boundary  # each occurrence is aligned as the first
+                    size += -size % done.boundary  # each occurrence is aligned like the first
                 item = item._replace(bytes=size, boundary=done.boundary)
             self.items[done.index] = item
             above = self._open[-1] if self._open else self._loose
@@ -379,7 +372,7 @@ class _Building:
             self._placed(above, done.index)
 
     def _renames(self, row: EntryRow, clauses: _Clauses) -> None:
-        """Take a level 66: the stretch of the record from its first item to the end of its last."""
+        """Add a level 66: the part of the record from its first item to the end of its last."""
         if clauses.renames is None or not self.items:
             return
         self._close(2)
@@ -411,10 +404,10 @@ class _Building:
 
 
 class _Clauses:
-    """What an entry says, clause by clause.
+    """The clauses of an entry.
 
-    Clauses may stand in any order, and their words are reserved: what is no clause is an operand of the one before.
-    The methods are called by `_READERS` behind the word that names their clause.
+    Clauses may come in any order, and their words are reserved: any other word is an operand of the clause before it.
+    `_READERS` gives the method that reads the operands of each clause.
     """
 
     def __init__(self, words: list[str], beginning: frozenset[str]) -> None:
@@ -423,7 +416,7 @@ class _Clauses:
         self.usage: str | None = None
         self.is_table = False
         self.counts: list[str] = []
-        """The count of OCCURS, or the least and the most; each a number, or the name of a level 78."""
+        """The count of OCCURS, or the minimum and the maximum; each a number, or the name of a level 78."""
         self.depending: str | None = None
         self.indexes: tuple[str, ...] = ()
         self.redefines: str | None = None
@@ -450,7 +443,7 @@ class _Clauses:
         self.key = key(self.name)
 
     def shown(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Yield the names behind SOURCE, SUM, FROM, TO, USING, VALUE and the properties of controls, each with that word."""
+        """Yield the names after SOURCE, SUM, FROM, TO, USING, VALUE and the properties of controls, each with that word."""
         at, clause = 1, ""
         depth = 0
         while at < len(self._words):
@@ -465,26 +458,26 @@ class _Clauses:
                     at += 2
                 yield clause, tuple(names)
                 if clause == "VALUE" or clause in CONTROL_PROPERTIES:
-                    clause = ""  # one item: what follows are words of the control
+                    clause = ""  # only one item: the following words belong to the control
             depth = max(0, depth + word.count("(") - word.count(")"))
 
     def picture_is(self) -> None:
-        """Take a PICTURE: one piece, whatever is in it."""
+        """Read a PICTURE: one word, whatever it contains."""
         self._skip("IS")
         self.picture = self._next()
 
     def value_is(self) -> None:
-        """Take a VALUE, up to the next clause; on paper or a screen it is one literal or name."""
+        """Read a VALUE up to the next clause; in a report or screen it is one literal or name."""
         self._skip("IS", "ARE", "=")
         start = self._at
         self._at += 1 + (
             self._upper[start : start + 1] == ["ALL"]
-        )  # a figurative constant or literal, whatever it looks like
+        )  # a figurative constant or literal, even if it looks like a clause
         end = self._at if self._beginning is SHOWN_CLAUSES else self._past_names()
         self.value = " ".join(self._words[start:end]) or None
 
     def occurs_times(self) -> None:
-        """Take an OCCURS: one count, or the least and the most."""
+        """Read an OCCURS: one count, or the minimum and the maximum."""
         self.is_table = True
         self.counts = []
         while self._at < len(self._words) and (not self.counts or self._upper[self._at] == "TO"):
@@ -492,7 +485,7 @@ class _Clauses:
             self.counts.append(self._next() or "")
 
     def depending_on(self) -> None:
-        """Take the item of DEPENDING ON with its qualifiers."""
+        """Read the item of DEPENDING ON with its qualifiers."""
         self._skip("ON")
         start = self._at
         self._at += 1
@@ -501,18 +494,18 @@ class _Clauses:
         self.depending = " ".join(self._words[start : self._at]) or None
 
     def indexed_by(self) -> None:
-        """Take the names of INDEXED BY."""
+        """Read the names of INDEXED BY."""
         self._skip("BY")
         start = self._at
         names = self._words[start : self._past_names()]
         self.indexes = tuple(name for word in names for name in word.split(",") if name)
 
     def redefines_it(self) -> None:
-        """Take the subject of a REDEFINES."""
+        """Read the subject of a REDEFINES."""
         self.redefines = self._next()
 
     def renames_it(self) -> None:
-        """Take the first and the last item of a RENAMES."""
+        """Read the first and the last item of a RENAMES."""
         first = self._next()
         last = None
         if self._at < len(self._words) and self._upper[self._at] in {"THRU", "THROUGH"}:
@@ -521,35 +514,35 @@ class _Clauses:
         self.renames = (first, last) if first else None
 
     def sign_is(self) -> None:
-        """Take SIGN LEADING or TRAILING, with SEPARATE."""
+        """Read SIGN LEADING or TRAILING, with SEPARATE."""
         side = self._upper[self._at - 1]
         apart = "SEPARATE" in self._upper[self._at : self._at + 1]
         self.sign = side + " SEPARATE" * apart
 
     def synchronized_it(self) -> None:
-        """Take SYNCHRONIZED."""
+        """Read SYNCHRONIZED."""
         self.synchronized = True
 
     def object_reference(self) -> None:
-        """Take OBJECT REFERENCE, which is stored as a pointer."""
+        """Read OBJECT REFERENCE, which is stored as a pointer."""
         self.usage = "POINTER"
 
     def _next(self) -> str | None:
-        """Return the next word and move behind it; None at the end."""
+        """Return the next word and advance past it; None at the end."""
         self._at += 1
         return self._words[self._at - 1] if self._at <= len(self._words) else None
 
     def _skip(self, *words: str) -> None:
-        """Move over any of these words."""
+        """Skip any of these words."""
         while self._at < len(self._words) and self._upper[self._at] in words:
             self._at += 1
 
     def _is_clause(self, at: int) -> bool:
-        """Return whether a word begins a clause, or is a usage, which may stand alone."""
+        """Return whether a word begins a clause, or is a usage, which may come without USAGE."""
         return self._upper[at] in self._beginning or self._upper[at] in USAGES
 
     def _past_names(self) -> int:
-        """Move to the next clause and return where that is."""
+        """Advance to the next clause and return its index."""
         while self._at < len(self._words) and not self._is_clause(self._at):
             self._at += 1
         return self._at
@@ -557,7 +550,7 @@ class _Clauses:
 
 @lru_cache(_ENTRIES)
 def _clauses(code: str, is_shown: bool) -> _Clauses:
-    """Return what an entry says; half of those of an estate say what another one says."""
+    """Return the clauses of an entry, cached because half the entries of an estate repeat another one."""
     return _Clauses(pieces(code), SHOWN_CLAUSES if is_shown else DATA_CLAUSES)
 
 

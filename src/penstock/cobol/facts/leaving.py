@@ -1,4 +1,4 @@
-"""Past the end of which paragraphs can control fall?
+"""Which paragraphs can control fall through?
 
 It cannot if a statement leaves for good: GO TO, GOBACK, EXEC CICS RETURN, or a PERFORM of a range that itself never returns.
 Leaves to others: where control falls to, and what reaches a paragraph at all.
@@ -25,30 +25,32 @@ _ESCAPES = frozenset({"EXIT PARAGRAPH", "EXIT SECTION"})
 _LOOPS = frozenset({"UNTIL", "VARYING", "TIMES"})
 _ANYWHERE = ("HANDLE", "WHENEVER")
 _FAR = 200
-"""How many paragraphs of a range are followed before it is taken to come back."""
+"""The number of paragraphs followed from the start of a range, beyond which it is assumed to return."""
 
 
 def open_ends(
     program: Program, nodes: Sequence[Sequence[Node]], edges: Sequence[ControlEdge]
 ) -> tuple[list[bool], dict[int, int]]:
-    """Return whether control may fall over the end of each paragraph, and for those that say EXIT SECTION the last of theirs.
+    """Return whether control may fall through each paragraph, and the last one of the section for those with EXIT SECTION.
 
     Args:
-        program: The program, whose paragraphs have their keys as indexes.
+        program: The program; the key of a paragraph is its index there.
         nodes: The statements of each paragraph as trees.
-        edges: What performs and jumps where.
+        edges: The transfers of control.
     """
     skips = _skips(program, nodes)
     performs = [edge for edge in edges if edge.via == "PERFORM" and edge.copybook is None and edge.source >= 0]
-    # At first no PERFORM is taken to come back, and each then that is seen to: a paragraph that performs itself on every
-    # way that does not leave never does.
+    # At first no PERFORM is assumed to return; then each does whose range is found to end. So a paragraph that performs itself on
+    # every path that does not leave never returns.
     gone = set() if any(edge.via == "ALTER" for edge in edges) else {edge.line for edge in performs}
     opens = [not _ends(inside, gone) for inside in nodes]
     if all(opens) or not gone:
         return opens, skips
     ways = _Ways(opens, skips, edges)
     pending = performs
-    waiting: dict[int, list[ControlEdge]] = {}  # by the paragraphs whose ends hold up what they perform
+    waiting: dict[
+        int, list[ControlEdge]
+    ] = {}  # the PERFORMs that a paragraph holds up as long as control cannot fall through it
     while pending:
         back = []
         for edge in pending:
@@ -67,13 +69,13 @@ def open_ends(
 
 
 class _Ways:
-    """Where control may go from a paragraph without a PERFORM."""
+    """The paragraphs that control may enter from each paragraph without a PERFORM."""
 
     def __init__(self, opens: Sequence[bool], skips: Mapping[int, int], edges: Sequence[ControlEdge]) -> None:
         self._opens = opens
         self._skips = skips
         self._jumps: dict[int, list[int]] = {}
-        self._anywhere: list[int] = []  # what an error in any paragraph may lead to
+        self._anywhere: list[int] = []  # where an error in any paragraph may lead
         self._unknown: set[int] = set()
         for edge in edges:
             if edge.copybook is not None:
@@ -87,8 +89,8 @@ class _Ways:
                     self._jumps.setdefault(edge.source, []).append(edge.target)
 
     def held_up_at(self, first: int, thru: int | None) -> set[int] | None:
-        """Return the paragraphs over whose ends control does not get from the beginning of a range; None where it may get over
-        that of the range, or where nobody knows.
+        """Return the paragraphs entered from the start of a range that control cannot fall through; None if it may reach the end
+        of the range, or this is not known.
         """
         last = first if thru is None else thru
         stack = [first, *self._anywhere]
@@ -108,7 +110,7 @@ class _Ways:
 
 
 def _skips(program: Program, nodes: Sequence[Sequence[Node]]) -> dict[int, int]:
-    """Return the last paragraph of the section of each paragraph that says EXIT SECTION."""
+    """Return the last paragraph of the section of each paragraph with an EXIT SECTION."""
     found: dict[int, int] = {}
     for at, inside in enumerate(nodes):
         if any(held.said.verb == "EXIT SECTION" for node in inside for held in _held(node)):
@@ -123,12 +125,12 @@ def _skips(program: Program, nodes: Sequence[Sequence[Node]]) -> dict[int, int]:
 def _ends(nodes: Sequence[Node], gone: AbstractSet[int]) -> bool:
     """Return whether control never gets past these statements.
 
-    It does not if one of them leaves for good, or if every way through an IF with ELSE or an EVALUATE with WHEN OTHER leaves; but
-    what stands behind EXIT PARAGRAPH, or behind NEXT SENTENCE in its sentence, may have been passed over.
+    It does not if one of them leaves for good, or if every branch of an IF with ELSE or an EVALUATE with WHEN OTHER leaves; but
+    statements after an EXIT PARAGRAPH, or after a NEXT SENTENCE in its sentence, may have been skipped.
 
     Args:
         nodes: The statements of a paragraph.
-        gone: The lines of PERFORMs that never come back.
+        gone: The lines of PERFORMs that never return.
     """
     passed = -1  # the sentence of a NEXT SENTENCE
     for node in nodes:
@@ -144,16 +146,16 @@ def _ends(nodes: Sequence[Node], gone: AbstractSet[int]) -> bool:
 
 
 def _held(node: Node) -> list[Node]:
-    """Return a statement and all that it holds, parents before children; without recursion, for nests may be deep."""
+    """Return a statement and all that it contains, parents before children; without recursion, because nesting may be deep."""
     held = [node]
-    for one in held:  # and what comes to it on the way
+    for one in held:  # which grows meanwhile
         for _, _, inner in one.branches:
             held += inner
     return held
 
 
 def _left(held: Sequence[Node], gone: AbstractSet[int]) -> bool:
-    """Return whether the first of some statements, which holds the others, leaves for good."""
+    """Return whether the first of some statements, which contains the others, leaves for good."""
     leaves: set[int] = set()
     for node in reversed(held):
         if _leaves(node, gone) or _all_leave(node, leaves):
@@ -162,7 +164,7 @@ def _left(held: Sequence[Node], gone: AbstractSet[int]) -> bool:
 
 
 def _leaves(node: Node, gone: AbstractSet[int]) -> bool:
-    """Return whether a statement by itself never comes back: GO TO DEPENDING may, where its item is out of range."""
+    """Return whether control never continues after a statement; after GO TO DEPENDING it may, if the item is out of range."""
     said = node.said
     if said.verb == "GO TO":
         return "DEPENDING" not in said.keys

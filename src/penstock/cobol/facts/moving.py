@@ -1,9 +1,9 @@
-"""Which item goes into which, and which paragraph uses which item where: the input of an estate's graph?
+"""Which item is moved to which, and which paragraph uses which item where: the input of an estate's graph?
 
-`references` reads the operands of a statement once and passes them here with their roles; `pairing` says what is sent to
-what. Leaves to others: what a group holds and what shares its bytes (`layout`), and what a place means.
+`references` reads the operands of a statement once and passes them here with their roles; `pairing` determines which item is
+sent to which. Leaves to others: what a group contains and what shares its bytes (`layout`), and what a place means.
 
-Law: one statement names both items of a pair; every use and pair has the places of the words that say it.
+Law: one statement names both items of a pair; every use and pair has the places of the words that state it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Flow(NamedTuple):
 
 
 class Moving:
-    """Collects uses and moves of a program, statement by statement.
+    """Collects the uses and moves of a program, statement by statement.
 
     Args:
         records: The indexes of the records of each file, by its name in capitals.
@@ -55,12 +55,12 @@ class Moving:
         self._parts: defaultdict[tuple[int, ItemPart], list[SourcePlace]] = defaultdict(list)
         self.flows: list[Flow] = []
         self.mentions: dict[tuple[str | None, int], list[Mention]] = {}
-        """By statement (its copybook and the offset in its source): the items that it writes or passes, and what from."""
+        """By statement (its copybook and the offset in its source): the names in it, if it writes or passes any item."""
         self.blocks: dict[tuple[str | None, int], list[Write]] = {}
-        """By EXEC block (its copybook and the line in its source): what it writes or passes."""
+        """By EXEC block (its copybook and the line in its source): the items that it writes or passes."""
 
     def take(self, said: ReadStatement, mentions: Sequence[Mention]) -> None:
-        """Take the mentions of one statement, in order."""
+        """Record the mentions of one statement, in order."""
         place = SourcePlace(mentions[0].line, said.copybook)
         roles = 0
         paired: set[int] = set()
@@ -82,7 +82,7 @@ class Moving:
                 self._parts[one.items[0], one.part].append(SourcePlace(one.line, said.copybook))
 
     def file_read(self, said: ReadStatement, file: str, into: Iterable[Mention]) -> None:
-        """Take a READ or RETURN: the records of the file are written, and moved to what INTO names."""
+        """Record a READ or RETURN: it writes the records of the file, and moves them to the item of INTO."""
         place = SourcePlace(said.lines[1], said.copybook)
         for record in self._records.get(file, ()):
             self._use((record,), WRITE, said, place)
@@ -91,7 +91,7 @@ class Moving:
                     self._move((record,), one, place, said, is_sure=len(self._records[file]) == 1)
 
     def corresponding(self, said: ReadStatement, source: int, target: int) -> None:
-        """Take one pair of a MOVE, ADD or SUBTRACT CORRESPONDING."""
+        """Record one pair of a MOVE, ADD or SUBTRACT CORRESPONDING."""
         place = SourcePlace(said.lines[0], said.copybook)
         is_copy = said.verb == "MOVE"
         self._use((source,), READ, said, place)
@@ -99,7 +99,7 @@ class Moving:
         self._moves[source, target, is_copy, True, WHOLE].append(place)
 
     def sorted(self, said: ReadStatement) -> None:
-        """Take a SORT or MERGE: what USING names goes into the records that are sorted, and those into what GIVING names."""
+        """Record a SORT or MERGE: the files of USING are moved to the sorted records, and those to the files of GIVING."""
         inner = self._records.get(said.keys[1], ()) if len(said.keys) > 1 else ()
         way = ""
         for at, word in enumerate(said.keys):
@@ -111,7 +111,7 @@ class Moving:
                 self._moves[(*pair, True, is_sure, WHOLE)].append(SourcePlace(said.lines[at], said.copybook))
 
     def shown(self, shown: ShownItem, items: Sequence[int]) -> None:
-        """Take what an item of a report or screen shows, and what it gives to others."""
+        """Record which items an item of a report or screen shows, and which ones it fills."""
         place = SourcePlace(shown.line, shown.copybook)
         for item in items:
             for is_said, pair in ((shown.is_read, (item, shown.item)), (shown.is_written, (shown.item, item))):
@@ -119,7 +119,7 @@ class Moving:
                     self._moves[(*pair, True, len(items) == 1, WHOLE)].append(place)
 
     def exec(self, block: Block, items: Iterable[int], role: int, *, whole: bool) -> None:
-        """Take the items of one argument of an EXEC block."""
+        """Record the items of one argument of an EXEC block."""
         items = tuple(items)
         end_line = block.exec.end_line if block.exec.end_line > block.exec.line else None
         place = SourcePlace(block.exec.line, block.copybook, end_line)
@@ -129,25 +129,25 @@ class Moving:
             writes += [Write(item, whole and len(items) == 1, is_passed=not role & WRITE) for item in items]
 
     def uses(self) -> tuple[DataUse, ...]:
-        """Return who uses what: one value for each item, paragraph and direction."""
+        """Return the uses of items: one value for each item, paragraph and direction."""
         return tuple(
             DataUse(item, role == WRITE, paragraph, header, is_sure, tuple(dict.fromkeys(places)))
             for (item, role, paragraph, header, is_sure), places in self._uses.items()
         )
 
     def moves(self) -> tuple[DataMove, ...]:
-        """Return what goes into what: one value for each pair of items and way."""
+        """Return the moves between items: one value for each pair of items and way."""
         return tuple(
             DataMove(source, target, is_copy, is_sure, tuple(dict.fromkeys(places)), way)
             for (source, target, is_copy, is_sure, way), places in self._moves.items()
         )
 
     def parts(self) -> tuple[PartUse, ...]:
-        """Return which items are used by the place of some of their characters: one value for each item and part."""
+        """Return which parts of items are used by position: one value for each item and part."""
         return tuple(PartUse(*said, tuple(dict.fromkeys(places))) for said, places in self._parts.items())
 
     def _use(self, items: Sequence[int], role: int, by: ReadStatement | Block, place: SourcePlace) -> None:
-        """Note a use of every item that a name may mean."""
+        """Record a use of every item that a name may mean."""
         is_sure = len(items) == 1
         for item in items:
             if role & READ:
@@ -156,7 +156,7 @@ class Moving:
                 self._uses[item, WRITE, by.paragraph, by.header, is_sure].append(place)
 
     def initialized(self, said: ReadStatement, source: Mention, target: int) -> None:
-        """Take an item that an INITIALIZE REPLACING fills with what another one holds."""
+        """Record an item that an INITIALIZE REPLACING fills with the value of another one."""
         place = SourcePlace(source.line, said.copybook)
         for item in source.items:
             self._moves[item, target, True, len(source.items) == 1, WHOLE].append(place)
@@ -173,7 +173,7 @@ class Moving:
         sent: ItemPart | None = None,
         way: MoveWay = WHOLE,
     ) -> None:
-        """Note that items go into those of a mention; an item that is put into itself is no move."""
+        """Record the moves of items to those of a mention; an item moved to itself is not a move."""
         is_sure = is_sure and len(sources) == 1 and len(target.items) == 1
         if sent is not None or target.part is not None:
             way = way._replace(sent=sent, taken=target.part)
@@ -188,6 +188,6 @@ class Moving:
 
 
 def _is_measured(keys: Sequence[str], target: int, source: int) -> bool:
-    """Return whether an item gets as many characters as are sent: `MOVE A TO B(1:LENGTH OF A)`."""
+    """Return whether an item receives as many characters as are sent: `MOVE A TO B(1:LENGTH OF A)`."""
     colon = next((at for at in range(target, len(keys)) if keys[at] == ":"), len(keys))
     return keys[colon + 1 : colon + 5] == ("LENGTH", "OF", keys[source], ")")

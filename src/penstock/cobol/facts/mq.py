@@ -1,4 +1,4 @@
-"""What does a program ask of MQ: calls of MQI, and the queue of each?
+"""Which calls of the MQ interface (MQI) does a program make, and on which queue is each?
 
 The queue is found in three steps: MQGET names a handle, the MQOPEN that filled the handle names a descriptor, and a
 MOVE to the object name of that descriptor names the queue. Leaves to others: which queue manager.
@@ -24,24 +24,23 @@ _NAMES = frozenset({"MQOD-OBJECTNAME"})
 
 
 def operations(code: Code, values: Values, calls: tuple[WrittenCall, ...]) -> tuple[MqOperation, ...]:
-    """Return the calls of MQI in order.
+    """Return the calls of MQI in source order.
 
     Args:
-        code: The statements, for what is moved to descriptors.
-        values: What data items may hold, for queues that a name gives.
+        code: The statements, for the MOVEs to descriptors.
+        values: The values of data items, for queues named by an item.
         calls: The CALLs.
     """
     asked = [call for call in calls if _CALL.fullmatch(call.target.strip("'\"").strip().upper())]
     if not asked:
         return ()
     described = _described(code)
-    # Before the loop over all calls, because a PUT may stand above the paragraph that opens its queue.
+    # Handles come first, because a PUT may precede the paragraph that opens its queue.
     handles: dict[str, str] = {}
     for call in asked:
         if _name(call) == "MQOPEN" and len(call.parameters) > 3:
             queue = described.get(key(call.parameters[1]))
-            # The first MQOPEN of a handle decides: a handle that is used for two queues in turn cannot be told apart
-            # here.
+            # The first MQOPEN of a handle decides: a handle used for two queues in turn cannot be resolved here.
             if queue is not None:
                 handles.setdefault(key(call.parameters[3]), queue)
     found = []
@@ -71,7 +70,7 @@ def _name(call: WrittenCall) -> str:
 
 
 def _described(code: Code) -> dict[str, str]:
-    """Return what is moved to the object name of each descriptor (MOVE queue TO MQOD-OBJECTNAME OF descriptor)."""
+    """Return the queue moved to the object name of each descriptor (MOVE queue TO MQOD-OBJECTNAME OF descriptor)."""
     found: dict[str, str] = {}
     for said in code.of("MOVE"):
         if "TO" in said.keys:

@@ -1,4 +1,4 @@
-"""Which item does a name mean: names with their qualifiers, compared case-insensitively?
+"""Which item does a name mean, given its qualifiers and regardless of case?
 
 Leaves to others: what is done with the items. Law: an ambiguous name means everything that it may mean, up to
 `MAX_MEANINGS`, so that no reader or writer is lost.
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 MAX_MEANINGS = 32
-"""How many items one name is taken to mean; more would make every use of it cost as many steps."""
+"""The maximum number of items that a name is assumed to mean; each would add a step to every use of the name."""
 
 
 def _moved_behind(size: int, outer: Sequence[OuterData]) -> Iterator[DataItem]:
-    """Yield the items of the programs around one, their indexes behind its own."""
+    """Yield the items of the containing programs, with indexes that follow those of the nested program."""
     for data in outer:
         for item in data.items:
             yield item._replace(record=item.record + size, parent=None if item.parent is None else item.parent + size)
@@ -30,24 +30,24 @@ def _moved_behind(size: int, outer: Sequence[OuterData]) -> Iterator[DataItem]:
 
 
 class Meaning(NamedTuple):
-    """What a name may mean: an item, and which of its conditions where a level 88 was named."""
+    """A possible meaning of a name: an item, or one of its conditions."""
 
     item: int
     """An index into the items."""
     condition: int | None = None
-    """An index into the conditions of that item; None where the item itself is meant."""
+    """An index into the conditions of that item; None if the item itself is meant."""
 
 
 class DataNames:
-    """The names of a program's data, and what holds what.
+    """The names of a program's data, and the nesting of its groups.
 
-    `known` gives the meanings of each name in capitals, `indexes` the names of INDEXED BY, `children` the indexes of
-    what each group holds directly.
+    `known` has the meanings of each name in capitals, `indexes` the names of INDEXED BY, and `children` the indexes of the items
+    directly in each group.
     """
 
     def __init__(self, items: Sequence[DataItem], outer: Sequence[OuterData] = ()) -> None:
         self.own = len(items)
-        """How many items are the program's own; behind them stand those of the programs around it."""
+        """The number of the program's own items; those of the containing programs follow them."""
         self.items: Sequence[DataItem] = (*items, *_moved_behind(len(items), outer)) if outer else items
         self.known: dict[str, list[Meaning]] = {}
         self.indexes: set[str] = set()
@@ -65,7 +65,7 @@ class DataNames:
         self._take_outer(outer)
 
     def _take_outer(self, outer: Sequence[OuterData]) -> None:
-        """Take the names of GLOBAL records: of those that the program declares itself, or one nearer to it, it means that."""
+        """Add the names of GLOBAL records, unless the program itself, or a container nearer to it, declares the same name."""
         start = self.own
         for data in outer:
             found: dict[str, list[Meaning]] = {}
@@ -83,17 +83,17 @@ class DataNames:
             start += len(data.items)
 
     def naming(self, items: Sequence[DataItem]) -> DataNames:
-        """Return the same names for items that differ in nothing that a name depends on: in the lines that use them."""
+        """Return the same names for items that differ only in the lines that use them, which names do not depend on."""
         made = copy.copy(self)
         made.items = items
         return made
 
     def mean(self, name: str, qualifiers: Sequence[str] = ()) -> Sequence[Meaning]:
-        """Return what a name may mean; nothing where it is not declared.
+        """Return the possible meanings of a name; none if it is not declared.
 
         Args:
             name: The name, in any case.
-            qualifiers: The names behind OF or IN, from the inside out; groups between them may be left out.
+            qualifiers: The names after OF or IN, from the inside out; groups between them may be omitted.
         """
         found: Sequence[Meaning] = self.known.get(name.upper(), ())
         if len(found) > MAX_MEANINGS:
@@ -104,9 +104,7 @@ class DataNames:
         return [meaning for meaning in found if self._within(meaning, wanted)]
 
     def one(self, text: str) -> int | None:
-        """Return the index of the item that `NAME`, `NAME(subscript)` or `NAME OF GROUP` names; None where it is none
-        or ambiguous.
-        """
+        """Return the index of the one item that `NAME`, `NAME(subscript)` or `NAME OF GROUP` means; None if none or several."""
         words = text.replace("(", " ( ").split()
         if "(" in words:
             words = words[: words.index("(")]
@@ -116,7 +114,7 @@ class DataNames:
         return found.pop() if len(found) == 1 else None
 
     def above(self, index: int) -> list[int]:
-        """Return the indexes of the groups that hold an item, from the inside out."""
+        """Return the indexes of the groups that contain an item, from the inside out."""
         found: list[int] = []
         parent = self.items[index].parent
         while parent is not None:
@@ -125,7 +123,7 @@ class DataNames:
         return found
 
     def below(self, index: int) -> list[int]:
-        """Return the indexes of everything that a group holds, in order of the source."""
+        """Return the indexes of all items in a group, in source order."""
         found: list[int] = []
         stack = [index]
         while stack:
@@ -135,17 +133,14 @@ class DataNames:
         return sorted(found)
 
     def _within(self, meaning: Meaning, wanted: Sequence[str]) -> bool:
-        """Return whether the groups around an item have the wanted names in that order; a record is also within its
-        file.
-        """
+        """Return whether the groups around an item have the wanted names in that order; a record is also within its file."""
         item = self.items[meaning.item]
         names = [key(self.items[above].name) for above in self.above(meaning.item)]
         if meaning.condition is not None:
             names.insert(0, key(item.name))
         if item.file:
             names.append(key(item.file))
-        # Each wanted name is looked for behind the one before: OF ZIP OF CUSTOMER may leave out what lies between
-        # them.
+        # Each wanted name is looked for after the one before: OF ZIP OF CUSTOMER may omit the groups between them.
         at = 0
         for name in names:
             if at < len(wanted) and name == wanted[at]:

@@ -1,9 +1,9 @@
-"""Which methods does a program invoke by INVOKE, `object::method` and NEW, and in which class is each looked up?
+"""Which methods does a program invoke, by INVOKE, `object::method` and NEW, and in which class is each looked up?
 
-A method is identified as `CLASS::METHOD`, with the external name that REPOSITORY gives the class. Whether a class has the method,
-itself or by inheritance, is for the estate to say (`scope`).
+A method is identified as `CLASS::METHOD`, with the external name that REPOSITORY gives the class. The estate determines whether
+the class has the method, itself or by inheritance (`scope`).
 
-Leaves to others: what an object is at run time: one of the class of its reference, or of one that inherits from it.
+Leaves to others: the class of an object at run time, which is that of its reference or one that inherits from it.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ _ANY_CLASS = "the reference may be to an object of any class"
 
 
 class ClassNames(NamedTuple):
-    """What a program knows of classes, by names in capitals."""
+    """The classes and object references that a program declares, with names in capitals."""
 
     outside: dict[str, str]
-    """The name that each class has outside, by its name here."""
+    """The external name of each class, by its name in the program."""
     references: dict[str, set[str]]
-    """The classes, by their names here, that each object reference may be declared for; "" for any."""
+    """The classes, by their names in the program, of each object reference; "" for any."""
     own: str
-    """The class that a method is of, "" for a program that is none."""
+    """The class that contains the program, or is it; "" if there is none."""
     inherits: tuple[str, ...]
-    """The names outside of what the class of a method, or a class itself, inherits from."""
+    """The external names of the classes that `own` inherits from."""
 
 
 def class_names(source: ScannedSource, program: Program, rows: Sequence[EntryRow]) -> ClassNames | None:
-    """Return the classes that a program knows; None where its file names none, as almost all do."""
+    """Return the classes that a program declares; None if it declares none, as almost always."""
     if program.kind not in {"class", "method"} and not any(
         row.section in _NAMED and "CLASS" in row.code.upper() for row in rows
     ):
@@ -84,7 +84,7 @@ def class_names(source: ScannedSource, program: Program, rows: Sequence[EntryRow
 
 
 def invocations(code: Code, known: ClassNames | None, reaching: Reaching) -> Iterator[ProgramCall]:
-    """Yield the invocations of methods, each as the way to a program of its name."""
+    """Yield the invocations of methods, each as a call of a program with its name."""
     if known is None:
         return
     for said in code.said:
@@ -99,7 +99,7 @@ def invocations(code: Code, known: ClassNames | None, reaching: Reaching) -> Ite
 
 
 def _invoked(code: Code, said: ReadStatement, known: ClassNames, reaching: Reaching) -> Iterator[ProgramCall]:
-    """Yield what one INVOKE may reach."""
+    """Yield the calls that one INVOKE may be."""
     at = 2
     while at + 2 < len(said.keys) and said.keys[at] in {"OF", "IN"}:
         at += 2
@@ -123,7 +123,7 @@ _QUOTES = "'\""
 
 
 def _inline(code: Code, said: ReadStatement, at: int, known: ClassNames) -> Iterator[ProgramCall]:
-    """Yield what `object::method` may reach, at the first of its colons; what stands behind another method is not told."""
+    """Yield the calls that `object::method` may be, given the index of its first colon; of chained methods, only the first."""
     target = said.keys[at - 1]
     classes, is_sure = _classes(target, known)
     method = key(said.texts[at + 2].strip(_QUOTES))
@@ -135,9 +135,9 @@ def _inline(code: Code, said: ReadStatement, at: int, known: ClassNames) -> Iter
 
 
 def _classes(target: str, known: ClassNames) -> tuple[tuple[str, ...], bool]:
-    """Return the classes in which a method of something is looked for, and whether it is certainly the method found there.
+    """Return the classes in which a method of an object or class is looked up, and whether it is certainly the method found there.
 
-    A class has its own. An object may be of a class that inherits from the one that its reference names.
+    It is for a named class; an object may belong to a class that inherits from the one of its reference.
     """
     if target == "SUPER":
         return known.inherits, len(known.inherits) == 1
@@ -160,17 +160,17 @@ def call_in(
     is_sure: bool = True,
     unknown: str = "",
 ) -> ProgramCall:
-    """Return a method or function that a statement uses as the call that it is.
+    """Return the use of a method or function by a statement as a call.
 
     Args:
         code: The code of the program.
         said: The statement.
-        target: What is reached.
-        passed: The arguments, as they are written.
-        back: What receives the value.
-        call_type: A function is a program that is called by its name.
-        is_sure: Whether it is certainly this one.
-        unknown: Why there may be others, "" where there are none.
+        target: The method or function, as `ProgramCall` names it.
+        passed: The arguments, as written.
+        back: The items that receive the value.
+        call_type: "method", or "static" for a function, which is a program called by its name.
+        is_sure: Whether the target is certain.
+        unknown: Why there may be other targets; "" if there are none.
     """
     return ProgramCall(
         target=target,

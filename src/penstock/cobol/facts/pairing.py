@@ -1,9 +1,9 @@
-"""Which item receives what a statement takes from another item, and how much of it?
+"""Which item receives the value of which other item by a statement, and how much of it?
 
-A MOVE copies, an ADD calculates; PERFORM VARYING starts with what FROM names, STRING concatenates, and INSPECT counts. Leaves to
+A MOVE copies, an ADD calculates; PERFORM VARYING starts with the item of FROM, STRING concatenates, and INSPECT counts. Leaves to
 others: what the names mean (`references`), and which statements use an item without passing it on.
 
-Law: the statement names both items of a pair; a pair is a copy only if the characters of one get into the other.
+Law: the statement names both items of a pair; a pair is a copy only if characters of one get into the other.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ _CALCULATING = frozenset(
 _SENDING = frozenset({"MOVE", "SET", "WRITE", "REWRITE", "RELEASE"})
 _CORRESPONDING = frozenset({"CORR", "CORRESPONDING"})
 _LINES = frozenset({"BEFORE", "AFTER"})  # WRITE R FROM A AFTER N LINES
-_APART = frozenset({"IN", "DELIMITER", "COUNT"})  # UNSTRING: what DELIMITER IN and COUNT IN name gets no text
+_APART = frozenset({"IN", "DELIMITER", "COUNT"})  # UNSTRING: the items of DELIMITER IN and COUNT IN receive no text
 _COUNTS = frozenset({"COUNT", "POINTER", "TALLYING"})
-"""STRING, UNSTRING: the words before an item that gets a number of characters."""
+"""STRING, UNSTRING: the words before an item that receives a number of characters."""
 _PUTS = frozenset({"BY", "TO", "CONVERTING", "ALL", "LEADING", "FIRST", "TRAILING"})
-"""INSPECT: the words before the characters that it looks for, and before those that it puts there."""
+"""INSPECT: the words before the characters that it looks for, and before those that replace them."""
 _INSPECTING = frozenset({"TALLYING", "REPLACING", "CONVERTING"})
 _VARYING = frozenset({"VARYING", "AFTER", "FROM", "BY", "UNTIL", "TIMES"})
 _COUNTED = MoveWay(function="length", is_piece=True)
 
 
 class Mention(NamedTuple):
-    """One name in a statement, with what becomes of the item."""
+    """One name in a statement, with how the statement uses the item."""
 
     items: tuple[int, ...]
     """The items that the name may mean."""
@@ -47,36 +47,36 @@ class Mention(NamedTuple):
     at: int
     """The index of its first word in the statement."""
     line: int
-    """The line of that word in the file that holds it."""
+    """The line of that word in its file."""
     beside: bool
-    """Whether the name stands in a subscript or a length, or only the item's length or address is taken."""
+    """Whether the name is in a subscript or length, or only the item's length or address is used."""
     function: Given
-    """What functions give of the item that is their argument, and LENGTH OF; "" for the item itself."""
+    """What is taken from the item by functions around it or LENGTH OF; "" for the item itself."""
     whole: bool
     """Whether the item is named without a subscript or a reference modification."""
     part: ItemPart | None
-    """The characters of the item that are named, by a reference modification; None for all of it."""
+    """The characters of the item selected by reference modification; None for all of it."""
     is_condition: bool
-    """Whether a level 88 was named, and the item is the one that it tests or sets."""
+    """Whether the name is a level 88, and the item the one that it tests or sets."""
 
     @property
     def is_cut(self) -> bool:
-        """Whether only some characters of the item are named."""
+        """Whether only some characters of the item are selected."""
         return self.part is not None
 
 
 class Pair(NamedTuple):
-    """An item of which something goes into another one."""
+    """An item that contributes to the value of another one."""
 
     source: Mention
     target: Mention
     is_copy: bool
-    """Whether the characters of the one come to the other, rather than what is calculated with them."""
+    """Whether the characters of the source get into the target, rather than a result calculated from them."""
     way: MoveWay = WHOLE
 
 
 def pairs(said: ReadStatement, mentions: Sequence[Mention]) -> Iterator[Pair]:
-    """Yield what a statement sends to what, as its verb says.
+    """Yield the pairs of items that a statement sends to each other, as its verb determines.
 
     Args:
         said: The statement.
@@ -84,13 +84,13 @@ def pairs(said: ReadStatement, mentions: Sequence[Mention]) -> Iterator[Pair]:
     """
     keys = said.keys
     if len(keys) > 1 and keys[1] in _CORRESPONDING:
-        return  # what the groups hold is moved or counted, pair by pair, and they themselves are not
+        return  # the items in the groups are paired instead (`Moving.corresponding`)
     read = [one for one in mentions if one.role == READ and (not one.beside or one.function == "length")]
     written = [one for one in mentions if one.role & WRITE and not one.beside]
     if said.verb in _CALCULATING:
         yield from (Pair(source, target, is_copy=False) for source, target in product(read, written))
     elif said.verb in _SENDING:
-        # SET ADDRESS OF RECORD TO POINTER puts the record elsewhere: nothing of the pointer is in it.
+        # SET ADDRESS OF RECORD TO POINTER relocates the record, and stores nothing of the pointer in it.
         sources, targets = (
             [one for one in some if not one.is_condition and not _is_address(keys, one.at)] for some in (read, written)
         )
@@ -104,11 +104,11 @@ def pairs(said: ReadStatement, mentions: Sequence[Mention]) -> Iterator[Pair]:
 
 
 def _sent(sources: Iterable[Mention], targets: Sequence[Mention], way: MoveWay = WHOLE) -> Iterator[Pair]:
-    """Yield pairs in which each source is given to each target, by way of the functions that it stands in."""
+    """Yield a pair for each source and target, with the way determined by the functions around the source."""
     for source in sources:
         given = way
         if source.function == "characters":
-            # How many of them TRIM leaves is data; so long as they stand alone, as it is of any item.
+            # The length that TRIM leaves depends on the data; outside of a STRING that matters no more than for any item.
             given = way._replace(function="characters", is_piece=bool(way.string) or way.is_piece)
         elif source.function:
             given = MoveWay(function="length") if source.function == "length" else WHOLE
@@ -117,7 +117,7 @@ def _sent(sources: Iterable[Mention], targets: Sequence[Mention], way: MoveWay =
 
 
 def _strung(said: ReadStatement, read: Sequence[Mention], written: Sequence[Mention]) -> Iterator[Pair]:
-    """Yield the pairs of a STRING or UNSTRING, those with what counts its characters included."""
+    """Yield the pairs of a STRING or UNSTRING, including those with items that count its characters."""
     keys = said.keys
     into = keys.index("INTO") if "INTO" in keys else len(keys)
     sources = [one for one in read if not one.beside and one.at < into and _is_text(said, one.at)]
@@ -133,8 +133,8 @@ def _strung(said: ReadStatement, read: Sequence[Mention], written: Sequence[Ment
 
 
 def _varied(keys: Sequence[str], mentions: Sequence[Mention]) -> Iterator[Pair]:
-    """Yield the pairs of a PERFORM VARYING: each item with where it begins, and with the step that is added to it."""
-    varied: list[Mention] = []  # none where an index is varied, which is no item
+    """Yield the pairs of a PERFORM VARYING: each varied item with its initial value and its step."""
+    varied: list[Mention] = []  # empty if an index is varied, which is not an item
     word, at = "", 0
     for one in mentions:
         for before in keys[at : one.at]:
@@ -150,10 +150,10 @@ def _varied(keys: Sequence[str], mentions: Sequence[Mention]) -> Iterator[Pair]:
 
 
 def _inspected(keys: Sequence[str], mentions: Sequence[Mention]) -> Iterator[Pair]:
-    """Yield the pairs of an INSPECT: what it looks through with what counts there, and what it puts there with that."""
+    """Yield the pairs of an INSPECT: the inspected item with its counters, and the search and replacement operands with it."""
     inspected = mentions[0]
     if not _INSPECTING.isdisjoint(keys[1 : inspected.at]):
-        return  # what it looks through is not declared here
+        return  # the inspected item is not declared here
     for one in mentions[1:]:
         if one.role & WRITE:
             yield Pair(inspected, one, is_copy=False, way=_COUNTED)
@@ -162,14 +162,14 @@ def _inspected(keys: Sequence[str], mentions: Sequence[Mention]) -> Iterator[Pai
 
 
 def _is_sent(keys: Sequence[str], at: int) -> bool:
-    """Return whether what stands there is what a MOVE, SET or WRITE sends: lines of ADVANCING and steps of BY are not."""
+    """Return whether a word is what a MOVE, SET or WRITE sends, rather than lines of ADVANCING or a step of BY."""
     if keys[0] == "SET":
         return "TO" in keys[1:at]
     return keys[0] == "MOVE" or ("FROM" in keys[1:at] and "ADVANCING" not in keys[1:at] and keys[at - 1] not in _LINES)
 
 
 def _way(said: ReadStatement) -> MoveWay:
-    """Return how much of each item a STRING or UNSTRING moves."""
+    """Return how a STRING or UNSTRING moves its items."""
     keys = said.keys
     if said.verb == "UNSTRING":
         return MoveWay(is_piece=True)
@@ -185,7 +185,7 @@ def _way(said: ReadStatement) -> MoveWay:
 
 
 def _characters(text: str, word: str) -> int:
-    """Return the characters of a literal or a figurative constant; 0 for any other word."""
+    """Return the length of a literal or a figurative constant; 0 for any other word."""
     if text[-1] not in "'\"":
         return int(word in FIGURATIVE)
     inside = text[text.index(text[-1]) + 1 : -1]
@@ -193,16 +193,16 @@ def _characters(text: str, word: str) -> int:
 
 
 def _is_address(keys: Sequence[str], at: int) -> bool:
-    """Return whether what stands there is named for where it lies."""
+    """Return whether only the address of the item at a word is meant (ADDRESS OF)."""
     return at > 1 and keys[at - 1] == "OF" and keys[at - 2] == "ADDRESS"
 
 
 def _is_text(said: ReadStatement, at: int) -> bool:
-    """Return whether a name in a STRING or UNSTRING is text to be sent, rather than a delimiter."""
+    """Return whether a name in a STRING or UNSTRING is text to send, rather than a delimiter."""
     before = at - 1
     while before > 0 and said.keys[before] in {"OR", "ALL"}:
         before -= 1
-        # UNSTRING A DELIMITED BY B OR C: between the ORs stand delimiters, literals or names.
+        # UNSTRING A DELIMITED BY B OR C: the words between the ORs are delimiters.
         if said.keys[before] not in {"BY", "OR", "ALL"}:
             before -= 1
     return said.keys[before] not in {"BY", "DELIMITED"}

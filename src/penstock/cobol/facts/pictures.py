@@ -1,10 +1,10 @@
-"""How many bytes does an elementary item have: a PICTURE and a USAGE in, a size out?
+"""How many bytes does an elementary item have, given its PICTURE and USAGE?
 
-Sizes are those of Enterprise COBOL: binary of 2, 4, 8 or 16 bytes, packed decimal two digits a byte with half a byte
-for the sign, pointers of 4. `places_of` says how many digits or characters a picture has room for. Leaves to others: the offset
-of the item (`layout`).
+Sizes are those of Enterprise COBOL: 2, 4, 8 or 16 bytes for binary, two digits per byte and half a byte for the sign in packed
+decimal, 4 bytes for pointers. `places_of` returns the number of digits or characters in a picture. Leaves to others: the offset of
+the item (`layout`).
 
-Law: any text has an answer, in time linear in it; what cannot be known is None.
+Law: any text has an answer, in time linear in its length; None if the size cannot be known.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from collections import Counter
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-_SYMBOL = re.compile(r"(CR|DB|[^\s()'\"])(?:\(0*+(\d{1,9})\))?", re.IGNORECASE)  # any character may be the currency's
+_SYMBOL = re.compile(
+    r"(CR|DB|[^\s()'\"])(?:\(0*+(\d{1,9})\))?", re.IGNORECASE
+)  # any character may be the currency sign
 _DOUBLE = frozenset("GN")  # a national or DBCS character is two bytes
 
 _FIXED = {
@@ -49,34 +51,34 @@ _FIXED = {
     "FLOAT-DECIMAL-34": 16,
 }
 BINARY = frozenset({"COMP", "COMP-4", "COMP-5", "COMP-N", "BINARY"})
-"""The usages whose items have 2, 4, 8 or 16 bytes, as many as their digits need."""
+"""The usages whose items have 2, 4, 8 or 16 bytes, depending on their digits."""
 _LETTERS = frozenset("XANGU1")
 _DIGITS = frozenset("9Z*P")
 _UNEDITED = frozenset("9SVP")
-# What is no place of a digit however often it stands there; any other symbol is a sign or a currency, and may float.
+# Symbols that never float, however often repeated; any other one is a sign or currency sign, and repeated it holds digits.
 _FIXED_SYMBOLS = frozenset([*"9Z*PSVB0/.,", "CR", "DB"])
 
 
 class PicturePlaces(NamedTuple):
-    """What a picture has room for: characters of text, or digits on both sides of the point."""
+    """The capacity of a picture: characters of text, or digits before and after the decimal point."""
 
     kind: Literal["text", "number", "edited number"]
     characters: int
-    """The characters of text that it takes, insertions left out; 0 for a number."""
+    """The characters of text, without insertion characters; 0 for a number."""
     digits: int
-    """The digits before the point; 0 for text."""
+    """The digits before the decimal point; 0 for text."""
     decimals: int
     scaled: int
-    """The digits of P, which are counted and not stored."""
+    """The digits of P, which count but are not stored."""
 
 
 def bytes_of(picture: str | None, usage: str, *, sign_apart: bool = False) -> int | None:
-    """Return the bytes of one occurrence; None where the picture is missing or is none.
+    """Return the bytes of one occurrence; None if the picture is missing or invalid.
 
     Args:
-        picture: The character string of PICTURE as it is written; None for an item that has none.
-        usage: A usage as `USAGES` calls it.
-        sign_apart: Whether SIGN IS SEPARATE holds: a sign in DISPLAY then takes a byte of its own.
+        picture: The character string of PICTURE as written; None if the item has none.
+        usage: A usage as in the values of `USAGES`.
+        sign_apart: Whether SIGN IS SEPARATE applies, so that a sign in DISPLAY takes an additional byte.
 
     Example:
         >>> bytes_of("S9(7)V99", "COMP-3"), bytes_of("S9(4)", "COMP"), bytes_of("X(30)", "DISPLAY")
@@ -84,7 +86,7 @@ def bytes_of(picture: str | None, usage: str, *, sign_apart: bool = False) -> in
     """
     if usage in _FIXED:
         return _FIXED[usage]
-    # The standard's most are 50 letters.
+    # The standard allows at most 50 characters; longer texts are not cached.
     counted = (_counts if len(picture) <= 50 else _counts.__wrapped__)(picture) if picture else None
     # A character of UTF-8 has one to four bytes.
     if counted is None or usage == "UTF-8" or (picture or "")[:1] in "Uu":
@@ -99,8 +101,8 @@ def bytes_of(picture: str | None, usage: str, *, sign_apart: bool = False) -> in
     if usage == "COMP-X":
         return (
             max(1, (digits * 3322 + 7999) // 8000) if digits else places
-        )  # as many bytes as its digits need, in bits of log2(10)
-    # A national item of digits, PIC 9(4) NATIONAL, has two bytes for each; one of N has counted them already.
+        )  # as few bytes as hold its digits, log2(10) bits each
+    # A national item of digits, PIC 9(4) NATIONAL, has two bytes for each; N has already been counted as two.
     if usage == "NATIONAL":
         return places if any(letter in _DOUBLE for letter in (picture or "").upper()) else places * 2
     return places + (signed and sign_apart)
@@ -108,7 +110,7 @@ def bytes_of(picture: str | None, usage: str, *, sign_apart: bool = False) -> in
 
 @lru_cache(1 << 12)
 def places_of(picture: str) -> PicturePlaces | None:
-    """Return what a picture has room for; None for a floating point number, and for what is no picture.
+    """Return the capacity of a picture; None for a floating point number, and for an invalid picture.
 
     Example:
         >>> [places_of(picture).digits for picture in ("S9(7)V99", "ZZZ,ZZ9.99", "Z.ZZ9,99", "+++9", "9(3)P(4)")]
@@ -123,7 +125,7 @@ def places_of(picture: str) -> PicturePlaces | None:
         return PicturePlaces("text", sum(count[symbol] for symbol in (*_LETTERS, "9")), 0, 0, 0)
     if count["E"]:
         return None
-    # The first of several signs or currency signs is the sign, the rest are places of digits.
+    # The first of several signs or currency signs is the sign, the others hold digits.
     floating = {symbol for symbol in count.keys() - _FIXED_SYMBOLS if count[symbol] > 1}
     whole, decimals = (
         sum(side[symbol] for symbol in (*_DIGITS, *floating)) for side in map(_symbols, _sides(picture.upper()))
@@ -133,7 +135,7 @@ def places_of(picture: str) -> PicturePlaces | None:
 
 
 def _symbols(picture: str) -> Counter[str]:
-    """Return how often each symbol stands in a picture."""
+    """Return the number of occurrences of each symbol in a picture."""
     count: Counter[str] = Counter()
     for symbol, times in _SYMBOL.findall(picture):
         count[symbol.upper()] += int(times or 1)
@@ -141,10 +143,10 @@ def _symbols(picture: str) -> Counter[str]:
 
 
 def _sides(picture: str) -> tuple[str, str]:
-    """Return what stands before and behind the point of a picture in capitals.
+    """Return the parts of a picture in capitals before and after the decimal point.
 
-    Where DECIMAL-POINT IS COMMA, which the picture alone does not say, that is a comma: the last of both signs, or one before
-    other than three digits. Digits of P that stand first are all behind the point.
+    With DECIMAL-POINT IS COMMA, which is not evident from the picture alone, the point is a comma: the last of both signs, or a
+    single comma not followed by three digits. With P in front, all digits are after the point.
     """
     if "V" in picture or picture.lstrip("S").startswith("P"):
         before, _, behind = picture.partition("V")
@@ -156,28 +158,27 @@ def _sides(picture: str) -> tuple[str, str]:
 
 
 def boundary_of(usage: str, size: int | None) -> int:
-    """Return the bytes to a multiple of which SYNCHRONIZED aligns an item; 1 where it aligns nothing."""
+    """Return the boundary in bytes to which SYNCHRONIZED aligns an item; 1 if it has no effect."""
     if usage in BINARY and size:
         return 2 if size == 2 else 4
     return _FIXED.get(usage, 1)
 
 
 def _binary(digits: int) -> int:
-    """Return the bytes of a binary item with so many digits."""
+    """Return the bytes of a binary item with a number of digits."""
     return 2 if digits <= 4 else 4 if digits <= 9 else 8 if digits <= 18 else 16
 
 
 @lru_cache(1 << 12)
 def _counts(picture: str) -> tuple[int, int, bool] | None:
-    """Return the digits of a picture, its bytes in DISPLAY without a sign of its own, and whether it has an operational
-    sign.
+    """Return the digits of a picture, its bytes in DISPLAY without a separate sign, and whether it has an operational sign.
 
-    None where the text is no picture. V takes no byte; P counts as a digit and takes none; CR and DB take two.
+    None if the text is not a picture. V takes no byte; P counts as a digit and takes none; CR and DB take two.
     """
     digits = places = at = 0
     signed = False
     for found in _SYMBOL.finditer(picture):
-        # A gap between two symbols is something that no picture holds.
+        # A gap between two symbols is something that is not allowed in a picture.
         if found.start() != at:
             return None
         at = found.end()

@@ -1,15 +1,15 @@
 """Which values can an item have at a statement: the definitions that reach it on some path through the program?
 
-`CALL WS-PGM`, `EXEC CICS XCTL PROGRAM(WS-PGM)` and an ASSIGN to an item name their target by a value. `resolving`
-says which values the item has anywhere; only those count here that reach the statement on a path without another write of
-the whole item. Leaves to others: conditions; every branch may be taken.
+`CALL WS-PGM`, `EXEC CICS XCTL PROGRAM(WS-PGM)` and an ASSIGN to an item name their target by a value. `resolving` gives the values
+that the item has anywhere; here only those count that reach the statement on a path without another write of the whole item.
+Leaves to others: conditions; every branch may be taken.
 
 Law: a value that some path brings to the statement is never absent, and `is_sure` is set only if exactly one value can be
 there (`tests/laws/test_law_reaching.py`, against an interpreter of all paths).
 
 The performed ranges are the procedures of this analysis. For each, its transfer function is computed first (the definitions it
-kills and adds), then the definitions at its start; so a PERFORM from one place does not bring what another place left. All
-items are followed at once: a set of definitions is the bits of one number.
+kills and adds), then the definitions at its start; so a PERFORM does not yield what another PERFORM of the range left. All items
+are analysed at once: a set of definitions is a bit mask.
 """
 
 from __future__ import annotations
@@ -35,51 +35,51 @@ if TYPE_CHECKING:
     from .ways import Range
 
 MAX_ITEMS = 120
-"""How many items are followed in one program; beyond that their values are not looked for."""
+"""The maximum number of items that are followed in one program; the values of others are not determined."""
 MAX_VALUES = 64
-"""How many values one item is taken to have at one place."""
-_STEPS_PER_NODE = 40  # beyond so many visits for each statement the ways are too many to be followed
+"""The maximum number of values of an item at one place."""
+_STEPS_PER_NODE = 40  # with more visits per statement, there are too many paths to follow
 _WHOLE = frozenset({"MOVE", "SET", "INITIALIZE", "ACCEPT"})
-"""The verbs that certainly write what they name: an AT END or a SIZE ERROR may leave the others undone."""
+"""The verbs that certainly write their items; an AT END or SIZE ERROR may prevent the others from it."""
 _STRAIGHT = frozenset({"MOVE", "DISPLAY", "ADD", "SUBTRACT", "COMPUTE", "CANCEL", "CONTINUE"})
-"""Verbs behind which the next statement runs, and nothing else before it."""
+"""The verbs after which the next statement runs, with nothing in between."""
 _CORRESPONDING = frozenset({"CORR", "CORRESPONDING"})
 _BLANK = ""
 
 
 class _Definition(NamedTuple):
-    """One way in which an item gets a value: a text, another item's value, or something that is not known."""
+    """One way that an item gets a value: a text, another item's value, or something unknown."""
 
     item: int
     text: str | None
-    """The value; "" for a blank one, None where it is not known or is that of `source`."""
+    """The value; "" for a blank one, None if it is unknown or that of `source`."""
     source: int | None
     node: int | None
-    """Where it happens; None at the start of the program, and in copied code that may run anywhere."""
+    """The node of the statement; None at the start of the program, and in copied code that may run anywhere."""
     line: int
     how: str
-    """VALUE, MOVE or SET; what writes it otherwise: READ, CALL, the caller."""
+    """VALUE, MOVE or SET, or what else writes it: READ, CALL, the caller and so on."""
     copybook: str | None
     kills: bool
 
 
-# A step is not applied to a set of definitions but kept as a function of it, `added | (before & ~gone)`. So what a
-# PERFORM does is worked out once, with whatever it begins, and put to use wherever it is performed: without that, a
-# value that one caller leaves would seem to come out at every other one.
+# A step is not applied to a set of definitions but kept as a transfer function, `added | (before & ~gone)`. So the effect of a
+# range is computed once, for any set, and applied wherever the range is performed; otherwise a value left by one caller would seem
+# to reach all others.
 _Function = tuple[int, int]
-"""What becomes of a set of definitions: the bits that are added, and those that are gone on every way."""
+"""A transfer function: the bits that are added, and those that are killed on every path."""
 
 
 class Reaching:
-    """The values of items at statements of one program, found on demand.
+    """The values of items at statements of one program, computed on demand.
 
     Args:
         code: The statements.
-        trees: Those of each paragraph as trees, at its key.
+        trees: The statements of each paragraph as trees, by its key.
         pieces: The program and its procedure copybooks.
-        names: The items.
-        referred: What each statement writes.
-        values: What items hold when the program begins.
+        names: The declared names.
+        referred: The references, for the items that each statement writes.
+        values: The values of items when the program begins.
         records: The records of each file, by its name in capitals.
     """
 
@@ -97,7 +97,7 @@ class Reaching:
         self._names, self._values, self._referred = names, values, referred
         self._records = records
         self._storage = Storage(names)
-        self._items: dict[int, int] = {}  # the items that are followed, with the bits of all their definitions
+        self._items: dict[int, int] = {}  # the followed items, with the bits of all their definitions
         self._definitions: list[_Definition] = []
         self._execs: dict[tuple[str | None, int, int], Site] | None = None
         self._ways: Ways | None = None
@@ -105,18 +105,18 @@ class Reaching:
         self._known: dict[tuple[int, int | None], ReachedValues] = {}
 
     def follow(self, texts: Iterable[str]) -> None:
-        """Follow the items that some texts name, so that one pass through the program answers for all of them."""
+        """Follow the items that some texts name, so that one pass through the program serves all of them."""
         wanted = [index for text in texts if (index := self._names.one(text)) is not None]
-        # A solution is for all items that are followed: one more begins it anew, which is why callers name theirs
-        # together. Where there are as many as may be, another solution would leave out the same ones.
+        # A solution covers all followed items, and another item requires a new one, so callers pass all theirs at once. With
+        # `MAX_ITEMS` reached, another solution would omit the same ones.
         if len(self._items) < MAX_ITEMS and not self._items.keys() >= set(wanted):
             self._collect([*self._items, *wanted])
 
     def at(self, text: str, site: Site | None) -> ReachedValues:
-        """Return the values that an item can have where a statement begins.
+        """Return the values that an item can have before a statement.
 
         Args:
-            text: The item as it is written, with qualifiers and subscripts.
+            text: The item as written, with qualifiers and subscripts.
             site: The statement; None for any place in the program.
         """
         index = self._names.one(text)
@@ -129,7 +129,7 @@ class Reaching:
         return self._reached(index, node)
 
     def at_block(self, text: str, block: Block) -> ReachedValues:
-        """Return the values that an item can have where an EXEC block begins."""
+        """Return the values that an item can have before an EXEC block."""
         if self._execs is None:
             self._execs = {
                 (said.copybook, said.lines[0], said.line): said.site
@@ -139,7 +139,7 @@ class Reaching:
         return self.at(text, self._execs.get((block.copybook, block.exec.line, block.line)))
 
     def alone(self, items: Iterable[int]) -> Reaching:
-        """Return what can be asked about some items, and not about what is moved to them."""
+        """Return an analysis of some items only, without those that are moved to them."""
         other = Reaching(
             self._code, self._trees, self._pieces, self._names, self._referred, self._values, self._records
         )
@@ -149,11 +149,11 @@ class Reaching:
 
     @property
     def is_known(self) -> bool:
-        """Whether the ways through the program are few enough to be followed."""
+        """Whether the program has few enough paths to be followed."""
         return self._solved is not None
 
     def stays(self, item: int, filled: Site, used: Site) -> bool:
-        """Return whether what a statement leaves in an item may be there where another begins; True where that is not known."""
+        """Return whether the value that a statement assigns to an item may still be there before another; True if not known."""
         if self._ways is None or self._solved is None or item not in self._items:
             return True
         node, use = self._ways.node_of.get(filled), self._ways.node_of.get(used)
@@ -162,7 +162,7 @@ class Reaching:
         return mask is None or any(mask >> bit & 1 for bit in mine)
 
     def _reached(self, index: int, node: int | None) -> ReachedValues:
-        """Return the values of an item at a node, those of the items moved to it looked up where they are moved."""
+        """Return the values of an item at a node, looking up items that are moved to it where they are moved."""
         if index not in self._items:
             return ReachedValues((), False, "too many items would have to be followed")
         known = self._known.get((index, node))
@@ -184,7 +184,7 @@ class Reaching:
                     way = (definition.source, definition.node)
                     if way not in seen:
                         seen.add(way)
-                        # The sizes on the way are kept, for a MOVE to a short item cuts what later reaches a long one.
+                        # The sizes on the way are kept, because a MOVE to a short item truncates the value for later ones.
                         queue.append((*way, (*sizes, self._text_bytes(item))))
                 elif definition.text is None:
                     unknown = unknown or f"line {definition.line}: {definition.how} may give it any value"
@@ -196,7 +196,7 @@ class Reaching:
                     value = _cut(definition.text, (*sizes, self._text_bytes(item)))
                     how = definition.how if definition.how in {"VALUE", "MOVE", "SET"} else "MOVE"
                     values.setdefault(value, Resolved(value, how, definition.line, definition.copybook))  # type: ignore[arg-type]
-        # ReadStatement rather than guessed: which of many values were met first depends on the order of the walk.
+        # Reported rather than guessed: which values were found first depends on the order of the walk.
         if len(values) > MAX_VALUES:
             unknown = unknown or f"more than {MAX_VALUES} values can be there"
         found = tuple(values.values())[:MAX_VALUES]
@@ -205,10 +205,10 @@ class Reaching:
         return result
 
     def _just_moved(self, item: int, site: Site) -> Resolved | None:
-        """Return the literal that copied code moves to an item right before a statement; None where that is not sure.
+        """Return the literal that copied code moves to an item right before a statement; None if that is not certain.
 
-        Copied code below a header of its own may run anywhere, but its paragraphs are entered at their tops: what stands in a
-        row there runs in a row, however the paragraph is come to.
+        Copied code below its own headers may run anywhere, but its paragraphs are entered at their first statement, so consecutive
+        statements run one after the other, however the paragraph is reached.
         """
         row = [
             said
@@ -236,25 +236,25 @@ class Reaching:
         return items[items[item].record].shared
 
     def _text_bytes(self, item: int) -> int | None:
-        """Return how much of a text an item keeps; None for all of it: a pointer holds an address and not a name."""
+        """Return how many bytes of a text an item keeps; None for all, as for a pointer, which holds an address."""
         one = self._names.items[item]
         return None if one.usage.endswith("POINTER") else one.bytes
 
     def _reaching(self, item: int, node: int | None) -> list[_Definition]:
-        """Return the definitions of an item that reach a node; all of them where ways cannot be told."""
+        """Return the definitions of an item that reach a node; all of them if paths are not known."""
         bits = self._items.get(item, 0)
         if node is not None and self._solved is not None and (mask := self._solved.at(node)) is not None:
             bits &= mask
         return [self._definitions[at] for at in _bits(bits)]
 
-    # ── which definitions there are ──
+    # ── collecting definitions ──
 
     def _collect(self, wanted: Iterable[int], *, is_traced: bool = True) -> None:
         """Find every definition of some items, and follow them.
 
         Args:
             wanted: The items.
-            is_traced: Whether the items that are moved to them are followed as well.
+            is_traced: Whether to follow the items that are moved to them as well.
         """
         if self._ways is None:
             self._ways = Ways(self._code, self._trees, self._pieces)
@@ -263,19 +263,18 @@ class Reaching:
         calls = self._code.of("CALL", "ENTER")
         waiting = deque(dict.fromkeys(wanted))
         effects: dict[int, list[int]] = {}
-        # Items are followed backwards: who is asked about, then whatever is moved into it, and so on until nothing new
-        # is moved.
+        # Items are followed backwards: the wanted ones, then those moved to them, and so on until there are no new ones.
         while waiting and len(self._items) < MAX_ITEMS:
             item = waiting.popleft()
             if item in self._items:
                 continue
             found = [*self._initial(item)]
             root = self._storage.root(item)
-            # What is GLOBAL or EXTERNAL may have any value when another program was called.
+            # A GLOBAL or EXTERNAL item may have any value after a call of another program.
             called = [(said, (), _Writing(root, False, True)) for said in calls] if self._shared(item) else ()
             for said, mentions, writing in (*writes.get(root, ()), *called):
                 if (definition := self._defines(item, said, mentions, writing)) is not None:
-                    # What a part gets leaves no more of the text that the whole had, though the other parts keep theirs.
+                    # A write of a part destroys the text of the whole, although the other parts keep theirs.
                     is_part = is_traced and definition.text is None and definition.source is None
                     is_part = is_part and writing.whole and self._is_sent(said, writing)
                     found.append(definition._replace(kills=True) if is_part else definition)
@@ -291,7 +290,7 @@ class Reaching:
         self._solved = self._solve(effects)
 
     def _writes(self) -> dict[int, list[tuple[ReadStatement, Sequence[Mention], _Writing]]]:
-        """Return what is written, by the storage it lies in: the statement, its mentions, and which one."""
+        """Return the writes by the record whose storage they change: each with its statement and the mentions in it."""
         found: dict[int, list[tuple[ReadStatement, Sequence[Mention], _Writing]]] = {}
         moving = self._referred.moving
         root = self._storage.root
@@ -303,25 +302,24 @@ class Reaching:
                 continue
             mentions = moving.mentions.get((said.copybook, said.start), ())
             for one in mentions:
-                # Bit 0 of a role is reading. What only reads the item defines nothing.
+                # Bit 0 of a role is reading; a statement that only reads the item defines nothing.
                 if one.role & ~1:
                     for item in one.items:
-                        # A name that may mean two items writes one of them, and nobody knows which: neither loses what
-                        # it had.
+                        # A write of a name that may mean two items changes one of them, but which is unknown: both keep their
+                        # old definitions.
                         whole = one.whole and len(one.items) == 1
                         writing = _Writing(item, whole, not one.role & 2, one.is_cut, one)
                         found.setdefault(root(item), []).append((said, mentions, writing))
-            # No item is named here, and all records of the file are overwritten, one beneath the other in the same
-            # storage.
+            # The statement names no item, and overwrites all records of the file, which share storage.
             if said.verb in {"READ", "RETURN"} and len(said.keys) > 1:
                 for item in self._records.get(said.keys[1], ()):
                     found.setdefault(root(item), []).append((said, (), _Writing(item, True, False)))
         return found
 
     def _initial(self, index: int) -> list[_Definition]:
-        """Return what an item holds when the program begins."""
+        """Return the definitions of an item when the program begins."""
         item = self._names.items[index]
-        # What a caller passes is unknown, whatever VALUE stands there: VALUE counts only for level 88s in that section.
+        # The value of a parameter is unknown, even with a VALUE: in the LINKAGE SECTION, VALUE is only for level 88s.
         if item.section == "LINKAGE" or index >= self._names.own or self._shared(index) == "EXTERNAL":
             other = "the caller" if item.section == "LINKAGE" else "another program"
             return [_Definition(index, None, None, None, item.line, other, item.copybook, False)]
@@ -337,17 +335,16 @@ class Reaching:
     def _defines(
         self, item: int, said: ReadStatement, mentions: Sequence[Mention], writing: _Writing
     ) -> _Definition | None:
-        """Return what a statement that writes some item does to one that is followed; None where the two lie apart."""
+        """Return the effect on a followed item of a statement that writes some item; None if the two do not overlap."""
         ways = self._ways
         covers = self._storage.covers(writing.item, item)
         if covers is None or ways is None:
             return None
         node = ways.node_of.get(said.site)
-        # Only what surely writes all of the item kills its other definitions. A READ at the end of its file, or an ADD
-        # with a SIZE ERROR, leaves the old value; a definition too many makes an answer less sure, one too few makes it
-        # wrong.
+        # Only a certain write of the whole item kills its other definitions. A READ at the end of its file, or an ADD with a
+        # SIZE ERROR, leaves the old value. A definition too many makes an answer less certain, one too few makes it wrong.
         is_sent = covers and self._is_sent(said, writing)
-        # One occurrence of a table gets the value, and the others keep theirs.
+        # One occurrence of a table is assigned, and the others keep their values.
         is_whole = is_sent and writing.whole
         text, source = (None, None)
         if is_sent and (is_whole or writing.item == item):
@@ -363,14 +360,14 @@ class Reaching:
 
     @staticmethod
     def _is_sent(said: ReadStatement, writing: _Writing) -> bool:
-        """Return whether a statement certainly writes all of what it names."""
+        """Return whether a statement certainly writes all of the item that it names."""
         is_pair = said.verb == "MOVE" and said.keys[1] in _CORRESPONDING
         return said.verb in _WHOLE and not (is_pair or writing.is_passed or writing.is_cut)
 
     def _value(
         self, item: int, said: ReadStatement, mentions: Sequence[Mention], writing: _Writing
     ) -> tuple[str | None, int | None]:
-        """Return what a statement gives an item that it writes whole: a text, or the item whose value it gets."""
+        """Return what a statement assigns to an item that it writes as a whole: a text, or the item whose value is moved."""
         offset = self._storage.within(writing.item, item)
         if said.verb == "INITIALIZE":
             return (_BLANK, None) if len(said.keys) == 2 or "REPLACING" not in said.keys else (None, None)
@@ -387,18 +384,18 @@ class Reaching:
                 return _BLANK, None
             if said.kinds[1] == "literal":
                 return self._sliced(_text(word), writing.item, item, offset), None
-        # Exactly one sender, and all of it: a sum, a function or part of an item gives a value that no item has.
+        # The only sender must be a whole item: the value of a function or of a part of an item is not that of any item.
         sender = [one for one in mentions if one.at < to and not one.beside]
         if len(sender) != 1 or len(sender[0].items) != 1 or sender[0].function or sender[0].is_cut:
             return None, None
         source = sender[0].items[0]
         if writing.item == item:
             return None, source
-        # A group is moved to a group: what lies at the same place in the one comes to lie here.
+        # A move to the group around it: the item at the same offset in the sender is moved here.
         return None, self._storage.inside(source, offset, self._names.items[item].bytes)
 
     def _condition(self, said: ReadStatement, mention: Mention, item: int, offset: int | None) -> str | None:
-        """Return the value that SET … TO TRUE gives; None for any other SET."""
+        """Return the value that SET … TO TRUE assigns; None for any other SET."""
         if "TRUE" not in said.keys or not mention.is_condition:
             return None
         qualifiers = []
@@ -413,7 +410,7 @@ class Reaching:
         return None
 
     def _sliced(self, text: str | None, whole: int, item: int, offset: int | None) -> str | None:
-        """Return the part of a text that comes to lie in an item when the text is moved to something that holds it."""
+        """Return the part of a text that an item receives when the text is moved to an item around it."""
         if text is None or whole == item:
             return text
         size = self._names.items[item].bytes
@@ -421,10 +418,10 @@ class Reaching:
             return None
         return text[offset : offset + size].rstrip()
 
-    # ── what reaches what ──
+    # ── solving ──
 
     def _solve(self, effects: dict[int, list[int]]) -> _Solution | None:
-        """Return which definitions reach which node; None where the ways are too many."""
+        """Return which definitions reach which node; None if there are too many paths."""
         ways = self._ways
         if ways is None:
             return None
@@ -433,8 +430,8 @@ class Reaching:
             for bit, definition in enumerate(self._definitions)
             if definition.node is None and not _moves(definition)
         )
-        # Two kinds have no place of their own: what is there when the program begins, and what copied code does
-        # wherever it runs.
+        # Two kinds of definitions have no node: those at the start of the program, and those in copied code, which may run at any
+        # node in `outside`.
         anywhere = sum(
             1 << bit
             for bit, definition in enumerate(self._definitions)
@@ -446,8 +443,7 @@ class Reaching:
             for bit in bits:
                 if self._definitions[bit].kills:
                     gone |= self._items[self._definitions[bit].item]
-            # A node may define several items and give one item several values, as SET of two conditions does: it kills
-            # first, then adds.
+            # A node may define several items, and one item several times, like a SET of two conditions: it kills first, then adds.
             functions[node] = (sum(1 << bit for bit in bits), gone)
         if anywhere:
             for node in ways.outside:
@@ -457,7 +453,7 @@ class Reaching:
 
 
 class _Writing(NamedTuple):
-    """Which item a statement writes, and how."""
+    """An item that a statement writes, and how."""
 
     item: int
     whole: bool
@@ -467,25 +463,25 @@ class _Writing(NamedTuple):
 
 
 def _moves(definition: _Definition) -> bool:
-    """Return whether a definition is a statement, rather than what is there from the start."""
+    """Return whether a definition is a statement, rather than a value at the start."""
     return definition.how not in {"VALUE", "the caller", "another program"}
 
 
 def _is_entered_again(code: Code) -> bool:
-    """Return whether a program may be called again and then find what it left: it has parameters, or EXIT PROGRAM."""
+    """Return whether a program may be called again and find its old values: it has parameters, or EXIT PROGRAM."""
     program = code.program
     return bool(program.using) or any(said.copybook is None for said in code.of("EXIT PROGRAM"))
 
 
 def _text(word: str) -> str | None:
-    """Return the text of a literal, "" for a blank one; None for what is no text."""
+    """Return the text of a literal, "" for a blank one; None if it is not a text."""
     if len(word) < 2 or word[0] not in "'\"":
         return None
     return literal(word) or _BLANK
 
 
 def _cut(text: str, sizes: Sequence[int | None]) -> str:
-    """Return a text as it is after moves through items of some sizes."""
+    """Return a text as truncated by moves through items of some sizes."""
     for size in sizes:
         if size:
             text = text[:size]
@@ -493,7 +489,7 @@ def _cut(text: str, sizes: Sequence[int | None]) -> str:
 
 
 def _bits(mask: int) -> Iterable[int]:
-    """Yield the numbers of the bits that are set, from the lowest."""
+    """Yield the positions of the bits that are set, from the lowest."""
     while mask:
         low = mask & -mask
         yield low.bit_length() - 1
@@ -501,14 +497,14 @@ def _bits(mask: int) -> Iterable[int]:
 
 
 class _Solution:
-    """Which definitions reach which node, over all ranges that are performed."""
+    """The definitions that reach each node, over all performed ranges."""
 
     def __init__(self, ways: Ways, functions: dict[int, _Function]) -> None:
         self._ways = ways
         self._functions = functions
         self._ranges: dict[Range | None, int] = {None: 0}
         self._ends: list[int | None] = [None]  # the last paragraph of each range; None for the main line
-        self._states: list[dict[int, _Function]] = [{}]  # by range: what was done to the definitions up to a node
+        self._states: list[dict[int, _Function]] = [{}]  # by range: the transfer function from its start to each node
         self._results: list[_Function | None] = [None]
         self._callers: list[set[tuple[int, int]]] = [set()]
         self._entries: list[int] = [0]
@@ -517,13 +513,13 @@ class _Solution:
 
     @classmethod
     def of(cls, ways: Ways, functions: dict[int, _Function], start: int, is_entered_again: bool) -> _Solution | None:
-        """Return the solution; None where there are too many ways to follow.
+        """Return the solution; None if there are too many paths to follow.
 
         Args:
             ways: The ways through the program.
-            functions: What each node does to the definitions, for the nodes that do something.
-            start: The definitions that are there when the program begins.
-            is_entered_again: Whether what is there when the program is left may be there when it begins.
+            functions: The transfer function of each node that has an effect.
+            start: The definitions when the program begins.
+            is_entered_again: Whether the definitions when the program is left may be there when it begins again.
         """
         solution = cls(ways, functions)
         for root in ways.roots():
@@ -534,7 +530,7 @@ class _Solution:
         return solution
 
     def at(self, node: int) -> int | None:
-        """Return the bits of the definitions that may be there when a node begins; None where no way leads there."""
+        """Return the bits of the definitions that may reach a node; None if no path leads there."""
         found: int | None = None
         for number, state in enumerate(self._states):
             function = state.get(node)
@@ -544,9 +540,8 @@ class _Solution:
         return found
 
     def _run(self) -> bool:
-        """Follow all ways until nothing changes; return whether that was possible."""
-        # The sets only grow, so that this ends by itself. The limit is for programs of GO TOs in which it would take
-        # minutes.
+        """Follow all paths until nothing changes; return whether that was possible."""
+        # The sets only grow, so this terminates. The limit is for programs of GO TOs in which it would take minutes.
         limit = _STEPS_PER_NODE * len(self._ways.after) + 10_000
         while self._queue:
             limit -= 1
@@ -556,7 +551,7 @@ class _Solution:
         return True
 
     def _step(self, number: int, node: int) -> None:
-        """Take one node of one range: what it does, what it runs, and what may follow."""
+        """Process one node of one range: its effect, the range that it performs, and its successors."""
         function = self._states[number][node]
         done = self._functions.get(node)
         if done is not None:
@@ -567,14 +562,13 @@ class _Solution:
             callee = self._range(ran)
             self._callers[callee].add((number, node))
             result = self._results[callee]
-            # Whoever called is looked at again when it does (`_return`). Taking nothing for the result would let
-            # definitions through that the range kills.
-            if result is None:  # it has not come back yet, or never does
+            # The caller is processed again when the range returns (`_return`). Assuming no effect until then would let definitions
+            # through that the range kills.
+            if result is None:  # the range has not returned yet, or never does
                 return
             function = _then(function, result)
         if (following := ways.falls(node)) is not None:
-            # The end of a paragraph is where its range returns, in this range; the same paragraph falls through when it
-            # is run in another.
+            # At the end of its last paragraph this range returns; as part of another range, the same paragraph falls through.
             if self._ends[number] is not None and ways.ends(node) == self._ends[number]:
                 self._return(number, function)
             else:
@@ -584,7 +578,7 @@ class _Solution:
             self._flow(number, after, function)
 
     def _range(self, ran: Range) -> int:
-        """Return the number of a range, which begins to be followed when it is first met."""
+        """Return the number of a range, and begin to follow it if it is new."""
         number = self._ranges.get(ran)
         if number is None:
             number = self._ranges[ran] = len(self._states)
@@ -597,10 +591,10 @@ class _Solution:
         return number
 
     def _flow(self, number: int, node: int, function: _Function) -> None:
-        """Bring what was done so far to a node; look at it again where that is news."""
+        """Merge a transfer function into a node, and queue the node if that changes it."""
         state = self._states[number]
         known = state.get(node)
-        # Where ways meet, what any of them adds is there, and only what all of them kill is gone.
+        # Where paths meet, additions are united, and only what all paths kill is killed.
         joined = function if known is None else (known[0] | function[0], known[1] & function[1])
         if joined != known:
             state[node] = joined
@@ -608,7 +602,7 @@ class _Solution:
                 self._queue.append((number, node))
 
     def _return(self, number: int, function: _Function) -> None:
-        """Come back from a range: whoever performs it goes on, with all that any way through it does."""
+        """Return from a range: merge a transfer function into its result, and queue its callers if that changes it."""
         known = self._results[number]
         joined = function if known is None else (known[0] | function[0], known[1] & function[1])
         if joined != known:
@@ -616,7 +610,7 @@ class _Solution:
             self._queue.extend(self._callers[number])
 
     def _enter(self, start: int, is_entered_again: bool) -> None:
-        """Find the definitions that are there when each range begins, from the main line down."""
+        """Compute the definitions at the start of each range, from the main line down."""
         self._entries[0] = start
         calls = [
             (caller, node, callee) for callee, callers in enumerate(self._callers) for caller, node in sorted(callers)
@@ -629,8 +623,7 @@ class _Solution:
             caller = waiting.popleft()
             entry = self._entries[caller]
             if is_entered_again and (left := self._states[caller].get(EXIT)) is not None:
-                # WORKING-STORAGE keeps its values from one call to the next: what one left is there when the next
-                # begins.
+                # WORKING-STORAGE keeps its values from one call to the next.
                 again = self._entries[0] | left[0] | (entry & ~left[1])
                 if again != self._entries[0]:
                     self._entries[0] = again
@@ -646,5 +639,5 @@ class _Solution:
 
 
 def _then(first: _Function, second: _Function) -> _Function:
-    """Return what two steps do, one after the other."""
+    """Return the composition of two transfer functions."""
     return (first[0] & ~second[1]) | second[0], first[1] | second[1]

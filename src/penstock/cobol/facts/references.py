@@ -1,9 +1,9 @@
-"""Tell who reads and who writes each item: the operands of every statement, by the role that its verb gives them.
+"""Which statements read and write each item: the operands of every statement, by the roles that its verb gives them?
 
-Which role that is, `roles` says; here is one loop over words.
+`roles` determines the roles; this module is a loop over words.
 
-Leaves to others: what a group or a redefinition shares with others, which is the layout's. Law: a reference counts for every
-item that its name may mean; subscripts, lengths and conditions are read.
+Leaves to others: the bytes that groups and redefinitions share (`layout`). Law: a reference counts for every item that its name may
+mean; subscripts, lengths and conditions are read.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from .values import DataItem, Given
 
 TRANSFORMS = frozenset({"ADD", "SUBTRACT", "MULTIPLY", "DIVIDE", "COMPUTE", "STRING", "UNSTRING", "INSPECT"})
-"""The verbs that calculate or compose, whose operands are also listed by statement."""
+"""The verbs that calculate or compose; their operands are also listed by statement."""
 
 _MEASURES = {"READ": WRITE, "RETURN": WRITE, "WRITE": READ, "REWRITE": READ, "RELEASE": READ}
-# What IDMS statements name is declared in a schema, and what a shop's own name (`#NAME`) in their preprocessor: neither is on a
-# shelf, and missing here. So are the properties of controls.
+# The names in IDMS statements are declared in a schema, and those in a shop's own statements (`#NAME`) in its preprocessor: they
+# are not missing from the sources. Nor are the properties of controls.
 _ELSEWHERE = frozenset({*NETWORK, STRANGE, "ON STATUS", "INQUIRE"})
 _SHOWS = frozenset({"ACCEPT", "DISPLAY", "GENERATE"})
 _CONDITIONS = frozenset({"DFHRESP", "DFHVALUE"})
@@ -43,15 +43,15 @@ _GIVES: dict[str, Given] = {
     **dict.fromkeys(("TRIM", "UPPER-CASE", "LOWER-CASE", "REVERSE"), "characters"),
     **dict.fromkeys(("LENGTH", "BYTE-LENGTH"), "length"),
 }
-"""What functions give of their argument, where that has to do with its length."""
+"""What functions take from their argument, if that relates to its length."""
 _MEASURED = {"LENGTH": "length", "ADDRESS": ""}
 _CORRESPONDING = frozenset({"CORRESPONDING", "CORR"})
-_TEXT = re.compile("[XANGU]", re.IGNORECASE)  # a picture with one of these is no number
+_TEXT = re.compile("[XANGU]", re.IGNORECASE)  # a picture with one of these is not a number
 _NUMBERS = frozenset({"COMP-1", "COMP-2", *(f"BINARY-{size}" for size in ("CHAR", "SHORT", "LONG", "DOUBLE"))})
 
 
 class Undefined(NamedTuple):
-    """A name that stood where data stands and is not declared, as it is spelled, with its line."""
+    """A name used as data that is not declared, as spelled, with its line."""
 
     name: str
     line: int
@@ -61,13 +61,13 @@ class References:
     """Collects the lines on which every item and condition is read, written and passed.
 
     Args:
-        names: The items that names mean.
-        records: The indexes of the records of each file, by its name in capitals: READ writes them.
+        names: The declared names.
+        records: The indexes of the records of each file, by its name in capitals; READ writes them.
     """
 
     def __init__(self, names: DataNames, records: dict[str, list[int]]) -> None:
         self._names = names
-        self._records = records  # the records of each file, by its name
+        self._records = records
         self._read: defaultdict[tuple[int, int | None], set[int]] = defaultdict(set)
         self._written: defaultdict[tuple[int, int | None], set[int]] = defaultdict(set)
         self._passed: defaultdict[int, set[int]] = defaultdict(set)
@@ -75,17 +75,17 @@ class References:
         self._is_elsewhere = False
         self.operands: dict[
             int, tuple[dict[str, None], dict[str, None]]
-        ] = {}  # by statement: what it writes, and what it reads
+        ] = {}  # by statement: the names that it writes, and those that it reads
         self._current: tuple[dict[str, None], dict[str, None]] | None = None
         self.moving = Moving(records)
         self._mentions: list[Mention] = []
-        # By the file, which is read, and by its records, which are written.
+        # By file for READ, and by record for WRITE: the items that hold the record length.
         self._lengths: dict[str, tuple[int, ...]] = {}
-        # By the item of a screen or report, groups too.
+        # By item of a screen or report, including groups: what it shows and fills.
         self._shown: dict[int, list[tuple[ShownItem, tuple[int, ...]]]] = {}
 
     def take(self, said: ReadStatement) -> None:
-        """Take the operands of one statement; EXEC blocks are left to `exec`."""
+        """Record the operands of one statement; for EXEC blocks, see `exec`."""
         if said.verb.startswith("EXEC "):
             return
         self._is_elsewhere = said.verb in _ELSEWHERE or said.verb.startswith("#")
@@ -93,7 +93,7 @@ class References:
         first = self._first_operand(said)
         if (
             first >= len(keys) and said.verb not in TRANSFORMS
-        ):  # as half of all statements, which are a word or a PERFORM
+        ):  # like half of all statements, which are a single word or a PERFORM
             return
         start, switches = roles_of(said)
         self._mentions = []
@@ -118,24 +118,24 @@ class References:
             self._initialized(said)
 
     def exec(self, block: Block) -> None:
-        """Take the data that an EXEC block names: arguments of CICS and DL/I options, host variables of SQL."""
+        """Record the data that an EXEC block names: arguments of CICS and DL/I options, host variables of SQL."""
         kind = block.exec.kind
         if kind in {"CICS", "DLI"}:
             for option, argument in block.command.options:
                 if argument:
-                    # The program that LINK runs works on this very storage.
+                    # The program called by LINK uses the same storage.
                     shared = PASS if block.command.name == "LINK" and option == "COMMAREA" else NONE
                     self._argument(argument, role_of_option(block.command.name, option), block, shared)
         elif kind.startswith("SQL"):
             reads, writes_ = host_variables(block.exec.text)
-            # What a procedure of the database is called with may come back changed.
+            # A stored procedure may change its arguments.
             shared = PASS if body(block.exec.text)[:5].upper() == "CALL " else NONE
             for names, role in ((reads, READ), (writes_, WRITE)):
                 for name in names:
                     self._argument(" IN ".join(reversed(name.split("."))), role, block, shared)
 
     def present(self, shown: Iterable[ShownItem]) -> None:
-        """Take what reports and screens show and take: it is read and written where they are declared."""
+        """Record the items that reports and screens show and fill, which are read and written where these are declared."""
         for one in shown:
             means = tuple(dict.fromkeys(item for item, _ in self._names.mean(one.names[0], one.names[1:])))
             for item in means:
@@ -151,7 +151,7 @@ class References:
                     self._shown.setdefault(holder, []).append((one, means))
 
     def measure(self, lengths: Mapping[str, tuple[str, ...]]) -> None:
-        """Take the items that hold the lengths of records."""
+        """Record the items that hold the lengths of records."""
         for file, names in lengths.items():
             items = tuple(dict.fromkeys(item for item, _ in self._names.mean(names[0], names[1:])))
             if items:
@@ -178,7 +178,7 @@ class References:
         return tuple(found)
 
     def _through(self, said: ReadStatement) -> None:
-        """Note what a statement that names an item of a screen or report reads and writes by way of it."""
+        """Record what a statement reads and writes through an item of a screen or report that it names."""
         for mention in list(self._mentions):
             for one, means in (pair for item in mention.items for pair in self._shown.get(item, ())):
                 role = WRITE if said.verb == "ACCEPT" else READ
@@ -186,7 +186,7 @@ class References:
                     self._beside(means, role, said, mention.at)
 
     def _beside(self, items: tuple[int, ...], role: int, said: ReadStatement, at: int) -> None:
-        """Note items that a statement reads or writes without their names, by what it names at one of its words."""
+        """Record items that a statement reads or writes without naming them, through the word at an index."""
         line = said.lines[at]
         self._mentions.append(Mention(items, role, at, line, True, "", False, _SOME, False))
         for item in items:
@@ -194,7 +194,7 @@ class References:
             lines[item, None].add(said.line if said.copybook else line)
 
     def _first_operand(self, said: ReadStatement) -> int:
-        """Return the index of the first word that may be data: behind the paragraphs that a PERFORM names."""
+        """Return the index of the first word that may be data; in a PERFORM, after the names of paragraphs."""
         keys = said.keys
         if said.verb != "PERFORM":
             return 1
@@ -208,18 +208,18 @@ class References:
         return at
 
     def _operands(self, said: ReadStatement, at: int, role: int, switches: dict[str, int]) -> None:
-        """Note the data among the words of a statement.
+        """Record the data among the words of a statement.
 
         Args:
             said: The statement.
             at: The index of its first operand.
-            role: The role of what stands there.
-            switches: The words that change the role, with the role that begins at each.
+            role: The role of that operand.
+            switches: The words that change the role, with the role of what follows each.
         """
         keys, kinds = said.keys, said.kinds
         known, size = self._names.known, len(keys)
         depth = 0
-        # What each open parenthesis holds: arguments of a function, subscripts or a length, or an expression.
+        # The contents of each open parenthesis: arguments of a function, subscripts or a length, or an expression.
         within: list[str] = []
         while at < size:
             word, is_word = keys[at], kinds[at] == "word" and keys[at] != "-"
@@ -230,9 +230,8 @@ class References:
                 depth -= 1
                 del within[-1:]
             end = at + 1
-            # A word that the program declares is a name even where it is one of these, unless it is the first:
-            # dialects reserve different words. In parentheses stand subscripts and lengths, which are read whatever
-            # becomes of the item.
+            # A word that the program declares is a name even if it is a switch, except as the first operand: dialects reserve
+            # different words. Subscripts and lengths in parentheses are read, whatever the role of the item.
             if depth <= 0 and word in switches and (word not in known or at == 1):
                 role = switches[word]
             elif is_word:
@@ -243,10 +242,10 @@ class References:
                     and word not in {"LENGTH", "ADDRESS"}
                     and said.verb != "INQUIRE"
                 ):
-                    # Qualifiers belong to the name: `A OF G` is one reference of A, and none of G.
+                    # Qualifiers belong to the name: `A OF G` is a reference to A, and not to G.
                     while end + 1 < size and keys[end] in {"OF", "IN"} and kinds[end + 1] == "word":
                         end += 2
-                    # INSPECT A TALLYING N FOR: N is counted up from what it was.
+                    # INSPECT A TALLYING N FOR: N is incremented.
                     if said.verb == "INSPECT" and end < size and keys[end] == "FOR":
                         acts = BOTH
                     self._mention(said, at, end, acts, within)
@@ -258,17 +257,17 @@ class References:
             at = end
 
     def _opened(self, said: ReadStatement, at: int) -> str:
-        """Return what a parenthesis holds, by the word before it: what a function makes of its arguments, a `subscript`, or ""."""
+        """Return what is in a parenthesis, by the word before it: what a function takes from its arguments, `subscript`, or ""."""
         if said.kinds[at - 1] != "word" or at < 2:
             return ""
         name = said.keys[at - 1]
-        # Where REPOSITORY names functions, FUNCTION is left out: a name that is no data and no word of the language.
+        # With functions in REPOSITORY, FUNCTION is omitted: their names are neither data nor words of the language.
         if said.keys[at - 2] == "FUNCTION" or (name not in self._names.known and name in _GIVES):
             return _GIVES.get(name, "calculated")
         return "subscript" if name in self._names.known else "" if is_reserved(name) else "calculated"
 
     def _mention(self, said: ReadStatement, at: int, end: int, role: int, within: Sequence[str]) -> None:
-        """Note that the words from `at` to `end` name an item, with its qualifiers."""
+        """Record that the words from `at` to `end` name an item, with its qualifiers."""
         if not role:
             return
         if self._current is not None:
@@ -293,13 +292,13 @@ class References:
             )
 
     def _operand(self, name: str, role: int) -> None:
-        """Note an operand of a calculation, also one that a copybook declares that is not there."""
+        """Record an operand of a calculation, even one that is not declared because a copybook is missing."""
         for side, bit in zip(self._current or (), (WRITE, READ), strict=False):
             if role & bit:
                 side.setdefault(name)
 
     def _unknown(self, name: str, spelling: str, line: int, role: int = 0) -> None:
-        """Note a name that is not declared, unless it is an index, a file or a word of the language."""
+        """Record a name that is not declared, unless it is an index, a file or a word of the language."""
         if self._is_elsewhere:
             return
         if name not in self._names.indexes and name not in self._records and not is_reserved(name):
@@ -307,7 +306,7 @@ class References:
             self._operand(spelling, role)
 
     def _note(self, name: str, qualifiers: Sequence[str], role: int, line: int) -> Sequence[Meaning]:
-        """Note a reference for every item and condition that a name may mean, and return those."""
+        """Record a reference for every item and condition that a name may mean, and return these."""
         meanings = self._names.mean(name, qualifiers)
         if not meanings:
             self._unknown(name, name, line)
@@ -325,13 +324,13 @@ class References:
         return meanings
 
     def _file(self, name: str, role: int, said: ReadStatement) -> None:
-        """Note that a file is read into its records."""
+        """Record that a file is read into its records."""
         for record in self._records.get(key(name), ()):
             if role & WRITE:
                 self._written[record, None].add(said.line)
 
     def _argument(self, text: str, role: int, block: Block, shared: int = NONE) -> None:
-        """Note the data in the argument of an option; what stands in its parentheses is read."""
+        """Record the data in the argument of an option; anything in parentheses is read."""
         words = tokens(text)
         depth = at = 0
         while at < len(words):
@@ -350,7 +349,7 @@ class References:
                 self.moving.exec(block, dict.fromkeys([item for item, _ in found]), acts | shared, whole=whole)
 
     def _corresponding(self, said: ReadStatement) -> None:
-        """Note a MOVE, ADD or SUBTRACT CORRESPONDING: each pair of items that both groups hold by the same names."""
+        """Record a MOVE, ADD or SUBTRACT CORRESPONDING: each pair of items with the same names in both groups."""
         keys = said.keys
         to = next((at for at in range(3, len(keys) - 1) if keys[at] in {"TO", "FROM"}), 0)
         if not to:
@@ -367,7 +366,7 @@ class References:
                     self.moving.corresponding(said, one, other)
 
     def _initialized(self, said: ReadStatement) -> None:
-        """Note what an INITIALIZE REPLACING puts into each item of a category, those that its groups hold included."""
+        """Record what an INITIALIZE REPLACING assigns to each item of a category, including items in groups."""
         keys = said.keys
         replacing = keys.index("REPLACING")
         tops = [one.items[0] for one in self._mentions if one.at < replacing and not one.beside]
@@ -380,10 +379,10 @@ class References:
                         self.moving.initialized(said, one, index)
 
     def _pairs(self, source: int, target: int, verb: str) -> Iterator[tuple[int, int]]:
-        """Yield the items of two groups that correspond, as their verb pairs them.
+        """Yield the pairs of corresponding items of two groups, by the rules of the verb.
 
-        A group corresponds to an item, but two groups of one name only lead to what they hold. Tables, redefinitions
-        and FILLERs never do, and arithmetic takes numbers alone.
+        A group corresponds to an elementary item, but of two groups with the same name, the items in them correspond. Tables,
+        redefinitions and FILLERs never do, and in arithmetic only numbers.
         """
         items, children = self._names.items, self._names.children
         waiting = [(source, target)]
@@ -404,17 +403,17 @@ class References:
 
 
 def _may_correspond(item: DataItem) -> bool:
-    """Return whether an item may be half of a pair of CORRESPONDING."""
+    """Return whether an item may correspond to another in CORRESPONDING."""
     return item.name != "FILLER" and item.occurs is None and item.redefines is None and item.level != 66
 
 
 def _is_number(item: DataItem) -> bool:
-    """Return whether an item is one that arithmetic takes or, edited, gives."""
+    """Return whether an item is numeric or numeric-edited."""
     return not _TEXT.search(item.picture) if item.picture else item.usage in _NUMBERS
 
 
 def _category(item: DataItem) -> str:
-    """Return what INITIALIZE calls an item by its picture; "" for a group."""
+    """Return the category of an item, as INITIALIZE names it; "" for a group."""
     if not item.picture:
         return "NUMERIC" if item.usage in _NUMBERS else ""
     symbols = set(re.sub(r"\(\d*\)", "", item.picture.upper()))
@@ -426,7 +425,7 @@ def _category(item: DataItem) -> str:
 
 
 def _qualifiers(keys: Sequence[str], at: int) -> list[str]:
-    """Return the names behind each OF or IN that follows a name."""
+    """Return the names after each OF or IN that follows a name."""
     found = []
     while at + 1 < len(keys) and keys[at] in {"OF", "IN"}:
         found.append(keys[at + 1])
@@ -442,13 +441,13 @@ def references(
     shown: Iterable[ShownItem] = (),
     lengths: Mapping[str, tuple[str, ...]] | None = None,
 ) -> References:
-    """Return every reference of a program's code, copybooks included.
+    """Return all references in the code of a program, including copybooks.
 
     Args:
         code: The statements and EXEC blocks.
-        names: The items that names mean.
+        names: The declared names.
         records: The indexes of the records of each file, by its name in capitals.
-        shown: What reports and screens show and take.
+        shown: The items that reports and screens show and fill.
         lengths: The item that holds the length of the records of each file, by its name in capitals.
     """
     found = References(names, records)
@@ -462,8 +461,8 @@ def references(
 
 
 def _given(keys: Sequence[str], end: int, within: Sequence[str]) -> Given:
-    """Return what the functions around an item give of it, by what the parentheses that are open there hold."""
-    if not within:  # as nearly all items stand
+    """Return what the functions around an item take from it, given the contents of the parentheses open there."""
+    if not within:  # as for nearly all items
         return ""
     functions = {one for one in within if one and one != "subscript"}
     if not functions or "subscript" in within:
@@ -473,7 +472,7 @@ def _given(keys: Sequence[str], end: int, within: Sequence[str]) -> Given:
         depth += (keys[end] == "(") - (keys[end] == ")")
         end += 1
     if "calculated" in functions or keys[end : end + 1] == ("(",):
-        return "calculated"  # or only a part of what comes
+        return "calculated"  # or only a part of the result
     return "length" if "length" in functions else "characters"
 
 
@@ -481,7 +480,7 @@ _SOME = ItemPart(None, None, is_open=False)
 
 
 def item_part(keys: Sequence[str], at: int) -> ItemPart | None:
-    """Return the part of an item that the parentheses behind its name mean, as in `A(I)(1:2)`; None for subscripts alone."""
+    """Return the part of an item selected by the parentheses after its name, as in `A(I)(1:2)`; None for mere subscripts."""
     depth, start, colon = 0, at, None
     for end in range(at, len(keys)):
         word = keys[end]
@@ -501,7 +500,7 @@ def item_part(keys: Sequence[str], at: int) -> ItemPart | None:
 
 
 def _number(words: Sequence[str]) -> int | None:
-    """Return a number that is written; None for what is data or calculated."""
+    """Return a number written as such; None if it is data or calculated."""
     return int(words[0]) if len(words) == 1 and re.fullmatch(r"\d{1,9}", words[0]) else None
 
 

@@ -1,4 +1,4 @@
-"""What may a data item hold: the constants that its VALUE, and the program's MOVEs and SETs, give it?
+"""Which constants may a data item hold, by its VALUE and the program's MOVEs and SETs?
 
 This is how `CALL WS-PGM`, `EXEC CICS LINK PROGRAM(WS-PGM)` or an ASSIGN to an item get the names of their targets.
 Leaves to others: which of the values an item has at a given moment.
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
     from .naming import DataNames
 
 MAX_STEPS = 6
-"""How many MOVEs from item to item are followed."""
+"""The maximum number of MOVEs from item to item that are followed."""
 MAX_VALUES = 64
-"""How many values one item is taken to hold."""
+"""The maximum number of values of one item."""
 MAX_SOURCES = 100
-"""How many items are looked at for the values of one."""
+"""The maximum number of items that are examined for the values of one."""
 MAX_SAME = 8
-"""How many items of one name a MOVE is taken to write."""
+"""The maximum number of items with the same name that a MOVE is assumed to write."""
 
 
 class _LaidOut(NamedTuple):
-    """A text that a group holds when the program begins, and where in its record."""
+    """A text in a group when the program begins, and its place in the record."""
 
     offset: int
     bytes: int
     value: Resolved
 
     def part(self, offset: int, size: int) -> Resolved | None:
-        """Return what lies at some bytes of the record; None where it does not hold all of them, or blanks."""
+        """Return the text at some bytes of the record; None if it does not include all of them, or is blank."""
         if offset < self.offset or offset + size > self.offset + self.bytes:
             return None
         text = self.value.value[offset - self.offset :][:size].strip()
@@ -45,16 +45,16 @@ class _LaidOut(NamedTuple):
 
 
 class Values:
-    """The constants that every item may hold, found on demand and kept.
+    """The constants that each item may hold, computed on demand and cached.
 
     Args:
-        code: The statements, those of copybooks included.
-        names: The items that names mean.
+        code: The statements, including those of copybooks.
+        names: The declared names.
     """
 
     def __init__(self, code: Code, names: DataNames) -> None:
-        # By item: the literals given to it, the items moved to it, and what is known already; by redefined group:
-        # its values where they lie.
+        # By item: the literals moved to it, the items moved to it, and its cached values; by redefined group: the values laid out
+        # in it.
         self._names = names
         self._given: dict[int, list[Resolved]] = {}
         self._from: dict[int, list[int]] = {}
@@ -67,38 +67,33 @@ class Values:
                 self._set(said)
 
     def of(self, text: str) -> tuple[Resolved, ...]:
-        """Return what the item that a text names may hold; nothing for a literal, which is not looked up, or an unknown
-        name.
-        """
+        """Return the values of the item that a text names; none for a literal, which is not looked up, or an unknown name."""
         index = self._names.one(text)
         return () if index is None else self.item(index)
 
     def item(self, index: int) -> tuple[Resolved, ...]:
-        """Return what an item may hold: literals moved to it first, then its VALUE, then what the items moved to it may
-        hold.
-        """
+        """Return the values of an item: literals moved to it first, then its VALUE, then the values of items moved to it."""
         known = self._known.get(index)
         if known is None:
             known = self._known[index] = self._followed(index)
         return known
 
     def initial(self, index: int) -> tuple[Resolved, ...]:
-        """Return what an item may hold when the program begins; of a table, what any of its occurrences may."""
+        """Return the values of an item when the program begins; of a table, those of any occurrence."""
         return tuple(self._initial(index))
 
     def _followed(self, index: int) -> tuple[Resolved, ...]:
         """Return the values of an item by following MOVEs backwards, the nearest first.
 
-        Breadth first over items, each once: `MOVE A TO B` and `MOVE B TO A` are no circle, and a program that moves
-        everything to everything ends at the limits.
+        The search is breadth-first, visiting each item once, so `MOVE A TO B` with `MOVE B TO A` is not an infinite loop, and for a
+        program that moves everything to everything it ends at the limits.
         """
         found: dict[str, Resolved] = {}
         queue, seen = [(index, 0)], {index}
         for at, steps in queue:
             for value in (*self._given.get(at, ()), *self._initial(at)):
                 found.setdefault(value.value, value)
-            # Cut before they are looked at: an item that everything is moved to has as many sources as the program
-            # has MOVEs.
+            # Truncated first: an item that everything is moved to has as many sources as the program has MOVEs.
             for source in self._from.get(at, [])[:MAX_SOURCES] if steps < MAX_STEPS else ():
                 if source not in seen and len(seen) < MAX_SOURCES:
                     seen.add(source)
@@ -108,8 +103,8 @@ class Values:
         return tuple(found.values())[:MAX_VALUES]
 
     def _initial(self, index: int) -> list[Resolved]:
-        """Return what an item holds when the program begins: its VALUE, those of its first parts, or those of a table
-        behind it.
+        """Return the values of an item when the program begins: its VALUE, those of its first parts, or those that its table
+        redefines.
         """
         items = self._names.items
         item = items[index]
@@ -122,7 +117,7 @@ class Values:
         return self._table(index)
 
     def _joined(self, group: int) -> str:
-        """Return the values of the first parts of a group, one behind the other, up to one that has none."""
+        """Return the concatenated values of the first parts of a group, up to one without a value."""
         text = ""
         for at in self._names.children.get(group, ()):
             part = self._names.items[at]
@@ -133,11 +128,11 @@ class Values:
         return text.rstrip()
 
     def _table(self, index: int) -> list[Resolved]:
-        """Return what an item of a table may hold that redefines a list of VALUEs.
+        """Return the values of an item in a table that redefines a list of VALUEs.
 
-        A common way to write a table of constants: fillers with values, redefined by an OCCURS. The places of the
-        item are its offset and all steps of the tables around it, and what was laid out at one of them is a value:
-        the whole text of a filler, or the part of a longer one that holds a row with several columns.
+        A table of constants is commonly written as fillers with values, redefined by an OCCURS. The item's places are its offset
+        plus all steps of the tables around it, and the text laid out at each is a value: the whole text of a filler, or part of a
+        longer one for a row with several columns.
         """
         names, items = self._names, self._names.items
         item = items[index]
@@ -167,14 +162,14 @@ class Values:
         laid = self._laid_out(redefined)
         found = []
         for place in places:
-            # The last that begins at or before the place; of two at one place the inner one.
+            # The last text that begins at or before the place; of two at the same place, the inner one.
             before = bisect_right(laid, place, key=lambda text: text.offset) - 1
             if before >= 0 and (value := laid[before].part(place, item.bytes)) is not None:
                 found.append(value)
         return found
 
     def _laid_out(self, group: int) -> list[_LaidOut]:
-        """Return the values that a group holds, by their places."""
+        """Return the values in a group, in the order of their places."""
         laid = self._laid.get(group)
         if laid is None:
             laid = []
@@ -189,7 +184,7 @@ class Values:
         return laid
 
     def _move(self, said: ReadStatement) -> None:
-        """Take a MOVE: a literal is given to its targets, an item is where theirs may come from."""
+        """Record a MOVE: its targets receive a literal, or have the values of an item."""
         keys = said.keys
         if "TO" not in keys or len(keys) < 4:
             return
@@ -205,9 +200,9 @@ class Values:
                 self._from.setdefault(target, []).extend(sources)
 
     def _operands(self, said: ReadStatement, at: int, end: int) -> list[int]:
-        """Return the items that stand whole among some words.
+        """Return the items that are named as a whole among some words.
 
-        An item that is cut by a reference modification, `WS-PGM(1:2)`, is left out: a part of a name is no name.
+        An item with reference modification, `WS-PGM(1:2)`, is omitted: a part of a name is not a name.
         """
         found: list[int] = []
         keys = said.keys
@@ -229,7 +224,7 @@ class Values:
         return found
 
     def _set(self, said: ReadStatement) -> None:
-        """Take a SET of conditions TO TRUE: each gives its item its first value."""
+        """Record a SET of conditions TO TRUE: each assigns its first value to its item."""
         keys = said.keys
         if "TO" not in keys or (keys[-1] not in {"TRUE", "."} and "TRUE" not in keys):
             return
@@ -245,9 +240,9 @@ class Values:
 
 
 def literal(text: str) -> str | None:
-    """Return what a literal says, without its quotes and the blanks at its end; None for what is no text, or blank.
+    """Return the text of a literal without quotes and trailing blanks; None if it is blank, or not a quoted literal.
 
-    Trailing blanks go because names are compared: `'PGM1    '` in an item of eight letters calls PGM1.
+    Trailing blanks are removed because names are compared: `'PGM1    '` in an eight-character item calls PGM1.
     """
     text = text.strip()
     if len(text) < 2 or text[0] not in "'\"" or text[-1] != text[0]:

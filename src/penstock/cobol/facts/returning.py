@@ -1,7 +1,7 @@
-"""Where does a program put what another one returns: after RETURNING, or where a function or method is used in a statement?
+"""Which items receive the value that another program returns, by RETURNING or by the use of a function or method?
 
 A value stored as it is (`MOVE RATE(X) TO R`) is distinguished from one used in a calculation (`COMPUTE R = RATE(X) * 2`).
-Leaves to others: what is returned, which the other program declares.
+Leaves to others: the returned item, which the other program declares.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _BACK = frozenset({"RETURNING", "GIVING"})
 
 
 class Receiver(NamedTuple):
-    """What receives a value, as it is written, and whether it gets the value itself."""
+    """The items that receive a value, as written, and whether they receive it unchanged."""
 
     names: tuple[str, ...] = ()
     is_whole: bool = True
 
 
 def behind(said: ReadStatement) -> Receiver:
-    """Return what stands behind RETURNING or GIVING of a CALL or INVOKE."""
+    """Return the receiver after RETURNING or GIVING of a CALL or INVOKE."""
     depth = 0
     for at, word in enumerate(said.keys):
         depth += (word == "(") - (word == ")")
@@ -37,11 +37,11 @@ def behind(said: ReadStatement) -> Receiver:
 
 
 def around(said: ReadStatement, at: int) -> Receiver:
-    """Return what receives the value of a function or method that stands in a MOVE, SET or COMPUTE.
+    """Return the receiver of the value of a function or method in a MOVE, SET or COMPUTE.
 
     Args:
         said: The statement.
-        at: The index of the first word of it: of its name, or of the object in front.
+        at: The index of its first word: its name, or the object before a method.
     """
     keys = said.keys
     end = _behind_arguments(keys, at)
@@ -58,7 +58,7 @@ def around(said: ReadStatement, at: int) -> Receiver:
 
 
 def _outside(keys: Sequence[str], wanted: str) -> int:
-    """Return the index of the first such word outside of parentheses; 0 where there is none."""
+    """Return the index of the first occurrence of a word outside of parentheses; 0 if there is none."""
     depth = 0
     for at, word in enumerate(keys):
         depth += (word == "(") - (word == ")")
@@ -68,7 +68,7 @@ def _outside(keys: Sequence[str], wanted: str) -> int:
 
 
 def _behind_arguments(keys: Sequence[str], at: int) -> int:
-    """Return the index behind a name, the methods that follow it, and the parentheses behind each."""
+    """Return the index after a name, the methods that follow it, and the parentheses after each."""
     at += 1
     depth = 0
     while at < len(keys):
@@ -83,7 +83,7 @@ def _behind_arguments(keys: Sequence[str], at: int) -> int:
 
 
 def _names(said: ReadStatement, at: int) -> tuple[str, ...]:
-    """Return the items that stand from a word on, one by one, with qualifiers and subscripts; up to what is no item."""
+    """Return the consecutive items from a word on, each with its qualifiers and subscripts."""
     found: list[list[str]] = []
     depth = 0
     keys, texts, kinds = said.keys, said.texts, said.kinds

@@ -1,8 +1,8 @@
-"""What does a verb do with its operands: which does it read, which does it write, and which words change that on the way?
+"""Which operands does a verb read, which does it write, and which words change the role of those that follow?
 
-A verb gives its first operands a role, and each of its words may change the role of what follows: in `ADD A TO B
-GIVING C`, A is read, TO begins what is read and written, GIVING what is written. This is a table (`_ROLES`), and so are
-the options of CICS commands. Leaves to others: which items the operands are (`references`).
+A verb gives its first operands a role, and each of its words may change the role of the next ones: in `ADD A TO B GIVING C`, A is
+read, the operands after TO are read and written, and those after GIVING are written. The roles are in a table (`_ROLES`), and so
+are the options of CICS commands. Leaves to others: which items the operands are (`references`).
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from ..procedure import STRANGE
 if TYPE_CHECKING:
     from .code import ReadStatement
 
-# Bits: BOTH is READ | WRITE. What is passed by reference may be written by another program, which is no write of
-# this one.
+# Bits: BOTH is READ | WRITE. An item passed by reference may be written by another program, but this one does not write it.
 READ, WRITE, BOTH, PASS, NONE = 1, 2, 3, 4, 0
 
 _NAVIGATING = {
@@ -28,8 +27,8 @@ _PASSING = {
     **dict.fromkeys(("RETURNING", "GIVING"), WRITE),
     "ON": NONE,
 }
-# By verb: the role of its first operands, and the role that begins at each of its words. A verb that is missing here
-# only reads; one with NONE names no data (files, paragraphs, procedures).
+# By verb: the role of its first operands, and of the operands after each of its words. A verb not listed here only reads; operands
+# with NONE are not data (files, paragraphs, procedures).
 _ROLES: dict[str, tuple[int, dict[str, int]]] = {
     "MOVE": (READ, {"TO": WRITE}),
     "ADD": (READ, {"TO": BOTH, "GIVING": WRITE, "SIZE": NONE}),
@@ -39,7 +38,7 @@ _ROLES: dict[str, tuple[int, dict[str, int]]] = {
     "COMPUTE": (WRITE, {"=": READ, "EQUAL": READ, "EQUALS": READ, "SIZE": NONE}),
     "SET": (WRITE, {"TO": READ, "BY": READ}),
     "INITIALIZE": (WRITE, {"REPLACING": READ, "VALUE": READ, "DEFAULT": READ}),
-    # Of the controls of a screen: MODIFY sets properties of one, INQUIRE gets them, DISPLAY may give a new one's handle.
+    # Controls of a screen: MODIFY sets properties, INQUIRE gets them, DISPLAY may return the handle of a new one.
     "INQUIRE": (READ, {"IN": WRITE}),
     "DISPLAY": (READ, {"HANDLE": WRITE, "POP-UP": WRITE}),
     "ACCEPT": (WRITE, {"FROM": READ, "LINE": READ, "COLUMN": READ, "AT": READ}),
@@ -72,7 +71,7 @@ _ROLES: dict[str, tuple[int, dict[str, int]]] = {
     "XML PARSE": (READ, {"PROCESSING": NONE}),
     "JSON GENERATE": (WRITE, {"FROM": READ, "COUNT": WRITE}),
     "JSON PARSE": (READ, {"INTO": WRITE}),
-    # Of IDMS and its kin: OBTAIN and GET bring the record, STORE and MODIFY send it, the others only say which one is meant.
+    # Network databases: OBTAIN and GET read a record into storage, STORE and MODIFY send it, the others only identify one.
     **dict.fromkeys(("OBTAIN", "FETCH", "GET", "LOCK", "SECURE", "CREATE"), (WRITE, _NAVIGATING)),
     "STORE": (READ, _NAVIGATING),
     "MODIFY": (READ, {**_NAVIGATING, "GIVING": WRITE}),
@@ -101,13 +100,13 @@ _ROLES: dict[str, tuple[int, dict[str, int]]] = {
     },
 }
 ROLES_BEHIND = {"MODIFY": READ, "INQUIRE": WRITE, "DISPLAY": READ}
-"""By verb: the role of what follows an operand, whatever that had."""
+"""By verb: the role of what follows an operand, regardless of the role of that operand."""
 
 _FORMATS = """
     YYMMDD YYYYMMDD MMDDYY MMDDYYYY DDMMYY DDMMYYYY YYDDD YYYYDDD YYDDMM YYYYDDMM DATE TIME DAYCOUNT DAYOFMONTH DAYOFWEEK
     MONTHOFYEAR YEAR DATESTRING STRINGFORMAT FULLDATE DATEFORM MILLISECONDS
 """
-# Options of CICS commands by which data comes back; the argument of any other is read.
+# Options of CICS commands that return data; the argument of any other is read.
 _CICS_WRITES_ALWAYS = frozenset({"INTO", "SET", "RESP", "RESP2", "NUMITEMS", "NUMREC", "RETCODE"})
 _CICS_WRITES = {
     "ASKTIME": {"ABSTIME"},
@@ -130,32 +129,31 @@ _CICS_WRITES_ALL = frozenset({"ASSIGN", "ADDRESS", "EXTRACT", "INQUIRE"})
 
 
 def roles_of(said: ReadStatement) -> tuple[int, dict[str, int]]:
-    """Return the role of the first operands of a statement, and the role that begins at each of its words."""
+    """Return the role of the first operands of a statement, and that of the operands after each of its words."""
     start, switches = _ROLES.get(said.verb, (READ, {}))
     keys = said.keys
     if said.verb in {"ADD", "SUBTRACT", "MULTIPLY", "DIVIDE"} and "GIVING" in keys:
-        # With GIVING the item behind TO, FROM or INTO is an operand like the others: only what GIVING names is
-        # written.
+        # With GIVING, the item after TO, FROM or INTO is only read; only the items of GIVING are written.
         switches = {word: READ if role == BOTH else role for word, role in switches.items()}
     elif said.verb == "SET" and ("UP" in keys or "DOWN" in keys):
-        # SET IX UP BY 1 counts from what it was.
+        # SET IX UP BY 1 reads the old value.
         start = BOTH
     elif said.verb == "MODIFY" and keys[2:3] not in ((), ("ON",)):
-        # A control, which gets properties; the record of IDMS stands alone.
+        # A control, whose properties are set; in IDMS, MODIFY has only the record.
         start = WRITE
     elif said.verb == "INSPECT" and ("REPLACING" in keys or "CONVERTING" in keys):
         start = BOTH
         switches = {**switches, "TALLYING": BOTH}
-    # WRITE record FROM area moves the area to the record and writes that.
+    # WRITE record FROM area moves the area to the record, and writes the record.
     elif said.verb in {"WRITE", "REWRITE", "RELEASE"} and "FROM" in keys:
         start = BOTH
     return start, switches
 
 
 def role_of_option(command: str, option: str) -> int:
-    """Return what a command of CICS or DL/I does with the argument of an option; what stands in its parentheses is read."""
+    """Return the role of the argument of an option of a CICS or DL/I command; anything in its parentheses is read."""
     is_any = command.partition(" ")[0] in _CICS_WRITES_ALL and option not in {"RESP", "NOHANDLE"}
     if not is_any and option not in _CICS_WRITES_ALWAYS and option not in _CICS_WRITES.get(command, ()):
         return READ
-    # A length and the key of a browse are given, and come back.
+    # A length and the key of a browse are passed and returned.
     return BOTH if option in {"LENGTH", "FLENGTH", "RIDFLD"} else WRITE

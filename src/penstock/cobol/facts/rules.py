@@ -1,7 +1,7 @@
-"""Which conditions may be business rules: IF, EVALUATE and SEARCH with their branches, and the meaning of their names?
+"""Which conditions may be business rules: IF, EVALUATE and SEARCH with their branches, and the meanings of their names?
 
 Leaves to others: which of them a person would call a rule. A condition on the outcome of an operation is marked (`check`), to
-distinguish error handling from business.
+distinguish error handling from business logic.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 _VERBS: dict[str, Literal["IF", "EVALUATE", "SEARCH"]] = {"IF": "IF", "EVALUATE": "EVALUATE", "SEARCH": "SEARCH"}
 MAX_ACTIONS = 40
-"""How many statements of a branch are listed; the rest is counted."""
+"""The maximum number of statements listed for a branch; the rest are counted."""
 _ACTION_CHARS = 200
-# The status of a DL/I call is in its PCB, which every program declares for itself: only the name tells.
+# The status of a DL/I call is in its PCB, which every program declares itself: it is only known by its name.
 _PCB = re.compile(r"[A-Z0-9-]*PCB[A-Z0-9-]*STAT[A-Z0-9-]*")
 _DLI = frozenset({"DIBSTAT", "AIBRETRN", "AIBREASN"})
 _REGISTERS = {
@@ -40,10 +40,10 @@ _REGISTERS = {
 
 
 class Checks:
-    """Which names hold the outcome of an operation: FILE STATUS, SQLCODE, RESP, MQ reason, DL/I status.
+    """The names that hold the outcome of an operation: FILE STATUS, SQLCODE, RESP, MQ reason, DL/I status.
 
-    Beside the registers those are the items that files, commands and calls name for it, the items that those are
-    moved to, their level 88s, and what they hold as groups.
+    Besides the registers, these are the items that files, commands and calls name for it, the items that they are moved to, their
+    level 88s, and the items directly in them.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Checks:
             # Every call of MQI ends with its completion code and its reason.
             for name in call.parameters[-2:]:
                 self._kinds.setdefault(key(name.split()[0]), "MQ REASON")
-        # One step and in order of the source: a MOVE of a MOVE counts where it stands behind it.
+        # A single pass in source order: a chain of MOVEs counts only if the statements follow in that order.
         for said in code.of("MOVE"):  # MOVE status TO item: the item holds it too
             if len(said.keys) == 4 and said.keys[2] == "TO":
                 kind = self.of(said.keys[1])
@@ -75,7 +75,7 @@ class Checks:
         self._inside(names)
 
     def of(self, name: str) -> str:
-        """Return what kind of outcome a name in capitals holds; "" for none."""
+        """Return the kind of outcome that a name in capitals holds; "" for none."""
         return self._kinds.get(name) or ("DLI STATUS" if _is_dli_status(name) else "")
 
     def any(self, keys: Iterable[str]) -> str:
@@ -83,7 +83,7 @@ class Checks:
         return next(filter(None, map(self.of, keys)), "")
 
     def _inside(self, names: DataNames) -> None:
-        """Let the conditions of such an item, and what it holds directly, count as holding the same outcome."""
+        """Add the level 88s of each such item, and the items directly in it, with the same kind of outcome."""
         for index, item in enumerate(names.items):
             kind = self.of(key(item.name)) if item.name != "FILLER" else ""
             if kind:
@@ -97,13 +97,13 @@ class Checks:
 def rules(
     code: Code, walks: Sequence[Iterable[tuple[Node, int]]], names: DataNames, checks: Checks, program: str
 ) -> tuple[BranchRule, ...]:
-    """Return every IF, EVALUATE and SEARCH of the program itself, in order, nested ones after the one that holds them.
+    """Return every IF, EVALUATE and SEARCH of the program itself in source order, nested ones after the one that contains them.
 
     Args:
         code: The statements.
-        walks: The statements of each paragraph as `walk` gives them, at its key.
-        names: The items that names mean.
-        checks: Which names hold the outcome of an operation.
+        walks: The statements of each paragraph as `walk` gives them, by its key.
+        names: The declared names.
+        checks: The names that hold the outcome of an operation.
         program: The name of the program, which is part of a rule's identity.
     """
     found: list[BranchRule] = []
@@ -133,8 +133,8 @@ def _rule(
     openers = [opener for _, opener, _ in node.branches if opener is not said]
     used = _used([said, *openers], names)
     whole = key("\n".join([condition, *(opener.text() for opener in openers)]))
-    # The id is made of words, never of lines: documentation that was written of a rule must find it again after an
-    # edit elsewhere. Rules of the same words in the same paragraph are told apart by their order alone.
+    # The id is derived from words, never from lines, so that documentation written about a rule finds it again after an edit
+    # elsewhere. Rules with the same words in the same paragraph are distinguished only by their order.
     seen[paragraph, whole] += 1
     identity = "\0".join((key(program), key(paragraph), verb, whole, str(seen[paragraph, whole])))
     return BranchRule(
@@ -152,12 +152,12 @@ def _rule(
 
 
 def _is_dli_status(name: str) -> bool:
-    """Return whether a name in capitals is that of a status of DL/I."""
+    """Return whether a name in capitals is that of a DL/I status."""
     return name in _DLI or ("PCB" in name and _PCB.fullmatch(name) is not None)
 
 
 def _grouped(node: Node) -> Iterator[tuple[str, ReadStatement, list[Node]]]:
-    """Yield the branches, WHENs that stand in front of the same statements as one: each of them leads there."""
+    """Yield the branches, with consecutive WHENs that lead to the same statements as one branch."""
     labels: list[str] = []
     first: ReadStatement | None = None
     for at, (label, opener, inner) in enumerate(node.branches):
@@ -171,7 +171,7 @@ def _grouped(node: Node) -> Iterator[tuple[str, ReadStatement, list[Node]]]:
 
 
 def _used(statements: Iterable[ReadStatement], names: DataNames) -> dict[str, str]:
-    """Return the data names that occur, in capitals and in order, with their spelling."""
+    """Return the data names in some statements, in capitals and in order, with their spelling."""
     found: dict[str, str] = {}
     for said in statements:
         for at, word in enumerate(said.keys):
@@ -181,7 +181,7 @@ def _used(statements: Iterable[ReadStatement], names: DataNames) -> dict[str, st
 
 
 def _meanings(used: Mapping[str, str], names: DataNames) -> tuple[tuple[str, str], ...]:
-    """Return what the level 88s among some names stand for, as (name, "ITEM = 'Y'")."""
+    """Return the meanings of the level 88s among some names, as (name, "ITEM = 'Y'")."""
     found: list[tuple[str, str]] = []
     for word, spelling in used.items():
         for item, condition in names.known.get(word, ())[:1]:
@@ -192,7 +192,7 @@ def _meanings(used: Mapping[str, str], names: DataNames) -> tuple[tuple[str, str
 
 
 def _branch(label: str, opener: ReadStatement, inner: Sequence[Node]) -> Branch:
-    """Return one branch with its statements, folded to a line each and bounded."""
+    """Return one branch with its statements, each on one line, limited in number and length."""
     actions = tuple([BranchAction(node.said.text(_ACTION_CHARS), node.said.line) for node in inner[:MAX_ACTIONS]])
     if len(inner) > MAX_ACTIONS:
         actions += (BranchAction(f"… and {len(inner) - MAX_ACTIONS} more statements", inner[MAX_ACTIONS].said.line),)

@@ -1,6 +1,6 @@
 """How complex is the code: statements, decisions and nesting of each paragraph?
 
-Decisions are IF, WHEN except OTHER, loops, condition phrases, and every further target of GO TO DEPENDING; McCabe's
+Decisions are IF, WHEN except OTHER, loops, condition phrases, and additional targets of GO TO DEPENDING; McCabe's
 number is one more. AND and OR are not counted. Leaves to others: what the decisions decide (`rules`).
 """
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from .code import Code, ReadStatement
 
 NO_STATEMENTS = frozenset({"COPY", "REPLACE"})
-"""The entries that bring in or change source and are not executed."""
+"""The entries that include or change source and are not executed."""
 _NESTING = frozenset({"IF", "EVALUATE", "SEARCH"})
 
 
 class Complexity(NamedTuple):
-    """What one paragraph comes to: statements, decisions (the complexity less one) and the deepest nesting."""
+    """The measures of one paragraph: statements, decisions (complexity minus one) and deepest nesting."""
 
     statements: int
     decisions: int
@@ -29,7 +29,7 @@ class Complexity(NamedTuple):
 
 
 def trees(code: Code) -> list[list[Node]]:
-    """Return the statements of each paragraph as trees, at its key; those of copybooks are left out."""
+    """Return the statements of each paragraph as trees, by its key, without those of copybooks."""
     by: list[list[ReadStatement]] = [[] for _ in code.program.paragraphs]
     for said in code.own:
         if said.paragraph >= 0:
@@ -55,7 +55,7 @@ def shape(nodes: Iterable[tuple[Node, int]]) -> Complexity:
 
 
 def counts(code: Code) -> dict[str, int]:
-    """Return how many statements of each verb there are, most first; branches and terminators are none."""
+    """Return the number of statements of each verb, most frequent first, not counting branches and terminators."""
     found: dict[str, int] = {}
     for said in code.own:
         if not is_branch(said.verb) and not said.verb.startswith("END-") and said.verb not in NO_STATEMENTS:
@@ -64,15 +64,15 @@ def counts(code: Code) -> dict[str, int]:
 
 
 def _decisions(said: ReadStatement) -> int:
-    """Return how many decisions a statement makes by itself, its branches not counted."""
+    """Return the number of decisions of a statement itself, not counting its branches."""
     keys = said.keys
     if said.verb == "IF":
         return 1
     if said.verb == "PERFORM":
         return sum(word in {"UNTIL", "TIMES"} for word in keys)
     if said.verb == "GO TO" and "DEPENDING" in keys:
-        # The last target is where a program with one target would go: n targets are n - 1 decisions. TO may be left
-        # out, and the section that qualifies a target is none.
+        # A GO TO with a single target decides nothing, so n targets are n - 1 decisions. TO may be omitted, and the section that
+        # qualifies a target is not a target.
         before = keys[1 : keys.index("DEPENDING")]
         targets = len(before) - ("TO" in before) - 2 * sum(word in {"OF", "IN"} for word in before)
         return max(0, targets - 1)

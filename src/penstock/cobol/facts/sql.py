@@ -1,6 +1,6 @@
-"""What does a program ask of tables: EXEC SQL by operation, tables, cursor and host variables?
+"""Which SQL statements does a program have: each EXEC SQL with its operation, tables, cursor and host variables?
 
-Statements are not parsed: tables follow FROM, JOIN, INTO, UPDATE, TABLE and USING, or a comma in their list. Leaves to others:
+Statements are not parsed: tables follow FROM, JOIN, INTO, UPDATE, TABLE and USING, or a comma in a list of them. Leaves to others:
 columns and joins. Law: the name of a common table expression or a cursor is not a table.
 """
 
@@ -31,18 +31,18 @@ _TABLE_VERBS = frozenset(
     {"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "LOCK", "TRUNCATE", "WITH", "VALUES", "REFRESH"}
 )
 _PARTING = frozenset({";", "BEGIN", "THEN", "ELSE", "LOOP", "DECLARE"})
-"""What parts the statements of a block of PL/SQL."""
+"""The words that separate the statements of a PL/SQL block."""
 _TWO_WORDS = frozenset(
     {"ALTER", "CREATE", "DROP", "COMMENT", "GRANT", "REVOKE", "SET", "ALLOCATE", "ASSOCIATE", "EXECUTE", "BEGIN", "END"}
 )
 
 
 def operations(code: Code, dynamic: DynamicSql) -> tuple[SqlOperation, ...]:
-    """Return the EXEC SQL blocks in order; INCLUDE is a copybook and is left out.
+    """Return the EXEC SQL blocks in source order, without INCLUDE, which is a copybook.
 
     Args:
         code: The EXEC blocks.
-        dynamic: The texts of statements that are data.
+        dynamic: The texts of dynamic statements.
     """
     found = []
     for block in code.blocks:
@@ -56,14 +56,14 @@ def operations(code: Code, dynamic: DynamicSql) -> tuple[SqlOperation, ...]:
 
 
 def statement(text: str) -> tuple[str, tuple[str, ...]]:
-    """Return what a statement of SQL does, by its verb, and the tables that it names; "" for an empty one."""
+    """Return the verb of an SQL statement, and the tables that it names; "" for an empty one."""
     words = tokens(text)
     upper = [word.upper() for word in words]
     return (_verb(upper), _tables(words, upper)) if words else ("", ())
 
 
 def _inside(one: SqlOperation) -> Iterator[SqlOperation]:
-    """Yield what the statements of a block of PL/SQL do with tables: EXECUTE BEGIN ... END, EXECUTE DECLARE ... END."""
+    """Yield the statements of a PL/SQL block that name tables: EXECUTE BEGIN ... END, EXECUTE DECLARE ... END."""
     words = tokens(one.text)
     if one.operation != "EXECUTE" or [word.upper() for word in words[1:2]] not in (["BEGIN"], ["DECLARE"]):
         return
@@ -80,7 +80,7 @@ def _inside(one: SqlOperation) -> Iterator[SqlOperation]:
 
 
 def _prepared(one: SqlOperation, block: Block, dynamic: DynamicSql) -> SqlOperation:
-    """Return a statement with what its text says, where that is data."""
+    """Return a statement with the SQL that it may prepare or run, if its text is data."""
     text = dynamic.of(block)
     if text is None:
         return one
@@ -93,7 +93,7 @@ def _prepared(one: SqlOperation, block: Block, dynamic: DynamicSql) -> SqlOperat
 
 
 def _opened(one: SqlOperation, by_name: dict[str, list[SqlOperation]]) -> SqlOperation:
-    """Return the declaration of a cursor with what is prepared for it."""
+    """Return the declaration of a cursor with the statements prepared for it."""
     name = one.text.split()[-1].upper()
     if one.operation != "DECLARE CURSOR" or one.tables or name not in by_name:
         return one
@@ -115,7 +115,7 @@ def _operation(block: Block, code: Code) -> SqlOperation | None:
     upper = [word.upper() for word in words]
     if not words or upper[0] == "INCLUDE":
         return None
-    if upper[0] in {"AT", "FOR"} and len(words) > 2:  # of Oracle: at which database, for how many rows of an array
+    if upper[0] in {"AT", "FOR"} and len(words) > 2:  # Oracle: the database, or the number of array rows
         words, upper = words[2:], upper[2:]
     name, cursor = upper[0], None
     tables: tuple[str, ...] = ()
@@ -130,7 +130,7 @@ def _operation(block: Block, code: Code) -> SqlOperation | None:
         name = _verb(upper)
         if upper[-4:-1] == ["WHERE", "CURRENT", "OF"]:
             cursor = words[-1]
-    elif name == "INVOKE":  # NonStop SQL puts the record of a table there, as a DCLGEN does
+    elif name == "INVOKE":  # NonStop SQL inserts the record of a table, as a DCLGEN does
         tables = _tables(["FROM", *words[1:]], ["FROM", *upper[1:]])
     elif name == "WHENEVER":
         name = " ".join(upper[: 3 if upper[1:2] == ["NOT"] else 2])
@@ -167,7 +167,7 @@ def _declared(words: list[str], upper: list[str]) -> tuple[str, str | None, tupl
 
 
 def _fetched(words: list[str], upper: list[str]) -> str | None:
-    """Return the cursor of a FETCH, behind all that may stand before it."""
+    """Return the cursor of a FETCH, skipping the words that may precede it."""
     skipped = {
         "FETCH",
         "NEXT",
@@ -192,7 +192,7 @@ def _fetched(words: list[str], upper: list[str]) -> str | None:
 
 
 def _verb(upper: list[str]) -> str:
-    """Return what a statement does that begins WITH: its first verb outside of parentheses."""
+    """Return the verb of a statement; after WITH, the first one outside of parentheses."""
     if upper[0] != "WITH":
         return upper[0]
     depth = 0
@@ -204,11 +204,11 @@ def _verb(upper: list[str]) -> str:
 
 
 def _tables(words: list[str], upper: list[str]) -> tuple[str, ...]:
-    """Return the tables that a statement names, each once, as they are written."""
+    """Return the tables that a statement names, each once, as written."""
     found: dict[str, str] = {}
     common = _common(upper) if upper[0] in {"WITH", "DECLARE"} else set()
-    # Inside of FROM a, b the comma goes on with tables; anywhere else it does not. `listing` is that state: a clause ends it,
-    # and what stands in parentheses, a query or arguments, has one of its own.
+    # In FROM a, b another table follows the comma; elsewhere it does not. `listing` is that state: a clause ends it, and
+    # parentheses, around a query or arguments, have their own.
     listing = False
     around: list[bool] = []
     for at, word in enumerate(upper):
@@ -219,14 +219,14 @@ def _tables(words: list[str], upper: list[str]) -> tuple[str, ...]:
         )
         if before == "UPDATE" and at > 1 and upper[at - 2] in {"FOR", "AND"}:
             starts = False  # FOR UPDATE OF
-        # USING names a table in MERGE only; elsewhere host variables or join columns.
+        # USING names a table only in MERGE; elsewhere it names host variables or join columns.
         if before == "USING" and upper[0] != "MERGE":
             starts = False
         if before == "FROM" and at > 1 and _in_function(upper, at - 1):
             starts = False
         if before == "(" and at > 1 and upper[at - 2] in {"FROM", "JOIN"} and not _in_function(upper, at - 2):
             starts = True  # FROM (T1 JOIN T2 ON …)
-        if at == 1 and before == "DELETE" and word != "FROM":  # some take DELETE T as DELETE FROM T
+        if at == 1 and before == "DELETE" and word != "FROM":  # some systems accept DELETE T for DELETE FROM T
             starts = True
         if word == "(":
             around.append(listing or starts)
@@ -235,7 +235,7 @@ def _tables(words: list[str], upper: list[str]) -> tuple[str, ...]:
             listing = around.pop() if around else False
         elif starts or (listing and before == ","):
             listing = before in {"FROM", ","}
-            if word == "=":  # NonStop SQL names a table by a DEFINE of the system: =ORDERS
+            if word == "=":  # NonStop SQL names a table by a DEFINE: =ORDERS
                 defined = "".join(words[at : at + 2])
                 found.setdefault(defined.upper(), defined)
             elif word not in _NOT_A_TABLE and word[0] not in ":'0123456789?" and word not in common:
@@ -246,10 +246,10 @@ def _tables(words: list[str], upper: list[str]) -> tuple[str, ...]:
 
 
 def _common(upper: list[str]) -> set[str]:
-    """Return the names that WITH gives to queries of this statement alone: T of `T AS (SELECT ...` and `T (A, B) AS (...`."""
+    """Return the names that WITH gives to queries of the statement: T of `T AS (SELECT ...` and `T (A, B) AS (...`."""
     names = set()
     opened: list[int] = []
-    named = -1  # where the name before the last pair of parentheses stands
+    named = -1  # the index of the name before the last pair of parentheses
     for at, word in enumerate(upper):
         if word == "(":
             if upper[at - 1] == "AS" and at > 1:
@@ -261,12 +261,9 @@ def _common(upper: list[str]) -> set[str]:
 
 
 def _in_function(upper: list[str], at: int) -> bool:
-    """Return whether a FROM is one of TRIM(x FROM y), EXTRACT(x FROM y) or SUBSTRING(x FROM n), behind which no table
-    stands.
-    """
+    """Return whether a FROM belongs to TRIM(x FROM y), EXTRACT(x FROM y) or SUBSTRING(x FROM n), and so precedes no table."""
     depth = 0
-    # A few words back are enough for the arguments of such a function, and keep a statement of ten thousand FROMs
-    # linear.
+    # A few words back are enough for the arguments of such a function, and keep the time linear for ten thousand FROMs.
     for back in range(at - 1, max(-1, at - 8), -1):
         if upper[back] == ")":
             depth += 1

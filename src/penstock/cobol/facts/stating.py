@@ -35,12 +35,12 @@ _LENGTHS = {
 
 
 def stated_lengths(code: Code, names: DataNames, constants: Mapping[str, str]) -> tuple[StatedLength, ...]:
-    """Return which items have to be how long: one value for each pair and each number.
+    """Return the lengths that items must have: one value for each pair and each number.
 
     Args:
         code: The statements and blocks.
-        names: The items that they name.
-        constants: What each level 78 is, by its name in capitals.
+        names: The declared names.
+        constants: The value of each level 78, by its name in capitals.
     """
     found: dict[StatedLength, list[SourcePlace]] = defaultdict(list)
     for said in code.of("INSPECT"):
@@ -59,7 +59,7 @@ def stated_lengths(code: Code, names: DataNames, constants: Mapping[str, str]) -
 
 
 def _inspected(said: ReadStatement, names: DataNames, constants: Mapping[str, str]) -> Iterator[StatedLength]:
-    """Yield what an INSPECT puts in place of what: as many characters."""
+    """Yield the operands of an INSPECT that must have the same length: search and replacement."""
     begin = next((at for at, word in enumerate(said.keys) if word in _JOINS), None)
     if begin is None:
         return
@@ -81,7 +81,7 @@ def _inspected(said: ReadStatement, names: DataNames, constants: Mapping[str, st
 
 
 def _characters(operand: Operand | None, word: str) -> int | None:
-    """Return how many characters a literal has, or a word that stands for one; None for what has no length of its own."""
+    """Return the length of a literal, a figurative constant or CHARACTERS; None if an operand has no fixed length."""
     if operand is None:
         return 1 if word in FIGURATIVE or word == "CHARACTERS" else None
     text = operand.literal
@@ -93,7 +93,7 @@ def _characters(operand: Operand | None, word: str) -> int | None:
 def _commanded(
     block: Block, names: DataNames, constants: Mapping[str, str], written: Mapping[int, set[str]]
 ) -> Iterator[StatedLength]:
-    """Yield the lengths that a command of CICS has of the areas that it names."""
+    """Yield the lengths that a CICS command states for the areas that it names."""
     for option, area in block.command.options:
         length = block.command.get(*_LENGTHS.get(option, ()))
         item = names.one(area) if length and "(" not in area else None
@@ -103,7 +103,7 @@ def _commanded(
         text = next(name for name, said in block.command.options if said == length and name in _LENGTHS[option])
         if by is not None:
             own = names.items[by].value
-            # What an item can be is what it is declared with, and what moves leave there.
+            # The values of an item are its VALUE and the literals moved to it.
             for one in sorted({*written.get(by, ()), *([own] if own else [])}):
                 if one.lstrip("+").isdigit():
                     yield StatedLength(item, None, int(one), f"{text}({length}) of {one}", "CICS", False, ())

@@ -1,4 +1,4 @@
-"""Which items share bytes, and what does a write of one do to another, by record, offset and length?
+"""Which items share bytes, and how does a write of one affect another, by record, offset and length?
 
 Leaves to others: which statements write (`references`) and the offsets of items (`layout`). Law: `covers` is True only if every
 byte of an item is written, and None only if none is; what cannot be known is False.
@@ -16,7 +16,7 @@ class Storage:
     """The storage of a program's items.
 
     Args:
-        names: The items, with what holds what.
+        names: The items, with the nesting of groups.
     """
 
     def __init__(self, names: DataNames) -> None:
@@ -25,9 +25,9 @@ class Storage:
         self._first_of_file: dict[str, int] = {}
 
     def root(self, index: int) -> int:
-        """Return the record whose storage an item lies in: its own, or the one that its own redefines.
+        """Return the record whose storage contains an item: its own, or the one that its own redefines.
 
-        The records of a file are one storage, which the first of them stands for.
+        The records of a file share their storage, represented by the first of them.
         """
         items = self._names.items
         record = items[index].record
@@ -49,9 +49,9 @@ class Storage:
         return found
 
     def covers(self, writer: int, item: int) -> bool | None:
-        """Return what becomes of an item when another one, or itself, is written.
+        """Return how much of an item is written when another one, or itself, is written.
 
-        True: all of it is written. False: a part of it is, or that cannot be known. None: nothing of it is.
+        True: all of it. False: a part of it, or unknown. None: nothing of it.
         """
         if writer == item:
             return True
@@ -70,12 +70,12 @@ class Storage:
         return not in_table and one[0] <= other[0] and other[1] <= one[1]
 
     def within(self, holder: int, item: int) -> int | None:
-        """Return the bytes from the start of one item to that of another in the same storage; None where unknown."""
+        """Return the bytes from the start of one item to that of another in the same storage; None if unknown."""
         start, end = self._names.items[holder].offset, self._names.items[item].offset
         return None if start is None or end is None else end - start
 
     def inside(self, group: int, offset: int | None, size: int | None) -> int | None:
-        """Return the item at a place within a group that has a certain length; None where there is none."""
+        """Return the item at an offset within a group that has a certain size; None if there is none."""
         start = self._names.items[group].offset
         if start is None or offset is None or size is None:
             return None
@@ -87,12 +87,12 @@ class Storage:
         return None
 
     def _table(self, index: int) -> int | None:
-        """Return the outermost table that an item is, or is in; None where it is in none."""
+        """Return the outermost table that contains an item, or is it; None if there is none."""
         around = [at for at in (index, *self._names.above(index)) if self._names.items[at].occurs is not None]
         return around[-1] if around else None
 
     def _extent(self, index: int) -> tuple[int, int] | None:
-        """Return the bytes that an item may take in its record, those of all occurrences of a table; None if unknown."""
+        """Return the start and end of the bytes of an item in its record, with all occurrences of its table; None if unknown."""
         table = self._table(index)
         item = self._names.items[index if table is None else table]
         if item.offset is None or item.bytes is None:

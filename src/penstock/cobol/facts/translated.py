@@ -1,7 +1,7 @@
-"""What do code generators leave in a program: the commands that a translator turned into calls, and their names?
+"""What have code generators left in a program: the commands that a translator turned into calls, and the generator's name?
 
-The translator of CICS and the precompilers of SQL write each command as a comment followed by calls of their stubs, whose
-arguments encode it unreadably. So the comment says what is done, and the first CALL says where.
+The CICS translator and the SQL precompilers write each command as a comment followed by calls of their stubs, whose arguments
+encode it unreadably. So the comment gives the command, and the first CALL its place.
 
 Leaves to others: what a command means. Law: a comment counts only directly above a call of a stub, with nothing in between but the
 preparation of its arguments, so that a command that somebody commented out does not count; a cursor is declared without a call,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..source import ScannedSource
 
 _OF_CICS = frozenset({"DFHEI1", "DFHEXEC", "DFHNCTR", "DFHELII", "DFHECI", "DFHEAI"})
-# Of Open COBOL ESQL and esqlOC by prefix; of DB2 on z/OS, of DB2 elsewhere, of Oracle by name.
+# The stubs of DB2 on z/OS, DB2 elsewhere, and Oracle by name; those of Open COBOL ESQL and esqlOC by prefix.
 _OF_SQL_WORDS = """
     DSNHLI DSNELI DSNCLI DSNALI DSNRLI DSNHADDR DSNHADD2
     SQLGSTRT SQLGALOC SQLGSTLV SQLGSETV SQLGCALL SQLGSTOP SQLGMF SQLGDLOC SQLGSTLS SQLGUSDA
@@ -46,13 +46,13 @@ _PREPARING = re.compile(
     """,
     re.IGNORECASE | re.DOTALL | re.VERBOSE,
 )
-"""What a translator puts before its call: moves to names of its own, which begin with DFH and SQL, and what is done once."""
+"""The code that a translator inserts before its call: moves to its own names, which begin with DFH or SQL, and initialization."""
 _DECLARES = re.compile(r"EXEC\s++SQL\s++DECLARE\s++([\w-]++)\s.*?\bCURSOR\b", re.IGNORECASE)
 _USES = re.compile(r"EXEC\s++SQL\s++(?:OPEN|FETCH(?:\s.*?\bFROM)?)\s++([\w-]++)", re.IGNORECASE)
 
 
 class TranslatedCommands(NamedTuple):
-    """The commands of a program that are calls there, and the lines of the calls that they became."""
+    """The commands of a program that were translated to calls, and the lines of these calls."""
 
     execs: tuple[Exec, ...]
     """The commands in order, each at the line of its first call."""
@@ -67,7 +67,7 @@ class _Written(NamedTuple):
     kind: str
     text: str
     mark: str
-    """What stands in front of it: a translator writes all of its comments alike."""
+    """The text before the command: a translator formats all its comments alike."""
 
 
 def is_translated(name: str) -> bool:
@@ -76,7 +76,7 @@ def is_translated(name: str) -> bool:
 
 
 def commands(source: ScannedSource, program: Program) -> TranslatedCommands:
-    """Return the commands of the calls of translators' stubs; calls that no command stands above are passed over."""
+    """Return the commands of the calls of translator stubs; calls without a command above them are skipped."""
     kinds = {
         call.line: kind for call in program.calls if call.kind == "static" and (kind := _kind(call.target.upper()))
     }
@@ -92,7 +92,7 @@ def commands(source: ScannedSource, program: Program) -> TranslatedCommands:
         if line < last and kinds[line] == one.kind and _prepares(source, one.end_line + 1, line - 1):
             found.append((one, line))
     execs = [Exec(line, line, one.kind, one.text) for one, line in found]
-    # One command of SQL is many calls, each of which has some of its arguments.
+    # One SQL command is several calls, each with some of its arguments.
     its_own = {line for line in lines if kinds[line] == "SQL"} if any(one.kind == "SQL" for one, _ in found) else set()
     return TranslatedCommands(
         tuple(sorted([*_declared(written, found), *execs], key=lambda one: one.line)),
@@ -101,9 +101,9 @@ def commands(source: ScannedSource, program: Program) -> TranslatedCommands:
 
 
 def generator(source: ScannedSource, program: Program) -> tuple[Note, ...]:
-    """Return a note on what wrote a program, where one of its first comments says so.
+    """Return a note on the generator of a program, if one of its first comments names it.
 
-    Whoever plans a change has to know: what is generated is changed where it comes from.
+    This matters when planning a change: generated code is changed at its source.
     """
     last = min(program.end_line, program.start_line + _MOST_PROBED)
     for line in range(program.start_line, last + 1):
@@ -116,14 +116,14 @@ def generator(source: ScannedSource, program: Program) -> tuple[Note, ...]:
 
 
 def _kind(name: str) -> str:
-    """Return what the commands are of that a stub is called for, by its name in capitals; "" for what is no stub."""
+    """Return the kind of commands that a stub, by its name in capitals, is called for; "" if the name is not that of a stub."""
     if name.removeprefix("KX") in _OF_CICS:
         return "CICS"
     return "SQL" if name in _OF_SQL or name.startswith(_OF_SQL_PREFIXES) else ""
 
 
 def _written(source: ScannedSource, program: Program) -> Iterator[_Written]:
-    """Yield the commands that stand in comments, whole ones alone."""
+    """Yield the complete commands in comments."""
     begun: tuple[int, re.Match[str]] | None = None
     parts: list[str] = []
     for line in range(program.start_line, program.end_line + 1):
@@ -148,13 +148,13 @@ def _written(source: ScannedSource, program: Program) -> Iterator[_Written]:
 
 
 def _prepares(source: ScannedSource, first: int, last: int) -> bool:
-    """Return whether the code of some lines does no more than prepare the arguments of a stub."""
+    """Return whether the code of some lines only prepares the arguments of a stub."""
     code = [source.shown(line) for line in range(first, last + 1) if source.kinds[line - 1] not in {"comment", "blank"}]
     return not code or not _PREPARING.sub("", "\n".join(code)).strip(" .\n")
 
 
 def _declared(written: Sequence[_Written], found: Sequence[tuple[_Written, int]]) -> Iterator[Exec]:
-    """Yield the declarations of cursors that became no call, each where its cursor is opened first."""
+    """Yield the declarations of cursors, which have no call, each at the first call that uses its cursor."""
     with_call = {one.line for one, _ in found}
     marks = {one.mark for one, _ in found if one.kind == "SQL"}
     used: dict[str, int] = {}

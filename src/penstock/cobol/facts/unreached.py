@@ -1,7 +1,7 @@
-"""Which copied paragraphs does nothing run, given that a copybook brings every way to use a file and a program uses only some?
+"""Which copied paragraphs are never run, because a copybook has paragraphs for every use of a file and a program needs only some?
 
-Leaves to others: what those paragraphs say. Law: a paragraph that some path may lead to is never named; if control may fall
-into copied code, or jumps around in it, all of it is assumed to run.
+Leaves to others: what those paragraphs do. Law: a paragraph that some path may lead to is never returned; if control may fall or
+jump into copied code, or run a range of it (THRU), all of it is assumed to run.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 def unreached(code: Code, pieces: Sequence[CodePiece], run_over: set[int]) -> frozenset[tuple[int, str]]:
-    """Return the copied paragraphs that nothing runs, by the line of their COPY and their name, or that of their section.
+    """Return the copied paragraphs that are never run, by the line of their COPY and their name, or that of their section.
 
     Args:
         code: The statements.
         pieces: The program and its procedure copybooks, in the order of their lines.
-        run_over: The paragraphs of the program whose end control may go over, rather than come back there.
+        run_over: The paragraphs of the program that control may fall through, rather than return at their end.
     """
     performed: set[str] = set()
     jumped: set[str] = set()

@@ -1,11 +1,10 @@
 """Which statement may run after which, with PERFORMs as calls that return?
 
-`flow` answers the same for paragraphs; this is for questions whose answer depends on the order of statements, such as
-which value an item has at a CALL (`reaching`). Leaves to others: what statements do to data, and conditions; every branch may
-be taken.
+`flow` answers the same for paragraphs; this module is for questions that depend on the order of statements, such as the value of
+an item at a CALL (`reaching`). Leaves to others: the effects of statements on data, and conditions; every branch may be taken.
 
-Law: whatever may run after a statement, by the rules of COBOL, is among its successors here; loops and conditions add paths and
-never remove one. Linear in the code.
+Law: any statement that may run after another, by the rules of COBOL, is among its successors here; loops and conditions add paths
+and never remove one. Linear in the code.
 """
 
 from __future__ import annotations
@@ -25,28 +24,28 @@ if TYPE_CHECKING:
     from .expanding import CodePiece
 
 Range = tuple[int, int]
-"""The keys of the first and the last paragraph that a PERFORM runs."""
+"""The keys of the first and last paragraph of a PERFORM."""
 
 _Named = tuple[str, str | None]
-"""What a statement names, and the section that qualifies it."""
+"""The name of a paragraph or section in a statement, and the section that qualifies it."""
 
 _GONE = frozenset({"GOBACK", "STOP RUN", "EXIT PROGRAM", "EXIT METHOD", "EXIT FUNCTION"})
 _FILE_VERBS = frozenset({"OPEN", "CLOSE", "READ", "WRITE", "REWRITE", "DELETE", "START"})
 _OF = frozenset({"OF", "IN"})
 _THRU = frozenset({"THRU", "THROUGH"})
 EXIT = 0
-"""The node at which the program is left."""
+"""The node at which control leaves the program."""
 
 
 class _Loop(NamedTuple):
-    """Where EXIT PERFORM and EXIT PERFORM CYCLE lead in the innermost loop."""
+    """The targets of EXIT PERFORM and EXIT PERFORM CYCLE in the innermost loop."""
 
     out: int
     again: int
 
 
 class _List(NamedTuple):
-    """Statements that are still to be joined: in a row, with what follows the last one, and the loop around them."""
+    """Consecutive statements still to be joined, with the node that follows the last one, and the loop around them."""
 
     nodes: Sequence[Node]
     following: int
@@ -54,16 +53,16 @@ class _List(NamedTuple):
 
 
 class Ways:
-    """The ways through the statements of a program.
+    """The paths through the statements of a program.
 
-    Nodes are numbers: `EXIT`, the `start` and `end` of each paragraph, one for each statement, and a few between.
-    `after` gives the nodes that may follow one; `runs` the range of paragraphs that runs before them; `said` the
-    statement of a node. What follows the end of a paragraph depends on the range that is being performed: the caller
-    of a range is followed where its last paragraph ends, the next paragraph (`falls`) anywhere else.
+    Nodes are numbers: `EXIT`, the `start` and `end` of each paragraph, one for each statement, and some auxiliary ones. `after`
+    gives the successors of a node, `runs` the range of paragraphs that runs before them, and `said` the statement of a node. What
+    follows the end of a paragraph depends on the performed range: after its last paragraph the range returns to its caller, and
+    after any other one the next paragraph (`falls`) follows.
 
     Args:
         code: The statements.
-        trees: Those of each paragraph as trees, at its key.
+        trees: The statements of each paragraph as trees, by its key.
         pieces: The program and its procedure copybooks.
     """
 
@@ -75,12 +74,12 @@ class Ways:
         self.said: dict[int, ReadStatement] = {}
         self.runs: dict[int, Range] = {}
         self.outside: set[int] = set()
-        """The nodes at which code of copybooks may run that stands in no paragraph of the program."""
+        """The nodes at which code of copybooks may run that is not joined in place."""
         self.node_of: dict[Site, int] = {}
-        """The node of each statement; one of a copybook below a header of its own has none."""
+        """The node of each statement, except for those below a header in a copybook."""
         self._copied = _Copied(code, pieces)
         self._alters = _alters(code)
-        # One node between all statements and all labels: a thousand CICS commands and fifty labels would be fifty
+        # One node between all statements and all labels, because a thousand CICS commands and fifty labels would otherwise be fifty
         # thousand edges.
         self._on_error = {kind: self._hub(code, kind) for kind in ("EXEC CICS", "EXEC SQL")}
         self._declared = list(_declared(code.program))
@@ -93,13 +92,12 @@ class Ways:
         return 1 + 2 * paragraph
 
     def end(self, paragraph: int) -> int:
-        """Return the node behind the last statement of a paragraph."""
+        """Return the node after the last statement of a paragraph."""
         return 2 + 2 * paragraph
 
     def falls(self, node: int) -> int | None:
-        """Return what follows the end of a paragraph where no range ends; None for a node that is no such end."""
-        # By the numbers alone: a paragraph's start is odd and its end is even, those of statements come behind all of
-        # them.
+        """Return the node after the end of a paragraph at which no range ends; None if a node is not the end of a paragraph."""
+        # Determined by number: the start of a paragraph is odd and its end even, and statements come after all of them.
         if node == EXIT or node % 2 or node > 2 * len(self.program.paragraphs):
             return None
         at = node // 2 - 1
@@ -109,11 +107,11 @@ class Ways:
         return EXIT
 
     def ends(self, paragraph: int) -> int:
-        """Return the key of the paragraph whose end a node is; the node must be one."""
+        """Return the key of the paragraph that ends at a node, which must be such an end."""
         return paragraph // 2 - 1
 
     def roots(self) -> list[int]:
-        """Return where the program may be entered: its first paragraph, and each ENTRY."""
+        """Return the nodes at which the program may be entered: its first paragraph, and each ENTRY."""
         paragraphs = self.program.paragraphs
         first = next((at for at, paragraph in enumerate(paragraphs) if not paragraph.declarative), None)
         found = [] if first is None else [self.start(first)]
@@ -133,8 +131,8 @@ class Ways:
     def _paragraph(self, at: int, tree: Sequence[Node]) -> None:
         """Join the statements of one paragraph.
 
-        Without recursion, because the code may be deeper than the interpreter: every statement gets its number before
-        it is joined, and a list that a statement holds waits on a stack with what follows it.
+        This is not recursive, because code may be nested deeper than the recursion limit: every statement gets its number before it
+        is joined, and the lists of statements nested in it wait on a stack.
         """
         numbers: dict[int, int] = {}
         self._numbers = numbers
@@ -152,11 +150,11 @@ class Ways:
                 waiting += self._join(node, numbers[id(node)], behind, loop)
 
     def _first(self, nodes: Sequence[Node], following: int) -> int:
-        """Return the node of the first of some statements; what follows them where there are none."""
+        """Return the node of the first of some statements, or the following node if there are none."""
         return self._numbers[id(nodes[0])] if nodes else following
 
     def _join(self, node: Node, number: int, following: int, loop: _Loop | None) -> Iterator[_List]:
-        """Say what may run after one statement, and yield the lists that it holds."""
+        """Set the successors of one statement, and yield the lists of statements nested in it."""
         said = node.said
         verb = said.verb
         if verb == "PERFORM" and is_inline(said.keys):
@@ -174,7 +172,7 @@ class Ways:
         elif verb == "COPY":
             yield from self._inlined(said, number, following, loop)
         else:
-            # With AT END alone the statement may also do without it; with NOT AT END beside it one of the two is taken.
+            # With AT END alone, control may skip it; with both AT END and NOT AT END, one of the two is taken.
             phrases = {opener.verb for _, opener, _ in node.branches}
             both = any(f"NOT {phrase}" in phrases for phrase in phrases)
             self.after[number] = [self._first(branch, following) for branch in inner] + ([] if both else [following])
@@ -183,9 +181,9 @@ class Ways:
             yield _List(branch, following, loop)
 
     def _branches(self, node: Node, following: int) -> Iterator[int]:
-        """Yield where the branches of a decision begin, and what follows it where none need be taken."""
+        """Yield the nodes at which the branches of a decision begin, and the following node if no branch may be taken."""
         branches = node.branches
-        # WHENs without statements share those of the next one that has some.
+        # A WHEN without statements shares those of the next one that has any.
         begins = following
         firsts: list[int] = []
         for _, opener, inner in reversed(branches):
@@ -204,7 +202,7 @@ class Ways:
             yield following
 
     def _repeat(self, node: Node, number: int, following: int) -> Iterator[_List]:
-        """Join a PERFORM around statements of its own."""
+        """Join an inline PERFORM."""
         keys = node.said.keys
         body = node.branches[0][2] if node.branches else []
         once = not {"UNTIL", "VARYING", "TIMES", "FOREVER"} & set(keys)
@@ -217,7 +215,7 @@ class Ways:
         yield _List(body, tail, _Loop(following, tail))
 
     def _perform(self, said: ReadStatement, number: int, following: int) -> None:
-        """Join a PERFORM of paragraphs: once, or any number of times where a condition or a count says so."""
+        """Join a PERFORM of paragraphs: once, or any number of times with a condition or count."""
         if said.keys[1:3] == ("ONE", "OF") and "DEPENDING" in said.keys:
             self._perform_one(said.keys[3 : said.keys.index("DEPENDING")], number, following)
             return
@@ -231,14 +229,14 @@ class Ways:
             self.runs[number] = found
             self.after[number] = [following]
             return
-        # The range hangs off a node of its own that leads back to itself, since the PERFORM may run it not at all.
+        # The range has a separate node with an edge to itself, because the PERFORM may not run it at all.
         again = self._new()
         self.runs[again] = found
         self.after[again] = [again, following]
         self.after[number] = [again] if _at_least_once(said.keys) else [again, following]
 
     def _perform_one(self, names: Sequence[str], number: int, following: int) -> None:
-        """Join a PERFORM ONE OF several paragraphs, which runs none where its item is out of range."""
+        """Join a PERFORM ONE OF several paragraphs, which runs none if its item is out of range."""
         self.after[number] = [following]
         for name in names:
             found = self._range((name, None), None, self._here)
@@ -251,7 +249,7 @@ class Ways:
                 self.after[step] = [following]
 
     def _procedures(self, said: ReadStatement, number: int, following: int) -> None:
-        """Join a SORT, MERGE or XML PARSE: its procedures run in order, those of XML PARSE any number of times."""
+        """Join a SORT, MERGE or XML PARSE: its procedures run in order, that of XML PARSE any number of times."""
         keys = said.keys
         here = number
         for at, word in enumerate(keys):
@@ -269,7 +267,7 @@ class Ways:
         self.after[here].append(following)
 
     def _leads(self, said: ReadStatement, following: int, loop: _Loop | None) -> list[int] | None:
-        """Return what runs after a statement that moves control by itself; None for any other."""
+        """Return the successors of a statement that transfers control; None for any other."""
         verb = said.verb
         if verb == "GO TO":
             return self._jump(said, following)
@@ -291,15 +289,14 @@ class Ways:
             words = said.keys[0].split()
             command = words[2].partition("(")[0] if len(words) > 2 else ""
             if command in {"RETURN", "ABEND", "XCTL"}:
-                # Without RESP or NOHANDLE an error of XCTL ends the task or goes to a label; with one, the next
-                # statement runs.
+                # Without RESP or NOHANDLE, an error ends the task or leads to a label; with one of them, the next statement runs.
                 handled = comes_back(said.keys[0])
                 hub = self._on_error["EXEC CICS"]
                 return [EXIT, *([following] if handled else []), *([hub] if hub is not None else [])]
         return None
 
     def _side_ways(self, said: ReadStatement, number: int, following: int) -> None:
-        """Add what an error of a statement may run: labels of HANDLE and WHENEVER, and the declaratives."""
+        """Add the successors after an error of a statement: labels of HANDLE and WHENEVER, and the declaratives."""
         hub = self._on_error.get(said.verb)
         if hub is not None:
             self.after[number].append(hub)
@@ -311,7 +308,7 @@ class Ways:
                 self.after[number].append(step)
 
     def _jump(self, said: ReadStatement, following: int) -> list[int]:
-        """Return where a GO TO leads, by ALTER too."""
+        """Return the targets of a GO TO, including those by ALTER."""
         keys = said.keys
         end = keys.index("DEPENDING") if "DEPENDING" in keys else len(keys)
         names: list[_Named] = []
@@ -325,27 +322,27 @@ class Ways:
         found = [self._places.find(*named, self._here) for named in names]
         leads = [self.start(place[0]) if place else EXIT for place in found]
         if end < len(keys):
-            # DEPENDING ON a number that names none of the paragraphs does nothing.
+            # A DEPENDING ON item that is out of range has no effect.
             leads.append(following)
         return list(dict.fromkeys(leads)) or [EXIT]
 
     def _inlined(self, said: ReadStatement, number: int, following: int, loop: _Loop | None) -> Iterator[_List]:
-        """Put the statements that a COPY brings in where it stands; those below headers of their own run anywhere."""
+        """Join the statements of a copybook in place of its COPY; those below headers in it may run anywhere."""
         if said.line in self._copied.headed:
             self._unknown(number, following)
             return
         tree = nests(self._copied.plain.get(said.line, ()))
         for node in _all(tree):
             self._numbers[id(node)] = self._new(node.said)
-        # The trees are kept, because nodes are known by identity: one that is freed could give its own to another.
+        # The trees are kept, because nodes are identified by `id`, which could be reused after one is freed.
         self._copied.kept.append(tree)
         self.after[number] = [self._first(tree, following)]
         yield _List(tree, following, loop)
 
     def _unknown(self, number: int, following: int) -> None:
-        """Join a node at which code runs that is not here: it may do what copied code does, and perform what that does."""
-        # Copied code with headers of its own cannot be joined in place, for a GO TO of the program may lead into the
-        # middle of it. So it may do all that it ever does, here.
+        """Join a node at which unknown code runs, which may have the effects of copied code, and perform what that performs."""
+        # Copied code with headers cannot be joined in place, because a GO TO of the program may lead into the middle of it. So any
+        # of its effects may occur here.
         self.outside.add(number)
         self.after[number] = [following]
         for found in self._copied_runs:
@@ -355,13 +352,13 @@ class Ways:
             self.after[number].append(step)
 
     def _range(self, first: _Named, end: _Named | None, source: int) -> Range | None:
-        """Return the paragraphs that a PERFORM runs; None where they are not here."""
+        """Return the range of a PERFORM; None if its paragraphs are not in the program."""
         begun = self._places.find(*first, source)
         last = self._places.find(*end, source) if end else begun
         return None if begun is None or last is None else (begun[0], last[1])
 
     def _hub(self, code: Code, kind: str) -> int | None:
-        """Return a node from which all labels are reached that an error of CICS or SQL may lead to; None without any."""
+        """Return a node that leads to all labels that an error of CICS or SQL may lead to; None if there are none."""
         prefix = "HANDLE" if kind == "EXEC CICS" else "WHENEVER"
         names = [name for jump in code.program.gotos if jump.via.startswith(prefix) for name in jump.targets]
         places = [found for name in names if (found := self._places.find(name, None, -1)) is not None]
@@ -373,7 +370,7 @@ class Ways:
 
 
 class _Copied:
-    """The statements of procedure copybooks: by the line of their COPY, and what they perform of the program."""
+    """The statements of procedure copybooks by the line of their COPY, and the ranges that they perform."""
 
     def __init__(self, code: Code, pieces: Sequence[CodePiece]) -> None:
         self.headed = {
@@ -395,7 +392,7 @@ class _Copied:
 
 
 def _all(tree: Sequence[Node]) -> Iterator[Node]:
-    """Yield all statements of some trees."""
+    """Yield all statements in some trees."""
     stack = list(tree)
     while stack:
         node = stack.pop()
@@ -405,7 +402,7 @@ def _all(tree: Sequence[Node]) -> Iterator[Node]:
 
 
 def _target(keys: Sequence[str], at: int) -> tuple[_Named, _Named | None, int]:
-    """Return what stands at an index, the end of its range, and the index behind them."""
+    """Return the name at an index, the end of its range, and the index after them."""
     first, at = _named(keys, at)
     if at + 1 >= len(keys) or keys[at] not in _THRU:
         return first, None, at
@@ -414,7 +411,7 @@ def _target(keys: Sequence[str], at: int) -> tuple[_Named, _Named | None, int]:
 
 
 def _named(keys: Sequence[str], at: int) -> tuple[_Named, int]:
-    """Return the name that stands at an index with the section that qualifies it, and the index behind them."""
+    """Return the name at an index with the section that qualifies it, and the index after them."""
     name = keys[at] if at < len(keys) else ""
     if at + 2 < len(keys) and keys[at + 1] in _OF:
         return (name, keys[at + 2]), at + 3
@@ -422,14 +419,14 @@ def _named(keys: Sequence[str], at: int) -> tuple[_Named, int]:
 
 
 def _at_least_once(keys: Sequence[str]) -> bool:
-    """Return whether a loop certainly runs once: it is tested afterwards, or its count is a number above zero."""
+    """Return whether a loop certainly runs once: it has TEST AFTER, or its count is a number above zero."""
     if "TEST" in keys and "AFTER" in keys[keys.index("TEST") :][:3]:
         return True
     return "TIMES" in keys and keys[keys.index("TIMES") - 1].isdecimal() and int(keys[keys.index("TIMES") - 1]) > 0
 
 
 def _alters(code: Code) -> dict[str, list[str]]:
-    """Return the paragraphs that each paragraph's GO TO may be altered to lead to, by its name in capitals."""
+    """Return the names to which the GO TO of each paragraph may be altered, by the paragraph's name in capitals."""
     found: dict[str, list[str]] = {}
     for said in code.said:
         if said.verb == "ALTER":
@@ -440,7 +437,7 @@ def _alters(code: Code) -> dict[str, list[str]]:
 
 
 def _declared(program: Program) -> Iterable[Range]:
-    """Yield the range of each section of the declaratives."""
+    """Return the range of each section of the declaratives."""
     found: dict[str | None, Range] = {}
     for at, paragraph in enumerate(program.paragraphs):
         if paragraph.declarative:

@@ -1,4 +1,4 @@
-"""Which words does a person see, and which values never change: messages and constants?
+"""Which texts do people see, and which values never change: messages and constants?
 
 Leaves to others: what a message is about.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .naming import DataNames
     from .values import DataItem, ProgramFile
 
-# What is meant for people is told by the name of the item: a MOVE of a literal to anything else is a code.
+# Texts for people are recognized by the name of the item: a literal moved to any other item is a code.
 _MESSAGE_NAME = re.compile(
     r"(?:^|-)(?:\w*MSG\w*|\w*MESSAGE\w*|\w*MESG\w*|ERR(?:OR)?-?TE?XT|TITLE\w*|HEADING\w*|PROMPT\w*)(?:-|$)"
 )
@@ -32,14 +32,14 @@ def constants(
     names: DataNames,
     files: Sequence[ProgramFile],
 ) -> tuple[Constant, ...]:
-    """Return level 78s, and items with a VALUE that nothing writes: neither they, nor what holds, redefines or is held
-    by them.
+    """Return level 78s, and items with a VALUE that are never written, whether directly or through a group, redefinition or item in
+    them.
 
     Args:
         items: The data items with their references.
         named: The level 78s: name, value, line, copybook.
-        names: The items that names mean.
-        files: The files: each of their statements writes the FILE STATUS, and a READ the RELATIVE KEY.
+        names: The declared names.
+        files: The files; each of their statements writes the FILE STATUS, and a READ the RELATIVE KEY.
     """
     found = [Constant(*row) for row in named]
     told = {
@@ -63,7 +63,7 @@ def constants(
 
 
 def messages(code: Code, names: DataNames) -> tuple[Message, ...]:
-    """Return what DISPLAY says, what is moved or composed into a message, and the values of messages; each once a line."""
+    """Return the texts of DISPLAYs, those moved or composed into messages, and the values of messages; each once per line."""
     found: dict[tuple[int, str], Message] = {}
     for said in code.of("DISPLAY", "MOVE", "STRING"):
         for message in _messages(said) if said.copybook is None else ():
@@ -75,7 +75,7 @@ def messages(code: Code, names: DataNames) -> tuple[Message, ...]:
 
 
 def _shared(items: Sequence[DataItem], names: DataNames) -> set[int]:
-    """Return the indexes of items that another description of the same storage writes."""
+    """Return the indexes of items that are written through a redefinition."""
     found: set[int] = set()
     for index, item in enumerate(items):
         if item.redefines is not None and any(_touched(items[at]) for at in (index, *names.below(index))):
@@ -84,7 +84,7 @@ def _shared(items: Sequence[DataItem], names: DataNames) -> set[int]:
 
 
 def _touched(item: DataItem) -> bool:
-    """Return whether an item is written, or given to another program, which may write it."""
+    """Return whether an item is written, or passed to another program, which may write it."""
     return bool(item.written_lines or item.passed_lines)
 
 
@@ -102,7 +102,7 @@ def _messages(said: ReadStatement) -> Iterator[Message]:
         for word, kind, line in zip(said.texts, said.kinds, said.lines, strict=True):
             if kind == "literal":
                 text = literal(word)
-                # Two letters in a row make words; what has none is a code, a mask or a rule of dashes.
+                # A text without two letters in a row is a code, a mask or a line of dashes.
                 if text and _WORDS.search(text):
                     yield Message(text, target, said.line if said.copybook else line, said.copybook)
 
