@@ -28,7 +28,7 @@ MAX_PAIRS = 10_000
 
 
 def apart(flows: Iterable[Flow], reaching: Reaching) -> tuple[ApartUses, ...]:
-    """Return for each item the pairs of a statement that fills it and one that passes it on between which no value survives.
+    """Return, for each item, the pairs of statements that fill it and pass it on without a value getting from one to the other.
 
     Args:
         flows: Each copy of one item to another, statement by statement.

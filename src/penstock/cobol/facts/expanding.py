@@ -1,4 +1,4 @@
-"""What does a program consist of with its copybooks in place: which entries and code, in order, with which lines of its file?
+"""Which entries and code does a program have with its copybooks in place, in order, each with its line in the program's file?
 
 A copybook is looked up by name, read with its REPLACING, and inserted at its COPY; its lines are those of the COPY, so that a
 citation never leaves the requested file. Nested copybooks are followed.
@@ -42,7 +42,7 @@ _SYSTEM = re.compile(
     r"|SQL(?:ENV|UTIL|UTB[A-Z]{2}|MON|MONCT|CODES|STATE|)\.cbl",
     re.IGNORECASE,
 )
-_ELSEWHERE = frozenset({"COPY", "EXEC", "REPLACE"})  # sentences that Program and ScannedSource keep apart from entries
+_ELSEWHERE = frozenset({"COPY", "EXEC", "REPLACE"})  # covered by copies, execs and ScannedSource.replacing
 _FILES = frozenset({"FD", "SD"})
 _DECLARING = frozenset({"ENVIRONMENT", "DATA"})  # divisions that cannot contain a program
 

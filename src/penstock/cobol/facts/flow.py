@@ -117,7 +117,7 @@ def flow(
         else (Note(program.start_line, "the ways through this program are too many to follow: no code is called dead"),)
     )
     dead = _dead(program, edges, falls, live) if complete else {}
-    if complete:  # only from paragraphs that control runs past, rather than only performs
+    if complete:  # only from paragraphs whose end control passes, not from those that are only performed
         falls = [following if at in fallen else None for at, following in enumerate(falls)]
     if not complete:
         run_over = set(range(len(paragraphs)))
@@ -415,7 +415,7 @@ def _dead(
     unreached = {at for at in range(len(paragraphs)) if at not in live}
     by: dict[int, dict[str, None]] = {at: {} for at in unreached}
     for edge in edges:
-        # A live PERFORM of a range need not reach all of it, if the range leaves before; so only dead sources count.
+        # A live PERFORM of a range need not reach all of it, because control may leave earlier; so only dead sources count.
         if edge.target is not None and edge.source in unreached:
             for at in _span(edge):
                 if at in by and edge.source != at:
