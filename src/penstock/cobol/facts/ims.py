@@ -91,7 +91,7 @@ def _function(name: str, values: Values) -> str | None:
 
 
 def _segment(name: str, names: DataNames, values: Values) -> str | None:
-    """Return the segment of a search argument, whose value begins with the name in eight characters.
+    """Return the segment of a search argument, which the first eight characters of its value name.
 
     None if no value is known. Not every parameter after the area is a search argument: the area of a conversation is not.
     """

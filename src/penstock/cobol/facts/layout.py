@@ -40,7 +40,7 @@ _WAYS: dict[str, tuple[bool, bool]] = {
     "FROM": (True, False), "TO": (False, True), "USING": (True, True), "VALUE": (True, True),
     **dict.fromkeys(CONTROL_PROPERTIES, (True, False)),
 }  # fmt: skip
-"""For each clause of a report or screen that names items: whether it reads them, and whether it writes what is typed to them."""
+"""For each clause of a report or screen that names items: whether it reads them, and whether it writes input to them."""
 
 
 Shared = Literal["", "GLOBAL", "EXTERNAL"]

@@ -40,8 +40,8 @@ def open_ends(
     """
     skips = _skips(program, nodes)
     performs = [edge for edge in edges if edge.via == "PERFORM" and edge.copybook is None and edge.source >= 0]
-    # At first no PERFORM is assumed to return; then each does whose range is found to end. So a paragraph that performs itself on
-    # every path that does not leave never returns.
+    # At first no PERFORM is assumed to return, and each only once the end of its range is found to be reached. So a paragraph that
+    # performs itself on every path that does not leave never returns.
     gone = set() if any(edge.via == "ALTER" for edge in edges) else {edge.line for edge in performs}
     opens = [not _ends(inside, gone) for inside in nodes]
     if all(opens) or not gone:
@@ -125,7 +125,7 @@ def _skips(program: Program, nodes: Sequence[Sequence[Node]]) -> dict[int, int]:
 def _ends(nodes: Sequence[Node], gone: AbstractSet[int]) -> bool:
     """Return whether control never gets past these statements.
 
-    It does not if one of them leaves for good, or if every branch of an IF with ELSE or an EVALUATE with WHEN OTHER leaves; but
+    They block it if one of them leaves for good, or if every branch of an IF with ELSE or an EVALUATE with WHEN OTHER leaves; but
     statements after an EXIT PARAGRAPH, or after a NEXT SENTENCE in its sentence, may have been skipped.
 
     Args:

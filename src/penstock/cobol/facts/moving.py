@@ -1,4 +1,4 @@
-"""Which item is moved to which, and which paragraph uses which item where: the input of an estate's graph?
+"""Which item's value goes into which other item, and where does each paragraph use which item, for the graph of an estate?
 
 `references` reads the operands of a statement once and passes them here with their roles; `pairing` determines which item is
 sent to which. Leaves to others: what a group contains and what shares its bytes (`layout`), and what a place means.
@@ -99,7 +99,7 @@ class Moving:
         self._moves[source, target, is_copy, True, WHOLE].append(place)
 
     def sorted(self, said: ReadStatement) -> None:
-        """Record a SORT or MERGE: the files of USING are moved to the sorted records, and those to the files of GIVING."""
+        """Record a SORT or MERGE: records of USING files are moved to the sorted records, and these to records of GIVING files."""
         inner = self._records.get(said.keys[1], ()) if len(said.keys) > 1 else ()
         way = ""
         for at, word in enumerate(said.keys):

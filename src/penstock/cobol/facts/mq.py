@@ -1,4 +1,4 @@
-"""Which calls of the MQ interface (MQI) does a program make, and on which queue is each?
+"""Which calls of the MQ interface (MQI) does a program make, and which queue does each use?
 
 The queue is found in three steps: MQGET names a handle, the MQOPEN that filled the handle names a descriptor, and a
 MOVE to the object name of that descriptor names the queue. Leaves to others: which queue manager.

@@ -48,7 +48,7 @@ class ClassNames(NamedTuple):
     references: dict[str, set[str]]
     """The classes, by their names in the program, of each object reference; "" for any."""
     own: str
-    """The class that contains the program, or is it; "" if there is none."""
+    """The class that the program is or belongs to; "" if there is none."""
     inherits: tuple[str, ...]
     """The external names of the classes that `own` inherits from."""
 
@@ -123,7 +123,7 @@ _QUOTES = "'\""
 
 
 def _inline(code: Code, said: ReadStatement, at: int, known: ClassNames) -> Iterator[ProgramCall]:
-    """Yield the calls that `object::method` may be, given the index of its first colon; of chained methods, only the first."""
+    """Yield the calls that `object::method` at its first colon may be; of chained methods, only the first is known."""
     target = said.keys[at - 1]
     classes, is_sure = _classes(target, known)
     method = key(said.texts[at + 2].strip(_QUOTES))

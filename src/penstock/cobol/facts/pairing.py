@@ -1,4 +1,4 @@
-"""Which item receives the value of which other item by a statement, and how much of it?
+"""Which items does a statement send to which others, and how much of each?
 
 A MOVE copies, an ADD calculates; PERFORM VARYING starts with the item of FROM, STRING concatenates, and INSPECT counts. Leaves to
 others: what the names mean (`references`), and which statements use an item without passing it on.
@@ -76,7 +76,7 @@ class Pair(NamedTuple):
 
 
 def pairs(said: ReadStatement, mentions: Sequence[Mention]) -> Iterator[Pair]:
-    """Yield the pairs of items that a statement sends to each other, as its verb determines.
+    """Yield the pairs of sending and receiving items of a statement, as its verb determines.
 
     Args:
         said: The statement.

@@ -4,7 +4,7 @@ Sizes are those of Enterprise COBOL: 2, 4, 8 or 16 bytes for binary, two digits 
 decimal, 4 bytes for pointers. `places_of` returns the number of digits or characters in a picture. Leaves to others: the offset of
 the item (`layout`).
 
-Law: any text has an answer, in time linear in its length; None if the size cannot be known.
+Law: any text yields a result in time linear in its length: None if the size cannot be known.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def boundary_of(usage: str, size: int | None) -> int:
 
 
 def _binary(digits: int) -> int:
-    """Return the bytes of a binary item with a number of digits."""
+    """Return the bytes of a binary item with this many digits."""
     return 2 if digits <= 4 else 4 if digits <= 9 else 8 if digits <= 18 else 16
 
 
@@ -178,7 +178,7 @@ def _counts(picture: str) -> tuple[int, int, bool] | None:
     digits = places = at = 0
     signed = False
     for found in _SYMBOL.finditer(picture):
-        # A gap between two symbols is something that is not allowed in a picture.
+        # A gap between two symbols is not allowed in a picture.
         if found.start() != at:
             return None
         at = found.end()

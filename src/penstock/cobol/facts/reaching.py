@@ -4,7 +4,7 @@
 that the item has anywhere; here only those count that reach the statement on a path without another write of the whole item.
 Leaves to others: conditions; every branch may be taken.
 
-Law: a value that some path brings to the statement is never absent, and `is_sure` is set only if exactly one value can be
+Law: a value that some path brings to the statement is never missing, and `is_sure` is set only if exactly one value can be
 there (`tests/laws/test_law_reaching.py`, against an interpreter of all paths).
 
 The performed ranges are the procedures of this analysis. For each, its transfer function is computed first (the definitions it

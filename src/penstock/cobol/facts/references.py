@@ -135,7 +135,7 @@ class References:
                     self._argument(" IN ".join(reversed(name.split("."))), role, block, shared)
 
     def present(self, shown: Iterable[ShownItem]) -> None:
-        """Record the items that reports and screens show and fill, which are read and written where these are declared."""
+        """Record the items that reports and screens show and fill, as reads and writes at the lines that declare these."""
         for one in shown:
             means = tuple(dict.fromkeys(item for item, _ in self._names.mean(one.names[0], one.names[1:])))
             for item in means:
@@ -186,7 +186,7 @@ class References:
                     self._beside(means, role, said, mention.at)
 
     def _beside(self, items: tuple[int, ...], role: int, said: ReadStatement, at: int) -> None:
-        """Record items that a statement reads or writes without naming them, through the word at an index."""
+        """Record items that a statement reads or writes without naming them, because of the word at an index."""
         line = said.lines[at]
         self._mentions.append(Mention(items, role, at, line, True, "", False, _SOME, False))
         for item in items:
@@ -382,7 +382,7 @@ class References:
         """Yield the pairs of corresponding items of two groups, by the rules of the verb.
 
         A group corresponds to an elementary item, but of two groups with the same name, the items in them correspond. Tables,
-        redefinitions and FILLERs never do, and in arithmetic only numbers.
+        redefinitions and FILLERs never do, and in arithmetic only numbers do.
         """
         items, children = self._names.items, self._names.children
         waiting = [(source, target)]

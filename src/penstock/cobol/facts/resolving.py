@@ -184,7 +184,7 @@ class Values:
         return laid
 
     def _move(self, said: ReadStatement) -> None:
-        """Record a MOVE: its targets receive a literal, or have the values of an item."""
+        """Record a MOVE: a literal is a value of its targets, an item is a source of their values."""
         keys = said.keys
         if "TO" not in keys or len(keys) < 4:
             return

@@ -26,7 +26,7 @@ _VERBS: dict[str, Literal["IF", "EVALUATE", "SEARCH"]] = {"IF": "IF", "EVALUATE"
 MAX_ACTIONS = 40
 """The maximum number of statements listed for a branch; the rest are counted."""
 _ACTION_CHARS = 200
-# The status of a DL/I call is in its PCB, which every program declares itself: it is only known by its name.
+# The status of a DL/I call is in its PCB, which every program declares itself: it is recognized only by its name.
 _PCB = re.compile(r"[A-Z0-9-]*PCB[A-Z0-9-]*STAT[A-Z0-9-]*")
 _DLI = frozenset({"DIBSTAT", "AIBRETRN", "AIBREASN"})
 _REGISTERS = {

@@ -130,7 +130,7 @@ def _operation(block: Block, code: Code) -> SqlOperation | None:
         name = _verb(upper)
         if upper[-4:-1] == ["WHERE", "CURRENT", "OF"]:
             cursor = words[-1]
-    elif name == "INVOKE":  # NonStop SQL inserts the record of a table, as a DCLGEN does
+    elif name == "INVOKE":  # NonStop SQL includes the record of a table here, like a DCLGEN
         tables = _tables(["FROM", *words[1:]], ["FROM", *upper[1:]])
     elif name == "WHENEVER":
         name = " ".join(upper[: 3 if upper[1:2] == ["NOT"] else 2])

@@ -3,7 +3,7 @@
 `INSPECT A REPLACING ALL B BY C` and `CONVERTING B TO C` need as many characters in C as in B; `EXEC CICS LINK …
 COMMAREA(R) LENGTH(80)` states the length of R as a number. Leaves to others: the consequences if one of them gets longer.
 
-Law: the statement names each item as a whole, and so what determines its length.
+Law: the statement names each item, and whatever determines its length, as a whole.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def stated_lengths(code: Code, names: DataNames, constants: Mapping[str, str]) -
 
 
 def _inspected(said: ReadStatement, names: DataNames, constants: Mapping[str, str]) -> Iterator[StatedLength]:
-    """Yield the operands of an INSPECT that must have the same length: search and replacement."""
+    """Yield the lengths that an INSPECT requires: its search and replacement operands must be equally long."""
     begin = next((at for at, word in enumerate(said.keys) if word in _JOINS), None)
     if begin is None:
         return

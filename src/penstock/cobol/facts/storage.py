@@ -87,7 +87,7 @@ class Storage:
         return None
 
     def _table(self, index: int) -> int | None:
-        """Return the outermost table that contains an item, or is it; None if there is none."""
+        """Return the outermost table that an item is or belongs to; None if there is none."""
         around = [at for at in (index, *self._names.above(index)) if self._names.items[at].occurs is not None]
         return around[-1] if around else None
 

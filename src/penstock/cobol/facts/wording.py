@@ -32,8 +32,7 @@ def constants(
     names: DataNames,
     files: Sequence[ProgramFile],
 ) -> tuple[Constant, ...]:
-    """Return level 78s, and items with a VALUE that are never written, whether directly or through a group, redefinition or item in
-    them.
+    """Return level 78s, and items with a VALUE that are written neither directly nor through a group, redefinition or item in them.
 
     Args:
         items: The data items with their references.
