@@ -1,6 +1,6 @@
 """What does an estate look like as one typed graph, and what does a change touch in it (C-16, C-17)?
 
-`part_of` draws one program from its facts; a part is small, holds no source and can be made in another process.
+`part_of` makes the part of one program from its facts; a part is small, holds no source and can be made in another process.
 `EstateGraph` puts parts and members together, `impact` queries it about a name, `growth` finds what breaks when a field grows,
 `export` writes it for other programs.
 

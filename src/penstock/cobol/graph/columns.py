@@ -1,7 +1,7 @@
 """Which table columns are too short for a field that grows, and what receives them from there?
 
 A column is as long as the DDL or the DCLGEN of its table says. One that would have to be longer is read into fields of other
-programs, which are then too short. Leaves to others: what statements say of columns (`facts.hosted`), and fields (`growth`).
+programs, which are then too short. Leaves to others: what statements say about columns (`facts.hosted`), and fields (`growth`).
 
 Law: a column reported as too short has room for the field of today but not for the longer one.
 """
@@ -30,31 +30,31 @@ class LongerColumn(NamedTuple):
     sizes: Sizes
     wave: Wave
     read: tuple[EstateEdge, ...]
-    """The fields that a column moves to, an edge for each."""
+    """The edges from the column to the fields that it is read into."""
 
 
 class _Column(NamedTuple):
-    """A column as a table has it."""
+    """A column of a table."""
 
     node: NodeId
     size: Size
     declared: CitedLine
     certainty: Certainty = "is"
-    """`may` where several declarations of it have other lengths."""
+    """`may` if its declarations differ in length."""
 
 
 class Columns:
-    """Tells of columns.
+    """Reports columns that are too short.
 
     Args:
         graph: The estate.
-        found: What is told.
+        found: Where the reports are added.
     """
 
     def __init__(self, graph: EstateGraph, found: Consequences) -> None:
         self._found = found
         self._declared: dict[tuple[str, str], list[_Column]] = {}
-        """By the table without its schema, and the name of the column or its position."""
+        """By the name of the table without its schema, and the name of the column or its position."""
         for member in graph.members:
             for table in member.tables:
                 cited = CitedLine(member.path, table.line, None, table.end_line)
@@ -77,12 +77,12 @@ class Columns:
                     self._read.setdefault((_bare(use.table), use.column), []).append((NodeId("field", name), use))
 
     def stored(self, part: ProgramPart, at: int, sizes: Sizes, wave: Wave) -> Iterator[LongerColumn]:
-        """Add the columns that a field is stored in or compared with where they are too short; yield those that it is stored in.
+        """Report the columns that are too short for a field stored in them or compared with them; yield those it is stored in.
 
         Args:
             part: The program.
             at: The index of the field.
-            sizes: How much it holds now, and then.
+            sizes: How much it holds today, and after growing.
             wave: How it comes to grow.
         """
         node = NodeId("field", part.fields[at].name)
@@ -117,7 +117,7 @@ class Columns:
             yield LongerColumn(Sizes(column.size, short.size), longer, read)
 
     def have_room(self, node: NodeId, table: NodeId, now: Size | None, then: Size | None) -> bool:
-        """Return whether all columns of a table that a field is stored in are known, and have room for it as it is then."""
+        """Return whether all columns of a table that a field is stored in are known, and have room for the longer field."""
         if now is None or then is None:
             return False
         uses = [
@@ -131,7 +131,7 @@ class Columns:
         )
 
     def _column(self, use: ColumnUse) -> _Column | None:
-        """Return the shortest column that a use may mean; None where no source declares it."""
+        """Return the shortest column that a use may mean; None if no source declares it."""
         found = self._declared.get((_bare(use.table), use.column), ())
         meant = [one for one in found if one.node.name.rpartition(".")[0] == use.table] or found
         shortest = min(meant, key=lambda one: (one.size.room, one.node), default=None)

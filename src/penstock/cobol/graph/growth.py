@@ -1,17 +1,17 @@
-"""Tell what breaks where a field grows: what gets it and is too short, and whose length changes.
+"""What breaks when a field grows: which receivers are too short, and whose length changes?
 
-A field that grows makes the groups that hold it longer, the records and with them files and data sets; it moves what
-lies behind it; what is laid over it by a REDEFINES, given it as a parameter or read from its file under another
-description no longer fits; and what it is moved to may be too short, which then has to grow itself.
+A field that grows makes the groups and records that contain it longer, and with them files and data sets; it moves what follows
+it. What redefines it, receives it as a parameter, or is read from its file under another description no longer fits; and what it
+is moved to may be too short, and then has to grow itself.
 
-What an item holds is told by `sizes`, what it lacks by `shortages`, of those that have grown so far by `grown_items`. What is
-laid over it is told by `overlaid`, what sees other bytes of a group by `displaced`, which uses of a field pass it on by `uses`,
-what goes through items with room by `work_fields` and `shifted`, what is stored of it by `stored`, and in which order all is told
-by `consequences`. Leaves to others: values that are calculated, which are only named.
+`sizes` knows what an item holds, `shortages` what it lacks, `grown_items` both for the items that have grown so far. `overlaid`
+reports redefinitions, `displaced` what sees other bytes of a group, `work_fields` and `shifted` what passes through items with
+room, and `stored` files, data sets and steps; `uses` knows which uses of a field pass it on, and `consequences` orders the
+reports. Leaves to others: calculated values, which are only named.
 
-Law: what is said to be too short (`is`) is shorter than what comes, and what is too short is named
-(`tests/cobol/test_growth_oracle.py`); nothing that is declared by the same copybook as the field, and so grows with it,
-is said to break. What it misses yet stands in docs/impact.md.
+Law: whatever is reported as certainly too short is shorter than what it receives, and whatever is too short is reported
+(`tests/cobol/test_growth_oracle.py`); nothing that the same line of a copybook declares, and that so grows with the field, is
+reported to break. docs/impact.md says what is still missed.
 """
 
 from __future__ import annotations
@@ -51,21 +51,23 @@ if TYPE_CHECKING:
     from .values import Certainty, CitedLine, LaidField, ProgramPart
 
 MAX_STEPS = 12
-"""How many moves from the field on are followed, each from a field that would have to grow too."""
+"""The maximum number of moves that are followed from the field on, each from a field that would have to grow too."""
 
 
 def growth(
     graph: EstateGraph, nodes: Iterable[NodeId], more_bytes: int, *, carrying: Carrying, behind_point: bool = False
 ) -> tuple[Grown, ...]:
-    """Return what breaks where some fields grow: the fields, what breaks for sure, what is stored, and what may break; then what
-    gets longer with them. The nearest consequences come first in each.
+    """Return what breaks when some fields grow.
+
+    First come the fields, then what surely breaks, what is stored, what may break, and what gets longer with them; the nearest
+    consequences are first in each group.
 
     Args:
         graph: The estate.
         nodes: The fields: one, or all instances of one that a copybook declares.
         more_bytes: By how many bytes each of them grows.
-        carrying: The ways of areas in the graph.
-        behind_point: Whether numbers get their digits behind the point, rather than before it.
+        carrying: The transfers between areas in the graph.
+        behind_point: Whether numbers get their digits after the decimal point, rather than before it.
     """
     growing = _Growing(graph, carrying)
     for node in nodes:
@@ -75,10 +77,10 @@ def growth(
 
 
 class _Growing:
-    """The consequences while they are found.
+    """Finds the consequences of growing fields.
 
-    Fields are followed from move to move until none is left that grows; then the records that hold them are laid out
-    anew, and what gets their groups is compared with what those have become. That may let further fields grow, and so on.
+    Fields are followed from move to move until no further one grows; then the records that contain them are laid out anew,
+    and the receivers of their groups are compared with the new lengths. This may make further fields grow, and so on.
     """
 
     def __init__(self, graph: EstateGraph, carrying: Carrying) -> None:
@@ -87,7 +89,7 @@ class _Growing:
         self._returned = {
             part.fields[one.returned].name for part in graph.parts for one in part.entries if one.returned is not None
         }
-        """What programs give back by RETURNING: it goes to the caller, and nothing comes from there."""
+        """The items that programs return with RETURNING: the caller receives them, and sends nothing back."""
         self._items = GrownItems(graph, carrying, self._returned)
         self._uses = Uses(graph, carrying)
         self._stored = Stored(graph, carrying, self.found, self._items.grown_by)
@@ -103,7 +105,7 @@ class _Growing:
         )
         self._waiting: deque[tuple[NodeId, Wave]] = deque()
         self._changed: dict[tuple[int, int], ProgramPart] = {}
-        """The records that were not laid out yet since a field in them has grown, by the identity of their part and their index."""
+        """The records to be laid out because a field in them has grown, by the identity of their part and their index."""
         self._alike: dict[tuple[str, int], list[NodeId]] = {}
         for part in graph.parts:
             for field in part.fields:
@@ -114,7 +116,7 @@ class _Growing:
     # ── which fields grow ──
 
     def begin(self, node: NodeId, more: Bytes, *, behind_point: bool) -> None:
-        """Let a field grow by some bytes; a number before its point, or behind it."""
+        """Let a field grow by some bytes; a number before its decimal point, or after it."""
         placed = self._carrying.place(node)
         if placed is not None:
             size = size_of(placed.field)
@@ -122,7 +124,7 @@ class _Growing:
             self._grow(node, placed, Wave(then, "is", 0, (None,)))
 
     def _grow(self, node: NodeId, placed: PlacedField, wave: Wave) -> None:
-        """Let a field become as long as a wave says, and with it all that the same line of a copybook declares."""
+        """Let a field become as long as a wave says, with all fields that the same line of a copybook declares."""
         own = size_of(placed.field)
         for one in dict.fromkeys([node, *self._alike.get(_declared(placed.part, placed.field), ())]):
             there = self._carrying.place(one)
@@ -167,7 +169,7 @@ class _Growing:
                 self._group(group)
 
     def _field(self, node: NodeId, placed: PlacedField, wave: Wave) -> None:
-        """Add a field that grows and what it is moved to, and note the record that it lies in."""
+        """Report a field that grows, and follow it to its receivers."""
         part, field = placed.part, placed.field
         now, then = size_of(field) or wave.now, wave.size
         if ("too short", node) not in self.found and ("redefinition", node) not in self.found:
@@ -191,10 +193,10 @@ class _Growing:
             if edge.verb == "carried to" and not edge.why.endswith(DIFFERS):
                 self._pass_on(node, edge, now, then, wave)
 
-    # ── what gets a field ──
+    # ── what receives a field ──
 
     def _read(self, column: LongerColumn) -> None:
-        """Add what gets a column that would have to be longer, where that is too short, and let it grow in its turn."""
+        """Report the fields that are too short to read a column that would have to be longer, and let them grow in turn."""
         for edge in column.read:
             placed = self._carrying.place(edge.target)
             causes = frozenset(column.wave.causes)
@@ -203,7 +205,7 @@ class _Growing:
                 self._too_short(edge.source, edge, edge.target, placed, short, column.wave, edge.citations)
 
     def _pass_on(self, node: NodeId, edge: EstateEdge, now: Size | None, then: Size | None, wave: Wave) -> None:
-        """Add what a field is moved to where that is too short, and let it grow in its turn."""
+        """Report what a field is moved to if that is too short, and let it grow in turn."""
         if edge.source == node and edge.verb == "moves to" and edge.target.kind == "table":
             if self._columns.have_room(node, edge.target, now, then):
                 return
@@ -238,7 +240,7 @@ class _Growing:
                 self._too_short(one.holder, one.edge, one.edge.target, one.placed, one.short, one.wave, one.given)
             self._shifted.tell(node, Sizes(now, then), edge, other, placed, carried)
         if short is None and self._uses.has_several(other) and other in self._items.waves and wave.steps < MAX_STEPS:
-            # It has grown for another use already.
+            # It has already grown for another use.
             short = self._items.shortage(edge, (now, then), other, placed, frozenset())
             if short is not None and not short.is_cut and self._uses.is_filled_anew(other, filled):
                 self._waiting.append((other, self._items.waves[other]._replace(filled=filled)))
@@ -253,7 +255,7 @@ class _Growing:
         wave: Wave,
         filled: tuple[CitedLine, ...] = (),
     ) -> None:
-        """Add an item that is too short for one that grows, and let it grow in its turn."""
+        """Report an item that is too short for one that grows, and let it grow in turn."""
         why, certainty = _said_of(edge, node, short, wave)
         own = size_of(placed.field)
         is_layout = edge.verb == "passes to" and placed.field.usage == "GROUP"
@@ -271,8 +273,8 @@ class _Growing:
     # ── what grows with it ──
 
     def _lay_out(self, part: ProgramPart, record: int) -> Iterator[Longer]:
-        """Add the groups whose length changes in a record, what is laid over them, and its files; yield the groups."""
-        fields, inside = part.fields, dict(self._items.inside[id(part), record])  # what is laid over them may join
+        """Report the groups of a record whose length changes, what redefines them, and its files; yield the groups."""
+        fields, inside = part.fields, dict(self._items.inside[id(part), record])  # redefinitions may be added to it
         waves = {index: self._items.waves[node] for index, node in inside.items()}
         lengths = {index: wave.size.bytes for index, wave in waves.items() if wave.size is not None}
         laid = relaid(fields, record, lengths)
@@ -282,7 +284,7 @@ class _Growing:
         for index in dict.fromkeys((*inside, *holders, *moved)):
             field, then = fields[index], laid[index].bytes if is_known else None
             if then is not None and then == field.bytes:
-                continue  # the bytes that SYNCHRONIZED leaves empty between its items take it up
+                continue  # the slack bytes of SYNCHRONIZED between its items absorb the growth
             held = holders.get(index, [(index, 1)] if index in inside else [])
             growing = [one for one, _ in held] or [*inside]
             wave = min((waves[one] for one in growing), key=Wave.nearness)
@@ -306,7 +308,7 @@ class _Growing:
         self._stored.tell(Longer(part, record, wave, place, causes), then, {*inside, *holders})
 
     def _group(self, changed: Longer) -> None:
-        """Add what a group is moved to, or shares its bytes with as a parameter, and what does not grow with it."""
+        """Report what a group is moved to, or shares its bytes with as a parameter, and what does not grow with it."""
         part, index, wave, place, causes = changed
         group = part.fields[index]
         node, now = NodeId("field", group.name), size_of(group)
@@ -335,7 +337,7 @@ class _Growing:
 
 
 def _said_of(edge: EstateEdge, grown: NodeId, short: Shortage, wave: Wave) -> tuple[str, Certainty]:
-    """Return why something gets too short, and how sure that is: what is cut today already may be meant so."""
+    """Return why something is too short, and how certain that is: what is already truncated today may be intended."""
     why = in_words(edge, grown) + (f"; {edge.why}" if edge.why else "")
     if short.is_cut:
         why = f"{why}; it takes only a part of it today"
@@ -346,12 +348,12 @@ def _said_of(edge: EstateEdge, grown: NodeId, short: Shortage, wave: Wave) -> tu
 
 
 def _is_of_any_length(field: LaidField) -> bool:
-    """Return whether an item is as long as what it gets: ANY LENGTH, or DYNAMIC LENGTH."""
+    """Return whether an item is as long as what it receives: ANY LENGTH, or DYNAMIC LENGTH."""
     return field.bytes is None and (field.picture or "")[:1].upper() in {*"XAN9"}
 
 
 def _is_more(size: Size | None, known: Size | None) -> bool:
-    """Return whether a size is more than another in any of its quantities."""
+    """Return whether a size exceeds another in any of its quantities; an unknown one exceeds every known one."""
     if size is None or known is None:
         return known is not None
     return size.bytes > known.bytes or size.characters > known.characters or size.digits > known.digits

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def holders_of(fields: Sequence[LaidField], record: int, inside: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
-    """Return the groups that hold some fields, and what renames these: each with the fields, and how often it has them."""
+    """Return the groups that contain some fields, and what renames these: each with the fields and how often it has them."""
     found: dict[int, list[tuple[int, int]]] = {}
     renaming = [index for index in of_record(fields, record) if fields[index].level == RENAMES]
     for index in inside:
@@ -34,7 +34,7 @@ def holders_of(fields: Sequence[LaidField], record: int, inside: Iterable[int]) 
 
 
 def _below(part: ProgramPart, group: int) -> Iterator[LaidField]:
-    """Yield what a group holds, at any depth."""
+    """Yield what a group contains, at any depth."""
     within = {group}
     for index in range(group + 1, len(part.fields)):
         field = part.fields[index]
@@ -46,36 +46,36 @@ def _below(part: ProgramPart, group: int) -> Iterator[LaidField]:
 
 
 class GrowingPlace(NamedTuple):
-    """Where something in an area grows; its bytes are counted from 0 on."""
+    """The place in an area where something grows; bytes are counted from 0."""
 
     first: int
-    """Where the first that grows begins."""
+    """The byte where the first item that grows begins."""
     last: int
-    """The byte behind which others lie then: the last of a text, which grows at its end; for a number, which grows at its
-    front, the one before it."""
+    """The last byte that does not move: for a text, which grows at its end, its last one; for a number, which grows at its front,
+    the one before it."""
 
     def within(self, field: LaidField) -> GrowingPlace:
-        """Return the place from the beginning of a field on."""
+        """Return the place relative to the beginning of a field."""
         return GrowingPlace(self.first - (field.offset or 0), self.last - (field.offset or 0))
 
     def moves(self, part: ItemPart, length: int | None) -> bool:
-        """Return whether other bytes lie in a part of an item then, or may: the item has so many."""
+        """Return whether a part of an item of some length then holds other bytes, or may."""
         if part.start is None:
             return True
         end = length if part.is_open and length is not None else part.start - 1 + (part.length or 1)
         return self.last < end - 1
 
     def changes(self, start: int, length: int) -> bool:
-        """Return whether some bytes are others then, or no longer all of what grows: a sort by them is by less than it was."""
+        """Return whether some bytes then differ, or no longer include all of what grows: a sort by them compares less."""
         return start + length > max(self.first, self.last)
 
 
 def growing_place(fields: Iterable[tuple[LaidField, Size | None]]) -> GrowingPlace:
-    """Return where a record grows, by the fields in it that do, each with how much it then holds."""
+    """Return where a record grows, given the fields in it that do, each with its size after growing."""
     found = []
     for field, then in fields:
         size, first = size_of(field), field.offset or 0
-        # What grows at its front lies elsewhere as a whole.
+        # What grows at its front moves as a whole.
         grows_at_end = size is not None and (
             grows_behind_point(size, then) or (size.kind == "text" and not size.grows_at_front)
         )
@@ -84,8 +84,8 @@ def growing_place(fields: Iterable[tuple[LaidField, Size | None]]) -> GrowingPla
 
 
 def lies_behind(part: ProgramPart, group: int, place: GrowingPlace, end: int | None = None) -> bool:
-    """Return whether a group has a name for what lies elsewhere then, of what begins before a byte: DFHCOMMAREA as a table of X
-    has none.
+    """Return whether a group has a name for bytes that then move, among those that begin before `end`: DFHCOMMAREA as a table of
+    X has none.
     """
     within = part.fields[group].offset or 0
     return any(
@@ -100,12 +100,12 @@ def lies_behind(part: ProgramPart, group: int, place: GrowingPlace, end: int | N
 
 
 def first_name(part: ProgramPart, group: int) -> str:
-    """Return the first name of what a group holds; "" where it has none."""
+    """Return the first name in a group; "" if there is none."""
     return next((field.name for field in _below(part, group) if field.name), "")
 
 
 def is_other_kind(one: PlacedField, other: PlacedField) -> bool:
-    """Return whether two groups that share bytes may be records of two kinds: they have names, and none for the same bytes.
+    """Return whether two groups that share bytes may be records of two types: both have names, and none for the same bytes.
 
     A date and its parts are one value; the bodies of a customer and of an order are not, and only the longer one has to fit.
     """
@@ -118,7 +118,7 @@ def is_other_kind(one: PlacedField, other: PlacedField) -> bool:
 
 
 def has_names(part: ProgramPart, group: int) -> bool:
-    """Return whether a group has a name for anything in it."""
+    """Return whether anything in a group has a name."""
     return any(field.name for field in _below(part, group))
 
 

@@ -37,7 +37,7 @@ class NamedParts:
         self._of = by_field(graph.parts, lambda part: part.parts)
 
     def of_field(self, node: NodeId, placed: PlacedField, wave: Wave) -> None:
-        """Add that statements name characters of a field that grows which are others then, or no longer all of it."""
+        """Report statements that address characters of a growing field which then differ, or are no longer all of it."""
         size = size_of(placed.field)
         if size is None or placed.field.usage == "GROUP":
             return
@@ -54,7 +54,7 @@ class NamedParts:
         self._tell(node, placed, why, wave, [place for places in ends for place in places], "may")
 
     def of_shifted(self, node: NodeId, placed: PlacedField, sender: NodeId, sent: Size, wave: Wave) -> None:
-        """Add that statements name characters of a text by their place, which something sends there that grows: they shift."""
+        """Report statements that address characters of a text by position, if a growing item sends them there: they shift."""
         size = size_of(placed.field)
         if size is not None and size.kind == "text":
             cited = [place for part, places in self._used(node, placed) if _is_behind(part) for place in places]
@@ -63,13 +63,13 @@ class NamedParts:
             )
 
     def of_group(self, part: ProgramPart, at: int, place: GrowingPlace, wave: Wave) -> None:
-        """Add that statements name bytes of a group behind what grows in it.
+        """Report statements that address bytes of a group behind what grows in it.
 
         Args:
             part: The program.
             at: The index of the group.
             place: Where it grows.
-            wave: How that comes to grow.
+            wave: How it comes to grow.
         """
         group = part.fields[at]
         cited = [
@@ -84,7 +84,7 @@ class NamedParts:
             self._found.add("part", node, (group.bytes, None), wave.steps, why, cited, wave.certainty)
 
     def _used(self, node: NodeId, placed: PlacedField) -> Iterator[tuple[ItemPart, tuple[CitedLine, ...]]]:
-        """Yield the parts of a field that statements name, and that a move takes or fills."""
+        """Yield the parts of a field that statements address by position, including those that moves take or fill."""
         for one in self._of.get((id(placed.part), placed.at), ()):
             if one.part.start is not None:
                 yield one.part, one.citations
@@ -103,7 +103,7 @@ class NamedParts:
         cited: list[CitedLine],
         sure: Certainty = "is",
     ) -> None:
-        """Add that a field has parts which are others then."""
+        """Report that parts of a field then hold other characters."""
         if cited:
             why = f"a part of it is named by its place: {whole}"
             certainty = less_sure(wave.certainty, sure)
@@ -111,10 +111,10 @@ class NamedParts:
 
 
 def _characters(size: Size) -> str:
-    """Return what an item consists of."""
+    """Return what an item consists of, in words."""
     return "characters" if size.kind == "text" else "digits"
 
 
 def _is_behind(part: ItemPart) -> bool:
-    """Return whether a part of a number has other digits once there are more before them: not all of it from the first on."""
+    """Return whether a part of a number holds other digits once more digits precede them: it is not all of the number."""
     return bool(part.length) if not part.is_open else part.start != 1

@@ -1,8 +1,8 @@
-"""What no longer fits over an item that gets longer, or under it, by a REDEFINES?
+"""What no longer fits because it redefines an item that gets longer, or is redefined by it?
 
 Leaves to others: which items get longer (`growth`).
 
-Law: what is reported shares bytes with the item, and does not get longer by the same causes.
+Law: whatever is reported shares bytes with the item, and does not get longer by the same causes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Overlaid:
-    """Reports what shares bytes by a REDEFINES.
+    """Reports the items that share bytes by a REDEFINES.
 
     Args:
         graph: The estate.
@@ -39,28 +39,28 @@ class Overlaid:
     def __init__(self, graph: EstateGraph, carrying: Carrying, found: Consequences, items: GrownItems) -> None:
         self._carrying, self._found, self._items = carrying, found, items
         self._over: dict[str, list[PlacedField]] = {}
-        """What redefines each item, by the name of its node."""
+        """The items that redefine each item, by the name of its node."""
         for part in graph.parts:
             for index, field in enumerate(part.fields):
                 if field.redefines and field.level != RENAMES:
                     self._over.setdefault(field.redefines, []).append(PlacedField(part, index))
 
     def growing_with(self, changed: Longer, then: int | None) -> Iterator[tuple[NodeId, PlacedField, Wave]]:
-        """Add what redefines an item, or is redefined by it, where that no longer fits; yield what grows with it, and how.
+        """Report what redefines an item, or is redefined by it, if it no longer fits; yield what grows with the item, and how.
 
         Args:
-            changed: A field that grows, or a group that holds it.
-            then: How long that is then.
+            changed: A field that grows, or a group that contains it.
+            then: Its length after growing.
         """
         field = changed.part.fields[changed.at]
         subject = field.redefines if field.redefines and field.level != RENAMES else field.name
         over = [*self._over.get(subject, ())] if subject else []
         placed = self._carrying.place(NodeId("field", subject)) if subject != field.name else None
-        # What grew for one of several that are laid over it need not grow for those of another kind.
+        # What has grown for one of several redefinitions need not grow for those of another record type.
         is_laid_over = ("redefinition", NodeId("field", field.name)) in self._found
         kinds = [PlacedField(changed.part, changed.at)]
         for one in [*([placed] if placed is not None else []), *over]:
-            # A FILLER that is laid over it is reported by the first that it has a name for.
+            # A FILLER that redefines it is reported under the first name in it.
             node = NodeId("field", one.field.name or first_name(one.part, one.at))
             if node.name and not (one.part is changed.part and one.at == changed.at):
                 grew = [at for at in over if NodeId("field", at.field.name) in self._items.laid] if is_laid_over else []
@@ -72,17 +72,17 @@ class Overlaid:
     def _shared(
         self, changed: Longer, then: int | None, node: NodeId, one: PlacedField, *, is_other: bool
     ) -> Wave | None:
-        """Add one item that shares the bytes, where it no longer fits; return how it grows with it, None where it does not.
+        """Report an item that shares the bytes if it no longer fits; return how it grows as well, None if it does not.
 
         Args:
-            changed: A field that grows, or a group that holds it.
-            then: How long that is then.
-            node: What the item is reported as.
+            changed: A field that grows, or a group that contains it.
+            then: Its length after growing.
+            node: The node under which the item is reported.
             one: The item.
-            is_other: Whether it may be a record of another kind.
+            is_other: Whether it may be a record of another type.
         """
         wave, field, other = changed.wave, changed.part.fields[changed.at], one.field
-        # A FILLER has another length than what it is reported by.
+        # The length of a FILLER is not that of the node under which it is reported.
         size, grown = size_of(other), self._items.grown_by(NodeId("field", other.name), one, changed.causes)
         shares = f"it shares its bytes with {field.name or 'a FILLER'}"
         if size is None or grown is None or then is None:
@@ -92,7 +92,7 @@ class Overlaid:
         now, length = (field.bytes or 0) * (field.occurs or 1), then * (field.occurs or 1)
         is_behind = grown == size and lies_behind(one.part, one.at, changed.place.within(other))
         if size.bytes * (other.occurs or 1) < now and not is_behind:
-            # A shorter record of another kind has what it had; of one item it is a part.
+            # A shorter record of another type keeps what it had; over an elementary item it is a part of that.
             if "group" not in {size.kind, field.usage.lower()}:
                 why = f"it has only a part of {field.name} today, which gets longer"
                 self._tell(changed, node, one, length, why, is_sure=False)
@@ -111,7 +111,7 @@ class Overlaid:
     def _tell(
         self, changed: Longer, node: NodeId, one: PlacedField, length: int | None, why: str, *, is_sure: bool
     ) -> None:
-        """Add an item that shares the bytes and no longer fits."""
+        """Report an item that shares the bytes and no longer fits."""
         cited = [declared_at(one.part, one.field), declared_at(changed.part, changed.part.fields[changed.at])]
         sure = less_sure(changed.wave.certainty, "is" if is_sure else "may")
         self._found.add("redefinition", node, (one.field.bytes, length), changed.wave.steps, why, cited, sure)

@@ -1,10 +1,10 @@
-"""What sees other characters in an item with room because those that it receives stand at other places in it then?
+"""What sees other characters in an item that has room, because the characters that it receives are shifted?
 
-Digits grow at their front, and so does an item that is JUSTIFIED: `MOVE N TO T` fills T from the left with more zeros or blanks
-before what was there. A text fills a JUSTIFIED item from the right, with more blanks behind it; and a STRING puts what follows
-further to the right. Leaves to others: items that are too short (`growth`).
+Numbers grow at their front, and so do JUSTIFIED items: `MOVE N TO T` fills T from the left with more zeros or blanks before what
+was there. A text fills a JUSTIFIED item from the right, with more blanks after it; and a STRING puts what follows further to the
+right. Leaves to others: items that are too short (`growth`).
 
-Law: what is reported takes a part of such an item, or is compared with it.
+Law: whatever is reported takes a part of such an item, is compared with it, or is calculated from it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Shifted:
-    """Reports what sees other characters.
+    """Reports the uses of items in which characters are shifted.
 
     Args:
         graph: The estate.
@@ -57,15 +57,15 @@ class Shifted:
     def tell(
         self, sender: NodeId, sent: Sizes, edge: EstateEdge, other: NodeId, placed: PlacedField, wave: Wave
     ) -> None:
-        """Add what sees other characters in an item that has room for what grows.
+        """Report what sees other characters in an item that has room for what grows.
 
         Args:
-            sender: What grows.
-            sent: How much it holds, today and then.
-            edge: What brings it to the item.
+            sender: The item that grows.
+            sent: How much the sender holds, today and after growing.
+            edge: The edge that brings the sender to the item.
             other: The item.
-            placed: Where that is declared.
-            wave: How the sender comes to grow; the statements that fill the item are its own.
+            placed: Where the item is declared.
+            wave: How the sender comes to grow; its `filled` are the statements that fill the item.
         """
         size = size_of(placed.field)
         if size is not None and size.kind == "text" and edge.verb == "moves to" and self._shifts(edge, sent, size):
@@ -73,7 +73,7 @@ class Shifted:
             self._follow(sender, sent.then, other, placed, end, wave)
 
     def _follow(self, sender: NodeId, sent: Size, node: NodeId, placed: PlacedField, end: int, wave: Wave) -> None:
-        """Add what sees other characters in an item in which they stand at other places, the last of them before an end."""
+        """Report what sees other characters in an item in which they are shifted; the last of them is before `end`."""
         size = size_of(placed.field)
         if size is None or (sender, node) in self._seen:
             return
@@ -101,7 +101,7 @@ class Shifted:
                 self._follow(sender, sent, edge.target, other, end, onward._replace(filled=given))
 
     def _shifts(self, edge: EstateEdge, sent: Sizes, size: Size) -> bool:
-        """Return whether what grows stands at other places in a text that gets it, or moves what stands beside it there."""
+        """Return whether what grows is shifted in a text that receives it, or shifts what is next to it there."""
         at_front = sent.then.grows_at_front and not grows_behind_point(*sent)
         for way in ways_of(edge):
             if way.string:

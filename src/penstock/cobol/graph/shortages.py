@@ -1,6 +1,6 @@
-"""How much too short is an item for what a statement gives it: all or part of another item, to all or part of it?
+"""How much too short is an item for what a statement sends it: all or part of another item, to all or part of it?
 
-Leaves to others: sizes (`sizes`), and which item gives what to which (the graph). Law: as many characters as before are not a
+Leaves to others: sizes (`sizes`), and which item is sent to which (the graph). Law: as many characters as before are not a
 shortage.
 """
 
@@ -16,32 +16,32 @@ if TYPE_CHECKING:
 
 
 class Shortage(NamedTuple):
-    """What an item lacks that gets another one."""
+    """What an item lacks to receive another one."""
 
     size: Size | None
-    """The item as it would have to be; None where only a part of it is too short."""
+    """The size that the item would need; None if only a part of it is too short."""
     is_sure: bool
     """Whether the lengths alone say that it is too short."""
     is_cut: bool
-    """Whether the item takes only a part already today."""
+    """Whether the item already takes only a part today."""
 
 
 class Sizes(NamedTuple):
-    """How much something holds today, and then."""
+    """How much something holds today, and after growing."""
 
     now: Size
     then: Size
 
 
 def shortage(way: MoveWay, sent: Sizes, taken: Sizes, beside: tuple[int, int], *, is_stored: bool) -> Shortage | None:
-    """Return what an item lacks; None where it lacks nothing.
+    """Return what an item lacks; None if it lacks nothing.
 
     Args:
-        way: How much of the one is given to how much of the other.
-        sent: What is sent.
-        taken: What gets it.
-        beside: The characters, today and then, that the same statement puts beside it.
-        is_stored: Whether bytes come as they lie there, rather than by the rules of MOVE.
+        way: How much of the one is sent to how much of the other.
+        sent: The item that is sent.
+        taken: The item that receives it.
+        beside: How many characters the same statement puts next to it, today and after growing.
+        is_stored: Whether bytes are transferred as stored, rather than by the rules of MOVE.
     """
     (now, then), (target, grown) = sent, taken
     is_sure = not way.is_piece
@@ -60,7 +60,7 @@ def shortage(way: MoveWay, sent: Sizes, taken: Sizes, beside: tuple[int, int], *
         if length is None:
             is_sure = is_sure and way.taken.is_open and way.taken.start is not None
             more = grown.bytes - target.bytes
-            # Where data says how much it takes, that is as much as comes today.
+            # If data says how much it takes, it is taken to be as much as is sent today.
             length = max(0, target.bytes - (way.taken.start or 1) + 1) if way.taken.is_open else now.characters
         target, grown = text(Bytes(length)), text(Bytes(length + more))
     found = fitted(grown, then, is_stored=is_stored)

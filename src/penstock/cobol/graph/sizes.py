@@ -25,7 +25,7 @@ Digits = NewType("Digits", int)
 Kind = Literal["group", "text", "number", "edited number", "other"]
 """What an item is to a MOVE; `other` for floating point, indexes and pointers, whose values have no length."""
 _PACKED = frozenset({"COMP-3", "PACKED-DECIMAL", "COMP-6"})
-_UNCUT = frozenset({"COMP-5", "COMP-X", "COMP-N"})  # they hold what their bytes do, whatever their picture says
+_UNCUT = frozenset({"COMP-5", "COMP-X", "COMP-N"})  # they hold what fits in their bytes, whatever their picture says
 _INTEGERS = {
     "BINARY-CHAR": 1, "BINARY-SHORT": 2, "BINARY-LONG": 4, "BINARY-DOUBLE": 8, "SIGNED-SHORT": 2, "UNSIGNED-SHORT": 2,
     "SIGNED-INT": 4, "UNSIGNED-INT": 4, "SIGNED-LONG": 8, "UNSIGNED-LONG": 8,
@@ -33,7 +33,7 @@ _INTEGERS = {
 _BINARY_BYTES = (2, 4, 8, 16)
 _COLUMN_TYPE = re.compile(r"(\w++)\s*+(?:\(\s*+(\d{1,9})\s*+(?:,\s*+(\d{1,9})\s*+)?\))?")
 _SQL_INTEGERS = {"SMALLINT": (2, 4), "INT": (4, 9), "INTEGER": (4, 9), "BIGINT": (8, 18)}
-"""The bytes of each, and the digits that any number of so many has which it holds."""
+"""The bytes of each type, and the number of digits up to which it holds any number."""
 _SQL_DECIMALS = frozenset({"DECIMAL", "DEC", "NUMERIC"})
 _SQL_TEXTS = frozenset({"CHAR", "CHARACTER", "VARCHAR", "VARCHAR2", "NCHAR", "NVARCHAR", "GRAPHIC", "VARGRAPHIC"})
 
@@ -46,32 +46,32 @@ class Size(NamedTuple):
     characters: Characters
     """The characters that it sends as text."""
     digits: Digits
-    """The digits before the point that it sends as a number, at most; of text its characters."""
+    """The most digits before the decimal point that it sends as a number; for text, its characters."""
     sure_digits: Digits
-    """The digits that it sends at least: a binary item of so many bytes may have fewer than fit into them."""
+    """The digits that it certainly sends: a binary item of some bytes may have fewer than fit into them."""
     usage: str = "DISPLAY"
     decimals: int = 0
     scaled: int = 0
     """The digits of P, which are not stored."""
     inserted: int = 0
-    """The characters that editing puts between those of text."""
+    """The characters that editing inserts between those of text."""
     letter_bytes: int = 1
     is_sign_apart: bool = False
     is_justified: bool = False
 
     @property
     def grows_at_front(self) -> bool:
-        """Whether what it holds stands further from its beginning if it is longer: digits, and what is JUSTIFIED."""
+        """Whether a longer item grows before what it holds: a number, or a JUSTIFIED text."""
         return self.is_number or self.is_justified
 
     @property
     def is_number(self) -> bool:
-        """Whether digits are what it holds."""
+        """Whether the item holds digits."""
         return self.kind in {"number", "edited number"}
 
     @property
     def room(self) -> int:
-        """The characters of text, or the digits before the point, that it takes; the bytes of a group."""
+        """The characters of text, or the digits before the decimal point, that it can take; the bytes of a group."""
         if self.is_number:
             uncut = _most_digits(self.bytes) - self.decimals if self.usage in _UNCUT else 0
             return max(self.digits, uncut)
@@ -79,15 +79,15 @@ class Size(NamedTuple):
 
 
 class Fitted(NamedTuple):
-    """An item that is too short, as it would have to be."""
+    """The size that an item would need because it is too short."""
 
     size: Size
     is_sure: bool
-    """Whether the item is too short for whatever the other one may be."""
+    """Whether the item is too short for every value that the other one may send."""
 
 
 def size_of(field: LaidField) -> Size | None:
-    """Return how much an item holds; None where that is not known."""
+    """Return how much an item holds; None if that is not known."""
     if field.bytes is None:
         return None
     size = Bytes(field.bytes)
@@ -124,7 +124,7 @@ def size_of(field: LaidField) -> Size | None:
 
 
 def size_of_column(kind: str) -> Size | None:
-    """Return how much a column of SQL holds, by its type; None where that has no length, as a date, or is not known.
+    """Return how much an SQL column holds, by its type; None if that has no length, as a date, or is not known.
 
     Example:
         >>> [size_of_column(kind).room for kind in ("CHAR(8)", "DECIMAL(10, 2)", "INTEGER", "VARCHAR (30)")]
@@ -146,28 +146,28 @@ def size_of_column(kind: str) -> Size | None:
 
 
 def text(size: Bytes) -> Size:
-    """Return text of so many bytes."""
+    """Return the size of a text, given its bytes."""
     return Size("text", size, Characters(size), Digits(size), Digits(size))
 
 
 def _number(size: Bytes, usage: str, digits: int) -> Size:
-    """Return an integer of so many bytes and digits."""
+    """Return the size of an integer, given its bytes and digits."""
     return Size("number", size, Characters(digits), Digits(digits), Digits(digits), usage)
 
 
 def length_of(size: Size) -> Size:
-    """Return the number that says how long an item is."""
+    """Return the size of the number that is an item's length."""
     digits = len(str(size.bytes))
     return _number(Bytes(digits), "DISPLAY", digits)
 
 
 def longer(size: Size, more: Bytes, *, behind_point: bool = False) -> Size:
-    """Return an item that is so many bytes longer, as far as its usage allows that: a binary one has 2, 4, 8 or 16.
+    """Return the size of an item that gets longer by some bytes, as far as its usage allows: a binary one has 2, 4, 8 or 16.
 
     Args:
         size: The item.
         more: The bytes.
-        behind_point: Whether a number gets its digits behind the point: of a binary one, the fewest that it may be.
+        behind_point: Whether a number gets its digits after the decimal point; a binary one gets the fewest possible.
     """
     if behind_point and size.is_number:
         grown = longer(size, more)
@@ -194,7 +194,7 @@ def longer(size: Size, more: Bytes, *, behind_point: bool = False) -> Size:
 
 
 def held(size: Size, sent: Size) -> Size:
-    """Return how much of an item is filled by another one that it has room for: what is left are blanks, or zeros."""
+    """Return how much of an item is filled by another one that it has room for; the rest are blanks or zeros."""
     if size.kind == "text" and not size.inserted and sent.kind != "group":
         return _with_characters(size, min(size.characters, sent.characters))
     if size.kind == sent.kind == "number":
@@ -207,12 +207,12 @@ def held(size: Size, sent: Size) -> Size:
 
 
 def fitted(target: Size, sent: Size, *, is_stored: bool = False) -> Fitted | None:
-    """Return an item as it must be to hold what another one sends; None where it holds that.
+    """Return the size that an item needs to hold what another one sends; None if it has it.
 
     Args:
-        target: The item that gets it.
+        target: The item that receives it.
         sent: The item that sends it.
-        is_stored: Whether the bytes come as they lie there, rather than by the rules of MOVE.
+        is_stored: Whether bytes are transferred as stored, rather than by the rules of MOVE.
     """
     numbers = sent.kind == target.kind == "number" and sent.usage == target.usage
     if is_stored and (not numbers or target.bytes < sent.bytes):
@@ -236,15 +236,15 @@ def fitted(target: Size, sent: Size, *, is_stored: bool = False) -> Fitted | Non
 
 
 def grows_behind_point(now: Size | None, then: Size | None) -> bool:
-    """Return whether an item gets digits behind its point."""
+    """Return whether an item gets digits after its decimal point."""
     return now is not None and then is not None and then.decimals > now.decimals
 
 
 def fitted_behind_point(target: Size, sent: Size) -> Fitted | None:
-    """Return a number as it must be to hold the digits behind the point of another one; None where it holds them.
+    """Return the size that a number needs to hold the digits after the decimal point of another one; None if it has it.
 
     Args:
-        target: The item that gets it.
+        target: The item that receives it.
         sent: The item that sends it.
     """
     more = sent.decimals - target.decimals
@@ -266,7 +266,7 @@ def fitted_behind_point(target: Size, sent: Size) -> Fitted | None:
 
 
 def _with_characters(size: Size, characters: int) -> Size:
-    """Return text with so many characters."""
+    """Return the size of a text with another number of characters."""
     more = characters - size.characters
     count = Digits(characters)
     return size._replace(
@@ -278,7 +278,7 @@ def _with_characters(size: Size, characters: int) -> Size:
 
 
 def _with_digits(size: Size, digits: int, sure: int) -> Size:
-    """Return a number with so many digits before the point."""
+    """Return the size of a number with another number of digits before the decimal point."""
     more = digits - size.digits
     if size.kind == "edited number":
         length: int | None = size.bytes + more
@@ -295,5 +295,5 @@ def _with_digits(size: Size, digits: int, sure: int) -> Size:
 
 
 def _most_digits(size: int) -> int:
-    """Return how many digits any number of so many digits has that fits into some bytes with a sign."""
+    """Return up to how many digits every number fits into some bytes, with a sign."""
     return len(str(1 << (8 * size - 1))) - 1

@@ -1,11 +1,11 @@
-"""The values of an estate's graph: nodes by kind and name, edges that read as sentences, each with its places.
+"""Which values make up an estate's graph: nodes by kind and name, and edges that read as sentences, each with its citations?
 
-`MWB020.2800-WRITE writes MWB020.BO-GROSS` is an edge: from, verb, to. It `is` so where a source says it, `may` be so
-where one of several things may be meant, and is `unknown` where something is there that no source names; the last two
-say why. Every edge has at least one citation.
+`MWB020.2800-WRITE writes MWB020.BO-GROSS` is an edge: source, verb, target. Its certainty is `is` if a source says it, `may` if
+one of several things may be meant, and `unknown` if no source names what is meant; the last two have a reason. Every edge has
+at least one citation.
 
-Names are in capitals. What a program keeps for itself is named after it (`PROG.FIELD`, `PROG.PARAGRAPH`, `PROG.FILE`);
-what it shares with others stands alone.
+Names are in capitals. What is private to a program is named after it (`PROG.FIELD`, `PROG.PARAGRAPH`, `PROG.FILE`); what it
+shares with others is not.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ VERBS: tuple[Verb, ...] = (
 
 Certainty = Literal["is", "may", "unknown"]
 RANK: dict[str, int] = {"is": 0, "may": 1, "unknown": 2}
-"""Certainties from the surest on: of two edges that say the same the surer one stands."""
+"""The rank of each certainty, 0 for the best: of two edges that say the same, the more certain one is kept."""
 
 
 def less_sure(*certainties: Certainty) -> Certainty:
-    """Return the least sure of some certainties."""
+    """Return the lowest of some certainties."""
     return max(certainties, key=RANK.__getitem__)
 
 
 class NodeId(NamedTuple):
-    """A thing of the estate."""
+    """A thing in the estate, by its kind and name."""
 
     kind: Kind
     name: str
@@ -61,18 +61,18 @@ class NodeId(NamedTuple):
 
 
 class CitedLine(NamedTuple):
-    """A line of a file that says something."""
+    """A line of a file that is cited."""
 
     path: str
     line: int
     copybook: str | None = None
-    """The copybook that holds what is said, where the line is that of its COPY; None where the line says it itself."""
+    """The copybook that contains the cited code, if the line is that of its COPY; None if the line itself does."""
     end_line: int | None = None
-    """The last line of the statement, where it has several and any of them may say it; None where `line` does."""
+    """The last line of the statement, if any of its lines may be meant; None if `line` is."""
 
 
 class EstateEdge(NamedTuple):
-    """A sentence about two things of the estate."""
+    """A sentence about two things in the estate."""
 
     source: NodeId
     verb: Verb
@@ -80,20 +80,20 @@ class EstateEdge(NamedTuple):
     certainty: Certainty
     citations: tuple[CitedLine, ...]
     why: str = ""
-    """Why a sentence about the estate is not sure, or by what way it holds; "" where the citations say all."""
+    """Why an edge is not certain, or how it comes about; "" if the citations say it all."""
     ways: tuple[MoveWay, ...] = ()
-    """How much each of the statements moves; none for all of it."""
+    """How much of the source each statement moves; empty if all of it."""
 
 
 class LaidField(NamedTuple):
-    """A data item as the graph has it: its name, where it is declared, and where it lies in its record."""
+    """A data item in the graph: its name, its declaration, and its place in its record."""
 
     name: str
     """The name of its node; "" for a FILLER, which has none."""
     line: int
     level: int
     parent: int | None
-    """The index of the group that holds it, among the fields of its program."""
+    """The index of the group that contains it, in the fields of its program."""
     record: int
     storage: int
     """The index of the record whose bytes it shares: its own, or the one that its own redefines."""
@@ -106,7 +106,7 @@ class LaidField(NamedTuple):
     redefines: str | None
     """The name of the node that it redefines."""
     boundary: int
-    """The bytes to a multiple of which SYNCHRONIZED aligns it; 1 where it does not."""
+    """The alignment in bytes by SYNCHRONIZED; 1 if there is none."""
     depending: str | None
     """The name of the node that counts its occurrences."""
     copybook: str | None
@@ -115,29 +115,29 @@ class LaidField(NamedTuple):
     conditions: tuple[str, ...]
     """The names of its level 88s, in capitals."""
     in_table: bool
-    """Whether a field is a table or stands in one."""
+    """Whether a field is a table or in one."""
     is_external: bool
-    """Whether a record is EXTERNAL: one storage for all programs that run together and declare it."""
+    """Whether a record is EXTERNAL: one storage for all programs of a run unit that declare it."""
     is_justified: bool
-    """Whether a text is JUSTIFIED: what is moved to it ends where it ends."""
+    """Whether a text is JUSTIFIED: what is moved to it is aligned at its end."""
 
 
 _DD_LENGTH = 8
-"""The most characters of a DD name, which has letters, digits and the signs $, # and @."""
+"""The maximum length of a DD name, which consists of letters, digits and the signs $, # and @."""
 
 
 class FileName(NamedTuple):
-    """A name of a file by which its program opens it, where it is no DD name."""
+    """A name by which a program opens a file, and which need not be a DD name."""
 
     name: str
     said_by: CitedLine | None
-    """What gives it, where that is a value of a data item; None for the SELECT."""
+    """The place that assigns the name, if it is the value of a data item; None for the SELECT."""
     is_path: bool
     """Whether the name has a folder or a suffix, as `data/customers.idx`: no compiler makes a DD name of it."""
 
     @property
     def why(self) -> str:
-        """Why that may be another file; "" where it may not."""
+        """Why the name may mean another file; "" if it cannot."""
         if self.said_by is not None:
             return "its name is data" + (": * stands for what is not known of it" if "*" in self.name else "")
         if self.is_path or len(self.name) > _DD_LENGTH or "-" in self.name:
@@ -151,25 +151,25 @@ class FileBinding(NamedTuple):
     name: str
     """The name of its node."""
     dds: tuple[str, ...]
-    """The DD names that it may have; one where that is sure."""
+    """The DD names that it may have; a single one is certain."""
     records: tuple[int, ...]
-    """The indexes of its records among the fields of its program."""
+    """The indexes of its records in the fields of its program."""
     is_read: bool
     is_written: bool
     is_opened_for: tuple[str, ...]
     line: int
     read_line: int
-    """The first line that reads it, or opens it for that; 0 for none."""
+    """The first line that reads it, or else the first that opens it for reading; 0 if there is none."""
     write_line: int
     own_names: tuple[FileName, ...] = ()
     """The names that the file itself may have: a literal, or the values of a data item."""
     record_bytes: tuple[int, int] | None = None
-    """The least and the most bytes of its records, as RECORD CONTAINS or VARYING says; None where nothing does."""
+    """The minimum and maximum length of its records in bytes, by RECORD CONTAINS or VARYING; None if neither is there."""
     described: CitedLine | None = None
-    """The place of its FD or SD; None where it has none."""
+    """The place of its FD or SD; None if it has none."""
 
     def why(self, store: str) -> str:
-        """Return why a data set that the file is bound to may be another one; "" where it may not."""
+        """Return why a data set that the file is bound to may be another one; "" if it cannot."""
         named = next((one for one in self.own_names if one.name == store), None)
         if named is not None:
             return named.why
@@ -177,17 +177,16 @@ class FileBinding(NamedTuple):
 
 
 class Passing(NamedTuple):
-    """What is given to another program: by CALL, or as a COMMAREA; or what is got back from one."""
+    """The fields that are passed to another program, by CALL or as a COMMAREA, or that receive what it returns."""
 
     targets: tuple[tuple[str, Certainty], ...]
-    """The programs, or transactions, that get it. By a name that nothing declares it is `unknown`: a program that may have it."""
+    """The programs or transactions that are reached. A name that nothing declares is `unknown`: a program may have it."""
     by: Literal["call", "commarea", "transaction", "return", "calculation"]
-    """The last two say what is got back: a value, or something that is calculated with it."""
+    """How the fields are passed; the last two mean that something is returned: a value, or an operand of a calculation."""
     arguments: tuple[int | str | None, ...]
-    """The fields that are given, or get it: by their indexes, those of a program around by their names; None for what is no
-    field."""
+    """The fields, by index, or by name if a containing program declares them; None for what is not a field."""
     ways: tuple[MoveWay, ...]
-    """How each of them is given."""
+    """How much of each field is passed."""
     line: int
     end_line: int
     why: str
@@ -195,7 +194,7 @@ class Passing(NamedTuple):
 
 
 class ProgramEntry(NamedTuple):
-    """A way into a program: its PROCEDURE DIVISION or an ENTRY, with the parameters as indexes of fields."""
+    """An entry of a program: its PROCEDURE DIVISION or an ENTRY, with the parameters as indexes of fields."""
 
     name: str
     parameters: tuple[int | None, ...]
@@ -205,7 +204,7 @@ class ProgramEntry(NamedTuple):
 
 
 class NamedPart(NamedTuple):
-    """Some characters of a field that a program names by their place."""
+    """Some characters of a field that a program addresses by position."""
 
     field: int
     """The index of the field."""
@@ -214,30 +213,30 @@ class NamedPart(NamedTuple):
 
 
 class ComparedField(NamedTuple):
-    """What a field of a program is compared with, or has as a value."""
+    """A comparison of a field with another field or a literal, or a value that it has."""
 
     field: int
     """The index of the field."""
     other: NodeId | None
     """The other field; None for a literal."""
     literal: str
-    """The literal as it is written, or a range as in `1 THRU 9999`; "" for a field."""
+    """The literal as written, or a range as in `1 THRU 9999`; "" for a field."""
     citations: tuple[CitedLine, ...]
 
 
 class LengthOfField(NamedTuple):
-    """How long a field of a program has to be: as long as another one, or as a literal or number says."""
+    """A length that a field must have: that of another field or of a literal, or a stated number."""
 
     field: int
     """The index of the field."""
     other: NodeId | None
-    """The other field; None where there is none."""
+    """The other field; None if there is none."""
     said: StatedLength
     citations: tuple[CitedLine, ...]
 
 
 class ColumnUse(NamedTuple):
-    """What a field of a program has to do with a column of a table."""
+    """A use of a table column by a field of a program."""
 
     field: int
     """The index of the field."""
@@ -250,7 +249,7 @@ class ColumnUse(NamedTuple):
 
 
 class ProgramPart(NamedTuple):
-    """What one program, copybook or member adds to the graph: small, and complete without its source."""
+    """The addition of one program or copybook to the graph: small, and complete without the source."""
 
     name: str
     kind: Kind
@@ -260,8 +259,8 @@ class ProgramPart(NamedTuple):
     fields: tuple[LaidField, ...] = ()
     parts: tuple[NamedPart, ...] = ()
     apart: tuple[tuple[int, frozenset[tuple[CitedLine, CitedLine]]], ...] = ()
-    """The fields that are used for several things, by their indexes: of what fills each, and what gives it on, the places that
-    have nothing to do with each other."""
+    """The fields that are used for several purposes, by index, with the unrelated pairs of places: what fills the field, and what
+    passes it on."""
     compared: tuple[ComparedField, ...] = ()
     lengths: tuple[LengthOfField, ...] = ()
     columns: tuple[ColumnUse, ...] = ()
@@ -274,9 +273,9 @@ class ProgramPart(NamedTuple):
     inherits: tuple[str, ...] = ()
     """The classes that a class inherits from, in capitals."""
     procedures: tuple[str, ...] = ()
-    """The procedures of the database that a program calls, in capitals and without schema."""
+    """The stored procedures that a program calls, in capitals and without schema."""
     commands: tuple[tuple[str, tuple[CitedLine, ...]], ...] = ()
-    """The files that commands of the system run, in capitals and without folders and suffixes."""
+    """The files that system commands run, in capitals and without folders and suffixes, each with its citations."""
 
 
 _OfField = TypeVar("_OfField", NamedPart, ComparedField, LengthOfField, ColumnUse)
@@ -285,10 +284,10 @@ _OfField = TypeVar("_OfField", NamedPart, ComparedField, LengthOfField, ColumnUs
 def by_field(
     parts: Iterable[ProgramPart], listed: Callable[[ProgramPart], Iterable[_OfField]]
 ) -> dict[tuple[int, int], list[_OfField]]:
-    """Return what programs say of each of their fields, by the identity of the program's part and the index of the field.
+    """Return what programs say about each of their fields, by the identity of the program's part and the index of the field.
 
     Args:
-        parts: The programs; they have to outlive the result.
+        parts: The parts of the programs, which have to outlive the result.
         listed: Returns what one of them says, each with the index of its field.
     """
     found: dict[tuple[int, int], list[_OfField]] = {}
