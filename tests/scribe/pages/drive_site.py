@@ -145,7 +145,7 @@ def copied(page: Page, index: str) -> dict[str, Any]:
         opened(page, index)
         page.keyboard.press("/")
         page.keyboard.type(words)
-        page.wait_for_selector("#found a")
+        page.get_by_role("option", name=words).first.wait_for()  # not what its first letters find
         told[f"{name}_first"] = page.locator("#found a").first.inner_text()
         page.keyboard.press("Enter")
         page.wait_for_url(f"**/copybooks/{address}")
@@ -155,7 +155,8 @@ def copied(page: Page, index: str) -> dict[str, Any]:
     page.wait_for_url("**/programs/MWB020.html#L*")
     line = page.locator("li.target")
     line.wait_for()
-    return {**told, "line": line.inner_text(), "in_view": line.evaluate(IN_VIEW)}
+    # Not its inner text: that is empty until a line that was out of view is painted (`content-visibility`).
+    return {**told, "line": line.text_content(), "in_view": line.evaluate(IN_VIEW)}
 
 
 def cited(page: Page, program: str) -> dict[str, Any]:
@@ -205,7 +206,7 @@ def explored(page: Page, program: str) -> dict[str, Any]:
     said = page.locator("#touching li").all_inner_texts()
     page.locator("#touching li a.at").first.click()
     page.locator("li.target").wait_for()
-    return {"boxes": boxes, "larger": larger, "said": said, "line": page.locator("li.target").inner_text()}
+    return {"boxes": boxes, "larger": larger, "said": said, "line": page.locator("li.target").text_content()}
 
 
 def turned(page: Page, program: str) -> dict[str, Any]:
