@@ -296,7 +296,7 @@ def test_whoever_ends_a_session_says_what_failed(begun: Callable[..., Agent]) ->
     run = begun(ScriptedModel([call("view", file_path=f"none_{n}.txt") for n in range(9)])).run("Look.")
     assert run.outcome == "errors"
     assert "view" in run.message
-    assert "There is no none_" in run.message
+    assert "There is no file or folder none_" in run.message
     run = begun(ScriptedModel([call("view", file_path="part_000.txt")] * 9)).run("Look.")
     assert run.outcome == "loop"
     assert 'view {"file_path": "part_000.txt"}' in run.message
