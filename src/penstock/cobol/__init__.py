@@ -1,16 +1,14 @@
-"""Read a COBOL source: its programs, divisions, sections, paragraphs and statements, each with its lines.
+"""What is in a COBOL source: which programs, divisions, sections, paragraphs and statements, each with its lines?
 
-This is the door to the front half of the room: bytes in, a `ScannedSource` out. `facts` draws conclusions from it,
-and `estate` links the programs of many files. Chunks, documents and models are kept out; so is every file system
-call.
+This is the entry to the reading half of the room: bytes in, a `ScannedSource` out. Leaves to others: conclusions (`facts`), the
+programs of many files (`estate`), chunks, documents and models; nothing here calls the file system.
 
-Code is read as REPLACE leaves it, line for line. COPY is recorded and not expanded here, because a line number of the
-expanded text would be a line of no file; `facts` puts copybooks in place and cites them at their COPY. Where a copybook can
-be looked up, that alone is taken from it without which what stands around its COPY says something else: the division that it
-ends in, the name of the program in it, what its REPLACE does to the code behind, and a text that a sentence goes on in.
+Code is read as REPLACE leaves it, line for line. COPY is recorded but not expanded here, because a line number of the expanded
+text would be a line of no file; `facts` inserts copybooks and cites them at their COPY. If a copybook can be looked up, only that
+is taken from it which changes the meaning of the code around its COPY: the division in which it ends, the name of the program in
+it, the effect of its REPLACE on the following code, and text in which a sentence continues.
 
-Laws: any bytes are a `ScannedSource`, without an exception and in linear time; its lines, joined, are the bytes (C-2,
-C-4).
+Laws: any bytes give a `ScannedSource`, without an exception and in linear time; its lines, joined, are the bytes (C-2, C-4).
 """
 
 from __future__ import annotations
@@ -34,33 +32,31 @@ def scan(
     debug_lines: bool = False,
     copybooks: Callable[[str, str | None], ScannedSource | None] | None = None,
 ) -> ScannedSource:
-    r"""Return what a COBOL source says, program by program, whatever its format and encoding.
+    r"""Return the programs of a COBOL source, whatever its format and encoding.
 
-    Fixed, free and variable format are told by directives and columns; ASCII, UTF-8, UTF-16 and EBCDIC (cp037) by
-    bytes. Any input is read; what is odd (an EXEC without its END-EXEC, an unknown indicator) is one of `warnings`,
-    with its line.
+    Fixed, free and variable format are recognized by directives and columns; the encoding (UTF-8, UTF-16, EBCDIC, Shift-JIS,
+    EUC or Latin-1) by bytes. Any input is read; what is odd (an EXEC without its END-EXEC, an unknown indicator) is one of
+    `warnings`, with its line.
 
     Args:
-        source: The file. Text is taken as UTF-8, with "?" for what that cannot hold.
+        source: The file. Text is encoded as UTF-8, with "?" for what cannot be.
         source_format: The format of the first lines, instead of what their columns say. A directive in the source
-            (`>>SOURCE FORMAT`, `$SET SOURCEFORMAT`) overrules both, from the next line on.
-        debug_lines: Whether lines with D in column 7 are code. They are code, whatever this says, in a source that
-            has WITH DEBUGGING MODE.
-        copybooks: The copybook of a name and of the library that OF or IN names, None for one that is not there. It is
-            asked for what the code around it hangs on: headers, REPLACE, the rest of a sentence; without it, statements tell
+            (`>>SOURCE FORMAT`, `$SET SOURCEFORMAT`) overrides both, from the next line on.
+        debug_lines: Whether lines with D in column 7 are code. They always are in a source that has WITH DEBUGGING MODE.
+        copybooks: Returns the copybook of a name and of the library that OF or IN names; None if it is not there. It is called
+            for what the code around a COPY depends on: headers, REPLACE, the rest of a sentence. Without it, statements show
             where a PROCEDURE DIVISION begins.
 
     Returns:
-        The scanned file. Its programs stand in the order in which they begin, nested ones behind the one that holds
-        them.
+        The scanned file. Its programs are in the order in which they begin, nested ones after the one that contains them.
 
     Example:
         >>> source = scan("       PROGRAM-ID. PAY.\n       PROCEDURE DIVISION.\n       MAIN.\n           STOP RUN.\n")
         >>> [(program.name, [paragraph.name for paragraph in program.paragraphs]) for program in source]
         [('PAY', ['MAIN'])]
     """
-    # The steps are one way: lines to code (`reading`), code to sentences (`structure`), sentences to values by line
-    # (`assembly`). Imported here, so that naming the types costs none of the expressions.
+    # The steps go one way: lines to code (`reading`), code to sentences (`structure`), sentences to values by line
+    # (`assembly`). Imported here, so that importing the types does not compile the expressions.
     from .assembly import CodeLines, assemble
     from .headers import areas
     from .lexing import fold
@@ -87,7 +83,7 @@ def scan(
         format=reading.format,
         code=whole.code,
         kinds=reading.kinds,
-        # A chunk may be cut in front of a line unless it continues a word or lies inside of an EXEC, COPY or REPLACE.
+        # A chunk may be cut before a line unless it continues a word or is inside an EXEC, COPY or REPLACE.
         joined=reading.continued | joined,
         programs=tuple(programs),
         warnings=tuple(sorted([*reading.warnings, *warnings])),

@@ -1,10 +1,9 @@
-"""Put the parts of a program together: offsets become lines.
+"""Which lines do the parts of a program have, given their offsets?
 
-Leaves to others: reading; what comes in was read. A part that ends in front of a header ends on the line before it, unless
-both are on one line; so comments in front of a header belong to the part above.
+A part that ends before a header ends on the line before it, unless both are on one line; so comments before a header belong to
+the part above. Leaves to others: reading the code (`structure`, `procedure`).
 
-Law: the outermost programs partition the lines; divisions, sections, paragraphs and statements stand in order and
-nest (C-2).
+Law: the outermost programs partition the lines; divisions, sections, paragraphs and statements are in order and nest (C-2).
 """
 
 from __future__ import annotations
@@ -23,25 +22,24 @@ if TYPE_CHECKING:
 
 
 _MOST_WARNINGS = 20
-"""How many statements of a program that are not known are warned of one by one; the rest is counted."""
+"""The maximum number of unknown statements in a program that are warned of one by one; the rest are counted."""
 _MOST_SHOWN = 60
 
 
 class CodeLines:
     """The lines of the code, by offset.
 
-    Three questions are asked of an offset, each answered from tables made once: which line it is on, which line ends
-    in front of it (comments included), and which line in front of it has code.
+    Three questions about an offset are answered, from tables made once: which line it is on, which line ends before it
+    (comments included), and which line before it has code.
     """
 
     def __init__(self, code: str, starts: tuple[int, ...]) -> None:
         self.code = code
         self.starts = starts
         ends = (*starts[1:], len(code))[: len(starts)]
-        # of each line's code
-        # Where the code of each line begins, behind its blanks; at its end where it has none.
+        # Where the code of each line begins, after its blanks; the end of a line that has none.
         self._begins = [end - len(code[start:end].lstrip()) for start, end in zip(starts, ends, strict=True)]
-        # The last line with code up to each line, with 0 in front, so that it is asked by line number.
+        # The last line with code up to each line, after a 0, so that the index is the line number.
         last = 0
         coded = map(int.__lt__, self._begins, ends)
         self._last = [0, *((last := number) if has else last for number, has in enumerate(coded, start=1))]
@@ -54,16 +52,16 @@ class CodeLines:
         return bisect_right(self.starts, offset)
 
     def before(self, offset: int) -> int:
-        """Return the last line of what ends at an offset, comments and blank lines included.
+        """Return the last line of what ends at an offset, including comments and blank lines.
 
-        That is the offset's own line where code stands on it in front of the offset, as in `A. ADD 1 TO B. C.
-        EXIT.`, else the line before.
+        That is the offset's own line if there is code on it before the offset, as in `A. ADD 1 TO B. C. EXIT.`,
+        otherwise the line before.
         """
         line = bisect_right(self.starts, offset)
         return line if self._begins[line - 1] < offset else line - 1
 
     def last_code(self, offset: int) -> int:
-        """Return the last line with code in front of an offset."""
+        """Return the last line with code before an offset."""
         return self._last[self.before(offset)]
 
     def spans(self, starts: list[int], ends: list[int]) -> list[tuple[int, int]]:
@@ -71,9 +69,9 @@ class CodeLines:
 
         Args:
             starts: The offset at which each part begins.
-            ends: The offset behind each.
+            ends: The offset after each part.
         """
-        # The same as `at` and `last_code` for each, but without a call for each of a million statements.
+        # The same as `at` and `last_code`, but without a call for each of a million statements.
         lines, begins, last = self.starts, self._begins, self._last
         after = [bisect_right(lines, end) for end in ends]
         return [
@@ -83,7 +81,7 @@ class CodeLines:
 
 
 def assemble(drafts: list[Draft], lines: CodeLines, folded: str) -> tuple[list[Program], set[int], list[Warned]]:
-    """Return the programs, the lines that cannot be parted from the line before, and what was odd.
+    """Return the programs, the lines that cannot be separated from the line before, and warnings.
 
     Args:
         drafts: What `structure` found, in order, by offset.
@@ -96,11 +94,11 @@ def assemble(drafts: list[Draft], lines: CodeLines, folded: str) -> tuple[list[P
     end_line = 0
     outermost = [draft for draft in drafts if draft.parent is None]
     for draft in drafts:
-        # Nested programs lie where their own code does; only outermost ones are stretched to tile the file.
+        # Nested programs have the lines of their own code; only outermost ones are extended to tile the file.
         start_line = lines.at(draft.start)
         if draft.parent is None:
-            # Outermost programs tile the file: one begins where the one before ended, so that the comments and
-            # options in front of it are its own; the last one goes on to the end.
+            # An outermost program begins where the one before ended, so that the comments and options before it belong
+            # to it; the last one extends to the end.
             start_line = min(end_line + 1, start_line)
             end_line = len(lines) if draft is outermost[-1] else max(lines.last_code(draft.end), start_line)
             last = end_line
@@ -110,7 +108,7 @@ def assemble(drafts: list[Draft], lines: CodeLines, folded: str) -> tuple[list[P
         programs.append(program)
         for start, end in draft.blocks + (draft.procedure.blocks if draft.procedure else []):
             joined.update(range(lines.at(start) + 1, lines.at(end - 1) + 1))
-        # The reader takes an EXEC that no END-EXEC closes for a plain verb or entry, which is how it is told here.
+        # The reader takes an EXEC without END-EXEC for a plain verb or entry, by which it is recognized here.
         unclosed = [statement.line for statement in program.statements if statement.verb == "EXEC"]
         unclosed += [entry.line for entry in program.entries if entry.word == "EXEC"]
         warnings += [Warned(line, "EXEC without END-EXEC") for line in unclosed]
@@ -119,9 +117,9 @@ def assemble(drafts: list[Draft], lines: CodeLines, folded: str) -> tuple[list[P
 
 
 def _doubts(draft: Draft, program: Program, lines: CodeLines) -> list[Warned]:
-    """Return what a reader should know of the PROCEDURE DIVISION: what of it was not understood, or that nothing was.
+    """Return warnings about the PROCEDURE DIVISION: what was not understood, what is missing, or that nothing was found.
 
-    A program without any statement is nearly always one that was not understood, so it is never passed over in silence.
+    A program without any statement is nearly always one that was not understood, so it is never silently accepted.
     """
     unread = [
         Warned(
@@ -139,7 +137,7 @@ def _doubts(draft: Draft, program: Program, lines: CodeLines) -> list[Warned]:
 
 
 def _unended(draft: Draft, lines: CodeLines) -> list[Warned]:
-    """Return a warning for each header in front of which a period is missing."""
+    """Return a warning for each header that lacks a period before it."""
     found = draft.procedure.assumed if draft.procedure is not None else ()
     named = [(header, spelled(lines.code, header.start, header.end)) for header in found]
     return [
@@ -148,7 +146,7 @@ def _unended(draft: Draft, lines: CodeLines) -> list[Warned]:
 
 
 def _headless(draft: Draft, program: Program, lines: CodeLines) -> list[Warned]:
-    """Return a warning where the PROCEDURE DIVISION has no header, or no statement."""
+    """Return a warning if the PROCEDURE DIVISION has no header, or no statement."""
     if draft.assumed >= 0:
         said = (
             "statements stand in the DATA DIVISION: the header of the PROCEDURE DIVISION is missing or comes from COPY"
@@ -179,7 +177,7 @@ def _program(draft: Draft, lines: CodeLines, folded: str, start_line: int, end_l
         edges.read(statements)
         spans = sorted(spans + draft.procedure.blocks)
     found = list(blocks(lines.code, folded, spans, lines.at))
-    # A declarative section is run by the system whenever what its USE names occurs: it performs itself.
+    # The system runs a declarative section whenever what its USE names occurs: it performs itself.
     uses = [
         Perform(statement.line, paragraph.section or paragraph.name, via="USE")
         for paragraph in paragraphs
@@ -222,13 +220,13 @@ def _is_common(draft: Draft, folded: str) -> bool:
 
 
 def _clamp(line: int, low: int, high: int) -> int:
-    """Return a line, or the nearer of the two bounds where it is outside of them."""
+    """Return a line, or the nearer of the two bounds if it is outside of them."""
     return max(low, min(line, high))
 
 
 def _statements(procedure: Procedure, lines: CodeLines) -> list[Statement]:
     """Return the statements of a PROCEDURE DIVISION; each ends where the next row begins, headers included."""
-    # The last row is the header "end", so that every statement has one behind it.
+    # The last row is the header "end", so that every statement has a row after it.
     rows = [(*row, after[1]) for row, after in pairwise(procedure.rows) if row[0]]
     spans = lines.spans([row[1] for row in rows], [row[4] for row in rows])
     return [
@@ -238,7 +236,7 @@ def _statements(procedure: Procedure, lines: CodeLines) -> list[Statement]:
 
 
 def _unread(procedure: Procedure, lines: CodeLines) -> list[Statement]:
-    """Return what is no statement that is known, each with the word that it begins with."""
+    """Return what is not a known statement, each with its first word as the verb."""
     found = procedure.unread()
     spans = lines.spans([start for start, _ in found], [end for _, end in found])
     return [
@@ -248,7 +246,7 @@ def _unread(procedure: Procedure, lines: CodeLines) -> list[Statement]:
 
 
 def _entries(draft: Draft, lines: CodeLines) -> list[DeclarationEntry]:
-    """Return the entries of the other divisions."""
+    """Return the entries of all divisions except the PROCEDURE DIVISION."""
     spans = lines.spans([entry[4] for entry in draft.entries], [entry[5] for entry in draft.entries])
     return [
         DeclarationEntry(word, name, level, section, line, end_line, start, end)
@@ -270,22 +268,21 @@ class _Units:
     def units(self) -> tuple[list[Section], list[Paragraph]]:
         """Return the sections and paragraphs in order.
 
-        The statements of a header are those between its row and the next header's. `rows` holds a row for every
-        header, `statements` does not: a header's number is therefore taken off its row to come to the index of its
-        first statement.
+        The statements of a header are those between its row and the next header's. Headers are in `rows` but not in
+        `statements`: subtracting a header's number from its row therefore gives the index of its first statement.
         """
         sections: list[Section] = []
         paragraphs: list[Paragraph] = []
         headers = self._headers
-        # A section ends where the next section or the declaratives begin or end; read from behind, that is known in
-        # one pass.
-        ends = [0] * len(headers)  # of the section that begins there
+        # A section ends where the next section or the declaratives begin or end; reading backwards finds that in one
+        # pass.
+        ends = [0] * len(headers)  # by header, the end of the section that begins there
         end = headers[-1].start
         for index in range(len(headers) - 1, -1, -1):
             ends[index] = end
             if headers[index].kind != "paragraph":
                 end = headers[index].start
-        # Code before the first header is a paragraph without a name, and a caller like any other.
+        # Code before the first header is a paragraph without a name, and performs and calls like any other.
         first = 0
         if headers[0].row:
             paragraphs.append(self._unnamed(0, headers[0].row, headers[0].start))
@@ -306,7 +303,7 @@ class _Units:
                     )
                 )
                 continue
-            # A section keeps the state around it; END DECLARATIVES ends it.
+            # A section leaves the declarative state unchanged; END DECLARATIVES ends it.
             self._declarative = header.kind == "declaratives" or (header.kind == "section" and self._declarative)
             self._section = self._name(header) if header.kind == "section" else None
             if self._section is not None:
@@ -325,9 +322,7 @@ class _Units:
         return sections, paragraphs
 
     def _unnamed(self, first: int, last: int, end: int) -> Paragraph:
-        """Return the paragraph of code that has no header of its own: at the beginning, or right behind a section
-        header.
-        """
+        """Return the paragraph of code without a header: at the beginning, or directly after a section header."""
         line = self._statements[first].line
         return Paragraph(
             name="",
@@ -345,5 +340,5 @@ class _Units:
         return _clamp(self._lines.before(end), line, self._end_line)
 
     def _name(self, header: Header) -> str:
-        """Return the name of a header, spelled as the code has it."""
+        """Return the name of a header, spelled as in the code."""
         return spelled(self._lines.code, header.start, header.end)

@@ -1,6 +1,6 @@
-"""The words that data descriptions are made of, and that no item is called by.
+"""Which words are parts of data descriptions, and therefore not the names of items?
 
-Leaves to others: what any of them does where it stands (`facts.layout`), and the other words of the language (`reserved`).
+Leaves to others: the meaning of these words in context (`facts.layout`), and the other words of the language (`reserved`).
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ DATA_CLAUSES = vocabulary(
     "PIC PICTURE USAGE VALUE VALUES OCCURS REDEFINES SIGN LEADING TRAILING SYNC SYNCHRONIZED JUST JUSTIFIED BLANK RENAMES GLOBAL "
     "EXTERNAL IS ASCENDING DESCENDING INDEXED DEPENDING OBJECT TYPEDEF TYPE VOLATILE DYNAMIC ANY GROUP-USAGE"
 )
-"""The words that begin a clause of a data description, or go on with one."""
+"""The words that begin or continue a clause of a data description."""
 CONTROL_PROPERTIES = vocabulary(
     "VISIBLE ENABLED TITLE FONT COLOR COLOUR BITMAP-HANDLE FOREGROUND-COLOR FOREGROUND-COLOUR BACKGROUND-COLOR BACKGROUND-COLOUR "
     "FILL-COLOR FILL-COLOR2 FILL-PERCENT END-COLOR BORDER-COLOR DIVIDER-COLOR HEADING-COLOR HEADING-FONT CURSOR-COLOR MIN-VAL "
     "MAX-VAL LINE LINES COLUMN COL SIZE CONTROL"
 )
-"""The properties of a control of a screen that an item may hold."""
+"""The properties of a screen control whose values may be in an item."""
 _SHOWN = vocabulary(
     "SOURCE SOURCES SUM FROM TO USING COLUMNS COLS NEXT PRESENT RESET UPON ABSENT VARYING BELL BEEP BLINK HIGHLIGHT LOWLIGHT "
     "REVERSE REVERSE-VIDEO REVERSED UNDERLINE UNDERLINED OVERLINE LEFTLINE GRID SECURE NO-ECHO REQUIRED EMPTY-CHECK FULL "
     "LENGTH-CHECK AUTO AUTO-SKIP AUTOTERMINATE PROMPT ERASE CONVERTING UPDATE NO LOWER UPPER SCROLL ZERO-FILL TAB INITIAL"
 )
 SHOWN_CLAUSES = DATA_CLAUSES | CONTROL_PROPERTIES | _SHOWN
-"""The words that begin a clause of a report or screen; one that begins none of other data may be a name there."""
+"""The words that begin a clause of a report or screen; those that begin no clause of other data may be names there."""
 USAGES: dict[str, str] = {
     "COMPUTATIONAL": "COMP",
     **{f"COMPUTATIONAL-{kind}": f"COMP-{kind}" for kind in "123456XN"},
@@ -80,4 +80,4 @@ USAGES: dict[str, str] = {
         )
     },
 }
-"""What USAGE may say, in capitals, and how it is called here: the short form of COMPUTATIONAL, itself of any other."""
+"""The words of USAGE, in capitals, with the name used here: a short form for COMPUTATIONAL, otherwise the word itself."""

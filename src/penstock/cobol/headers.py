@@ -6,8 +6,8 @@ header only if the sentence can end before it, nothing declares the name, and ei
 alone after it, which is valid only in a paragraph of its own.
 
 Both readers of a source ask here: the one that has all of it, and the outline of a stream, which knows one block. Leaves to
-others: how either of them arrives at the line. Law: a question costs the line and its surroundings; the names of a source
-are collected once.
+others: how each of them gets to the line. Law: an answer costs the line and its surroundings; the names of a source are
+collected once.
 """
 
 from __future__ import annotations
@@ -78,10 +78,10 @@ def names(folded: str) -> Names:
 
 
 def areas(switches: Sequence[tuple[int, Format]], starts: Sequence[int]) -> tuple[int, ...]:
-    """Return the offsets at which stretches with an area A begin and end, in turn, the first of them at the first that has one.
+    """Return the offsets at which stretches with an area A begin and end, alternately; the first one begins a stretch.
 
     Args:
-        switches: From which line on which format holds.
+        switches: From which line on which format applies.
         starts: The offset at which each line begins.
     """
     bounds = [(starts[line - 1], form != "free") for line, form in switches if line <= len(starts)]
@@ -123,8 +123,8 @@ def is_header(lone: re.Match[str], before: str, known: Callable[[], Names]) -> b
     """Return whether a name alone in area A begins a section or paragraph that lacks a period before it.
 
     Args:
-        lone: The match of `LONE`, in capitals, in a text that goes on with what follows.
-        before: The code in front of it, in capitals, as far as its sentence or `FAR` reaches.
+        lone: The match of `LONE`, in capitals, in a text that includes what follows.
+        before: The code before it, in capitals, as far as its sentence or `FAR` reaches.
         known: Returns the names in the source; called only for what looks like a header.
     """
     name = lone["head"]

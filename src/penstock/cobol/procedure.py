@@ -1,15 +1,15 @@
-"""Find where statements, paragraphs and sections begin, by the state of the sentence and never by the line.
+"""Where do statements, paragraphs and sections begin, judging by the state of the sentence and never by the line?
 
-Offsets out; lines and the names of targets are kept out. COBOL has no statement separator: a statement begins at a
-verb and ends at the next verb, phrase, terminator or period. So the reader runs over words and asks of each only
-whether it begins an entry; operands are never parsed.
+COBOL has no statement separator: a statement begins at a verb and ends at the next verb, phrase, terminator or period. So the
+reader passes over words and only checks whether each begins an entry; operands are never parsed.
 
-What is open (IF, EVALUATE, inline PERFORM, a phrase such as AT END) is a stack that a period empties. A header is a
-word, or a word and SECTION, with a period, where a sentence has just ended; the one-word sentences are a list and
-not a prefix, for a paragraph may well be called END-PROGRAM. Where a sentence lacks its period, `headers` knows of a
-name in area A whether it is a header all the same.
+What is open (IF, EVALUATE, inline PERFORM, a phrase such as AT END) is on a stack that a period empties. A header is a word, or a
+word and SECTION, with a period, directly after the end of a sentence; the one-word sentences are a list and not a prefix, because
+a paragraph may well be called END-PROGRAM. If a sentence lacks its period, `headers` decides whether a name in area A is a header
+nevertheless.
 
-Law: one pass, linear in the code, however deep the statements nest.
+Leaves to others: lines (`assembly`) and the names of targets (`edges`). Law: one pass, linear in the code, however deep the
+statements nest.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _NAME = r"[^\s.'\"(),;]++"
 _HEADER = rf"(?P<head>{_NAME})(?>\s++(?P<section>SECTION)(?>\s++(?P<segment>\d++)|)|)(?=\s*+{PERIOD})"
 _BEGUN = re.compile(rf"[\s,;]*+{_HEADER}")
 _DOTTED = rf"{_NAME}\.(?=[A-Z])"
-"""What stands between two periods without a blank is a part of a name of others, as of `java.time.LocalDate`, and no header."""
-# A period takes the header behind it into the same match: only there can one stand, so that no other word is ever
-# asked.
+"""Text between two periods without a blank: part of a foreign name such as `java.time.LocalDate`, and not a header."""
+# A period takes the header after it into the same match: only there can one be, so that no other word is ever
+# examined.
 _TOKEN = re.compile(
     rf"(?>(?:[\s(),;]++|{QUOTED})*)"
     rf"(?:(?P<block>{EXEC}|{COPY}|{REPLACE})|(?P<word>{RUN})|(?P<period>{PERIOD})(?>(?!{_DOTTED})[\s,;]*+{_HEADER}|)|\Z)"
@@ -43,7 +43,7 @@ _SIMPLE = vocabulary(
     "ACCEPT ADD ALTER CALL CANCEL CLOSE COMPUTE CONTINUE DELETE DISPLAY DIVIDE GOBACK INITIALISE INITIALIZE INSPECT INVOKE MERGE "
     "MOVE MULTIPLY OPEN READ RELEASE RETURN REWRITE SET SORT START STRING SUBTRACT UNSTRING USE WRITE"
 )
-# words that some dialects do not reserve, so that data items may be called by them
+# words that some dialects do not reserve, so that data items may have these names
 _DIALECT = vocabulary(
     "ALLOCATE CHAIN COMMIT DESTROY DISABLE ENABLE ENTER ENTRY EXAMINE EXHIBIT FREE GENERATE INITIATE INQUIRE MODIFY "
     "PURGE RAISE RECEIVE RESUME ROLLBACK SEND SERVICE SUPPRESS TERMINATE TRANSFORM UNLOCK VALIDATE"
@@ -52,23 +52,22 @@ NAVIGATION = vocabulary(
     "BIND READY OBTAIN FIND GET STORE MODIFY ERASE CONNECT DISCONNECT FINISH COMMIT ROLLBACK KEEP ATTACH DEQUEUE "
     "ENQUEUE PUT POST SNAP TRANSFER WAIT"
 )
-"""The statements that IDMS adds to the language. They are names in any program that says nothing of IDMS."""
+"""The statements that IDMS adds to the language. In a program that does not mention IDMS, they are names."""
 NETWORK = NAVIGATION | vocabulary(
     "FETCH INSERT REMOVE FREE LOCK SECURE CREATE RECREATE IMPART DEPART BEGIN-TRANSACTION END-TRANSACTION ABORT-TRANSACTION"
 )
-"""Verbs of every database of records and sets that a program has a section for, IDMS included."""
+"""The verbs of any network database for which a program has a section, including IDMS."""
 _IDMS = re.compile(r"(?<![\w-])(?:IDMS-CONTROL|COPY\s++IDMS|SUBSCHEMA-CTRL|SCHEMA\s++SECTION)(?![\w-])")
 _SETS = re.compile(r"(?<![\w-])(?:SUB-?SCHEMA|DATA-BASE)\s++SECTION(?![\w-])")
 _TRANSACTION = re.compile(r"(?<![\w-])(?:BEGIN|END|ABORT|RESTART)-TRANSACTION(?![\w-])")
 _NAMED_SO = re.compile(
     rf"(?<![\w-])(?:PERFORM|GO|TO|THRU|THROUGH|0?[1-9]|[1-4]\d|66|77|78|88)\s++(?={_TRANSACTION.pattern})(?P<name>[\w-]++)"
 )
-"""Statements of NonStop's screen programs, or what else of a program is called so: nothing of it, where they are statements."""
+"""A paragraph or item with the name of a statement of NonStop's screen programs: then that is not a statement."""
 STRANGE = "NOT UNDERSTOOD"
-"""The verb of a statement that nobody knows, where a phrase behind it shows that it is one: what follows is done in that
-case alone."""
+"""The verb of an unknown statement that is recognized by the phrase after it: what follows is done only in that case."""
 _OPENING = frozenset({"IF", "EVALUATE", "SEARCH"})
-# Verbs of more than one word; what follows belongs to the verb, so that EXIT PERFORM is no PERFORM.
+# Verbs of more than one word; the other words belong to the verb, so that EXIT PERFORM is not a PERFORM.
 _FORMS = {
     "EXIT": re.compile(r"EXIT(?>\s++(?:PROGRAM|PARAGRAPH|SECTION|FUNCTION|METHOD|PERFORM(?>\s++CYCLE|))(?![\w-])|)"),
     "STOP": re.compile(r"STOP(?>\s++RUN(?![\w-])|)"),
@@ -80,25 +79,25 @@ _FORMS = {
     "JSON": re.compile(r"JSON\s++(?:PARSE|GENERATE)(?![\w-])"),
 }
 _EXECS = ("EXEC CICS", "EXEC SQL", "EXEC DLI", "EXEC ORACLE")
-"""The blocks that are read, or say nothing that runs; what others do is not known."""
+"""The blocks that are read, or that do not execute anything; what others do is not known."""
 _NESTED = frozenset({"IF", "EVALUATE", "PERFORM"})
 _PART_OF = {"ELSE": "IF", "END-IF": "IF", "WHEN": "EVALUATE", "END-EVALUATE": "EVALUATE", "END-PERFORM": "PERFORM"}
-"""The words that go on with a statement around them, or end it, and what that is called."""
+"""The words that continue or end a statement around them, and the name of that statement."""
 _IDS = frozenset(f"{unit}-ID" for unit in UNITS.split("|"))
 
 _SHOP = re.compile(r"(?<![\w-])#[A-Z][\w-]*+")
 _DECLARED_SHOP = re.compile(r"(?<![\w#-])(?:0?[1-9]|[1-4]\d|66|77|78|88)\s++(#[A-Z][\w-]*+)")
-"""Words with a # are no words of the language: where no item is called so, they are statements of a shop's own
-preprocessor (`#ERROR code text`), of which nothing is known but where they begin."""
+"""Words with a # are not in the language: unless an item has such a name, they are statements of a shop's own preprocessor
+(`#ERROR code text`), of which only the beginning is known."""
 
 _PHRASE = re.compile(
     r"(?>(?P<not>NOT\s++)|)(?:(?>AT\s++|)(?P<AT_END>END)|(?>AT\s++|)(?P<AT_END_OF_PAGE>END-OF-PAGE|EOP)|(?P<INVALID_KEY>INVALID(?>\s++KEY|))"
     r"|(?>ON\s++|)(?P<ON_SIZE_ERROR>SIZE\s++ERROR)|(?>ON\s++|)(?P<ON_OVERFLOW>OVERFLOW)|(?P<ON_EXCEPTION>(?>ON\s++|)EXCEPTION|ON\s++ERROR))(?![\w-])"
 )
 _PLAIN = re.compile(r"(?>NOT\s++|)(?:AT|ON|INVALID)\s")
-"""How a phrase begins that can be nothing else: END alone may be a name."""
-# A phrase belongs to the statement before it that may have it: in `READ F AT END ADD 1 TO C ON SIZE ERROR` the AT
-# END is of READ, the SIZE ERROR of ADD.
+"""The beginning of a phrase that cannot be anything else: END alone may be a name."""
+# A phrase belongs to the nearest statement before it that may have it: in `READ F AT END ADD 1 TO C ON SIZE ERROR`,
+# the AT END belongs to READ, the SIZE ERROR to ADD.
 _OWNERS = {
     "AT_END": frozenset({"READ", "RETURN", "SEARCH"}),
     "AT_END_OF_PAGE": frozenset({"WRITE"}),
@@ -111,8 +110,8 @@ _PHRASES = frozenset({"AT", "ON", "NOT", "INVALID", "SIZE", "OVERFLOW", "EXCEPTI
 
 _DIVISION = re.compile(rf"(?<![\w-])(?:{DIVISIONS})\s++\Z")
 _END = re.compile(rf"END\s++(?:(?P<unit>{ENDED})|(?P<declaratives>DECLARATIVES))(?![\w-])")
-# A word of a dialect is a name behind one of these words and before one of those, as in MOVE COMMIT TO FREE or IF
-# SEND > 2.
+# A word of a dialect is a name after one of the first words or before one of the second, as in MOVE COMMIT TO FREE or
+# IF SEND > 2.
 _OPERAND_FOLLOWS = re.compile(
     r"(?<![\w-])(?:TO|OF|IN|FROM|BY|INTO|GIVING|USING|FOR|WITH|AND|OR|NOT|THAN|UNTIL|UPON|=|<|>|\+|\*|/)\s*+\Z"
 )
@@ -125,10 +124,10 @@ _NOTED_ALL = re.compile(
     rf"{PERIOD}(?=(?>(?:[^\S\n]*+\n)+) {{0,3}}"
     rf"(?:{_NAME}(?>\s++SECTION(?>\s++\d++|)|)\s*+{PERIOD}|(?:{DIVISIONS})\s++DIVISION|END\s++(?:{ENDED}|DECLARATIVES)))"
 )
-"""Where a NOTE ends: with its sentence, or, where that is the first of a paragraph, in front of the next header, which begins a
-line."""
+"""The end of a NOTE that is the first sentence of a paragraph: before the next header, which begins a line. Any other NOTE ends
+with its sentence."""
 _MOST_NOTED = 20_000
-"""How many letters a NOTE is looked through for that header."""
+"""How many characters of a NOTE are searched for that header."""
 _LOOP = re.compile(
     rf"PERFORM[\s,;]++(?:(?P<loop>(?:UNTIL(?>\s++EXIT|)|VARYING|WITH|TEST|FOREVER|FUNCTION)(?![\w-]))|(?P<first>{_NAME})"
     rf"(?>(?P<times>(?>(?:\s++(?:OF|IN)\s++{_NAME})*)(?>\s*+\([^()]*+\)|)\s++TIMES(?![\w-]))|))"
@@ -144,7 +143,7 @@ BEGINS = re.compile(
     r"|EXEC\s++(?:CICS|SQL\s++(?!DECLARE|INCLUDE|BEGIN|END|WHENEVER))"
     r"|DECLARATIVES\s*+\.)"
 )
-"""Where statements certainly begin, among data too: a verb, with the headers of a section and a paragraph before it.
+"""Where statements certainly begin, even among data: at a verb, with the headers of a section and a paragraph before it, if any.
 """
 VERBS = _SIMPLE | _DIALECT | _OPENING | frozenset(_FORMS) | {"PERFORM", "EXEC"}
 """The words that begin a statement."""
@@ -157,33 +156,33 @@ MARKERS = (
         for prefix in ("", "NOT ")
     }
 )
-"""The entries among a program's statements that are no statements: branches, ends and phrases of one, COPY and REPLACE.
+"""The entries among a program's statements that are not statements: branches, ends and phrases of one, COPY and REPLACE.
 """
 
 
 Row = tuple[str, int, int, int]
-"""An entry: its verb, the offset where it begins, how many statements are open around it, and its sentence. A header
-has no verb."""
+"""An entry: its verb, the offset where it begins, how many statements are open around it, and its sentence. The verb of a header
+is ""."""
 
 
 class Header(NamedTuple):
-    """Where a section or paragraph begins, or the declaratives do or end; the last one of a division is of the kind
-    `end`.
+    """The beginning of a section or paragraph, or the beginning or end of the declaratives; the last one of a division has the
+    kind `end`.
     """
 
     kind: Literal["section", "paragraph", "declaratives", "end declaratives", "end"]
     start: int
     end: int
-    """The offset behind the name."""
+    """The offset after the name."""
     segment: int | None
-    """The number behind SECTION; None where there is none."""
+    """The number after SECTION; None if there is none."""
     row: int
-    """How many rows stand before that of a header: the index of its row."""
+    """The index of the row of a header."""
 
 
 class Dialect(NamedTuple):
-    """What begins a statement in a source: its words with their handlers, those that are a sentence alone, and those of a shop;
-    beside them what tells a header behind a sentence without its period.
+    """The words that begin a statement in a source, with their handlers; those that are a sentence alone, and those of a shop's
+    preprocessor; and the recognition of headers after a sentence without its period.
     """
 
     handlers: Mapping[str, Callable[[Procedure, str, int], None]]
@@ -193,14 +192,14 @@ class Dialect(NamedTuple):
 
 
 class Procedure:
-    """Reads one PROCEDURE DIVISION; `rows` and `headers` are what it found, `blocks` where EXEC and COPY stand.
+    """Reads one PROCEDURE DIVISION; `rows` and `headers` hold what it found, `blocks` the places of EXEC and COPY.
 
-    `begun` is where each sentence begins that has no header: what stands there in front of the first row is no statement
-    that is known (`unread`). `assumed` are the headers behind a sentence without its period, by their rows.
+    `begun` holds the beginning of each sentence without a header: text there before the first row is not a known statement
+    (`unread`). `assumed` holds the headers after a sentence without its period.
 
-    Every word that may begin an entry has a handler; a word without one is an operand and is passed over. Handlers
-    set `_until` behind what they took, so that the words of a phrase are not read again, and `_ended` where
-    something begins that is none of this division.
+    Every word that may begin an entry has a handler; a word without one is an operand and is skipped. Handlers set
+    `_until` to the end of what they took, so that the words of a phrase are not read again, and `_ended` to where
+    something begins that does not belong to this division.
 
     Args:
         folded: The whole code, folded.
@@ -213,25 +212,25 @@ class Procedure:
         self.headers: list[Header] = []
         self.blocks: list[tuple[int, int]] = []
         self.begun: list[int] = []
-        self.loops: set[int] = set()  # where each PERFORM of statements begins
+        self.loops: set[int] = set()  # where each inline PERFORM begins
         self.assumed: list[Header] = []
         self._folded = folded
         self._mixed = mixed  # data may follow: a copybook
         self._open: list[str] = []  # the statements around the next one; an IF that has its ELSE is called ELSE
-        # How many of the open statements have each name. Without it a terminator of nothing that is open would walk
-        # down the whole stack: n IFs and n END-READs would take n * n steps.
-        self._often: dict[str, int] = {}  # how many of them have that name
+        # How many of the open statements have each name. Without it, a terminator that matches none of them would
+        # search the whole stack: n IFs and n END-READs would take n * n steps.
+        self._often: dict[str, int] = {}
         self._last = ""  # the statement that a phrase may follow
         self._sentence = -1
         self._until = 0  # up to where the code is read
-        self._ended = -1  # where something begins that is none of this division
-        self._noted = -1  # where code goes on behind what a NOTE says
+        self._ended = -1  # where something begins that does not belong to this division
+        self._noted = -1  # where code continues after the text of a NOTE
         self._handlers, self._one_word, self._shop, self._unended = dialect
 
     def read(self, at: int) -> int:
-        """Read from where a sentence begins to where the division ends, and return that offset.
+        """Read from the beginning of a sentence to the end of the division, and return the offset of that.
 
-        May be called again for the same division: in a copybook statements and data take turns.
+        May be called again for the same division: in a copybook, statements and data alternate.
         """
         self._ended = -1
         self._end_sentence()
@@ -249,11 +248,11 @@ class Procedure:
         return end
 
     def unread(self) -> list[tuple[int, int]]:
-        """Return what is no statement that is known, as (start, end) offsets in order: what begins a sentence, the
-        statements of a shop's own preprocessor, and blocks of EXEC for what is not read.
+        """Return what is not a known statement, as (start, end) offsets in order: unknown beginnings of sentences, the
+        statements of a shop's own preprocessor, and EXEC blocks that are not read.
 
-        A sentence that begins with an unknown verb and goes on with a known one is unread up to that. What is unknown
-        behind a known statement is taken for its operands: only a name that nobody declares tells there.
+        A sentence that begins with an unknown verb and continues with a known one is unread up to that one. Unknown words
+        after a known statement are taken for its operands: only an undeclared name would show otherwise.
         """
         starts = [row[1] for row in self.rows]
         found = []
@@ -275,11 +274,11 @@ class Procedure:
         return sorted(found)
 
     def _tokens(self, at: int) -> int:
-        """Read words up to the end of the division. The plain verbs are taken in the loop itself, for they are most of
-        all code.
+        """Read words up to the end of the division. The loop itself processes the plain verbs, because they are the most
+        frequent.
         """
         rows, simple, handlers = self.rows, _SIMPLE, self._handlers
-        # Blanks, punctuation and literals are skipped inside of the expression: nothing in them can begin an entry, and
+        # Blanks, punctuation and literals are skipped inside the expression: nothing in them can begin an entry, and
         # each would cost a step of this loop.
         for token in _TOKEN.finditer(self._folded, at):
             word = token[_WORD]
@@ -292,7 +291,7 @@ class Procedure:
                 rows.append((word, token.start(_WORD), len(self._open), self._sentence))
                 self._last = word
                 continue
-            # What a handler took as one entry (AT END, EXIT PERFORM) is not asked again, word by word.
+            # What a handler took as one entry (AT END, EXIT PERFORM) is not processed again, word by word.
             elif word in handlers and token.start(_WORD) >= self._until:
                 handlers[word](self, word, token.start(_WORD))
             else:
@@ -302,8 +301,8 @@ class Procedure:
         return len(self._folded)
 
     def _period(self, token: re.Match[str]) -> None:
-        """End the sentence; behind its period a header may stand or, in a copybook, data begin."""
-        # At the period of a header no sentence has begun since.
+        """End the sentence; after its period, a header may follow or, in a copybook, data."""
+        # No sentence has begun at the period of a header.
         if self.begun and (not self.headers or self.headers[-1].start <= self.begun[-1]):
             lone = self._unended.header(self.begun[-1], token.start(_PERIOD))
             if lone is not None and lone["head"] not in self._handlers:
@@ -321,15 +320,15 @@ class Procedure:
             self._ended = token.end()
 
     def _is_of_copy(self, token: re.Match[str]) -> bool:
-        """Return whether a period ends a COPY and no more: `IF A COPY X. MOVE B TO C END-IF` is one statement.
+        """Return whether a period only ends a COPY: `IF A COPY X. MOVE B TO C END-IF` is one statement.
 
-        What is copied takes the place of the COPY with its period, and whether that text ends with one is not known here.
-        Where a part of what is open follows before the next period, it does not.
+        The copied text replaces the COPY with its period, and it is not known here whether that text ends with one. If a
+        part of an open statement follows before the next period, it does not.
         """
         if self.rows[-1][0] != "COPY" or self.blocks[-1][1] > token.start():
             return False
         if self._folded[self.blocks[-1][1] : token.start(_PERIOD)].strip():
-            return False  # operands of what stood around the COPY
+            return False  # operands of the statement around the COPY
         opened: dict[str, int] = {}
         for following in _TOKEN.finditer(self._folded, token.end()):
             word = following[_WORD]
@@ -344,7 +343,7 @@ class Procedure:
         return False
 
     def _end_sentence(self) -> None:
-        """Count a sentence and close everything that is open: nothing reaches over a period."""
+        """Count a sentence and close everything that is open: nothing extends over a period."""
         self._sentence += 1
         self._last = ""
         if self._open:
@@ -352,9 +351,9 @@ class Procedure:
             self._often.clear()
 
     def _head(self, token: re.Match[str]) -> None:
-        """A word with a period, where a sentence begins."""
+        """Process a word with a period at the beginning of a sentence."""
         word, (start, end) = token["head"], token.span("head")
-        if word in self._one_word:  # EXIT SECTION is one, too
+        if word in self._one_word:  # including EXIT SECTION
             self._handlers.get(word, Procedure._row)(self, word, start)
             return
         kind: Literal["section", "paragraph", "declaratives"] = "paragraph"
@@ -376,12 +375,12 @@ class Procedure:
         end: int,
         segment: int | None = None,
     ) -> None:
-        """Note a header, and a row without a verb that ends the statement before it."""
+        """Record a header, and a row without a verb that ends the statement before it."""
         self.headers.append(Header(kind, start, end, segment, len(self.rows)))
         self.rows.append(("", start, 0, self._sentence))
 
     def _block(self, token: re.Match[str]) -> None:
-        """Note an EXEC block, which is a statement, or a COPY or REPLACE, which is none and may stand inside of one."""
+        """Record an EXEC block, which is a statement, or a COPY or REPLACE, which is not and may be inside one."""
         start, end = token.span(_BLOCK)
         self.blocks.append((start, end))
         if token["exec"]:
@@ -390,7 +389,7 @@ class Procedure:
             is_alone = not self.rows or self.rows[-1][3] != self._sentence or self.rows[-1][0] in {"", "COPY"}
             verb = "REPLACE" if self._folded.startswith("REPLACE", start) else "COPY"
             self.rows.append((verb, start, len(self._open), self._sentence))
-            # The include of a librarian is a line and has no period, so that a header may stand right behind it.
+            # The include of a librarian is a line without a period, so a header may directly follow it.
             if is_alone and self._folded.startswith(("-INC", "++INCLUDE"), start):
                 begun = _BEGUN.match(self._folded, end)
                 if begun and begun["head"] not in self._one_word and begun["head"] not in self._handlers:
@@ -398,19 +397,19 @@ class Procedure:
                     self._head(begun)
 
     def _row(self, verb: str, start: int) -> None:
-        """Note an entry that a phrase may follow."""
+        """Record an entry that a phrase may follow."""
         self.rows.append((verb, start, len(self._open), self._sentence))
         self._last = verb
 
     def _push(self, name: str) -> None:
-        """Open a statement or a branch of one: what follows is within it."""
+        """Open a statement or a branch of one, which contains what follows."""
         self._open.append(name)
         self._often[name] = self._often.get(name, 0) + 1
         self._last = ""
 
     def _pop_to(self, *names: str) -> str:
-        """Close what is open up to the innermost of these, itself too; its name, or "" where none is open."""
-        # Asked first, so that nothing is closed where nothing fits: a stray END-READ leaves the IFs around it open.
+        """Close what is open up to and including the innermost of these; return its name, or "" if none is open."""
+        # Checked first, so that nothing is closed if nothing fits: a stray END-READ leaves the IFs around it open.
         if not any(map(self._often.get, names)):
             return ""
         while True:
@@ -420,12 +419,12 @@ class Procedure:
                 return name
 
     def _opening(self, verb: str, start: int) -> None:
-        """Take IF, EVALUATE or SEARCH, which hold statements from here on."""
+        """Process IF, EVALUATE or SEARCH, which contain the statements that follow."""
         self._row(verb, start)
         self._push(verb)
 
     def _form(self, verb: str, start: int) -> None:
-        """Take a verb of several words; where the other words are not there, it is a name."""
+        """Process a verb of several words; without those that it requires, it is a name."""
         form = _FORMS[verb].match(self._folded, start)
         if form:
             self._until = form.end()
@@ -433,9 +432,9 @@ class Procedure:
             self._last = verb
 
     def _dialect(self, verb: str, start: int) -> None:
-        """Take a word that is a verb in some dialects only, unless its place says that it is a name here."""
+        """Process a word that is a verb only in some dialects, unless its context shows that it is a name."""
         folded = self._folded
-        # Eighty characters back are enough for a word and its blanks; a look to the beginning of the sentence would
+        # Eighty characters back are enough for a word and its blanks; going back to the beginning of the sentence would
         # be quadratic.
         if not _OPERAND_FOLLOWS.search(folded[max(start - 80, 0) : start]) and not _NO_VERB.match(
             folded, start + len(verb)
@@ -443,7 +442,7 @@ class Procedure:
             self._row(verb, start)
 
     def _note(self, verb: str, start: int) -> None:
-        """Take the NOTE of old compilers, whose words are none of the language, verbs and one-word sentences included."""
+        """Process the NOTE of old compilers, whose words are only text, including verbs and one-word sentences."""
         if _BEGINS_SENTENCE.search(self._folded, max(start - 400, 0), start) is None:
             return
         is_first = not self.rows or self.rows[-1][0] == ""
@@ -454,10 +453,10 @@ class Procedure:
         self._noted = self._ended = ends.start() if ends is not None else len(self._folded)
 
     def _perform(self, verb: str, start: int) -> None:
-        """Take a PERFORM, and open it where it holds statements itself.
+        """Process a PERFORM, and open it if it is inline.
 
-        It does if UNTIL, VARYING or the like follow, if a verb follows, or a count with TIMES. `PERFORM 200 3 TIMES`
-        names a paragraph 200; `PERFORM 3 TIMES` none.
+        It is if UNTIL, VARYING or the like follows, or a verb, or a count with TIMES. `PERFORM 200 3 TIMES` names a
+        paragraph 200; `PERFORM 3 TIMES` none.
         """
         self._row(verb, start)
         if (loop := self._loop(start)) is not None:
@@ -465,15 +464,15 @@ class Procedure:
             self._push(verb)
             self._until = loop.end("loop")
         else:
-            self._last = ""  # an END-PERFORM behind it ends a loop around it: PERFORM of paragraphs has none
+            self._last = ""  # an END-PERFORM after it ends a loop around it: PERFORM of paragraphs has none
 
     def _loop(self, start: int) -> re.Match[str] | None:
-        """Return the words that make a PERFORM hold statements itself; None for one of paragraphs."""
+        """Return the words that make a PERFORM inline; None for one of paragraphs."""
         loop = _LOOP.match(self._folded, start)
         return loop if loop and (loop["loop"] or loop["times"] or loop["first"] in VERBS) else None
 
     def _terminator(self, word: str, start: int) -> None:
-        """Take END-IF and the like, and close the innermost statement that it ends."""
+        """Process END-IF and the like, and close the innermost statement that it ends."""
         verb = word[4:]
         # A READ without phrases opened nothing: its END-READ must not close a READ further out.
         if self._last != verb:
@@ -481,34 +480,34 @@ class Procedure:
         self._row(word, start)
 
     def _else(self, word: str, start: int) -> None:
-        """Take an ELSE of the innermost IF that has none yet."""
+        """Process an ELSE, which belongs to the innermost IF that has none yet."""
         # From here on the IF is called ELSE, so that a second ELSE finds the IF around it.
         self._pop_to("IF")
         self._row(word, start)
         self._push("ELSE")
 
     def _otherwise(self, _: str, start: int) -> None:
-        """Take the OTHERWISE of old compilers, which is an ELSE; where no IF is open, it is a name."""
+        """Process the OTHERWISE of old compilers, which is an ELSE; if no IF is open, it is a name."""
         if self._often.get("IF"):
             self._else("ELSE", start)
 
     def _when(self, word: str, start: int) -> None:
-        """Take a WHEN: it closes the branch before it, and reopens its EVALUATE or SEARCH for its own."""
+        """Process a WHEN: it closes the branch before it, and reopens its EVALUATE or SEARCH for its own branch."""
         owner = self._pop_to("EVALUATE", "SEARCH")
         self._row(word, start)
         if owner:
             self._push(owner)
 
     def _phrase(self, _: str, start: int) -> None:
-        """Take AT END, INVALID KEY and the like, with or without NOT, and open the statement that may have it; else it
-        is no phrase.
+        """Process AT END, INVALID KEY and the like, with or without NOT, and reopen the statement that may have it; if there
+        is none, it is not a phrase.
         """
         phrase = _PHRASE.match(self._folded, start)
         if phrase is None or phrase.lastgroup is None:
             return
         owners = _OWNERS[phrase.lastgroup]
-        # The statement just before comes first; else the phrase is the second one of a statement that is open (AT
-        # END ... NOT AT END).
+        # The statement directly before comes first; otherwise the phrase is the second one of an open statement (AT END
+        # ... NOT AT END).
         owner = self._last if self._last in owners else self._pop_to(*owners) or self._other_owner(phrase)
         if owner:
             name = phrase.lastgroup.replace("_", " ").replace("END OF PAGE", "END-OF-PAGE")
@@ -517,10 +516,10 @@ class Procedure:
             self._until = phrase.end()
 
     def _other_owner(self, phrase: re.Match[str]) -> str:
-        """Return the statement that has a phrase in some dialect alone; "" where the phrase is none.
+        """Return the statement that has a phrase only in some dialect; "" if it is not a phrase.
 
-        That is the one just before, known or not: `LOCK ORDERS ON EXCEPTION GO TO DONE.` goes there on that exception and else
-        on, whatever LOCK may be.
+        That is the statement directly before, known or not: `LOCK ORDERS ON EXCEPTION GO TO DONE.` jumps only on that
+        exception, whatever LOCK may be.
         """
         if not _PLAIN.match(phrase[0]):
             return ""
@@ -535,7 +534,7 @@ class Procedure:
         return STRANGE
 
     def _status(self, word: str, start: int) -> None:
-        """Take the ON of a statement of a database: what follows is done on that status, up to the period."""
+        """Process the ON of a database statement: what follows is done on that status, up to the period."""
         if self._last in NETWORK:
             owner = self._last
             self._row("ON STATUS", start)
@@ -544,7 +543,7 @@ class Procedure:
             self._phrase(word, start)
 
     def _end(self, word: str, start: int) -> None:
-        """Take END: of a unit, which ends the division, of the declaratives, or of the phrase AT END."""
+        """Process END: of a unit, which ends the division, of the declaratives, or of the phrase AT END."""
         end = _END.match(self._folded, start)
         if end is None:
             self._phrase(word, start)
@@ -555,8 +554,8 @@ class Procedure:
             self._header("end declaratives", start, end.end())
 
     def _division(self, _: str, start: int) -> None:
-        """End at a division header. Only its second word is a word that is looked for, so the first is found backwards."""
-        # As far as blanks and line ends between the two words may reach, and no further: this is asked at every word
+        """End at a division header. Only its second word has a handler, so the first is found backwards."""
+        # Only as far back as blanks and line ends between the two words may reach, because this runs at every word
         # DIVISION.
         before = self._folded[max(start - 400, 0) : start]
         division = _DIVISION.search(before)
@@ -568,8 +567,8 @@ class Procedure:
         self._ended = start
 
 
-# Functions of the class and not methods of an instance: an instance that holds its own methods is a circle, and all that it has
-# found stays until the collector looks for those.
+# Functions of the class and not methods of an instance: an instance that holds its own methods is a reference cycle, and all that
+# it has found would stay in memory until the garbage collector runs.
 _HANDLERS: dict[str, Callable[[Procedure, str, int], None]] = {
     **dict.fromkeys(_OPENING, Procedure._opening),
     **dict.fromkeys(_FORMS, Procedure._form),
@@ -591,15 +590,15 @@ _HANDLERS_OF_SETS = _HANDLERS_OF_IDMS | dict.fromkeys(NETWORK, Procedure._dialec
 
 
 def dialect(folded: str, areas: tuple[int, ...] = ()) -> Dialect:
-    """Return what begins a statement in a source: asked once, for a file may hold thousands of programs.
+    """Return what begins a statement in a source; called once, because a file may contain thousands of programs.
 
     Args:
         folded: The whole code, folded.
-        areas: What of it has an area A, as `headers.areas` gives it; nothing where nobody knows.
+        areas: The stretches of it that have an area A, as returned by `headers.areas`; empty if they are not known.
     """
     handlers, one_word = _HANDLERS, SENTENCES
     if ("IDMS" in folded or "SCHEMA" in folded) and _IDMS.search(folded):
-        # FINISH alone ends the run unit, and is no paragraph.
+        # FINISH alone ends the run unit, and is not a paragraph.
         handlers, one_word = _HANDLERS_OF_IDMS, SENTENCES | NAVIGATION
     elif ("SCHEMA" in folded or "DATA-BASE" in folded) and _SETS.search(folded):
         handlers, one_word = _HANDLERS_OF_SETS, SENTENCES | NETWORK

@@ -1,7 +1,6 @@
-"""The words of the language: reserved words and special registers, so that the rest are names.
+"""Which words belong to the language: reserved words and special registers, so that the rest are names?
 
-Leaves to others: which of them a dialect lets a program use as names: a name that is declared counts as one, wherever it is
-asked.
+Leaves to others: which of them a dialect allows as names; whoever asks treats a declared name as a name.
 """
 
 from __future__ import annotations
@@ -75,11 +74,9 @@ _INTRINSIC_WORDS = """
     UPOS UPPER-CASE USUBSTR USUPPLEMENTARY UUID4 UVALID UWIDTH VARIANCE WHEN-COMPILED YEAR-TO-YYYY
 """
 INTRINSIC = frozenset(_INTRINSIC_WORDS.split())
-"""The functions of the language and of its compilers, which need no FUNCTION in front where a REPOSITORY says INTRINSIC."""
+"""The functions of the language and of its compilers, which need no FUNCTION before them if a REPOSITORY says INTRINSIC."""
 
 
 def is_reserved(word: str) -> bool:
-    """Return whether a word, in capitals, is one of the language or a register of a system (everything with DFH is one
-    of CICS).
-    """
+    """Return whether a word, in capitals, belongs to the language or to a system (every word with DFH belongs to CICS)."""
     return word in _RESERVED or word.startswith("DFH")

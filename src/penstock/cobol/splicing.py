@@ -117,13 +117,13 @@ def spliced(made: Replaced, folded: str, find: Lookup | None) -> Spliced:
 
 
 def copied(book: ScannedSource, copying: Replacing, replacing: Replacing) -> ScannedSource:
-    """Return a copybook as it is copied: its code replaced, line for line, and read anew.
+    """Return a copybook as it is copied: its code replaced, line for line, and read again.
 
     Args:
         book: A copybook that was scanned.
-        copying: What REPLACING names: that of the COPY itself, then those of the COPYs around it, which reach within. As GnuCOBOL
-            does it, the nearest has the first choice at each word, and what it wrote is compared with no other.
-        replacing: What is in effect where the COPY stands, which sees what REPLACING has made.
+        copying: The pairs of REPLACING: those of the COPY itself, then those of the COPYs around it, which apply to nested ones
+            too. As in GnuCOBOL, the nearest ones are tried first at each word, and their result is not compared with the others.
+        replacing: The pairs of REPLACE in effect at the COPY, which apply to the result of REPLACING.
     """
     code = around_statements(around_statements(book.code, copying), replacing)
     starts = line_starts(code)
@@ -136,7 +136,7 @@ def copied(book: ScannedSource, copying: Replacing, replacing: Replacing) -> Sca
 
 
 def _statements(folded: str) -> Iterator[re.Match[str]]:
-    """Yield the COPY statements of some code: looked for as plain words, for that is all that most code costs."""
+    """Yield the COPY statements of some code; the search for the plain word is all that most code costs."""
     at = folded.find("COPY")
     while at >= 0:
         statement = _COPY.match(folded, at)

@@ -1,17 +1,16 @@
-"""Tell which programs are in a source: walk over its sentences and note, by offset, what belongs to which program.
+"""Which programs are in a source, and which of its sentences, by offset, belong to which program?
 
 Leaves to others: how sentences are read (`entries`, `procedure`) and how offsets become lines (`assembly`).
 
-The walk switches between two readers. `ENTRY` takes one sentence at a time outside of PROCEDURE DIVISIONs; at a
-procedure header, or at a statement in a file without divisions, `Procedure` takes over and hands back where its
-division ends. Programs are kept on a stack: END PROGRAM pops it, IDENTIFICATION DIVISION or PROGRAM-ID pushes. Only
-when all is read is it known which programs were ended; one that was not holds no others, and they move up beside it.
+The walk over the sentences switches between two readers. `ENTRY` takes one sentence at a time outside of PROCEDURE DIVISIONs; at
+a procedure header, or at a statement in a file without divisions, `Procedure` takes over until its division ends. Programs are
+kept on a stack: END PROGRAM pops it, IDENTIFICATION DIVISION or PROGRAM-ID pushes. Only at the end is it known which programs
+were ended; one that was not contains no others, and these become its siblings.
 
-A division header may come from COPY. Where copybooks can be looked up, the one that a COPY names says which division
-the next sentence is in; where they cannot, statements in a DATA DIVISION tell that a PROCEDURE DIVISION has begun, and
-the program says so in a warning.
+A division header may come from COPY. If copybooks can be looked up, the one that a COPY names says which division the next
+sentence is in; if not, statements in a DATA DIVISION show that a PROCEDURE DIVISION has begun, and a warning says so.
 
-Law: every sentence is read once, by the reader of the division that it stands in.
+Law: every sentence is read once, by the reader of its division.
 """
 
 from __future__ import annotations
@@ -36,10 +35,10 @@ if TYPE_CHECKING:
     Lookup = Callable[[str, str | None], ScannedSource | None]
 
 Kind = Literal["program", "function", "class", "method", "copybook"]
-"""What a unit of source is; `copybook` is code that stands in no unit."""
+"""The kind of a unit of source; `copybook` is code outside of any unit."""
 
 _MODERN = frozenset({"DECLARE", "TRY"})
-"""The statements of methods with which one may begin, besides those of the language."""
+"""The statements with which a method may begin, in addition to the verbs known everywhere."""
 _KINDS: dict[str, Kind] = {
     "PROGRAM-ID": "program",
     "FUNCTION-ID": "function",
@@ -51,20 +50,20 @@ _KINDS: dict[str, Kind] = {
 
 @dataclass(slots=True)
 class Draft:
-    """A program while it is being read; everything is by offset into the code."""
+    """A program while it is being read; all its positions are offsets into the code."""
 
     start: int
     kind: Kind
     parent: Draft | None
     name: str = ""
     external: tuple[str, int] | None = None
-    """What the AS of its PROGRAM-ID calls it outside, and where that stands."""
+    """The external name that AS in its PROGRAM-ID gives it, and the offset of that name."""
     identified: bool = False
     """Whether the PROGRAM-ID (or FUNCTION-ID and the like) of a program was seen."""
     closed: bool = False
     """Whether END PROGRAM was seen."""
     end: int = -1
-    """The offset behind END PROGRAM, or where another program begins; -1 while it is open."""
+    """The offset after END PROGRAM, or where another program begins; -1 while it is open."""
     using: tuple[str, ...] = ()
     returning: str = ""
     divisions: list[tuple[str, int, int]] = field(default_factory=list)
@@ -74,32 +73,32 @@ class Draft:
     procedure: Procedure | None = None
     """The reader of its PROCEDURE DIVISION, which keeps what it found; None before there is one."""
     blocks: list[tuple[int, int]] = field(default_factory=list)
-    """Where EXEC blocks and COPY statements stand outside of the PROCEDURE DIVISION."""
+    """Where EXEC blocks and COPY statements outside of the PROCEDURE DIVISION begin and end."""
     assumed: int = -1
-    """Where statements begin without a header that is known; -1 where one is."""
+    """Where statements begin without a known header; -1 if there is no such place."""
     bringing: tuple[int, str] | None = None
-    """Where the COPY stands that brings the header of its PROCEDURE DIVISION, and what it copies."""
+    """The offset of the COPY that supplies the header of its PROCEDURE DIVISION, and the name that it copies."""
 
     def is_preamble(self) -> bool:
-        """Return whether nothing but COPY, REPLACE and the unknown was there: the program that follows begins with it."""
+        """Return whether there was nothing but COPY, REPLACE and unknown text: the program that follows begins with it."""
         return self.kind == "copybook" and self.procedure is None and all(entry[2] is None for entry in self.entries)
 
     def close_division(self, end: int) -> None:
-        """End the last division at an offset, unless it has ended."""
+        """End the last division at an offset, unless it has already ended."""
         if self.divisions and self.divisions[-1][2] < 0:
             name, start, _ = self.divisions[-1]
             self.divisions[-1] = (name, start, end)
 
 
 _MAX_DEPTH = 12
-"""How many copybooks are asked, one within the other, for the header that a COPY brings."""
+"""The maximum depth of nested copybooks that are searched for the header that a COPY supplies."""
 
 
 _MACHINES = frozenset({"SOURCE-COMPUTER", "OBJECT-COMPUTER"})
 
 
 class _Brought(NamedTuple):
-    """What a copybook leaves behind: the division and section that it ends in, and the parameters of a procedure."""
+    """The state after a COPY: the division and section in which its copybook ends, and the parameters of a procedure."""
 
     division: str
     section: str
@@ -110,16 +109,16 @@ def drafts(code: str, folded: str, find: Lookup | None = None, areas: tuple[int,
     """Return all programs of a source, in the order in which they begin.
 
     Args:
-        code: The code as `reading` gives it, for spelling names as they are.
+        code: The code, for the spelling of names.
         folded: `fold(code)`, in which everything is searched.
-        find: The copybook of a name and library, for headers that come from COPY; None where nobody can look.
-        areas: What of the code has an area A, as `headers.areas` gives it.
+        find: Returns the copybook of a name and library, for headers that come from COPY; None if copybooks are not available.
+        areas: The stretches of the code that have an area A, as returned by `headers.areas`.
     """
     return _Walk(code, folded, find, areas).drafts()
 
 
 class _Walk:
-    """The walk over one source: a stack of open programs, and the division and section that the next sentence is in."""
+    """The walk over one source: a stack of open programs, and the division and section of the next sentence."""
 
     def __init__(self, code: str, folded: str, find: Lookup | None, areas: tuple[int, ...]) -> None:
         self._code = code
@@ -128,14 +127,14 @@ class _Walk:
         self._areas = areas
         self._drafts: list[Draft] = []
         self._stack: list[Draft] = []
-        self._open_names: dict[str, int] = {}  # how many of the stack are called so
+        self._open_names: dict[str, int] = {}  # how many programs on the stack have each name
         self._division = ""
         self._section = ""
         self._dialect: Dialect | None = None
 
     def drafts(self) -> list[Draft]:
-        """Read everything; then end what nobody ended and let no open program hold another."""
-        # Each reader returns where it stopped, so the two together pass over the source once.
+        """Read everything; then end what was not ended, and let no unended program contain another."""
+        # Each reader returns where it stopped, so that together they pass over the source once.
         at, procedural = 0, False
         while at < len(self._folded):
             if procedural:
@@ -145,11 +144,11 @@ class _Walk:
         while self._stack:
             self._close(len(self._folded), len(self._folded))
         for draft, following in pairwise(self._drafts):
-            # one that has no END PROGRAM holds no others: what follows stands beside it
+            # one without END PROGRAM contains no others: what follows is its sibling
             if not draft.closed:
                 draft.end = min(draft.end, following.start)
-            # Parents stand first in the list, so that the parent of an unended one has been settled already: one
-            # step is enough, however deep they nest.
+            # Parents come first in the list, so the parent of an unended one is already settled: one step is enough,
+            # however deep they nest.
             while following.parent is not None and not following.parent.closed:
                 following.parent = following.parent.parent
         return self._drafts
@@ -164,7 +163,7 @@ class _Walk:
         return draft.procedure.read(at)
 
     def _entries(self, at: int) -> tuple[int, bool]:
-        """Read entries up to where statements begin. Returns where that is, and whether statements do begin there."""
+        """Read entries up to where statements begin; return where that is, and whether statements do begin there."""
         folded, match = self._folded, ENTRY.match
         while True:
             entry = match(folded, at)
@@ -173,8 +172,8 @@ class _Walk:
             at = entry.end()
             word = entry[WORD]
             if word is None:
-                # EXEC blocks stand among data (DECLARE TABLE) and among statements; in a copybook only what they say
-                # tells which.
+                # EXEC blocks occur among data (DECLARE TABLE) and among statements; in a copybook, only their content
+                # distinguishes the two.
                 if entry["exec"] is not None and self._is_executed(entry):
                     return entry.start("block"), True
                 if self._part(entry):
@@ -189,16 +188,16 @@ class _Walk:
             if level is None and self._is_in_method() and (word in _MODERN or self._begins(word, start)):
                 self._assume(start, is_told=False)
                 return start, True
-            # Outside of all divisions a sentence may be the first statement of a procedure copybook: there is no
-            # header to tell.
+            # Outside of all divisions, a sentence may be the first statement of a procedure copybook: there is no
+            # header that says so.
             if not self._division and level is None and word not in DECLARING:
                 if self._is_procedural(word, second, entry):
                     return start, True
                 if not self._stack and self._drafts:
-                    continue  # behind END PROGRAM, and nothing that is known
+                    continue  # after END PROGRAM, and not a known statement
             if second == "SECTION" or word in PARAGRAPHS:
                 self._section = word
-            # The text of AUTHOR or REMARKS is anything, apostrophes and periods included; it ends where a line
+            # The text of AUTHOR or REMARKS is arbitrary, including apostrophes and periods; it ends where a line
             # begins with a header.
             elif second is None and REMARK.match(word):
                 ends = REMARK_ENDS.search(folded, at - 1)
@@ -209,10 +208,10 @@ class _Walk:
             self._draft(start).entries.append((word, name, level, self._section, start, at))
 
     def _is_procedural(self, word: str, second: str | None, entry: re.Match[str]) -> bool:
-        """Return whether a sentence outside of all divisions is one of a PROCEDURE DIVISION.
+        """Return whether a sentence outside of all divisions belongs to a PROCEDURE DIVISION.
 
-        That is: a verb, a section whose name is none of the language's, or a word alone with its period, which is
-        the header of a paragraph; behind SOURCE-COMPUTER and its like it is the name of a machine.
+        It does if it begins with a verb, or is a section whose name is not one of the language's, or a word alone with its
+        period, which is the header of a paragraph; after SOURCE-COMPUTER and the like, that is the name of a machine.
         """
         if self._stack and self._stack[-1].kind != "copybook":
             return False
@@ -226,10 +225,10 @@ class _Walk:
         return word not in DECLARING and word not in SECTIONS and BEGINS.match(self._folded, start) is not None
 
     def _is_executed(self, block: re.Match[str]) -> bool:
-        """Return whether an EXEC block is a statement, rather than a declaration of SQL among data.
+        """Return whether an EXEC block is a statement, rather than an SQL declaration among data.
 
-        Outside of all divisions, in a copybook, what it says is all there is to tell. CICS has nothing to declare: its
-        commands in a DATA DIVISION stand behind a header that is not known.
+        Outside of all divisions, in a copybook, only its content distinguishes the two. CICS has nothing to declare: its
+        commands in a DATA DIVISION follow a header that is not known.
         """
         start = block.start("block")
         if not self._division:
@@ -241,11 +240,11 @@ class _Walk:
         return True
 
     def _is_in_method(self) -> bool:
-        """Return whether what is read stands in a method, behind no header of a division."""
+        """Return whether the next sentence is in a method that has had no header of another division."""
         return self._division == "IDENTIFICATION" and bool(self._stack) and self._stack[-1].kind == "method"
 
     def _assume(self, start: int, *, is_told: bool = True) -> None:
-        """Begin a PROCEDURE DIVISION where statements stand among data: its header is missing, or comes from COPY.
+        """Begin a PROCEDURE DIVISION where statements occur among data: its header is missing, or comes from COPY.
 
         Args:
             start: Where the statements begin.
@@ -259,10 +258,10 @@ class _Walk:
         self._division, self._section = "PROCEDURE", ""
 
     def _copied(self, draft: Draft, start: int, end: int) -> bool:
-        """Take the header that a COPY brings; return whether the PROCEDURE DIVISION has begun with it.
+        """Process the header that a COPY supplies; return whether the PROCEDURE DIVISION begins with it.
 
-        The division goes on where the copybook ends: one that ends among data leaves its section behind, so that what
-        follows is in WORKING-STORAGE although this file never says so.
+        The division in which the copybook ends continues: one that ends among data leaves its section in effect, so that
+        what follows is in WORKING-STORAGE although this file never says so.
         """
         copy = next(
             (part for part in blocks(self._code, self._folded, [(start, end)], _nowhere) if isinstance(part, Copy)),
@@ -292,7 +291,7 @@ class _Walk:
         return True
 
     def _take_name(self, draft: Draft, find: Lookup, copy: Copy) -> None:
-        """Take the name of a program from the header that a COPY brings, as its REPLACING makes it."""
+        """Take the name of a program from the header that a COPY supplies, after its REPLACING."""
         found = find(copy.name, copy.library)
         if found is not None and found.is_header:
             (unit,) = found.programs
@@ -301,7 +300,7 @@ class _Walk:
             self._count(draft, 1)
 
     def _part(self, entry: re.Match[str]) -> bool:
-        """Take a block, or the begin or end of a program or division; return whether the PROCEDURE DIVISION begins."""
+        """Process a block, or the beginning or end of a program or division; return whether the PROCEDURE DIVISION begins."""
         if entry["block"] is not None:
             start, end = entry.span("block")
             words = spelled(self._code, start, end).split(None, 3)
@@ -334,24 +333,21 @@ class _Walk:
         self._division, self._section = name, ""
         if name != "PROCEDURE":
             return False
-        # Entries without any header in front of a PROCEDURE DIVISION: a program whose other divisions come from
-        # COPY.
+        # Entries without any header before a PROCEDURE DIVISION: a program whose other divisions come from COPY.
         if draft.kind == "copybook":
             draft.kind = "program"
         if entry["using"] is not None:
             words = [self._code[slice(*found.span())] for found in USING.finditer(self._folded, *entry.span("using"))]
-            # What follows RETURNING is written, not passed; a bare number is no name (BY VALUE 4).
+            # What follows RETURNING is written, not passed; a bare number is not a name (BY VALUE 4).
             returning = next((n for n, word in enumerate(words) if fold(word) in {"RETURNING", "GIVING"}), len(words))
             draft.using = tuple(word for word in words[:returning] if not word.isdecimal())
             draft.returning = next(iter(words[returning + 1 :]), "")
         return True
 
     def _identify(self, entry: re.Match[str]) -> None:
-        """Name the program that is open, or open one: PROGRAM-ID alone, without IDENTIFICATION DIVISION, begins a
-        program.
-        """
+        """Name the open program, or open one: PROGRAM-ID without IDENTIFICATION DIVISION begins a program."""
         start, kind = entry.start("id"), _KINDS[entry["id"]]
-        # PROGRAM-ID right behind its own IDENTIFICATION DIVISION names that program; anywhere else it begins another
+        # PROGRAM-ID directly after its own IDENTIFICATION DIVISION names that program; anywhere else it begins another
         # one, whose division header is missing or in a copybook.
         draft = self._stack[-1] if self._stack else None
         if draft is None or draft.identified or [division[0] for division in draft.divisions] != ["IDENTIFICATION"]:
@@ -380,27 +376,26 @@ class _Walk:
         self._division = self._section = ""
         start = entry.start("ends")
         name = (entry["ended"] or "").strip("'\"").strip()
-        # Counted beside the stack, so that a thousand END PROGRAMs of unknown names do not walk down it a thousand
-        # times.
+        # Counted separately, so that a thousand END PROGRAMs with unknown names do not search the stack a thousand times.
         if self._open_names.get(name):
             while fold(self._stack[-1].name) != name:
                 self._close(start, start)
         self._close(start, entry.end()).closed = True
 
     def _draft(self, start: int) -> Draft:
-        """Return the program that is open; code that is in none opens a copybook."""
+        """Return the open program; code outside of any opens a copybook."""
         return self._stack[-1] if self._stack else self._open(start, "copybook")
 
     def _begin(self, start: int) -> Draft:
         """Open a program at an offset and return it.
 
-        What was only a preamble (COPY, REPLACE) becomes that program; a copybook in front of it ends; a program that
-        is open becomes its parent, until it proves to be unended.
+        A preamble (COPY, REPLACE) becomes that program; a copybook before it ends; an open program becomes its parent,
+        until that one proves to be unended.
         """
         if self._stack:
             top = self._stack[-1]
-            # REPLACE or COPY in front of the first division belongs to the program that it changes, not to a
-            # copybook of its own.
+            # REPLACE or COPY before the first division belongs to the program that it changes, not to a separate
+            # copybook.
             if top.is_preamble():
                 top.kind = "program"
                 return top
@@ -419,7 +414,7 @@ class _Walk:
         return draft
 
     def _close(self, start: int, end: int) -> Draft:
-        """End the innermost program: its last division where END PROGRAM begins, the program itself behind it."""
+        """End the innermost program: its last division where END PROGRAM begins, the program itself after it."""
         draft = self._stack.pop()
         self._count(draft, -1)
         draft.close_division(start)
@@ -427,17 +422,17 @@ class _Walk:
         return draft
 
     def _count(self, draft: Draft, change: int) -> None:
-        """Note that one more (or one less) open program has the name of this one."""
+        """Record that one more (or one less) open program has the name of this one."""
         name = fold(draft.name)
         self._open_names[name] = self._open_names.get(name, 0) + change
 
     def _name(self, entry: re.Match[str], group: str) -> str:
-        """Return what a group of the entry matched, spelled as the code has it."""
+        """Return what a group of the entry matched, spelled as in the code."""
         return spelled(self._code, *entry.span(group))
 
 
 def _brought(find: Lookup, copy: Copy, depth: int) -> _Brought | None:
-    """Return what a COPY leaves behind; None for a copybook that is not there or says no division and no section."""
+    """Return the state after a COPY; None for a copybook that is not there or has neither a division nor a section."""
     found = find(copy.name, copy.library) if depth < _MAX_DEPTH else None
     if found is None or not found.programs or (found.has_unit and not found.is_header):
         return None
@@ -445,7 +440,7 @@ def _brought(find: Lookup, copy: Copy, depth: int) -> _Brought | None:
     division = last.divisions[-1].name if last.divisions else ""
     section = last.entries[-1].section if last.entries and division != "PROCEDURE" else ""
     begun = last.divisions[-1].start_line if last.divisions else 0
-    # A copybook may itself copy the header: what is copied behind its own last division decides.
+    # A copybook may itself copy the header: what it copies after its own last division decides.
     for inner in reversed(last.copies):
         if inner.line < begun or division == "PROCEDURE":
             break
@@ -456,5 +451,5 @@ def _brought(find: Lookup, copy: Copy, depth: int) -> _Brought | None:
 
 
 def _nowhere(_offset: int) -> int:
-    """Return the line of an offset where no line is wanted."""
+    """Return a line for a caller that needs none."""
     return 0

@@ -1,6 +1,6 @@
-"""The words that part a source, in one place for all who read one: this room, and the outline of a stream of any length.
+"""Which words divide a source into parts, both for this room and for the outline of a stream of any length?
 
-Leaves to others: the other words of the language (`reserved`), and what any of these does where it stands.
+Leaves to others: the other words of the language (`reserved`), and the meaning of these in context.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ def vocabulary(words: str) -> frozenset[str]:
 
 
 DIVISIONS = "IDENTIFICATION|ID|ENVIRONMENT|DATA|PROCEDURE"
-"""The divisions, as alternatives of an expression; ID is the first for short."""
+"""The divisions, as alternatives of an expression; ID is short for the first."""
 UNITS = "PROGRAM|FUNCTION|CLASS|METHOD|INTERFACE"
 """What a paragraph such as PROGRAM-ID names, as alternatives."""
 ENDED = f"{UNITS}|FACTORY|OBJECT"
@@ -26,7 +26,7 @@ TERMINATORS = frozenset(
 )
 """The words that end a statement."""
 SENTENCES = vocabulary("EXIT GOBACK CONTINUE STOP GO ELSE COMMIT ROLLBACK SUPPRESS END-EXEC") | TERMINATORS
-"""The words that may stand alone with a period where a header could: sentences, and no paragraphs.
+"""The words that are a sentence when they are alone with a period, rather than the header of a paragraph.
 
-A list and not the prefix END-, for a paragraph may well be called END-PROGRAM.
+A list and not the prefix END-, because a paragraph may well be called END-PROGRAM.
 """
