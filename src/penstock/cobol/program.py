@@ -73,7 +73,7 @@ class Statement(NamedTuple):
     line: int
     end_line: int
     depth: int
-    """How many statements of its sentence are open around it; 0 where a paragraph can be cut."""
+    """How many statements of its sentence are open around it; a paragraph can be cut where it is 0."""
     sentence: int
     """The number of its sentence in its program. Only order and equality are meaningful: headers are counted, too."""
     start: int

@@ -37,7 +37,7 @@ _DEBUGGING = re.compile(r"(?i)(?<![\w-])debugging\s++mode(?![\w-])")
 _COMMENT = re.compile(r"((?>(?:[^'\"*|]++|'[^']*+(?:'|\Z)|\"[^\"]*+(?:\"|\Z)|\*(?!>)|\|\|(?!\|))*))(?:\*>|\|)")
 _SENTENCE_ENDS = re.compile(r"(?i)(?:\.|(?<![\w-])END-EXEC)\s*+\Z")
 _NUMBERED = re.compile(r"\d{1,6}(?=[ ])")
-_ORDER = re.compile(r"\?[A-Za-z]")  # of NonStop's compiler, where its lines have their indicator
+_ORDER = re.compile(r"\?[A-Za-z]")  # a directive of NonStop's compiler, in the indicator column
 _SOURCED = re.compile(r"(?i)\?SOURCE\s++(?P<library>[^\s(,.]++(?>(?:\.[^\s(,.]++)*))(?>[\s,]*+\((?P<names>[^()]*+)\)|)")
 """NonStop's other way to copy: `?SOURCE LIBRARY (SECTION-1, SECTION-2)`."""
 # The block of a MySQL precompiler, from `/MYSQL SELECT\` to `/MYSQL-END\`.

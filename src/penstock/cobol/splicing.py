@@ -47,7 +47,7 @@ _BEFORE = re.compile(
 )
 """What precedes the beginning of a sentence, or another copy without a period of its own."""
 _FAR = 400
-"""Blanks and comments may stand between."""
+"""How many characters before a COPY are examined: blanks and comments may come between."""
 _PERIOD = re.compile(rf"{GAP}\.")
 _AFTER = "CONTINUE "
 """Put before text from the middle of a sentence to read it: no header can follow it."""

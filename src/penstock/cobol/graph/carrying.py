@@ -5,7 +5,7 @@ of one then corresponds to the field at the same offset in the other. These edge
 REDEFINES lays over another item) are computed only for the field in question, because all of them would number the fields of
 an estate times the areas that contain them.
 
-Law: `is` is said only if offset and length are known and the same.
+Law: an edge is certain (`is`) only if offset and length are known and the same.
 """
 
 from __future__ import annotations
