@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from .lexing import COPIED, LITERAL, PAIR, WORD, spelled
+from .lexing import COPIED, LITERAL, WORD, spelled
 from .program import CallStatement, Copy, Exec, GoTo, Perform, Statement
 from .reading import BREAK
+from .replacing import pairs_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -190,8 +191,7 @@ def blocks(
             continue
         if copied:
             at = copied.start("pairs")
-            pairs = PAIR.finditer(folded, at, copied.end("pairs")) if at >= 0 else ()
-            replacing = tuple((_text(code[slice(*pair.span(1))]), _text(code[slice(*pair.span(2))])) for pair in pairs)
+            replacing = pairs_in(code, folded, at, copied.end("pairs")) if at >= 0 else ()
             library = copied["library"]
             name, of = (spelled(code, *copied.span(group)) for group in ("name", "library"))
             via = _VIAS[copied["dictionary"] or copied["via"]]
@@ -206,8 +206,3 @@ def blocks(
 def _unquoted(name: str) -> str:
     """Return a name without quotes and without the blanks inside them: some names are padded to eight letters."""
     return name.strip("'\"").strip()
-
-
-def _text(operand: str) -> str:
-    """Return an operand of REPLACING on one line, without the marks of pseudo-text."""
-    return " ".join(operand.replace("==", " ").replace(BREAK, "").split())

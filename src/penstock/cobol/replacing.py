@@ -160,14 +160,28 @@ def _after(here: Replacing, code: str, folded: str, statement: re.Match[str]) ->
     begin = statement.start() + len("REPLACE")
     if words[1] == "ALSO":
         begin = folded.index("ALSO", begin) + len("ALSO")
-    found = PAIR.finditer(folded, begin, statement.end())
-    pairs = tuple((_text(code[slice(*pair.span(1))]), _text(code[slice(*pair.span(2))])) for pair in found)
+    pairs = pairs_in(code, folded, begin, statement.end())
     return (pairs, *here) if words[1] == "ALSO" else (pairs,)
 
 
-def _text(operand: str) -> str:
+def pairs_in(code: str, folded: str, start: int, end: int) -> tuple[tuple[str, str], ...]:
+    """Return the pairs of operands between two offsets, each operand on one line, without the marks of pseudo-text.
+
+    Args:
+        code: The code, for spelling.
+        folded: `fold(code)`, for searching.
+        start: The offset of the first pair.
+        end: The offset after the last pair.
+    """
+    return tuple(
+        (_operand(code[slice(*pair.span(1))]), _operand(code[slice(*pair.span(2))]))
+        for pair in PAIR.finditer(folded, start, end)
+    )
+
+
+def _operand(text: str) -> str:
     """Return an operand on one line, without the marks of pseudo-text."""
-    return " ".join(operand.replace("==", " ").replace(BREAK, "").split())
+    return " ".join(text.replace("==", " ").replace(BREAK, "").split())
 
 
 def line_starts(code: str) -> tuple[int, ...]:

@@ -148,11 +148,8 @@ class Consequences:
         known = self._found.get((what, node))
         said = Grown(what, node, *lengths, steps, certainty, why, tuple(dict.fromkeys(citations)), *digits)
         if known is not None:
-            said = said._replace(steps=min(steps, known.steps))
-            if RANK[certainty] > RANK[known.certainty]:
-                return
-            if certainty == known.certainty and _needed(said) <= _needed(known):
-                return
+            better = said if _weight(said) > _weight(known) else known
+            said = better._replace(steps=min(steps, known.steps))
         self._found[what, node] = said
 
     def told(self) -> tuple[Grown, ...]:
@@ -180,6 +177,6 @@ def _worth(one: Grown) -> tuple[int, int, int, int, str]:
     return kind, RANK[one.certainty], one.steps, _ORDER.index(one.what), one.node.name
 
 
-def _needed(one: Grown) -> tuple[int, int]:
-    """Return how many bytes and digits something would need."""
-    return one.needed_bytes or 0, one.needed_digits or 0
+def _weight(one: Grown) -> tuple[int, int, int]:
+    """Return the sort key of two consequences of a kind: the more certain one counts, then the one that needs more."""
+    return -RANK[one.certainty], one.needed_bytes or 0, one.needed_digits or 0

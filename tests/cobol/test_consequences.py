@@ -1,0 +1,34 @@
+"""Of several consequences of one kind for one thing: the most certain, of these the one that needs most, by the shortest way."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import TYPE_CHECKING
+
+import pytest
+
+from penstock.cobol.graph import NodeId
+from penstock.cobol.graph.consequences import Consequences
+
+if TYPE_CHECKING:
+    from penstock.cobol.graph.values import Certainty
+
+Told = tuple["Certainty", int, int]
+
+
+@pytest.mark.parametrize(
+    ("told", "kept"),
+    [
+        ([("is", 10, 3), ("may", 14, 1), ("is", 8, 2)], ("is", 10, 1)),
+        ([("may", 10, 1), ("may", 12, 4), ("unknown", 20, 2)], ("may", 12, 1)),
+        ([("is", 10, 2), ("is", 10, 1)], ("is", 10, 1)),
+    ],
+)
+def test_one_of_a_kind_is_kept_in_whatever_order_they_come(told: list[Told], kept: Told) -> None:
+    """Also the shortest way of one that is not kept: what is reported is ordered by it."""
+    for order in permutations(told):
+        found = Consequences()
+        for certainty, needed, steps in order:
+            found.add("too short", NodeId("field", "P.X"), (5, needed), steps, "why", (), certainty)
+        (one,) = found.told()
+        assert (one.certainty, one.needed_bytes, one.steps) == kept
