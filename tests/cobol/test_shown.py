@@ -70,9 +70,11 @@ def test_reports_and_screens_show_and_take_items() -> None:
         ("USER-ID", False, 27),
         ("BEHIND", False, 27),
         ("USER-ID", False, 28),
+        ("USER-ID", False, 29),  # the screen gets it before the input
         ("USER-ID", True, 29),
         ("PASS-WORD", True, 29),
     } <= uses
+    assert ("PASS-WORD", False) not in {(item, is_write) for item, is_write, _ in uses}
 
 
 @pytest.mark.proves("C-16")

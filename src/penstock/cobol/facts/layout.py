@@ -58,12 +58,25 @@ class ShownItem(NamedTuple):
     item: int
     names: tuple[str, ...]
     """The name, followed by its qualifiers from the inside out."""
-    is_read: bool
-    is_written: bool
-    is_property: bool
-    """Whether the data item determines the look of a control rather than its content."""
+    clause: str
+    """The clause that names the data item, in capitals: SOURCE, FROM, USING and so on."""
     line: int
     copybook: str | None
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the item of the report or screen gets the value of the data item."""
+        return _WAYS[self.clause][0]
+
+    @property
+    def is_written(self) -> bool:
+        """Whether input is written to the data item."""
+        return _WAYS[self.clause][1]
+
+    @property
+    def is_property(self) -> bool:
+        """Whether the data item determines the look of a control rather than its content."""
+        return self.clause in CONTROL_PROPERTIES
 
 
 class DataLayout(NamedTuple):
@@ -297,7 +310,7 @@ class _Building:
         if clauses.is_table and occurs is None:
             self._uncounted.add(index)
         for word, names in clauses.shown() if is_shown else ():
-            self.shown.append(ShownItem(index, names, *_WAYS[word], word in CONTROL_PROPERTIES, row.line, row.copybook))
+            self.shown.append(ShownItem(index, names, word, row.line, row.copybook))
         # The last item with a name wins: REDEFINES refers to the nearest one before it in the same group.
         self._siblings[parent, clauses.key] = index
         self._in_record[self.items[index].record, clauses.key] = index

@@ -38,6 +38,8 @@ _MEASURES = {"READ": WRITE, "RETURN": WRITE, "WRITE": READ, "REWRITE": READ, "RE
 # are not missing from the sources. Nor are the properties of controls.
 _ELSEWHERE = frozenset({*NETWORK, STRANGE, "ON STATUS", "INQUIRE"})
 _SHOWS = frozenset({"ACCEPT", "DISPLAY", "GENERATE"})
+# GnuCOBOL moves these before each input, as the code that it generates shows; of the VALUE of a control it is not known.
+_FILLED = frozenset({"FROM", "USING"})
 _CONDITIONS = frozenset({"DFHRESP", "DFHVALUE"})
 _GIVES: dict[str, Given] = {
     **dict.fromkeys(("TRIM", "UPPER-CASE", "LOWER-CASE", "REVERSE"), "characters"),
@@ -178,12 +180,17 @@ class References:
         return tuple(found)
 
     def _through(self, said: ReadStatement) -> None:
-        """Record what a statement reads and writes through an item of a screen or report that it names."""
+        """Record what a statement reads and writes through an item of a screen or report that it names.
+
+        An ACCEPT first moves what FROM and USING name to the screen, as a DISPLAY does.
+        """
+        is_input = said.verb == "ACCEPT"
         for mention in list(self._mentions):
             for one, means in (pair for item in mention.items for pair in self._shown.get(item, ())):
-                role = WRITE if said.verb == "ACCEPT" else READ
-                if one.is_written if role == WRITE else one.is_read:
-                    self._beside(means, role, said, mention.at)
+                if one.clause in _FILLED if is_input else one.is_read:
+                    self._beside(means, READ, said, mention.at)
+                if one.is_written and is_input:
+                    self._beside(means, WRITE, said, mention.at)
 
     def _beside(self, items: tuple[int, ...], role: int, said: ReadStatement, at: int) -> None:
         """Record items that a statement reads or writes without naming them, because of the word at an index."""
