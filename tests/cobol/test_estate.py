@@ -226,7 +226,11 @@ DUMMIES = b"""\
         ("//T EXEC P,OLD=A.OLD", "S.MORE", ("A.OLD",)),
         ("//T EXEC P,ALL='DSN=A.ALL,DISP=OLD'", "S.ALL", ("A.ALL",)),
         ("//T EXEC P,OLD=A.OLD\n//S.MORE DD DUMMY,DSN=B", "S.MORE", ()),
-        ("//T EXEC P\n//S.SORTIN DD DSN=B\n// DD DUMMY", "S.SORTIN", ("B", "A.THREE")),
+        ("//T EXEC P\n//S.SORTIN DD DSN=B\n// DD DUMMY", "S.SORTIN", ("B",)),
+        ("//T EXEC P\n//S.SORTIN DD\n// DD DSN=NULLFILE", "S.SORTIN", ("A.ONE",)),
+        ("//T EXEC P,MAYBE='DUMMY,'\n//S.FIRST DD\n// DD DSN=B", "S.FIRST", ()),
+        ("//T EXEC P,MAYBE='DUMMY,'\n//S.FIRST DD DSN=A\n// DD DSN=B", "S.FIRST", ("A", "B")),
+        ("//T EXEC P\n//S.NEW DD *\n// DD DSN=B", "S.NEW", ("B",)),
         ("//T EXEC P\n//S.SORTIN DD\n// DD DSN=B", "S.SORTIN", ("A.ONE", "B", "A.THREE")),
         ("//T EXEC P\n//S.MORE DD DSN=&HLQ..X", "S.MORE", ("A.X",)),
         ("//T EXEC P\n//S.SORTIN DD DSN=B\n//U.SORTIN DD DSN=C", "U.SORTIN", ("C",)),
@@ -234,10 +238,10 @@ DUMMIES = b"""\
     ],
 )
 def test_a_dd_has_the_data_sets_that_its_job_leaves_it(card: str, dd: str, expected: tuple[str, ...]) -> None:
-    """DUMMY and NULLFILE have none; a symbol before DSN may say so; a job that overrides a DD may use the procedure's symbols."""
+    """DUMMY and NULLFILE end them; a symbol before DSN may say so; a job that overrides a DD may use the procedure's symbols."""
     members = [member("p.prc", "jcl", DUMMIES), member("j.jcl", "jcl", f"//J JOB\n{card}\n".encode())]
     steps = JobSteps(members).steps(members[1], members[1].jobs[0])
-    found = [(f"{step.names[-1]}.{one.name}", one.dsns) for step in steps for _, one in step.dds]
+    found = [(f"{step.names[-1]}.{one.name}", one.read_dsns) for step in steps for _, one in step.dds]
     assert [dsns for name, dsns in found if name == dd] == [expected]
 
 

@@ -1340,6 +1340,44 @@ def test_a_call_by_a_name_that_nothing_declares_may_be_the_program_of_this_name(
     assert passed == [("PAY.P", "may")]
 
 
+@pytest.mark.proves("C-16", "C-17")
+def test_a_data_set_after_a_dummy_may_be_used_and_nothing_is_read_of_it() -> None:
+    """The system ends a concatenation at a DUMMY or NULLFILE: a program and a SORT get only what is in front of it."""
+    program = sources.fixed(
+        "IDENTIFICATION DIVISION.",
+        "PROGRAM-ID. RD.",
+        "INPUT-OUTPUT SECTION.",
+        "FILE-CONTROL.",
+        "    SELECT F ASSIGN TO IN1.",
+        "DATA DIVISION.",
+        "FILE SECTION.",
+        "FD  F.",
+        "01  R PIC X(80).",
+        "PROCEDURE DIVISION.",
+        "    READ F.",
+    )
+    job = (
+        "//J JOB\n//S EXEC PGM=RD\n//IN1 DD DSN=A,DISP=SHR\n// DD DUMMY\n// DD DSN=B,DISP=SHR\n"
+        "//T EXEC PGM=SORT\n//SORTIN DD DSN=NULLFILE\n// DD DSN=C,DISP=SHR\n//SORTOUT DD DSN=D,DISP=(NEW,CATLG)\n"
+    )
+    graph = graph_of({"rd.cbl": program.encode(), "j.jcl": job.encode()})
+    why = "it follows a DUMMY, which ends what the system reads"
+    assert {
+        f"{one.source} {one.verb} {one.target} {one.certainty} {one.why}"
+        for one in graph.drawn
+        if one.target.kind == "dataset"
+    } == {
+        "RD.F bound to A is ",
+        f"RD.F bound to B may {why}",
+        "J.S reads A is ",
+        f"J.S reads B may {why}",
+        f"J.T reads C may {why}",
+        "J.T writes D is ",
+    }
+    assert {node.name for node, bound in graph.bindings.items() if bound} == {"A"}
+    assert not graph.copied
+
+
 def test_a_data_set_of_an_ims_step_is_used_by_its_disp_where_the_program_never_opens_its_file() -> None:
     """GSAM is read by calls of DL/I: the file that a SELECT gives it is not opened. One that is opened counts, as elsewhere."""
     program = (

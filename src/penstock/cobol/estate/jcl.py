@@ -41,6 +41,8 @@ MAX_INCLUDES = 15
 """How deep members may include each other, which is the limit of JCL."""
 MAX_STREAM_LINES = 200
 """How many lines of in-stream data are kept for each DD, to find what they run."""
+_DUMMY = "NULLFILE"
+"""The data set that a DUMMY stands for: `DD DUMMY` and `DD DSN=NULLFILE` mean the same."""
 
 
 class Dd(NamedTuple):
@@ -48,7 +50,7 @@ class Dd(NamedTuple):
 
     name: str
     places: tuple[str | None, ...]
-    """The data set of each concatenated DD; "" if it has something else, as DUMMY; None if it says nothing of it."""
+    """The data set of each concatenated DD; NULLFILE for a DUMMY, "" if it has something else, None if it says nothing of it."""
     disp: tuple[str, ...]
     """The parts of DISP: the status, and the dispositions."""
     in_stream: tuple[str, ...]
@@ -67,7 +69,16 @@ class Dd(NamedTuple):
     @property
     def dsns(self) -> tuple[str, ...]:
         """The data sets, in order of concatenation."""
-        return tuple(place for place in self.places if place)
+        return tuple(place for place in self.places if place and place != _DUMMY)
+
+    @property
+    def read_dsns(self) -> tuple[str, ...]:
+        """The data sets in front of the first DUMMY, which ends what the system reads of a concatenation.
+
+        Source: z/OS MVS JCL Reference, "Do not concatenate data sets after a DUMMY data set".
+        """
+        ends = (*self.places, _DUMMY).index(_DUMMY)
+        return tuple(place for place in self.places[:ends] if place)
 
 
 class JobStep(NamedTuple):
@@ -289,13 +300,13 @@ def _dd(card: JclCard) -> Dd:
     other = ""
     if operands.get("1", "").upper() in {"DUMMY", "*", "DATA"}:
         other = operands["1"].upper()
-    elif dsn.upper() == "NULLFILE":
+    elif dsn.upper() == _DUMMY:
         other = "DUMMY"
     elif not dsn:
         other = next((f"{key}={operands[key]}" for key in ("SYSOUT", "PATH", "SUBSYS") if key in operands), "")
     return Dd(
         name=name,
-        places=("" if other else dsn or None,),
+        places=(_DUMMY if other == "DUMMY" else "" if other else dsn or None,),
         disp=values(operands.get("DISP")),
         in_stream=card.stream,
         other=other,

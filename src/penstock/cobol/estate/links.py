@@ -56,6 +56,7 @@ class DataSet(NamedTuple):
     file: str
     dd: str
     dsns: tuple[str, ...]
+    """The data sets of the DD that the system reads: those in front of a DUMMY."""
     other: str
     """DUMMY, SYSOUT=* and the like if there is no data set; else ""."""
     job: str
@@ -303,6 +304,6 @@ class Estate:
                 dd = by_name.get(key(file.dd or ""))
                 if dd is not None:
                     bound = DataSet(
-                        program, file.name, dd.name, dd.dsns, dd.other, run.job, run.step, run.path, dd.line
+                        program, file.name, dd.name, dd.read_dsns, dd.other, run.job, run.step, run.path, dd.line
                     )
                     self._data.setdefault(key(program), []).append(bound)

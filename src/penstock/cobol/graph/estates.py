@@ -555,7 +555,8 @@ class _Linking:
             uses: dict[NodeId, list[jobs.StepDataSet]] = {}
             for use in jobs.data_uses(steps):
                 self._bind(use)
-                uses.setdefault(use.step.node, []).append(use)
+                if not use.is_ignored:
+                    uses.setdefault(use.step.node, []).append(use)
             for step in steps:
                 mine = uses.get(step.node, ())
                 for copy in copying.copied(step, mine):
@@ -572,13 +573,13 @@ class _Linking:
             for number, _ in self._graph.called(program.upper()):
                 files |= {(number, file): doubt for file in self._graph.parts[number].files if use.dd in file.dds}
         for (number, file), doubt in files.items():
-            why = file.why(use.data_set.name) or doubt
+            why = file.why(use.data_set.name) or doubt or use.doubt
             certainty: Certainty = "may" if why else "is"
             place = CitedLine(self._graph.parts[number].path, file.line)
             citations = (*use.citations, *use.step.citations, place)
             self._add(EstateEdge(NodeId("file", file.name), "bound to", use.data_set, certainty, citations, why))
             bound = self.bindings.setdefault(use.data_set, [])
-            if (number, file) not in bound:
+            if not use.is_ignored and (number, file) not in bound:
                 bound.append((number, file))
         # JCL says whether a data set is new or old, but seldom whether it is read or written: the programs of the step do.
         for verb, why in jobs.direction(use, [file for _, file in files]):

@@ -96,6 +96,13 @@ class StepDataSet(NamedTuple):
     """LRECL; 0 if the DD has none."""
     is_variable: bool = False
     """Whether RECFM says that records vary in length."""
+    is_ignored: bool = False
+    """Whether the data set follows a DUMMY in its concatenation: the system allocates it, but does not read it."""
+
+    @property
+    def doubt(self) -> str:
+        """Why the step may not use the data set; "" if it does."""
+        return "it follows a DUMMY, which ends what the system reads" if self.is_ignored else ""
 
 
 def region(members: Iterable[Member]) -> Iterator[EstateEdge]:
@@ -155,16 +162,26 @@ def data_uses(steps_of_job: Sequence[StepOfJob]) -> Iterator[StepDataSet]:
         # A step of a procedure has its own name within that, and is called STEP.PROCSTEP from the job.
         whole = one.node.name.removeprefix(f"{one.job.name}.")
         for path, dd in one.dds:
+            read = len(dd.read_dsns)
             names = tuple(
-                name for dsn in dd.dsns for name in (before.get(_referred(dsn, own), ()) if dsn[:2] == "*." else (dsn,))
+                (name, at >= read)
+                for at, dsn in enumerate(dd.dsns)
+                for name in (before.get(_referred(dsn, own), ()) if dsn[:2] == "*." else (dsn,))
             )
-            before[own, key(dd.name)] = before[whole, key(dd.name)] = names
+            before[own, key(dd.name)] = before[whole, key(dd.name)] = tuple(name for name, _ in names)
             if _SYSTEM.fullmatch(key(dd.name)):
                 continue
-            for name in names:
+            for name, is_ignored in names:
                 target = NodeId("dataset", data_set(name, one.job.name))
                 yield StepDataSet(
-                    one, key(dd.name), target, (CitedLine(path, dd.line),), dd.disp, dd.record_bytes, dd.is_variable
+                    one,
+                    key(dd.name),
+                    target,
+                    (CitedLine(path, dd.line),),
+                    dd.disp,
+                    dd.record_bytes,
+                    dd.is_variable,
+                    is_ignored,
                 )
 
 
@@ -190,22 +207,22 @@ def direction(use: StepDataSet, files: Sequence[FileBinding]) -> Iterator[tuple[
             modes = {mode for file in files for mode in file.is_opened_for}
             reads, writes = bool(modes & {"INPUT", "I-O"}), bool(modes & {"OUTPUT", "EXTEND"})
         if reads:
-            yield "reads", ""
+            yield "reads", use.doubt
         if writes:
-            yield "writes", ""
+            yield "writes", use.doubt
         return
     verb = _utility(use)
     if verb is not None:
-        yield verb, ""
+        yield verb, use.doubt
     elif use.step.step.procedure is not None and use.dd in {"SYSLMOD", "SYSPUNCH"}:
         yield "writes", "by its DD name alone: the procedure is not here"
     elif key((*use.disposition, "NEW")[0]) not in {
         "OLD",
         "SHR",
     }:  # NEW is the default of DISP, and of its first part
-        yield "writes", "by its DISP alone: what the program does with it is not here"
+        yield "writes", use.doubt or "by its DISP alone: what the program does with it is not here"
     else:
-        yield "reads", "by its DISP alone: what the program does with it is not here"
+        yield "reads", use.doubt or "by its DISP alone: what the program does with it is not here"
 
 
 def _utility(use: StepDataSet) -> Verb | None:
