@@ -15,7 +15,7 @@ are analysed at once: a set of definitions is a bit mask.
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..clauses import FIGURATIVE
 from .resolving import literal
@@ -45,6 +45,8 @@ _STRAIGHT = frozenset({"MOVE", "DISPLAY", "ADD", "SUBTRACT", "COMPUTE", "CANCEL"
 """The verbs after which the next statement runs, with nothing in between."""
 _CORRESPONDING = frozenset({"CORR", "CORRESPONDING"})
 _BLANK = ""
+_GIVEN_BY: dict[str, Literal["VALUE", "MOVE", "SET"]] = {"VALUE": "VALUE", "SET": "SET"}
+"""How a known value was given: by a MOVE, unless it is one of these."""
 
 
 class _Definition(NamedTuple):
@@ -194,8 +196,8 @@ class Reaching:
                     is_blank = True
                 else:
                     value = _cut(definition.text, (*sizes, self._text_bytes(item)))
-                    how = definition.how if definition.how in {"VALUE", "MOVE", "SET"} else "MOVE"
-                    values.setdefault(value, Resolved(value, how, definition.line, definition.copybook))  # type: ignore[arg-type]
+                    how = _GIVEN_BY.get(definition.how, "MOVE")
+                    values.setdefault(value, Resolved(value, how, definition.line, definition.copybook))
         # Reported rather than guessed: which values were found first depends on the order of the walk.
         if len(values) > MAX_VALUES:
             unknown = unknown or f"more than {MAX_VALUES} values can be there"

@@ -669,7 +669,7 @@ class ErrorSite(NamedTuple):
     RETURN-CODE, HANDLE, USE, WHENEVER or IDMS STATUS."""
     condition: str
     action: str | None
-    """The statements that handle it, if they are short; None if there are none, or they are not known."""
+    """The statements that handle it, cut to 200 characters; None if there are none, or they are not known."""
     line: int
     end_line: int
     paragraph: str

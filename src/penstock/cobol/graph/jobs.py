@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 SORTS = frozenset({"SORT", "DFSORT", "ICEMAN", "ICETOOL", "SYNCSORT", "SYNCTOOL", "SORTD"})
 COPIES = frozenset({"IEBGENER", "ICEGENER"})
+_COPIED: dict[str, Verb] = {"SYSUT1": "reads", "SYSUT2": "writes"}
 _BINDERS = frozenset({"IEWL", "IEWBLINK", "IEWBLDGO", "IEWBODEF", "HEWL", "HEWLH096", "LINKEDIT"})
+_BOUND: dict[str, Verb] = {"SYSLIN": "reads", "SYSLMOD": "writes"}
 _COMPILERS = frozenset(
     {
         "IGYCRCTL",
@@ -237,11 +239,11 @@ def _utility(use: StepDataSet) -> Verb | None:
                 return "writes" if way.upper() == "TO" else "reads"
         return "reads" if SORT_IN.fullmatch(use.dd) else None
     if program in _BINDERS:
-        return {"SYSLIN": "reads", "SYSLMOD": "writes"}.get(use.dd)  # type: ignore[return-value]
+        return _BOUND.get(use.dd)
     if program in _COMPILERS:
         return "reads" if use.dd == "SYSIN" else "writes" if use.dd in _MADE else None
     if program in COPIES:
-        return {"SYSUT1": "reads", "SYSUT2": "writes"}.get(use.dd)  # type: ignore[return-value]
+        return _COPIED.get(use.dd)
     if program == "IDCAMS":
         for way, name in REPRO_FILES.findall(control):
             if key(name) == use.dd:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from ..facts.values import CicsOperation, Facts, FileUse, ProgramCall, ProgramFile, SourcePlace
     from ..program import Program
-    from .values import Certainty, Verb
+    from .values import Certainty, Kind, Verb
 
 _READS = frozenset({"READ", "START", "RETURN"})
 _WRITES = frozenset({"WRITE", "REWRITE", "DELETE", "RELEASE"})
@@ -293,11 +293,12 @@ class _Drawing:
             for index in self._records(file):
                 item = self._facts.items[index]
                 self._add(self._field(index), "is record of", node, "is", self._cite(item.line, item.copybook))
-            for verb, names in (("is key of", file.keys), ("is status of", file.status)):
+            keyed: tuple[tuple[Verb, tuple[str, ...]], ...] = (("is key of", file.keys), ("is status of", file.status))
+            for verb, names in keyed:
                 for text in names:
                     found = self._data.one(text)
                     if found is not None:
-                        self._add(self._field(found), verb, node, "is", self._cite(file.line, file.copybook))  # type: ignore[arg-type]
+                        self._add(self._field(found), verb, node, "is", self._cite(file.line, file.copybook))
             for use in file.uses:
                 for does in _does(use.verb, use.mode):
                     self._add(self._user(use), does, node, "is", self._cite(use.line, use.copybook, use.end_line))
@@ -349,14 +350,14 @@ class _Drawing:
     def _call(self, call: ProgramCall) -> None:
         """Add a transfer to another program, or the start of a transaction."""
         verb: Verb = "calls"
-        kind: str = "program"
+        kind: Kind = "program"
         if call.call_type in {"start", "return_transid"}:
             verb, kind = "starts", "transaction"
         elif call.call_type == "invoke":
             return
         citations = self._cite(call.line, call.copybook, call.end_line)
         for name, certainty, why in _targets(call.names, call.is_sure, _reason(call)):
-            self._add(self._me, verb, NodeId(kind, name), certainty, (*citations, *self._given(call)), why)  # type: ignore[arg-type]
+            self._add(self._me, verb, NodeId(kind, name), certainty, (*citations, *self._given(call)), why)
         if (call.unknown or not call.names) and call.target[0] not in "'\"":
             field = self._data.one(call.target)
             if field is None and self._is_copybook:
@@ -473,13 +474,16 @@ class _Drawing:
             targets = tuple((name, kind) for name, kind, _ in _targets(call.names, call.is_sure, _reason(call)))
             if not targets and not self._data.mean(call.target):
                 targets = ((key(call.target), "unknown"),)
-            back: Literal["return", "calculation"] = "return" if call.is_returned_whole else "calculation"
             why = _why(call.names, call.is_sure, _reason(call))
-            for by, texts in (("call", call.parameters), (back, call.returned)):
+            both: tuple[tuple[Literal["call", "return", "calculation"], tuple[str, ...]], ...] = (
+                ("call", call.parameters),
+                ("return" if call.is_returned_whole else "calculation", call.returned),
+            )
+            for by, texts in both:
                 if texts:
                     fields = tuple(map(self._given_field, texts))
                     ways = tuple(_way(text, by == "call" and at in call.copied) for at, text in enumerate(texts))
-                    yield Passing(targets, by, fields, ways, call.line, call.end_line, why, call.copybook)  # type: ignore[arg-type]
+                    yield Passing(targets, by, fields, ways, call.line, call.end_line, why, call.copybook)
         for operation in self._facts.cics:
             area = operation.option("COMMAREA")
             if area and operation.command in {"LINK", "XCTL", "RETURN"} and operation.resource:
