@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import signal
 import threading
-from concurrent.futures import wait
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -303,23 +303,24 @@ def test_whoever_walks_away_stops_the_work() -> None:
     assert stopped == [True]
 
 
-def test_whoever_insists_is_not_kept_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whoever_insists_is_not_kept_waiting() -> None:
     """A piece that does not end after an interrupt does not swallow the next one."""
     stopped = [threading.Event(), threading.Event()]
-
-    def interrupted(*given: Any, **named: Any) -> Any:
-        if stopped[1].is_set():
-            return wait(*given, **named)
-        raise KeyboardInterrupt
 
     def stop() -> None:
         stopped[stopped[0].is_set()].set()
 
-    monkeypatch.setattr("penstock.scribe.pool.wait", interrupted)
-    pool: Pool[int, bool] = Pool(lambda _: (stopped[1].wait(60), []), jobs=1, stop=stop)
+    def work(_: int) -> tuple[bool, list[int]]:
+        signal.raise_signal(signal.SIGINT)
+        assert stopped[0].wait(60)
+        signal.raise_signal(signal.SIGINT)
+        return stopped[1].wait(60), []
+
+    pool: Pool[int, bool] = Pool(work, jobs=1, stop=stop)
     with pytest.raises(KeyboardInterrupt):
         list(pool.run([1]))
     assert pool.was_interrupted
+    assert stopped[1].is_set()
 
 
 def test_there_is_a_job_at_least() -> None:

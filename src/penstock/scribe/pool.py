@@ -7,9 +7,11 @@ nothing is sent after a stop. Leaves to others: what is asked, and what is done 
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
@@ -18,7 +20,8 @@ from penstock.errors import CallerError, Refusal
 from penstock.text import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable
+    from collections.abc import Callable, Generator, Iterable, Iterator
+    from types import FrameType
 
     from penstock.models import Model
     from penstock.overflow import Diagnosis, Overflow
@@ -281,21 +284,23 @@ class Pool(Generic[Task, Made]):
     def run(self, tasks: Iterable[Task]) -> Generator[tuple[Task, Made, list[Task]], None, None]:
         """Yield each piece with its result and the smaller ones that replace it, as they are done.
 
-        An interrupt stops the work; what is done so far is yielded. Smaller pieces come next, before those that wait: whoever
-        waits for the first file should see it complete first.
+        An interrupt stops the work, also one that comes while the caller handles a piece: every remaining piece ends at once, as
+        stopped. A second interrupt, for pieces that do not end, is raised. Smaller pieces come next, before those that wait:
+        whoever waits for the first file should see it complete first.
         """
         # A stack with the first piece on top: smaller pieces pushed onto it come next.
         waiting = list(tasks)[::-1]
         total, done, failed = len(waiting), 0, 0
         begun = self._clock()
         running: dict[Future[tuple[Made, list[Task]]], Task] = {}
-        with ThreadPoolExecutor(self._jobs, "penstock-scribe") as pool:
+        with self._stopped_by_an_interrupt(), ThreadPoolExecutor(self._jobs, "penstock-scribe") as pool:
             try:
                 while waiting or running:
                     while waiting and len(running) < self._jobs:
                         task = waiting.pop()
                         running[pool.submit(self._work, task)] = task
-                    for future in self._ready(running):
+                    # Polled, because a wait without a timeout cannot be interrupted on every platform.
+                    for future in wait(running, timeout=_LOOK_SECONDS, return_when=FIRST_COMPLETED).done:
                         task = running.pop(future)
                         made, smaller = future.result()
                         done, total, failed = done + 1, total + len(smaller), failed + self._is_failed(made)
@@ -308,17 +313,23 @@ class Pool(Generic[Task, Made]):
                 self._stop()  # nobody takes further results
                 raise
 
-    def _ready(self, running: Iterable[Future[tuple[Made, list[Task]]]]) -> Iterable[Future[tuple[Made, list[Task]]]]:
-        """Return what is done by now; after an interrupt every remaining piece ends at once, as stopped.
+    @contextmanager
+    def _stopped_by_an_interrupt(self) -> Iterator[None]:
+        """Let the first interrupt stop the work; the handler that was there before receives the second one."""
+        earlier = signal.getsignal(signal.SIGINT)
+        # Only the main thread is interrupted. A program that ignores interrupts, or leaves them to the system, does so here too.
+        if threading.current_thread() is not threading.main_thread() or not callable(earlier):
+            yield
+            return
 
-        A second interrupt, for pieces that do not end, is raised.
-        """
-        # Polled, because a wait without a timeout cannot be interrupted on every platform.
-        try:
-            return wait(running, timeout=_LOOK_SECONDS, return_when=FIRST_COMPLETED).done
-        except KeyboardInterrupt:
-            if self.was_interrupted:
-                raise
+        # As an exception it could come between any two steps here or in the caller, and lose a piece that was just taken.
+        def stop(_number: int, _frame: FrameType | None) -> None:
+            signal.signal(signal.SIGINT, earlier)
             self.was_interrupted = True
             self._stop()
-            return ()
+
+        signal.signal(signal.SIGINT, stop)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, earlier)
