@@ -215,7 +215,8 @@ for line in sys.stdin:
     message = json.loads(line)
     about = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
     schema = {} if sys.argv[1] == "none" else {"inputSchema": {"type": "object"}}
-    tools = {"tools": [{"name": "a\\nb", **schema}], **({"nextCursor": "on"} if sys.argv[1] == "endless" else {})}
+    cursor = {"endless": {"nextCursor": "on"}, "many": {"nextCursor": str(message.get("id"))}}.get(sys.argv[1], {})
+    tools = {"tools": [{"name": "a\\nb", **schema}], **cursor}
     result = {"initialize": about, "tools/list": tools}.get(message["method"])
     if "id" in message:  # a client that asks for what is newer waits ten seconds for this error
         answer = {"result": result} if result else {"error": {"code": -32601, "message": "not known"}}
@@ -242,9 +243,19 @@ def test_a_server_that_says_odd_things_is_one_line(tmp_path: Path) -> None:
     plain, *faults, total = done.stdout.splitlines()
     assert "plain (1 tool): a\\x0ab" in plain
     assert [line.split()[:2] for line in sorted(faults)] == [["?", "endless:"], ["?", "none:"]]
-    assert "has no end: 1000 pages" in done.stdout
+    assert "has no end: after page 2 it begins again" in done.stdout
     assert "inputSchema Field required" in done.stdout
     assert total.split()[0] == plain.split()[0]
+
+
+def test_a_list_has_so_many_pages_at_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether or not its cursors ever repeat."""
+    monkeypatch.setattr("penstock.hosts.tool_definitions._MAX_PAGES", 3)
+    script = tmp_path / "odd.py"
+    script.write_text(ODD)
+    server = ConfiguredServer(name="many", words=(sys.executable, str(script), "many"))
+    (many,) = ask_servers([server], COUNTER, "anthropic")
+    assert many.fault == "its list of tools has no end: 3 pages, and more behind them"
 
 
 def test_a_definition_counts_as_in_the_bill_of_a_request() -> None:

@@ -121,13 +121,16 @@ async def _listed(server: ConfiguredServer, spoken: Any) -> list[_Listed]:
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(Client(await _transport(server, stack, spoken)))
         tools: list[_Listed] = []
-        cursor = None
-        for _ in range(_MAX_PAGES):
+        cursor, seen = None, set[str]()
+        while len(seen) < _MAX_PAGES:
             page = await client.list_tools(cursor=cursor)
             tools += [_Listed(tool.name, tool.description or "", dict(tool.input_schema)) for tool in page.tools]
             cursor = page.next_cursor
             if cursor is None:
                 return tools
+            if cursor in seen:  # a thousand more of the same page would take seconds, or the whole time limit
+                raise CallerError(f"its list of tools has no end: after page {len(seen) + 1} it begins again")
+            seen.add(cursor)
         raise CallerError(f"its list of tools has no end: {_MAX_PAGES} pages, and more behind them")
 
 
