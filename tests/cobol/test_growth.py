@@ -567,7 +567,7 @@ def test_an_item_any_length_is_as_long_as_what_its_caller_gives() -> None:
     called = called.format("USING").replace("GOBACK", "MOVE LA TO W V.\n           GOBACK")
     found = grown("P.A", 2, program("CALL 'TWO' USING A.", "GOBACK.", data=("01 A PIC X(4).",)), called)
     assert short(found) == {"TWO.W": ("is", 6)}
-    assert found["field", "TWO.LA"].why == "it is as long as what it gets"
+    assert found["field", "TWO.LA"].why == "it is as long as what it receives"
 
 
 def test_two_entries_on_one_line_of_a_program_are_two_items() -> None:

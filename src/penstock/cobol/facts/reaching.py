@@ -200,7 +200,7 @@ class Reaching:
                     values.setdefault(value, Resolved(value, how, definition.line, definition.copybook))
         # Reported rather than guessed: which values were found first depends on the order of the walk.
         if len(values) > MAX_VALUES:
-            unknown = unknown or f"more than {MAX_VALUES} values can be there"
+            unknown = unknown or f"more than {MAX_VALUES} values are possible"
         found = tuple(values.values())[:MAX_VALUES]
         result = ReachedValues(found, len(found) == 1 and not unknown and not is_blank, unknown, frozenset(strung))
         self._known[index, node] = result

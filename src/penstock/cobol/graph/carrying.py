@@ -249,7 +249,7 @@ class Carrying:
                 if field.is_external and field.name:
                     found.setdefault(field.name.removeprefix(f"{part.name}."), []).append(_Area(number, index))
         for name, areas in found.items():
-            why = f"both declare {name} EXTERNAL: one storage where they run together"
+            why = f"both declare {name} EXTERNAL: the same storage if they run together"
             # If very many declare it, they are linked through the first.
             pairs = (
                 permutations(areas, 2)

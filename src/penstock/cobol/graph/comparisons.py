@@ -59,7 +59,7 @@ class Comparisons:
                 is_range = is_range or _RANGE.search(one.literal) is not None
         if highest:
             texts = ", ".join(text if len(text) <= _MAX_TEXT else f"{text[: _MAX_TEXT - 1]}…" for text in highest)
-            why = f"{texts}: no value of today is above it, and then some are"
+            why = f"{texts}: no value is above it today, but some will be"
             cited = [place for places in highest.values() for place in places]
             node, length = NodeId("field", part.fields[at].name), part.fields[at].bytes
             self._found.add(
@@ -79,7 +79,7 @@ class Comparisons:
         for one in self._of.get((id(part), at), ()):
             placed = None if one.other is None else self._carrying.place(one.other)
             if placed is not None and one.other is not None and one.other != sender:
-                why = f"{node} is compared with it, where what {sender} sends stands at another place then"
+                why = f"{node} is compared with it, where what {sender} sends will be at another position"
                 lengths = (placed.field.bytes, None)
                 self._found.add("compared", one.other, lengths, wave.steps + 1, why, one.citations, "may")
 

@@ -138,7 +138,7 @@ def copied(step: StepOfJob, uses: Sequence[StepDataSet]) -> Iterator[CopiedRecor
     why = ""
     is_rebuilt = _BUILDS.search(control) is not None
     if is_rebuilt:
-        certainty, why = "may", "its control statements build the records anew"
+        certainty, why = "may", "its control statements rebuild the records"
     elif program in SORTS and not control:
         certainty, why = "may", "its control statements are not here"
     if program in SORTS:

@@ -49,7 +49,7 @@ class Displaced:
             and lies_behind(placed.part, placed.at, place)
             and self._items.grown_by(other, placed, changed.causes) == size_of(placed.field)
         ):
-            why = f"{in_words(edge, node)}, and what lies behind the field that grows no longer lies where it did"
+            why = f"{in_words(edge, node)}, and what follows the growing field moves"
             self._tell(edge, other, placed, why, changed.wave)
 
     def filling(self, node: NodeId, edge: EstateEdge, changed: Longer) -> None:
@@ -63,7 +63,7 @@ class Displaced:
         # A number that grows at its front also gets its digits from other bytes.
         is_behind = place.last < place.first < size.bytes or lies_behind(changed.part, changed.at, place, size.bytes)
         if is_behind and self._items.grown_by(edge.source, placed, changed.causes) == size:
-            why = f"{in_words(edge, node)}, and what lies behind the field that grows no longer lies where it did"
+            why = f"{in_words(edge, node)}, and what follows the growing field moves"
             # An area without names has the layout of whatever fills it; one that is too short has the old layout.
             then = self._items.then(node, size_of(group))
             is_raw = then is not None and size.bytes >= then.bytes and not has_names(placed.part, placed.at)
@@ -78,7 +78,7 @@ class Displaced:
         place = changed.place.within(group)
         for part in (way.sent if is_sent else way.taken for way in edge.ways):
             if placed is not None and part is not None and place.moves(part, group.bytes):
-                why = f"{in_words(edge, node)}, in a part that is named by its place, where other bytes lie then"
+                why = f"{in_words(edge, node)}, in a part given by position, where there will be other bytes"
                 if part.start is None:
                     self._tell(edge, other, placed, why, changed.wave, "may")
                 elif part.start - 1 > place.first or part.is_open or part.start - 1 + (part.length or 0) == group.bytes:

@@ -174,7 +174,7 @@ class _Growing:
         now, then = size_of(field) or wave.now, wave.size
         if ("too short", node) not in self.found and ("redefinition", node) not in self.found:
             why = "it grows" if not wave.steps else "it grows with the copybook"
-            why = "it is as long as what it gets" if wave.now is not None else why
+            why = "it is as long as what it receives" if wave.now is not None else why
             lengths = (field.bytes, None if then is None else then.bytes)
             self.found.add("field", node, lengths, wave.steps, why, [declared_at(part, field)], wave.certainty)
         if now is not None and then is not None:
@@ -215,7 +215,7 @@ class _Growing:
         if edge.source == node and edge.verb == "computes" and any(one.function != "length" for one in ways_of(edge)):
             placed = self._carrying.place(edge.target)
             if placed is not None and edge.target not in self._items.waves:
-                why, length = f"{node} is an operand of what it gets", placed.field.bytes
+                why, length = f"it is calculated from {node}", placed.field.bytes
                 self.found.add("calculated", edge.target, (length, None), wave.steps + 1, why, edge.citations, "may")
         other = receiver_of(node, edge, self._returned)
         placed = None if other is None else self._carrying.place(other)
@@ -294,7 +294,7 @@ class _Growing:
                 node = NodeId("field", field.name)
                 self._items.laid[node] = Lying(laid[index].offset, then)
                 said = " and ".join(f"{inside[one]}{f', {times} times' if times > 1 else ''}" for one, times in held)
-                why = f"it holds {said}" if said else "fewer or more bytes are left empty in it by SYNCHRONIZED"
+                why = f"it holds {said}" if said else "SYNCHRONIZED leaves more or fewer slack bytes in it"
                 what: What = "record" if field.parent is None else "group"
                 cited = [declared_at(part, field)]
                 self.found.add(what, node, (field.bytes, then), wave.steps, why, cited, wave.certainty)

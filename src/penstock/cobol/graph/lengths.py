@@ -48,7 +48,7 @@ class Lengths:
             if said.by == "CICS":
                 # A number that was too low already moved only a part; one that is high enough still has room.
                 if now <= said.characters < then:
-                    why = f"a command of CICS has its length in figures: {said.text}"
+                    why = f"a CICS command states its length as a number: {said.text}"
                     sure = less_sure(wave.certainty, "is" if said.is_sure else "may")
                     lengths = (said.characters, then)
                     self._found.add("length", node, lengths, wave.steps, why, one.citations, sure)
@@ -59,5 +59,5 @@ class Lengths:
             if length == now != then:
                 told = one.other or node
                 text = said.text if one.other is None else str(node)
-                why = f"INSPECT replaces one by the other, it and {text}, which have as many characters today"
+                why = f"INSPECT replaces one by the other: it and {text} have the same length today"
                 self._found.add("unequal", told, (length, then), wave.steps, why, one.citations, wave.certainty)

@@ -43,14 +43,14 @@ class NamedParts:
             return
         if (size.kind != "text" or size.grows_at_front) and not grows_behind_point(size, wave.size):
             cited = [place for part, places in self._used(node, placed) if _is_behind(part) for place in places]
-            self._tell(node, placed, f"{_characters(size)}, and then others", wave, cited)
+            self._tell(node, placed, f"{_characters(size)} today, others then", wave, cited)
             return
         ends = [
             places
             for part, places in self._used(node, placed)
             if not part.is_open and part.length and (part.start or 0) - 1 + part.length == size.bytes
         ]
-        why = "all of it up to its end, and then only a part"
+        why = "all of it up to its end today, only a part then"
         self._tell(node, placed, why, wave, [place for places in ends for place in places], "may")
 
     def of_shifted(self, node: NodeId, placed: PlacedField, sender: NodeId, sent: Size, wave: Wave) -> None:
@@ -79,7 +79,7 @@ class NamedParts:
             for cited in one.citations
         ]
         if cited:
-            why = "a part of it is named by its place, where other bytes lie then"
+            why = "a part of it is given by position, where there will be other bytes"
             node = NodeId("field", group.name)
             self._found.add("part", node, (group.bytes, None), wave.steps, why, cited, wave.certainty)
 
@@ -105,7 +105,7 @@ class NamedParts:
     ) -> None:
         """Report that parts of a field then hold other characters."""
         if cited:
-            why = f"a part of it is named by its place: {whole}"
+            why = f"a part of it is given by position: {whole}"
             certainty = less_sure(wave.certainty, sure)
             self._found.add("part", node, (placed.field.bytes, None), wave.steps, why, cited, certainty)
 

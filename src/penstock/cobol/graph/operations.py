@@ -152,7 +152,7 @@ def sql_edges(
 def _dynamic(one: SqlOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
     """Yield what a statement whose text is data may do."""
     cited = _cited(one, program)
-    why = "" if one.is_sure else one.unknown or f"the text is data: {len(one.prepared)} can be there"
+    why = "" if one.is_sure else one.unknown or f"the text is data: {len(one.prepared)} texts are possible"
     for made in one.prepared:
         tables = [NodeId("table", key(table)) for table in made.tables]
         given = CitedLine(program.path, made.said.line, made.said.copybook)
@@ -236,7 +236,7 @@ def _named(
         yield key(resource.strip(_QUOTES)), "is", ""
         return
     names = dict.fromkeys(key(value.value) for value in resolved)
-    why = "" if is_sure else unknown or (f"{len(names)} values can be there" if len(names) > 1 else "it may be blank")
+    why = "" if is_sure else unknown or (f"{len(names)} values are possible" if len(names) > 1 else "it may be blank")
     for name in names:
         yield name, "is" if is_sure else "may", why
     if unknown or not names:

@@ -104,7 +104,7 @@ class Overlaid:
                 more = longer(size, Bytes(then - size.bytes), behind_point=behind)
                 return Wave(more, sure, wave.steps + 1, (*wave.causes, node))
         elif is_behind:
-            why = f"{shares}, where what lies behind the field that grows moves"
+            why = f"{shares}, in which what follows the growing field moves"
             self._tell(changed, node, one, None, why, is_sure=not is_other)
         return None
 

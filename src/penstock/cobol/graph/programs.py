@@ -65,7 +65,7 @@ _PATH = re.compile(r"(?!.*:\Z)(?=.*\w)(?:.*[./\\].*)")
 _DEVICE = re.compile(
     r"(?i).*:|CON|PRN|AUX|NUL|LPT\d|COM\d|PRINTER|KEYBOARD|DISPLAY|SYS\w*|(?:[A-Z]+-)*(?:UT|UR|DA|AS|S)-.*"
 )
-_BY_NAME = "the name of what is called is data: {0} values can be there"
+_BY_NAME = "the name of what is called is data: {0} values are possible"
 
 
 def part_of(

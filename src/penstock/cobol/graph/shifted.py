@@ -89,12 +89,12 @@ class Shifted:
                 continue
             lengths = (other.field.bytes, None)
             if edge.verb == "computes" and any(one.function != "length" for one in ways_of(edge)):
-                why = f"{node} is an operand of what it gets, where what {sender} sends stands at another place then"
+                why = f"it is calculated from {node}, where what {sender} sends will be at another position"
                 self._found.add("calculated", edge.target, lengths, onward.steps, why, edge.citations, "may")
             elif edge.verb != "moves to" or taken.kind != "text" or any(one.sent is not None for one in edge.ways):
                 continue
             elif taken.characters < end or any(one.taken is not None for one in edge.ways):
-                why = f"it takes a part of {node}, where what {sender} sends stands at another place then"
+                why = f"it takes a part of {node}, where what {sender} sends will be at another position"
                 if ("too short", edge.target) not in self._found:
                     self._found.add("part", edge.target, lengths, onward.steps, why, edge.citations, "may")
             else:

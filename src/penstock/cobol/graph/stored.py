@@ -62,7 +62,7 @@ class Stored:
             self._other_records(changed, file.records)
             more = None if then is None or field.bytes is None else then - field.bytes
             if more and file.described and file.record_bytes and file.record_bytes[1] in {field.bytes, storage.bytes}:
-                said = "its FD says how long its records are"
+                said = "its FD states the length of its records"
                 lengths = (file.record_bytes[1], file.record_bytes[1] + more)
                 self._found.add("length", node, lengths, wave.steps, said, [file.described], wave.certainty)
             for edge in self._graph.touching(node):
@@ -105,7 +105,7 @@ class Stored:
             node = NodeId("field", other.name)
             is_same = self._sized(node, PlacedField(part, one), causes) == size_of(other)
             if one != record and other.name and is_same and lies_behind(part, one, place):
-                why = f"it shares its bytes with {part.fields[record].name}, where what lies behind the field that grows moves"
+                why = f"it shares its bytes with {part.fields[record].name}, in which what follows the growing field moves"
                 cited = [declared_at(part, other), declared_at(part, part.fields[record])]
                 self._found.add("redefinition", node, (other.bytes, None), wave.steps, why, cited, "may")
 
@@ -174,14 +174,14 @@ class Stored:
             printed = [one for one in places if one.start is None and one.is_sure and more and one.length - 1 == now]
             says = f"the length of the records of {store} and of a printer's control character"
             self._figures("length", step, printed, says, wave, less_sure(certainty, "may"))
-            self._figures("part", step, parts, f"bytes of {store} where others lie then", wave, certainty)
+            self._figures("part", step, parts, f"bytes of {store} where there will be others", wave, certainty)
 
     def _figures(
         self, what: What, step: NodeId, places: list[WrittenPlace], says: str, wave: Wave, certainty: Certainty
     ) -> None:
         """Report the places or lengths that a step states in numbers."""
         if places:
-            why = f"it has in figures {says}: {'; '.join(dict.fromkeys(one.text for one in places))}"
+            why = f"it states in numbers {says}: {'; '.join(dict.fromkeys(one.text for one in places))}"
             cited = [cited for one in places for cited in one.citations]
             sure: Certainty = "is" if any(one.is_sure for one in places) or what == "length" else "may"
             self._found.add(what, step, (None, None), wave.steps, why, cited, less_sure(certainty, sure))

@@ -97,7 +97,7 @@ class WorkFields:
             if other is None or taken is None or not given:
                 continue
             if further.verb == "computes" and any(one.function != "length" for one in ways_of(further)):
-                why = f"{holder} is an operand of what it gets, to which {edge.source} moves"
+                why = f"it is calculated from {holder}, which receives {edge.source}"
                 lengths = (other.field.bytes, None)
                 self._found.add("calculated", further.target, lengths, onward.steps, why, further.citations, "may")
             given_on = _given_on(content, size, taken) if is_whole(further) else None
