@@ -413,3 +413,17 @@ def test_a_caller_may_move_its_marks_of_a_cache(store: Store) -> None:
             assert text.count("cache_control") == 1
             shown.append(text.replace(', "cache_control": {"type": "ephemeral"}', "").removesuffix("]"))
     assert all(later.startswith(earlier) for earlier, later in pairwise(shown))
+
+
+@pytest.mark.proves("R-1")
+@pytest.mark.parametrize("empty", [[], ""])
+def test_a_request_without_words_that_is_too_long_by_characters_is_told(empty: Any) -> None:
+    """The API of responses takes one; nothing in it can go, and no share of no characters is asked for."""
+
+    def refuse(_: Any) -> Any:
+        message = "The prompt is too long: it must be at most 100 characters."
+        raise HttpRefused(400, json.dumps({"error": {"message": message, "type": "invalid_request_error"}}))
+
+    result = Carrier(wire="openai-responses", window_tokens=8_000).execute(refuse, {"model": "m", "input": empty})
+    assert not result.success
+    assert "cannot be made to fit" in str(result.error)

@@ -205,6 +205,6 @@ def _room_by_chars(situation: Situation) -> int:
         return situation.room_tokens
     transcript = situation.sized.transcript
     # The character ratio only gives the share to keep: our own tokens of the same request, times the share of characters
-    # that fits.
-    chars = overflow.input or overflow.total or sum(len(as_json(entry.raw)) for entry in transcript.visible())
+    # that fits. A request without entries, which one of the wires permits, has no characters.
+    chars = overflow.input or overflow.total or sum(len(as_json(entry.raw)) for entry in transcript.visible()) or 1
     return int(situation.sized.counts.total * overflow.limit / chars * SAFETY)
