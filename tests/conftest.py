@@ -10,17 +10,23 @@ import signal
 import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 from tests import forks
 from tests.environments import miss
 
 # The suite draws the same examples in each run, so that a failure is due to the change at hand; PENSTOCK_HYPOTHESIS=long
-# searches for new ones, at random and four hundred times as many.
+# searches for new ones, at random and four hundred times as many. Hypothesis also draws constants that stand in the modules
+# imported so far: which these are depends on the tests that a worker of xdist ran before, so the suite does without them.
 settings.register_profile(
     "suite", deadline=None, max_examples=12, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("long", deadline=None, max_examples=5000, suppress_health_check=list(HealthCheck))
-settings.load_profile(os.environ.get("PENSTOCK_HYPOTHESIS", "suite"))
+PROFILE = os.environ.get("PENSTOCK_HYPOTHESIS", "suite")
+settings.load_profile(PROFILE)
+if PROFILE == "suite":
+    providers._get_local_constants = Constants
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a background job, whose children inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
