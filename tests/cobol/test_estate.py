@@ -442,6 +442,41 @@ def test_of_several_programs_of_a_name_that_in_the_file_of_its_caller_is_called(
     assert [one.program for one in estate.called_by("A", "a.cbl")] == []
 
 
+@pytest.mark.proves("C-16")
+def test_a_name_that_no_program_has_is_that_of_its_file() -> None:
+    """As in the graph: a call, a transaction and a step with its DDs reach the first program of the file; none is missing."""
+    reading = fixed(
+        "IDENTIFICATION DIVISION.",
+        "PROGRAM-ID. PAY_SUB.",
+        "INPUT-OUTPUT SECTION.",
+        "FILE-CONTROL.",
+        "    SELECT BILLS ASSIGN TO DD1.",
+        "DATA DIVISION.",
+        "FILE SECTION.",
+        "FD  BILLS.",
+        "01  BILL PIC X.",
+        "PROCEDURE DIVISION.",
+        "    GOBACK.",
+    )
+    caller = known(program("    CALL 'PAY-SUB'.", "    CALL 'OTHER'.", "    GOBACK.", name="A"), "a.cbl")
+    other = program("    ENTRY 'OTHER'.", "    GOBACK.", name="SECOND")
+    estate = Estate(
+        [
+            member("r.csd", "csd", b"DEFINE TRANSACTION(PAYT) GROUP(G) PROGRAM(PAY-SUB)\n"),
+            member(
+                "j.jcl", "jcl", b"//J JOB\n//S EXEC PGM=PAY-SUB\n//DD1 DD DSN=A.B,DISP=SHR\n// DD DUMMY\n// DD DSN=C\n"
+            ),
+        ],
+        [caller, known(reading, "x/pay-sub.cbl"), known(other, "z.cbl")],
+    )
+    assert [one.program for one in estate.called_by("PAY_SUB", "x/pay-sub.cbl")] == ["A"]
+    assert [one.program for one in estate.called_by("SECOND")] == ["A"]  # by its ENTRY
+    assert [one.name for one in estate.transactions("PAY_SUB")] == ["PAYT"]
+    assert [one.job for one in estate.runs("PAY_SUB")] == ["J"]
+    assert [(one.program, one.dsns) for one in estate.data_sets("PAY_SUB")] == [("PAY_SUB", ("A.B",))]
+    assert not estate.missing
+
+
 def test_a_call_by_a_name_that_nothing_declares_is_one_of_the_program_of_this_name() -> None:
     """`CALL INNER` where no item is INNER: INNER has a caller, and what no program has is missing nowhere."""
     source = scan(program("    CALL INNER.", "    CALL GONE.", "    GOBACK.", name="A"))

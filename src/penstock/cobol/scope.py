@@ -1,7 +1,8 @@
-"""Which of several programs with one name does a CALL mean, given which programs contain the caller and the candidates?
+"""Which program does a CALL mean, given the names of programs, their files, and which programs contain the caller and others?
 
 A contained program is visible to the program that directly contains it, a COMMON one to everything in that program; programs that
-nothing contains are visible to all, and so are methods, by their class. Nearer ones hide others.
+nothing contains are visible to all, and so are methods, by their class. Nearer ones hide others. A name that no program has may be
+that of a file.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .program import METHOD
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 
 class ProgramPlace(NamedTuple):
@@ -23,6 +24,81 @@ class ProgramPlace(NamedTuple):
     around: tuple[str, ...] = ()
     """The programs that contain a program, in capitals, from the inside out."""
     is_common: bool = False
+
+
+class NamedEntry(NamedTuple):
+    """An entry of a program, by the name that a CALL uses."""
+
+    name: str
+    """The name of a program, or of an ENTRY, in capitals."""
+    file: str
+    """The name of the program's file, in capitals and without folders and suffix."""
+    place: ProgramPlace
+
+
+class ProgramNames:
+    """The programs of an estate, by the names that calls use.
+
+    Args:
+        entries: The entries of all programs; the first one of a file is that of its first program.
+        above: What each class inherits from, by its name in capitals.
+    """
+
+    def __init__(self, entries: Iterable[NamedEntry], above: Mapping[str, Sequence[str]]) -> None:
+        self._entries = tuple(entries)
+        self._above = above
+        self._named: dict[str, list[int]] = {}
+        self._filed: dict[str, list[int]] = {}
+        paths: set[str] = set()
+        for at, entry in enumerate(self._entries):
+            self._named.setdefault(entry.name, []).append(at)
+            if entry.place.path not in paths:
+                paths.add(entry.place.path)
+                self._filed.setdefault(entry.file, []).append(at)
+
+    def called(self, name: str, caller: ProgramPlace | None) -> list[int]:
+        """Return the indexes of the entries that a called name may mean; none if it means a program that is not here.
+
+        Args:
+            name: The name, in capitals.
+            caller: The program that calls; None for a job or a transaction.
+        """
+        found = self._named.get(self.reached(name))
+        if found is None:
+            return self._filed.get(name, [])
+        places = [self._entries[at].place for at in found]
+        if len(places) == 1 and not places[0].around:
+            return found
+        return [found[at] for at in meant(places, caller)]
+
+    def is_file(self, name: str) -> bool:
+        """Return whether a called name leads to programs only because their files have it."""
+        return self.reached(name) not in self._named and name in self._filed
+
+    def outside(self, name: str) -> str:
+        """Return the program that contains the first program of a name; "" if no program has the name, or nothing contains it."""
+        around = self._entries[self._named[name][0]].place.around if name in self._named else ()
+        return around[0] if around else ""
+
+    def reached(self, name: str) -> str:
+        """Return the name that a called name resolves to: for a method, that of the class which has it.
+
+        Args:
+            name: `CLASS::METHOD`, or any other name, which is returned as it is. If no source has the method, the class is
+                returned.
+        """
+        first, colons, method = name.partition(METHOD)
+        if not colons:
+            return name
+        waiting, seen = [first], set()
+        while waiting:
+            one = waiting.pop(0)
+            if f"{one}{METHOD}{method}" in self._named:
+                return f"{one}{METHOD}{method}"
+            if one not in seen:
+                seen.add(one)
+                waiting += self._above.get(one, ())
+        return first
 
 
 def meant(places: Sequence[ProgramPlace], caller: ProgramPlace | None) -> list[int]:
@@ -51,25 +127,3 @@ def _rank(place: ProgramPlace, caller: ProgramPlace | None) -> int:
     if place.around == chain:
         return 0
     return 1 if place.is_common and chain[-len(place.around) :] == place.around else _UNKNOWN
-
-
-def inherited(name: str, here: Container[str], above: Mapping[str, Sequence[str]]) -> str:
-    """Return the name of the method that a class has or inherits, or that of the class if no source has the method.
-
-    Args:
-        name: `CLASS::METHOD`, or any other name, which is returned as it is.
-        here: The available programs and methods, by their names in capitals.
-        above: What each class inherits from, by its name in capitals.
-    """
-    first, colons, method = name.partition(METHOD)
-    if not colons:
-        return name
-    waiting, seen = [first], set()
-    while waiting:
-        one = waiting.pop(0)
-        if f"{one}{METHOD}{method}" in here:
-            return f"{one}{METHOD}{method}"
-        if one not in seen:
-            seen.add(one)
-            waiting += above.get(one, ())
-    return first

@@ -607,3 +607,9 @@ def test_a_call_leads_to_a_contained_program_where_that_is_known(millwater: Made
         "SHARED": ["OUTER", None, "SHARED", "OTHER"],
         "OTHER": ["OUTER", None, None, "OTHER"],
     }
+    # A name that no program has may be that of a file: its first program is meant.
+    assert [names.called_page(name, programs["OTHER"]["header"]) for name in ("a", "B", "C")] == [
+        "OUTER",
+        "OTHER",
+        None,
+    ]

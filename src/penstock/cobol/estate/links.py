@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..facts.calls import is_interface
 from ..program import key
-from ..scope import ProgramPlace, inherited, meant
+from ..scope import NamedEntry, ProgramNames, ProgramPlace
+from .members import stem
 from .running import MAX_STEPS, JobSteps
 
 if TYPE_CHECKING:
@@ -115,27 +116,32 @@ class Estate:
     def __init__(self, members: Iterable[Member], programs: Iterable[Located]) -> None:
         self.members = tuple(members)
         self.programs = tuple(programs)
-        self._callers: dict[str, list[CallingProgram]] = {}
-        # Callers that mean a program of their own file, and callers that mean one of any other.
-        self._nearby: dict[tuple[str, str], list[CallingProgram]] = {}
-        self._abroad: dict[str, list[CallingProgram]] = {}
-        self._here: dict[tuple[str, str], list[Located]] = {}
+        self._callers: dict[str, dict[str, list[CallingProgram]]] = {}
+        """The callers of programs, by the name and the file of a program; "" is the file of one that is not here."""
         self._runs: dict[str, list[StepRun]] = {}
         self._data: dict[str, list[DataSet]] = {}
         self._transactions: dict[str, list[Transaction]] = {}
         self._starts: dict[str, dict[str, None]] = {}  # programs by transaction
         self._users: dict[tuple[str, str], list[User]] = {}
         self._missing: dict[tuple[str, str], dict[str, None]] = {}
-        self._named: dict[str, list[Located]] = {}
-        for located in self.programs:
-            if located.facts.type != "copybook":
-                entries = (entry for entry, _ in located.facts.entry_points if key(entry) not in _REGIONS)
-                for name in (located.facts.program, *entries):
-                    self._named.setdefault(key(name), []).append(located)
-                    self._here.setdefault((key(name), located.path), []).append(located)
-        self._above = {
+        entries = [
+            (key(name), located)
+            for located in self.programs
+            if located.facts.type != "copybook"
+            for name in (
+                located.facts.program,
+                *(entry for entry, _ in located.facts.entry_points if key(entry) not in _REGIONS),
+            )
+        ]
+        self._entries = [located for _, located in entries]
+        above = {
             key(located.facts.program): located.facts.inherits for located in self.programs if located.facts.inherits
         }
+        self._names = ProgramNames((NamedEntry(name, key(stem(one.path)), _place(one)) for name, one in entries), above)
+        self._paths: dict[str, dict[str, None]] = {}
+        """The files of the programs of each name."""
+        for name, located in entries:
+            self._paths.setdefault(name, {}).setdefault(located.path)
         self._procedures: dict[str, dict[str, None]] = {}  # the programs of each database procedure
         for member in self.members:
             for one in member.procedures:
@@ -158,13 +164,9 @@ class Estate:
             program: Its name, in any case.
             path: Its file, if several may have a program of that name: `scope` decides which one a caller means.
         """
-        if path is None:
-            return tuple(self._callers.get(key(program), ()))
-        here = self._here.get((key(program), path), ())
-        found = list(self._nearby.get((key(program), path), ()))
-        if not here or any(not one.facts.around for one in here):
-            found += self._abroad.get(key(program), ())
-        return tuple(sorted(found, key=lambda caller: (caller.path, caller.line)))
+        here = self._callers.get(key(program), {})
+        found = here.get(path, ()) if path is not None else (caller for callers in here.values() for caller in callers)
+        return tuple(sorted(dict.fromkeys(found), key=lambda caller: (caller.path, caller.line)))
 
     def runs(self, program: str) -> tuple[StepRun, ...]:
         """Return the job steps that run a program, directly, through a procedure, or through TSO or IMS."""
@@ -199,8 +201,7 @@ class Estate:
     @property
     def ambiguous(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """The names that several programs have, with their paths."""
-        found = {name: tuple(dict.fromkeys(one.path for one in here)) for name, here in self._named.items()}
-        return tuple((name, paths) for name, paths in sorted(found.items()) if len(paths) > 1)
+        return tuple((name, tuple(paths)) for name, paths in sorted(self._paths.items()) if len(paths) > 1)
 
     def _resources(self, member: Member) -> None:
         """Record the transactions that a member defines."""
@@ -208,26 +209,28 @@ class Estate:
             program = resource.attributes.get("PROGRAM")
             if resource.kind == "TRANSACTION" and program:
                 self._starts.setdefault(key(resource.name), {}).setdefault(key(program))
-                self._transactions.setdefault(key(program), []).append(
-                    Transaction(resource.name, program, member.path, resource.line)
-                )
+                for name in self._started_names(program):
+                    self._transactions.setdefault(name, []).append(
+                        Transaction(resource.name, program, member.path, resource.line)
+                    )
 
     def _program(self, located: Located) -> None:
         """Record what a program calls, copies and uses."""
         path, facts = located
         for call in facts.calls:
-            for name in self._names(call, facts):
+            for name in self._targets(call, located):
                 transaction = call.call_type in {"start", "return_transid"}
                 # A transaction is called by its own name; the region says which program it starts.
-                for target in self._started(name) if transaction else (name,):
-                    caller = CallingProgram(facts.program, path, call.call_type, bool(call.resolved), call.line)
-                    self._callers.setdefault(key(target), []).append(caller)
-                    if not transaction and self._is_nearby(key(target), located):
-                        self._nearby.setdefault((key(target), path), []).append(caller)
-                    else:
-                        self._abroad.setdefault(key(target), []).append(caller)
-                known = self._started(name) if transaction else self._is_here(key(name), located)
-                here = known or key(name) in self._others or is_interface(name)
+                started = tuple(self._starts.get(key(name), ())) if transaction else ()
+                caller = CallingProgram(facts.program, path, call.call_type, bool(call.resolved), call.line)
+                is_reached = False
+                for target in started if transaction else (name,):
+                    callees = self._called(target, None if transaction else located)
+                    is_reached = is_reached or bool(callees)
+                    places = [(key(one.facts.program), one.path) for one in callees]
+                    for program, where in places or [(key(target), "")]:
+                        self._callers.setdefault(program, {}).setdefault(where, []).append(caller)
+                here = started or is_reached or key(name) in self._others or is_interface(name)
                 # A database procedure needs no program, most classes are in the language's library, and what a shop's
                 # preprocessor calls may not be a program.
                 if not here and call.call_type not in {"invoke", "sql", "method", "preprocessor"}:
@@ -242,26 +245,27 @@ class Estate:
             if channel.io_type == "map":
                 self._use("map", channel.name, located, channel.lines)
 
-    def _names(self, call: ProgramCall, facts: Facts) -> Sequence[str]:
+    def _targets(self, call: ProgramCall, located: Located) -> Sequence[str]:
         """Return the names of what a call may reach: of the class that has a method, of the program that is a procedure, and the
         name as it is written where nothing declares it and a program has it.
         """
         if call.call_type == "method":
-            return [inherited(key(name), self._named, self._above) for name in call.names]
+            return [self._names.reached(key(name)) for name in call.names]
         if call.call_type == "sql":
             return [program for name in call.names for program in self._procedures.get(key(name), (name,)) if program]
         target = key(call.target)
-        if call.call_type == "dynamic" and not call.names and target in self._named:
-            return () if any(key(item.name) == target for item in facts.items) else (target,)
+        if call.call_type == "dynamic" and not call.names and self._called(target, located):
+            return () if any(key(item.name) == target for item in located.facts.items) else (target,)
         return call.names
 
-    def _is_nearby(self, name: str, caller: Located) -> bool:
-        """Return whether the caller means a program of its own file by a name."""
-        return bool(meant([_place(one) for one in self._here.get((name, caller.path), ())], _place(caller)))
+    def _called(self, name: str, caller: Located | None) -> list[Located]:
+        """Return the programs that a called name may mean; a job or a transaction (no caller) calls, too."""
+        place = None if caller is None else _place(caller)
+        return [self._entries[at] for at in self._names.called(key(name), place)]
 
-    def _is_here(self, name: str, caller: Located) -> bool:
-        """Return whether the caller means a program of this estate by a name."""
-        return self._is_nearby(name, caller) or any(not one.facts.around for one in self._named.get(name, ()))
+    def _started_names(self, program: str) -> Iterable[str]:
+        """Return the names of the programs that a job or transaction starts by a name; that name if none of them is here."""
+        return dict.fromkeys(key(one.facts.program) for one in self._called(program, None)) or (key(program),)
 
     def _use(self, kind: str, name: str, located: Located, lines: Sequence[int]) -> None:
         """Record that a program uses something; another use of the same adds its lines."""
@@ -270,10 +274,6 @@ class Estate:
             users[-1] = users[-1]._replace(lines=tuple(sorted({*users[-1].lines, *lines})))
         else:
             users.append(User(located.facts.program, located.path, tuple(lines)))
-
-    def _started(self, transaction: str) -> tuple[str, ...]:
-        """Return the programs that a transaction starts, in capitals."""
-        return tuple(self._starts.get(key(transaction), ()))
 
     def _miss(self, kind: str, name: str, path: str) -> None:
         """Record that a name is used but not here."""
@@ -293,17 +293,19 @@ class Estate:
             via = one.above[-1] if one.above else ""
             run = StepRun(job.name or member.name, one.names[0], via, member.path, one.places[0][1])
             for program in one.step.programs:
-                self._runs.setdefault(key(program), []).append(run)
+                for name in self._started_names(program):
+                    self._runs.setdefault(name, []).append(run)
                 self._bind(program, run, [dd for _, dd in one.dds])
 
     def _bind(self, program: str, run: StepRun, dds: Sequence[Dd]) -> None:
         """Record which data sets a step gives to the files of a program, by DD name."""
         by_name = {key(dd.name): dd for dd in dds}
-        for located in self._named.get(key(program), ()):
+        for located in self._called(program, None):
+            name = located.facts.program
             for file in located.facts.files:
                 dd = by_name.get(key(file.dd or ""))
                 if dd is not None:
                     bound = DataSet(
-                        program, file.name, dd.name, dd.read_dsns, dd.other, run.job, run.step, run.path, dd.line
+                        name, file.name, dd.name, dd.read_dsns, dd.other, run.job, run.step, run.path, dd.line
                     )
-                    self._data.setdefault(key(program), []).append(bound)
+                    self._data.setdefault(key(name), []).append(bound)

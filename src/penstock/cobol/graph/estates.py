@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..estate.members import stem
 from ..facts.values import WHOLE
 from ..program import key
-from ..scope import ProgramPlace, inherited, meant
+from ..scope import NamedEntry, ProgramNames, ProgramPlace
 from . import copying, jobs
 from .structure import structure
 from .values import RANK, CitedLine, EstateEdge, NodeId
@@ -62,24 +62,19 @@ class EstateGraph:
         ordered = sorted(parts, key=lambda part: (part.path, part.line, part.name))
         self.parts: tuple[ProgramPart, ...] = _told_apart(ordered)
         self.members = tuple(sorted(members, key=lambda member: member.path))
-        self._entries: dict[str, list[tuple[int, ProgramEntry]]] = {}
-        """The entries by the names that CALLs use, each with the number of its part."""
-        self._filed: dict[str, list[tuple[int, ProgramEntry]]] = {}
-        """The entry of the first program of each file, by the name of the file."""
-        self._places = [_place(part) for part in self.parts]
         self.owner: dict[str, int] = {}
         """The number of the part of each program or copybook, by kind and name."""
-        paths: set[str] = set()
         for number, part in enumerate(self.parts):
             self.owner.setdefault(f"{part.kind} {part.name}", number)
-            if part.kind == "program":
-                if part.entries and part.path not in paths:
-                    paths.add(part.path)
-                    self._filed.setdefault(key(stem(part.path)), []).append((number, part.entries[0]))
-                for entry in part.entries:
-                    name = entry.name.partition("@")[0] if entry.name == part.name else entry.name
-                    self._entries.setdefault(name, []).append((number, entry))
-        self._above = {part.name.partition("@")[0]: part.inherits for part in self.parts if part.inherits}
+        self._entries = [
+            (number, entry)
+            for number, part in enumerate(self.parts)
+            if part.kind == "program"
+            for entry in part.entries
+        ]
+        """All entries of programs, each with the number of its part."""
+        above = {part.name.partition("@")[0]: part.inherits for part in self.parts if part.inherits}
+        self._names = ProgramNames((_named(self.parts[number], entry) for number, entry in self._entries), above)
         self._linked = _Linking(self)
         self.drawn: tuple[EstateEdge, ...] = self._linked.edges()
         """All edges except those of `structure`."""
@@ -139,31 +134,21 @@ class EstateGraph:
             name: The name, in capitals.
             caller: The calling program, which decides between programs of one name; None for a job or a transaction.
         """
-        found = self._entries.get(self.reached(name), [])
-        if not found:
-            return self._filed.get(name, [])
-        if len(found) == 1 and not self.parts[found[0][0]].around:
-            return found
         place = None if caller is None else _place(caller)
-        return [found[at] for at in meant([self._places[number] for number, _ in found], place)]
+        return [self._entries[at] for at in self._names.called(name, place)]
 
     def reached(self, name: str) -> str:
         """Return the name that a called name resolves to: for an inherited method, that of the class which has it."""
-        return inherited(name, self._entries, self._above)
+        return self._names.reached(name)
 
     def hidden(self, name: str) -> str:
         """Return why a name that leads to no entry does not lead to the programs of that name; "" if there are none."""
-        found = self._entries.get(name)
-        if not found:
-            return ""
-        outside = self.parts[found[0][0]].around[0]
-        return f"the {name} that is here is contained in {outside}, and known in that alone"
+        outside = self._names.outside(name)
+        return f"the {name} that is here is contained in {outside}, and known in that alone" if outside else ""
 
     def doubt(self, name: str) -> str:
         """Return why a called name may not mean the programs that it leads to: only their file has that name; "" otherwise."""
-        if self.reached(name) in self._entries or name not in self._filed:
-            return ""
-        return f"no program is called {name}, a file is"
+        return f"no program is called {name}, a file is" if self._names.is_file(name) else ""
 
     @property
     def bindings(self) -> dict[NodeId, list[tuple[int, FileBinding]]]:
@@ -222,6 +207,12 @@ class EstateGraph:
 def _place(part: ProgramPart) -> ProgramPlace:
     """Return where a program is, under the name by which it is called."""
     return ProgramPlace(part.path, part.name.partition("@")[0], part.around, part.is_common)
+
+
+def _named(part: ProgramPart, entry: ProgramEntry) -> NamedEntry:
+    """Return an entry of a program by the name by which it is called."""
+    name = entry.name.partition("@")[0] if entry.name == part.name else entry.name
+    return NamedEntry(name, key(stem(part.path)), _place(part))
 
 
 def _holders(name: str) -> Iterator[str]:

@@ -159,6 +159,8 @@ class NameIndex:
         self._places: dict[str, list[tuple[str, ProgramPlace]]] = {}
         """The pages of all programs with the name of some contained program, with where they are."""
         self._files: dict[str, str] = {}
+        self._filed: dict[str, str] = {}
+        """The page of the first program of each file, by the name of the file in capitals."""
         self._items: dict[str, frozenset[int]] = {}
         self._paragraphs: dict[str, dict[str, int]] = {}
         self._users: dict[str, list[CopyUser]] = {}
@@ -171,7 +173,9 @@ class NameIndex:
                 self._inner.setdefault((header["file_name"], header["program_id"].upper()), page)
             if header.get("within"):
                 self._places.setdefault(header["program_id"].upper(), [])
-            self._files.setdefault(header["file_name"], program_path(page))
+            if header["file_name"] not in self._files:
+                self._files[header["file_name"]] = program_path(page)
+                self._filed.setdefault(stem(header["file_name"]).upper(), page)
             self._use(DocumentLink(name, program_path(page)), header["program_type"], document["copybooks_used"])
             entries += [(entry["name"], page) for entry in document["calling_context"]["entry_points"]]
         for page, document in programs.items() if self._places else ():
@@ -214,9 +218,10 @@ class NameIndex:
         """
         places = self._places.get(name.upper())
         if places is None:  # a method not found here is inherited, or the language's: its class has a page
-            return self._page(name, caller["file_name"]) or self._pages.get(name.upper().partition(METHOD)[0])
-        found = meant([place for _, place in places], _place(caller))
-        return places[found[0]][0] if found else None
+            found = self._page(name, caller["file_name"]) or self._pages.get(name.upper().partition(METHOD)[0])
+            return found or self._filed.get(name.upper())
+        visible = meant([place for _, place in places], _place(caller))
+        return places[visible[0]][0] if visible else None
 
     def piece(self, name: str, file: str = "") -> Piece:
         """Return the name of a program, as a link if it has a page; `file` is the one that names it."""
