@@ -200,3 +200,41 @@ def test_what_a_cluster_is_defined_with_is_named(field: str, defined: str, told:
         if one.node.name == "J1.S2" and one.is_breaking
     }
     assert found == told
+
+
+def test_a_record_that_is_too_short_is_not_reported_again_for_its_data_set() -> None:
+    """Two programs of one name write a data set, each from the field of a copybook: what the one describes is the other's, too."""
+    writing = """\
+       ID DIVISION.
+       PROGRAM-ID. RPT.
+       ENVIRONMENT DIVISION.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT F ASSIGN TO FDD.
+       DATA DIVISION.
+       FILE SECTION.
+       FD  F.
+       01  R PIC X(4).
+       WORKING-STORAGE SECTION.
+           COPY KEYS.
+       PROCEDURE DIVISION.
+           OPEN OUTPUT F.
+           {0}
+           WRITE R.
+           GOBACK.
+"""
+
+    def told(second: str) -> set[tuple[str, str]]:
+        graph = graph_of(
+            {
+                "a.cbl": writing.format("MOVE K TO R.").encode(),
+                "b.cbl": writing.format(second).encode(),
+                "keys.cpy": b"       01  K PIC X(4).\n",
+                "j.jcl": b"//J JOB\n//S EXEC PGM=RPT\n//FDD DD DSN=A.B,DISP=(NEW,CATLG)\n",
+            }
+        )
+        found = growth(graph, nodes_named(graph, "KEYS.K"), 2, carrying=Carrying(graph))
+        return {(one.what, one.node.name) for one in found if one.node.name.endswith(".R")}
+
+    assert told("MOVE K TO R.") == {("too short", "RPT@a.cbl.R"), ("too short", "RPT@b.cbl.R")}
+    assert told("MOVE 'A' TO R.") == {("too short", "RPT@a.cbl.R"), ("other layout", "RPT@b.cbl.R")}

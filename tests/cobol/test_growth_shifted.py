@@ -30,6 +30,13 @@ DATA = (
         ("N", ("STRING N DELIMITED BY SIZE INTO T", "MOVE T TO S"), {("too short", "S")}),
         ("N", ("MOVE N TO T", "MOVE T(2:2) TO S"), {("part", "T")}),
         ("N", ("MOVE N TO T", "MOVE T TO U", "MOVE A TO T", "MOVE T TO S"), set()),  # another use
+        # REVERSE puts its end first, where a shorter item takes another part; what TRIM leaves begins at its first character.
+        ("N", ("MOVE N TO T", "MOVE FUNCTION REVERSE(T) TO R"), {("part", "R")}),
+        ("N", ("MOVE N TO T", "MOVE FUNCTION REVERSE(FUNCTION UPPER-CASE(T)) TO R"), {("part", "R")}),
+        ("N", ("MOVE N TO T", "MOVE FUNCTION REVERSE(T) TO U", "MOVE U TO R"), {("part", "R")}),
+        ("N", ("MOVE N TO T", "MOVE FUNCTION REVERSE(FUNCTION REVERSE(T)) TO R"), set()),
+        ("N", ("MOVE N TO T", "MOVE FUNCTION REVERSE(FUNCTION TRIM(T)) TO R"), set()),
+        ("N", ("MOVE N TO T", "MOVE FUNCTION TRIM(T) TO R"), set()),
         # So does what is JUSTIFIED; what is, keeps digits where they are.
         ("N", ("MOVE N TO K", "IF K = U DISPLAY '1' END-IF"), set()),
         ("J", ("MOVE J TO T", "IF T = U DISPLAY '1' END-IF"), {("compared", "U")}),
@@ -72,7 +79,8 @@ def test_a_compiled_program_sees_other_characters(tmp_path: Path) -> None:
             "MOVE N TO T",
             "MOVE T TO S",
             "MOVE J TO U",
-            "DISPLAY S '-' U(1:5)",
+            "MOVE FUNCTION REVERSE(T) TO R",
+            "DISPLAY S '-' U(1:5) '-' R '-'",
         ]
         shown += displayed([*data, "PROCEDURE DIVISION.", *(f"    {one}." for one in code)], tmp_path)
-    assert shown == ["1234 -ABCD ", "00123-  ABC"]
+    assert shown == ["1234 -ABCD -        -", "00123-  ABC-      43-"]

@@ -34,6 +34,8 @@ _PUTS = frozenset({"BY", "TO", "CONVERTING", "ALL", "LEADING", "FIRST", "TRAILIN
 """INSPECT: the words before the characters that it looks for, and before those that replace them."""
 _INSPECTING = frozenset({"TALLYING", "REPLACING", "CONVERTING"})
 _VARYING = frozenset({"VARYING", "AFTER", "FROM", "BY", "UNTIL", "TIMES"})
+_KEEPING = frozenset({"characters", "reversed"})
+"""What functions give that consists of the characters of their argument."""
 _COUNTED = MoveWay(function="length", is_piece=True)
 
 
@@ -107,13 +109,13 @@ def _sent(sources: Iterable[Mention], targets: Sequence[Mention], way: MoveWay =
     """Yield a pair for each source and target, with the way determined by the functions around the source."""
     for source in sources:
         given = way
-        if source.function == "characters":
+        if source.function in _KEEPING:
             # The length that TRIM leaves depends on the data; outside of a STRING that matters no more than for any item.
-            given = way._replace(function="characters", is_piece=bool(way.string) or way.is_piece)
+            given = way._replace(function=source.function, is_piece=bool(way.string) or way.is_piece)
         elif source.function:
             given = MoveWay(function="length") if source.function == "length" else WHOLE
         for target in targets:
-            yield Pair(source, target, source.function in {"", "characters"}, given)
+            yield Pair(source, target, source.function in {"", *_KEEPING}, given)
 
 
 def _strung(said: ReadStatement, read: Sequence[Mention], written: Sequence[Mention]) -> Iterator[Pair]:

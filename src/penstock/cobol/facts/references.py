@@ -41,8 +41,10 @@ _SHOWS = frozenset({"ACCEPT", "DISPLAY", "GENERATE"})
 # GnuCOBOL moves these before each input, as the code that it generates shows; of the VALUE of a control it is not known.
 _FILLED = frozenset({"FROM", "USING"})
 _CONDITIONS = frozenset({"DFHRESP", "DFHVALUE"})
-_GIVES: dict[str, Given] = {
-    **dict.fromkeys(("TRIM", "UPPER-CASE", "LOWER-CASE", "REVERSE"), "characters"),
+_GIVES = {
+    **dict.fromkeys(("UPPER-CASE", "LOWER-CASE"), "characters"),
+    "TRIM": "trimmed",
+    "REVERSE": "reversed",
     **dict.fromkeys(("LENGTH", "BYTE-LENGTH"), "length"),
 }
 """What functions take from their argument, if that relates to its length."""
@@ -480,7 +482,10 @@ def _given(keys: Sequence[str], end: int, within: Sequence[str]) -> Given:
         end += 1
     if "calculated" in functions or keys[end : end + 1] == ("(",):
         return "calculated"  # or only a part of the result
-    return "length" if "length" in functions else "characters"
+    if "length" in functions:
+        return "length"
+    # Without its room, a value begins at the first character in either order.
+    return "reversed" if within.count("reversed") % 2 and "trimmed" not in functions else "characters"
 
 
 _SOME = ItemPart(None, None, is_open=False)

@@ -138,8 +138,9 @@ class ItemPart(NamedTuple):
     """Whether the part extends to the end of the item."""
 
 
-Given = Literal["", "characters", "length", "calculated"]
-"""What is taken from an item: its value, its characters (TRIM, REVERSE, UPPER-CASE), its length, or something computed."""
+Given = Literal["", "characters", "reversed", "length", "calculated"]
+"""What is taken from an item: its value, its characters (TRIM, UPPER-CASE), these and its room from the end to the beginning
+(REVERSE), its length, or something computed."""
 
 
 class MoveWay(NamedTuple):

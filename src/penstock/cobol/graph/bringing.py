@@ -12,7 +12,7 @@ from ..facts.values import WHOLE, MoveWay
 if TYPE_CHECKING:
     from .values import EstateEdge, NodeId
 
-TRIMMED = MoveWay(function="characters")
+_WHOLE = frozenset({WHOLE, MoveWay(function="characters"), MoveWay(function="reversed")})
 
 
 def ways_of(edge: EstateEdge) -> tuple[MoveWay, ...]:
@@ -22,7 +22,7 @@ def ways_of(edge: EstateEdge) -> tuple[MoveWay, ...]:
 
 def is_whole(edge: EstateEdge) -> bool:
     """Return whether an edge moves all of an item and nothing else with it."""
-    return edge.verb == "moves to" and all(one in {WHOLE, TRIMMED} for one in ways_of(edge))
+    return edge.verb == "moves to" and all(one in _WHOLE for one in ways_of(edge))
 
 
 def is_stored(edge: EstateEdge, returned: set[str]) -> bool:

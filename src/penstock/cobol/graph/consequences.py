@@ -133,6 +133,10 @@ class Consequences:
         """Return whether a kind of consequence is known for a node."""
         return told in self._found
 
+    def get(self, what: What, node: NodeId) -> Grown | None:
+        """Return the consequence of a kind for a node; None if none is known."""
+        return self._found.get((what, node))
+
     def add(
         self,
         what: What,

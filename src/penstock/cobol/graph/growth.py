@@ -167,6 +167,7 @@ class _Growing:
             changed, self._changed = self._changed, {}
             for group in [group for place, part in changed.items() for group in self._lay_out(part, place[1])]:
                 self._group(group)
+        self._stored.conclude()
 
     def _field(self, node: NodeId, placed: PlacedField, wave: Wave) -> None:
         """Report a field that grows, and follow it to its receivers."""

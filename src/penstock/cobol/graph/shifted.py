@@ -88,17 +88,19 @@ class Shifted:
             if other is None or taken is None or not given:
                 continue
             lengths = (other.field.bytes, None)
+            # REVERSE puts the room of an item in front of its characters.
+            ends = [size.characters if one.function == "reversed" else end for one in ways_of(edge)]
             if edge.verb == "computes" and any(one.function != "length" for one in ways_of(edge)):
                 why = f"it is calculated from {node}, where what {sender} sends will be at another position"
                 self._found.add("calculated", edge.target, lengths, onward.steps, why, edge.citations, "may")
             elif edge.verb != "moves to" or taken.kind != "text" or any(one.sent is not None for one in edge.ways):
                 continue
-            elif taken.characters < end or any(one.taken is not None for one in edge.ways):
+            elif taken.characters < max(ends) or any(one.taken is not None for one in edge.ways):
                 why = f"it takes a part of {node}, where what {sender} sends will be at another position"
                 if ("too short", edge.target) not in self._found:
                     self._found.add("part", edge.target, lengths, onward.steps, why, edge.citations, "may")
             else:
-                self._follow(sender, sent, edge.target, other, end, onward._replace(filled=given))
+                self._follow(sender, sent, edge.target, other, max(ends), onward._replace(filled=given))
 
     def _shifts(self, edge: EstateEdge, sent: Sizes, size: Size) -> bool:
         """Return whether what grows is shifted in a text that receives it, or shifts what is next to it there."""

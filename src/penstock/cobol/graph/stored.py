@@ -5,6 +5,7 @@ Leaves to others: how long the record gets (`relaying`) and what grows in it (`g
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from .copying import LinkedStore, linked
 from .holding import lies_behind
 from .sizes import size_of
 from .structure import declared_at
-from .values import NodeId, less_sure
+from .values import RANK, NodeId, less_sure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -45,6 +46,19 @@ class Stored:
         sized: Callable[[NodeId, PlacedField, frozenset[NodeId | None]], Size | None],
     ) -> None:
         self._graph, self._carrying, self._found, self._sized = graph, carrying, found, sized
+        self._described: list[tuple[NodeId, int, Certainty, Callable[[], None]]] = []
+        """The records without fields of other programs that describe the longer records of a data set: what they need, how
+        certainly, and how that is reported."""
+
+    def conclude(self) -> None:
+        """Report records without fields that describe longer ones, unless they are reported as too short by as much.
+
+        Two programs of one name, copied from each other, describe each other's data sets, and both grow.
+        """
+        for node, needed, certainty, tell in self._described:
+            known = self._found.get("too short", node)
+            if known is None or RANK[known.certainty] > RANK[certainty] or (known.needed_bytes or 0) < needed:
+                tell()
 
     def tell(self, changed: Longer, then: int | None, grown: set[int]) -> None:
         """Report the files of a record, their data sets, and other descriptions of those."""
@@ -154,7 +168,13 @@ class Stored:
                     cited = [declared_at(part, other), *stored.citations]
                     kind: Certainty = "may" if several or len(file.records) > 1 else "is"
                     sure = less_sure(certainty, kind)
-                    self._found.add("other layout", node, (other.bytes, needed), wave.steps, why, cited, sure)
+                    tell = partial(
+                        self._found.add, "other layout", node, (other.bytes, needed), wave.steps, why, cited, sure
+                    )
+                    if other.usage == "GROUP":
+                        tell()
+                    else:
+                        self._described.append((node, needed or 0, sure, tell))
 
     def _written(self, changed: Longer, store: NodeId, more: int | None, certainty: Certainty) -> None:
         """Report the steps that state in numbers how long the records of a data set are, or where their parts are."""
