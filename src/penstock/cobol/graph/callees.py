@@ -1,0 +1,67 @@
+"""Which programs of an estate does a called name lead to, and what makes that doubtful?
+
+Leaves to others: which of several programs a caller means (`scope`), and which names a program calls (`programs`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..estate.members import stem
+from ..program import key
+from ..scope import NamedEntry, ProgramNames, ProgramPlace
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .values import ProgramEntry, ProgramPart
+
+
+class Callees:
+    """The programs that names lead to.
+
+    Args:
+        parts: The parts of the estate, with unique names.
+    """
+
+    def __init__(self, parts: Sequence[ProgramPart]) -> None:
+        self._entries = [
+            (number, entry) for number, part in enumerate(parts) if part.kind == "program" for entry in part.entries
+        ]
+        """All entries of programs, each with the number of its part."""
+        above = {part.name.partition("@")[0]: part.inherits for part in parts if part.inherits}
+        self._names = ProgramNames((_named(parts[number], entry) for number, entry in self._entries), above)
+
+    def called(self, name: str, caller: ProgramPart | None = None) -> list[tuple[int, ProgramEntry]]:
+        """Return the entries that a called name leads to, each with the number of its part.
+
+        Args:
+            name: The name, in capitals.
+            caller: The calling program, which decides between programs of one name; None for a job or a transaction.
+        """
+        place = None if caller is None else _place(caller)
+        return [self._entries[at] for at in self._names.called(name, place)]
+
+    def reached(self, name: str) -> str:
+        """Return the name that a called name resolves to: for an inherited method, that of the class which has it."""
+        return self._names.reached(name)
+
+    def hidden(self, name: str) -> str:
+        """Return why a name that leads to no entry does not lead to the programs of that name; "" if there are none."""
+        outside = self._names.outside(name)
+        return f"the {name} that is here is contained in {outside}, and known in that alone" if outside else ""
+
+    def doubt(self, name: str) -> str:
+        """Return why a called name may not mean the programs that it leads to: only their file has that name; "" otherwise."""
+        return f"no program is called {name}, a file is" if self._names.is_file(name) else ""
+
+
+def _place(part: ProgramPart) -> ProgramPlace:
+    """Return where a program is, under the name by which it is called."""
+    return ProgramPlace(part.path, part.name.partition("@")[0], part.around, part.is_common)
+
+
+def _named(part: ProgramPart, entry: ProgramEntry) -> NamedEntry:
+    """Return an entry of a program by the name by which it is called."""
+    name = entry.name.partition("@")[0] if entry.name == part.name else entry.name
+    return NamedEntry(name, key(stem(part.path)), _place(part))

@@ -1,0 +1,372 @@
+"""Which edges join the parts of an estate: calls by name with what they pass, stored procedures, jobs, and data sets?
+
+Leaves to others: which programs a name means (`callees`), what one program says (`programs`), and what jobs say
+(`jobs`). Laws: every edge has a citation; edges that say the same are one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..estate.members import stem
+from ..facts.values import WHOLE
+from ..program import key
+from . import copying, jobs
+from .callees import Callees
+from .values import RANK, CitedLine, EstateEdge, NodeId
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from ..estate.members import Member
+    from ..facts.values import MoveWay
+    from .copying import CopiedRecords, WrittenPlace
+    from .values import Certainty, FileBinding, Passing, ProgramEntry, ProgramPart, Verb
+
+_COMMAREA = "DFHCOMMAREA"
+_BACK = frozenset({"return", "calculation"})
+MAX_SCHEMAS = 8
+"""The maximum number of schemas in which a table that is named without one is looked up; if more have it, none is reported."""
+_UNDECLARED = "nothing here declares the name, and a program has it"
+_NO_SCHEMA = "the statement names no schema, and the table may be {0}"
+
+
+class PassedField(NamedTuple):
+    """A field that is passed to another program, or returned by one."""
+
+    sender: tuple[int, int]
+    """The number of its part, and its index in the fields of that part; the same for `receiver`."""
+    receiver: tuple[int, int]
+    is_returned: bool
+    way: MoveWay
+    certainty: Certainty
+    why: str
+    citations: tuple[CitedLine, ...]
+
+
+class Linking:
+    """The edges between parts: calls by name, parameters, jobs, data sets.
+
+    Args:
+        parts: The parts of the estate, with unique names.
+        members: The other files.
+        owner: The number of the part of each program or copybook, by kind and name.
+    """
+
+    def __init__(self, parts: Sequence[ProgramPart], members: Sequence[Member], owner: Mapping[str, int]) -> None:
+        self._parts, self._members, self._owner, self._callees = parts, members, owner, Callees(parts)
+        self._drawn: dict[tuple[NodeId, Verb, NodeId], EstateEdge] = {}
+        self.bindings: dict[NodeId, list[tuple[int, FileBinding]]] = {}
+        self._procedures: dict[str, list[tuple[str, CitedLine]]] = {}
+        """The programs that stored procedures run, by the procedure's name without schema; "" for one that runs none."""
+        for member in self._members:
+            for one in member.procedures:
+                program = one.program.upper(), CitedLine(member.path, one.line)
+                self._procedures.setdefault(one.name.upper().rpartition(".")[2], []).append(program)
+        self.passed: list[PassedField] = []
+        self.copied: dict[NodeId, list[CopiedRecords]] = {}
+        self.written: dict[NodeId, list[WrittenPlace]] = {}
+        self._transactions: dict[str, list[tuple[str, Certainty]]] = {}
+
+    def edges(self) -> tuple[EstateEdge, ...]:
+        """Return all edges of the estate."""
+        # The region comes first because it says which program a transaction starts: what is sent to the one goes to the other.
+        for edge in jobs.region(self._members):
+            if edge.source.kind == "transaction":
+                self._transactions.setdefault(edge.source.name, []).append((edge.target.name, edge.certainty))
+            self._add_to_programs(edge)
+        for part in self._parts:
+            for edge in part.edges:
+                self._add_to_programs(edge, part)
+                self._undeclared(edge, part)
+        for number, part in enumerate(self._parts):
+            for sending in part.sendings:
+                self._send(number, part, sending)
+        self._commands()
+        self._jobs()
+        self._own_names()
+        self._schemas()
+        return tuple(self._drawn.values())
+
+    def _undeclared(self, edge: EstateEdge, part: ProgramPart) -> None:
+        """Add, for a CALL by a name that nothing declares, that it may mean the program of this name, if that is here."""
+        if edge.verb != "calls" or edge.target.kind != "field":
+            return
+        name = edge.target.name.removeprefix(f"{part.name}.")
+        if self._callees.called(name, part) and not any(f".{field.name}".endswith(f".{name}") for field in part.fields):
+            self._add_to_programs(edge._replace(target=NodeId("program", name), certainty="may", why=_UNDECLARED), part)
+
+    def _commands(self) -> None:
+        """Add the calls by system commands, which run a program by its name or by that of its file."""
+        named: dict[str, dict[str, None]] = {}
+        for part in self._parts:
+            if part.kind == "program":
+                for name in (part.name.partition("@")[0], key(stem(part.path))):
+                    named.setdefault(name, {})[part.name] = None
+        for part in self._parts:
+            for name, citations in part.commands:
+                for program in named.get(name, ()):
+                    places = tuple(dict.fromkeys(citations))
+                    me, other = NodeId(part.kind, part.name), NodeId("program", program)
+                    self._add(EstateEdge(me, "calls", other, "may", places, "by a command of the system"))
+
+    def _schemas(self) -> None:
+        """Add that an edge of a table without a schema may be one of each table of that name that has a schema.
+
+        A statement that names no schema gets one when its program is bound; no source says which.
+        """
+        named = {
+            end.name: None for edge in self._drawn.values() for end in (edge.source, edge.target) if end.kind == "table"
+        }
+        named |= {table.name.upper(): None for member in self._members for table in member.tables}
+        of_schemas: dict[str, list[NodeId]] = {}
+        for name in named:
+            schema, _, bare = name.rpartition(".")
+            if schema and bare in named:
+                of_schemas.setdefault(bare, []).append(NodeId("table", name))
+        for edge in list(self._drawn.values()) if of_schemas else ():
+            sure: Certainty = "may" if edge.certainty == "is" else edge.certainty
+            for table in self._perhaps(edge.source, of_schemas):
+                self._add(edge._replace(source=table, certainty=sure, why=edge.why or _NO_SCHEMA.format(table)))
+            for table in self._perhaps(edge.target, of_schemas):
+                self._add(edge._replace(target=table, certainty=sure, why=edge.why or _NO_SCHEMA.format(table)))
+
+    def _perhaps(self, node: NodeId, of_schemas: Mapping[str, list[NodeId]]) -> Sequence[NodeId]:
+        """Return the tables that may be meant by a table without a schema."""
+        found = of_schemas.get(node.name, ()) if node.kind == "table" else ()
+        return found if len(found) <= MAX_SCHEMAS else ()
+
+    def _add(self, edge: EstateEdge) -> None:
+        """Add an edge; edges that say the same become one, with the better certainty and the citations of both."""
+        said = (edge.source, edge.verb, edge.target)
+        known = self._drawn.get(said)
+        if known is None:
+            self._drawn[said] = edge
+            return
+        surer = known if RANK[known.certainty] <= RANK[edge.certainty] else edge
+        citations = known.citations + tuple(one for one in edge.citations if one not in known.citations)
+        ways = known.ways
+        if ways != edge.ways:
+            ways = tuple(dict.fromkeys((*(ways or (WHOLE,)), *(edge.ways or (WHOLE,)))))
+        self._drawn[said] = surer._replace(citations=citations, ways=ways)
+
+    def _add_to_programs(self, edge: EstateEdge, part: ProgramPart | None = None) -> None:
+        """Add an edge of a part; one that leads to a program by name leads to every program that may be meant."""
+        if edge.target.kind != "program":
+            self._add(edge)
+            return
+        if part is not None and edge.certainty == "may" and edge.target.name in part.procedures:
+            for other in self._of_procedure(edge):
+                self._add_to_programs(other)
+            return
+        name = self._callees.reached(edge.target.name)
+        found = self._callees.called(name, part)
+        nodes = self._nodes(name, found)
+        hidden, doubt = "" if found else self._callees.hidden(name), self._callees.doubt(name)
+        for node in nodes:
+            certainty: Certainty = "unknown" if hidden else edge.certainty
+            why = hidden or edge.why
+            if (doubt or len(nodes) > 1) and certainty == "is":
+                certainty, why = "may", doubt or f"several programs are called {name}"
+            elif not doubt and node.name.partition("@")[0] != name:
+                why = why or f"by its entry {name}"
+            self._add(edge._replace(target=node, certainty=certainty, why=why))
+
+    def _of_procedure(self, edge: EstateEdge) -> Iterator[EstateEdge]:
+        """Yield the calls of the programs that a stored procedure runs; the call itself if no source of the estate creates it."""
+        created = self._procedures.get(edge.target.name, ())
+        if not created:
+            yield edge
+        several = len({program for program, _ in created}) > 1
+        for program, place in created:
+            said = edge._replace(citations=(*edge.citations, place))
+            if not program:
+                yield said._replace(certainty="unknown", why="the procedure of the database is in SQL or Java")
+            elif several:
+                yield said._replace(target=NodeId("program", program), why="the procedure is created more than once")
+            else:
+                yield said._replace(target=NodeId("program", program), certainty="is", why="")
+
+    def _nodes(self, name: str, entries: Iterable[tuple[int, ProgramEntry]]) -> list[NodeId]:
+        """Return the nodes of the programs that some entries belong to; that of the called name if there are none."""
+        found = dict.fromkeys(self._parts[number].name for number, _ in entries)
+        return [NodeId("program", one) for one in found] or [NodeId("program", name)]
+
+    def _send(self, number: int, part: ProgramPart, sending: Passing) -> None:
+        """Add what is passed to each program that a call may reach."""
+        for name, certainty in sending.targets:
+            if certainty == "unknown":
+                if self._callees.called(name, part):
+                    self._pass(number, part, sending._replace(why=_UNDECLARED), name, "may")
+                continue
+            programs: list[tuple[str, Certainty]] = [(name, certainty)]
+            if certainty == "may" and name in part.procedures and name in self._procedures:
+                known = {program for program, _ in self._procedures[name] if program}
+                programs = [(program, "is" if len(known) == 1 else "may") for program in sorted(known)]
+            if sending.by == "transaction":
+                programs = [
+                    (program, certainty if RANK[certainty] >= RANK[sure] else sure)
+                    for program, sure in self._transactions.get(name, ())
+                ]
+            for program, sure in programs:
+                self._pass(number, part, sending, program, sure)
+
+    def _pass(self, number: int, part: ProgramPart, sending: Passing, program: str, certainty: Certainty) -> None:
+        """Add what one program receives."""
+        end_line = sending.end_line if sending.end_line > sending.line else None
+        here = CitedLine(part.path, sending.line, sending.copybook, end_line)
+        # A region starts programs by name, whichever program requests the transaction.
+        program = self._callees.reached(program)
+        found = self._callees.called(program, None if sending.by == "transaction" else part)
+        hidden = "" if found else self._callees.hidden(program)
+        why = sending.why
+        doubt = self._callees.doubt(program)
+        if (doubt or len(found) > 1) and certainty == "is":
+            certainty, why = "may", doubt or f"several programs are called {program}"
+        for at, (argument, way) in enumerate(zip(sending.arguments, sending.ways, strict=True)):
+            if argument is None:
+                continue
+            if isinstance(argument, str):
+                source = NodeId("field", argument)
+                sender = self._outer(source)
+            else:
+                source = _node(part, argument)
+                sender = (number, argument)
+            if sending.by in _BACK:
+                self._get_back(found, sending.by, source, sender, here, certainty, why)
+                continue
+            received = [
+                (callee, index, entry)
+                for callee, entry in found
+                if (index := self._parameter(callee, entry, sending, at)) is not None
+            ]
+            for callee, index, entry in received:
+                other = self._parts[callee]
+                field = other.fields[index]
+                taken = (CitedLine(other.path, entry.line),) if sending.by == "call" else ()
+                places = (here, *taken, CitedLine(other.path, field.line, field.copybook))
+                cited, ways = tuple(dict.fromkeys(places)), () if way == WHOLE else (way,)
+                self._add(EstateEdge(source, "passes to", _node(other, index), certainty, cited, why, ways))
+                if sender is not None:
+                    self.passed.append(PassedField(sender, (callee, index), False, way, certainty, why, places))
+            if not received:
+                sure: Certainty = "unknown" if hidden else certainty
+                for node in self._nodes(program, found):
+                    self._add(EstateEdge(source, "passes to", node, sure, (here,), hidden or why))
+
+    def _get_back(
+        self,
+        found: Sequence[tuple[int, ProgramEntry]],
+        by: str,
+        target: NodeId,
+        receiver: tuple[int, int] | None,
+        here: CitedLine,
+        certainty: Certainty,
+        why: str,
+    ) -> None:
+        """Add what a field receives from the programs that a call may reach: the item that each of them returns."""
+        for callee, entry in found:
+            if entry.returned is None:
+                continue
+            other = self._parts[callee]
+            field = other.fields[entry.returned]
+            places = (here, CitedLine(other.path, entry.line), CitedLine(other.path, field.line, field.copybook))
+            verb: Verb = "passes to" if by == "return" else "computes"
+            source = _node(other, entry.returned)
+            self._add(EstateEdge(source, verb, target, certainty, tuple(dict.fromkeys(places)), why))
+            if by == "return" and receiver is not None:
+                self.passed.append(PassedField((callee, entry.returned), receiver, True, WHOLE, certainty, why, places))
+
+    def _outer(self, node: NodeId) -> tuple[int, int] | None:
+        """Return the part and the index of a field that belongs to a containing program."""
+        number = next((self._owner[at] for at in _holders(node.name) if at in self._owner), None)
+        if number is None:
+            return None
+        fields = self._parts[number].fields
+        return next(((number, index) for index, one in enumerate(fields) if one.name == node.name), None)
+
+    def _parameter(self, callee: int, entry: ProgramEntry, sending: Passing, at: int) -> int | None:
+        """Return the field of a called program that receives an argument; None if there is none."""
+        if sending.by == "call":
+            return entry.parameters[at] if at < len(entry.parameters) else None
+        wanted = f".{_COMMAREA}"
+        fields = self._parts[callee].fields
+        return next(
+            (index for index, one in enumerate(fields) if one.section == "LINKAGE" and one.name.endswith(wanted)), None
+        )
+
+    def _jobs(self) -> None:
+        """Add the steps of all jobs, what they run, and what they do with data sets."""
+        of_job: dict[NodeId, list[jobs.StepOfJob]] = {}
+        for found in jobs.steps(self._members):
+            if isinstance(found, EstateEdge):
+                self._add_to_programs(found)
+            else:
+                of_job.setdefault(found.job, []).append(found)
+        for steps in of_job.values():
+            for step in steps:
+                for edge in (*jobs.repro(step), *jobs.catalogued(step), *jobs.tables(step)):
+                    self._add(edge)
+            uses: dict[NodeId, list[jobs.StepDataSet]] = {}
+            for use in jobs.data_uses(steps):
+                self._bind(use)
+                if not use.is_ignored:
+                    uses.setdefault(use.step.node, []).append(use)
+            for step in steps:
+                mine = uses.get(step.node, ())
+                for copy in copying.copied(step, mine):
+                    for end in (copy.source, copy.target):
+                        self.copied.setdefault(end, []).append(copy)
+                for place in copying.written(step, mine):
+                    self.written.setdefault(place.data_set, []).append(place)
+
+    def _bind(self, use: jobs.StepDataSet) -> None:
+        """Add what a step does with a data set, and which files of its programs are bound to it."""
+        files: dict[tuple[int, FileBinding], str] = {}
+        for program in use.step.step.programs:
+            doubt = self._callees.doubt(program.upper())
+            for number, _ in self._callees.called(program.upper()):
+                files |= {(number, file): doubt for file in self._parts[number].files if use.dd in file.dds}
+        for (number, file), doubt in files.items():
+            why = file.why(use.data_set.name) or doubt or use.doubt
+            certainty: Certainty = "may" if why else "is"
+            place = CitedLine(self._parts[number].path, file.line)
+            citations = (*use.citations, *use.step.citations, place)
+            self._add(EstateEdge(NodeId("file", file.name), "bound to", use.data_set, certainty, citations, why))
+            bound = self.bindings.setdefault(use.data_set, [])
+            if not use.is_ignored and (number, file) not in bound:
+                bound.append((number, file))
+        # JCL says whether a data set is new or old, but seldom whether it is read or written: the programs of the step do.
+        for verb, why in jobs.direction(use, [file for _, file in files]):
+            citations = (*use.citations, *use.step.citations)
+            self._add(EstateEdge(use.step.node, verb, use.data_set, "may" if why else "is", citations, why))
+
+    def _own_names(self) -> None:
+        """Add the files that programs open by their own names: the same name is the same file in every program."""
+        has_jobs = any(member.jobs for member in self._members)
+        for number, part in enumerate(self._parts):
+            for file in part.files:
+                for named in file.own_names:
+                    if has_jobs and not named.is_path:
+                        continue
+                    store = NodeId("dataset", named.name)
+                    cited = (CitedLine(part.path, file.line), *([named.said_by] if named.said_by else ()))
+                    certainty: Certainty = "may" if named.why else "is"
+                    self._add(EstateEdge(NodeId("file", file.name), "bound to", store, certainty, cited, named.why))
+                    self.bindings.setdefault(store, []).append((number, file))
+
+
+def _node(part: ProgramPart, index: int) -> NodeId:
+    """Return the node of a field; for a FILLER, that of its nearest named group, or else one for all FILLERs of the program."""
+    at: int | None = index
+    while at is not None:
+        if part.fields[at].name:
+            return NodeId("field", part.fields[at].name)
+        at = part.fields[at].parent
+    return NodeId("field", f"{part.name}.FILLER")
+
+
+def _holders(name: str) -> Iterator[str]:
+    """Yield the keys in `owner` of the programs that a field may belong to, judging by its name."""
+    while name := name.rpartition(".")[0]:
+        yield f"program {name}"
