@@ -102,7 +102,7 @@ def test_growth_adds_digits_after_the_point_if_asked(tmp_path: Path, capsys: pyt
     assert "F-B" not in capsys.readouterr().out
     assert main(["impact", "F-A", str(tmp_path), "--grow", "2", "--decimals"]) == 0
     told = capsys.readouterr().out
-    assert told.startswith("F-A grows by 2 bytes after its point: 1 break for sure")
+    assert told.startswith("F-A grows by 2 bytes after its point: 1 breaks for sure")
     assert "too short A.F-B 7 bytes, then 9: A.F-A moves to it" in told
     assert main(["impact", "F-A", str(tmp_path), "--decimals"]) == 2
     assert "--decimals needs --grow." in capsys.readouterr().err

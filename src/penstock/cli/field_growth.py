@@ -55,11 +55,12 @@ def growth_lines(
 def _summary(found: Sequence[Grown]) -> str:
     """Return how much breaks, and how much gets longer with the field."""
     breaking = Counter(one.certainty for one in found if one.is_breaking)
-    parts = [f"{breaking['is']} break for sure, {sum(breaking.values()) - breaking['is']} may"]
+    surely = counted(breaking["is"], "breaks", "break")
+    parts = [f"{surely} for sure, {sum(breaking.values()) - breaking['is']} may"]
     stored = sum(one.is_stored for one in found)
     longer = sum(one.what in {"field", "group", "record"} for one in found)
     parts += [f"{counted(stored, 'row')} of files, data sets and tables"] * (stored > 0)
-    return "; ".join([*parts, f"{longer} get longer"])
+    return "; ".join([*parts, counted(longer, "gets longer", "get longer")])
 
 
 def _said(one: Grown) -> str:
