@@ -88,7 +88,7 @@ class ToolError(PenstockError):
             CallerError: for a code that is not in `CODES`.
         """
         if code not in CODES:
-            raise CallerError(f"{code!r} is no code of a ToolError")
+            raise CallerError(f"{code!r} is not a code of a ToolError")
         super().__init__(message)
         self.code = code
         self.message = message

@@ -284,9 +284,7 @@ def test_a_child_that_does_not_go_on_after_a_kill_is_told_with_what_it_changed(
     agent = begun(ScriptedModel([task(), call("view", file_path="part_001.txt"), EDIT]))
     with pytest.raises(AssertionError):  # the script is over: as by a kill
         agent.run("Begin.")
-    told = (
-        r"Another thing.\n\n\[Beside .*\]\ntask-1 was cut off and does not go on after 2 turns, .* changed part_001.txt"
-    )
+    told = r"Another thing.\n\n\[Beside .*\]\ntask-1 was cut off and does not continue after 2 turns, .* changed part_001.txt"
     model = ScriptedModel([say("I see.", requires=told)])
     again = parent(tree, store, model, session_id=agent.session.session_id)
     assert again.run("Another thing.").answer == "I see."

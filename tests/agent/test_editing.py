@@ -122,7 +122,7 @@ def test_a_text_that_is_not_there_is_told_with_what_it_looks_like(
     (folder / "a.py").write_text("import x\ndef f():\n    return 1\n# bell \x07\n")
     done = edit(root, "a.py", old, "new")
     assert done.failed
-    assert done.text.startswith("old does not stand in a.py. Nothing was changed.")
+    assert done.text.startswith("old does not occur in a.py. Nothing was changed.")
     assert says in done.text
 
 

@@ -697,7 +697,7 @@ def test_the_report_says_what_to_read_again_first() -> None:
         == """\
 Files since the session stopped: 2 same, 2 changed, 1 missing.
 Git: aaaaaaaaaaaa on main, now bbbbbbbbbbbb on fix; files differ from its index.
-Read these again before you go on: you were changing them, and they are not what you knew:
+Read these again before you continue: you were changing them, and they are not what you knew:
 - a.py: changed, only its line ends changed | view(file_path="a.py")
 Not as they were either:
 - gone.py: missing

@@ -578,7 +578,7 @@ def test_a_shell_that_cannot_be_is_a_mistake_of_the_program(
     """Said when it is made."""
     with pytest.raises(CallerError, match=says):
         Shell(folder, **arguments)  # type: ignore[arg-type]
-    with pytest.raises(CallerError, match="is no folder"):
+    with pytest.raises(CallerError, match="is not a folder"):
         Shell(folder / "a.txt")
 
 

@@ -354,7 +354,7 @@ def test_what_may_be_an_answer_is_handed_over_with_a_warning(said: Any, store: S
     """A caller may return the words alone: whether they were cut is not known then."""
     result = execute(lambda _: said, chat("x"), wire="openai-chat", window_tokens=8_000, store=store)
     assert (result.success, result.response) == (True, said)
-    assert "no answer of openai-chat" in result.warnings[0]
+    assert "not an answer of openai-chat" in result.warnings[0]
 
 
 def test_an_error_behind_a_doubtful_answer_leaves_that_answer(store: Store) -> None:

@@ -181,7 +181,7 @@ def test_what_is_a_number_to_python_alone_is_no_json(tmp_path: Path, number: str
     """Nobody else reads it: a request with it is refused before it is looked into."""
     file = tmp_path / "request.json"
     file.write_text(f'{{"messages": [{{"role": "user", "content": "x"}}], "temperature": {number}}}')
-    with pytest.raises(CallerError, match=r"holds no JSON that can be read$"):
+    with pytest.raises(CallerError, match=r"contains no JSON that can be read$"):
         saved_request(str(file))
 
 

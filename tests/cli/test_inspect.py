@@ -117,7 +117,7 @@ def test_a_page_takes_the_place_of_a_page_and_of_nothing_else(home: Path, capsys
     before = session.read_bytes()
     assert main(["inspect", "--html", str(session)]) == 2
     assert main(["inspect", str(session), "--html", str(session)]) == 2
-    assert "is no such page or picture" in capsys.readouterr().err
+    assert "is not such a page or picture" in capsys.readouterr().err
     assert session.read_bytes() == before
     os.mkfifo(home / "pipe")
     assert main(["inspect", str(session), "--html", str(home / "pipe")]) == 2
@@ -190,7 +190,7 @@ def test_what_is_no_session_is_named(home: Path, capsys: pytest.CaptureFixture[s
     """And a file that is not there; nothing found is a status of its own."""
     (home / "notes.txt").write_text("no session\n")
     assert main(["inspect", "notes.txt"]) == 2
-    assert "notes.txt is no session of claude, codex, gemini" in capsys.readouterr().err
+    assert "notes.txt is not a session of claude, codex, gemini" in capsys.readouterr().err
     assert main(["inspect", "no-such-file"]) == 4
     assert main(["inspect", "."]) == 3
     assert ". is a folder" in capsys.readouterr().err

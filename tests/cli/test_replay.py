@@ -87,4 +87,4 @@ def test_who_names_no_window_of_a_session_that_names_none_is_told(
     capsys.readouterr()
     (tmp_path / "note.txt").write_text("words\n")
     assert main(["replay", str(tmp_path / "note.txt"), "--json"]) == 2
-    assert "is no session of" in json.loads(capsys.readouterr().out)["error"]["message"]
+    assert "is not a session of" in json.loads(capsys.readouterr().out)["error"]["message"]

@@ -150,7 +150,7 @@ def test_what_is_no_request_is_said(request_: Any) -> None:
 
 def test_an_unknown_wire_is_said_with_those_that_there_are() -> None:
     """So that the next try works."""
-    with pytest.raises(CallerError, match="'cohere' is no wire; there are openai-chat, openai-responses, anthropic"):
+    with pytest.raises(CallerError, match="'cohere' is not a wire; there are openai-chat, openai-responses, anthropic"):
         bill({"messages": []}, "cohere")
 
 

@@ -160,7 +160,7 @@ def test_an_address_that_was_typed_is_not_taken_out(host: str) -> None:
 @pytest.mark.parametrize("text", ["KEY='two\nlines'\n", "no variable\n", 'KEY="open\n', "1A=2\n"])
 def test_variables_that_cannot_be_read_are_left(text: str) -> None:
     """With the line where it breaks."""
-    with pytest.raises(CannotEditError, match="line 1 is no variable"):
+    with pytest.raises(CannotEditError, match="line 1 is neither a variable"):
         Led("gemini", text).install()
 
 
@@ -230,7 +230,7 @@ def test_doctor_asks_the_gateway(machine: Machine) -> None:
         threading.Thread(target=other.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{other.server_port}"
         machine.done("install", "codex", "--gateway", "--address", address, "--yes")
-        assert doctor() == [("gateway", False, f"{address} answers, but is no gateway: status 404")]
+        assert doctor() == [("gateway", False, f"{address} answers, but is not a gateway: status 404")]
         other.shutdown()
     ((part, works, seen),) = doctor()
     assert (part, works) == ("gateway", False)

@@ -281,7 +281,7 @@ def test_what_a_person_wrote_is_not_taken_out(machine: Machine) -> None:
     """A server of the same name that is another; one of ours that was written by hand, beside a hook that we installed."""
     other = '{"mcpServers": {"penstock": {"command": "hydro"}}}'
     path = machine.write(".claude.json", other)
-    assert "none of ours" in machine.done("install", "claude", "--yes")
+    assert "not ours" in machine.done("install", "claude", "--yes")
     assert path.read_text() == other
     machine.done("uninstall", "claude", "--yes")
     assert path.read_text() == other
@@ -506,7 +506,7 @@ def test_the_plugin_of_opencode_is_a_file_of_ours(machine: Machine) -> None:
     machine.done("uninstall", "opencode", "--hook", "--yes")
     assert not path.exists()
     path.write_text("// another's\n")
-    assert "none of ours" in machine.done("install", "opencode", "--hook", "--yes")
+    assert "not ours" in machine.done("install", "opencode", "--hook", "--yes")
     machine.done("uninstall", "opencode", "--hook", "--yes")
     assert path.read_text() == "// another's\n"
 

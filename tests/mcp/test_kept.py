@@ -148,7 +148,7 @@ def test_a_handle_that_leads_nowhere_is_an_error_result(workspace: Path, tmp_pat
     wrong: list[tuple[dict[str, object], str, str]] = [
         ({"handle": gone}, "expired", "cannot be read again"),
         ({"handle": "a" * 22}, "not_found", "There is no artifact"),
-        ({"handle": "../hello.txt"}, "not_found", "is no handle"),
+        ({"handle": "../hello.txt"}, "not_found", "is not a handle"),
         ({"handle": 7}, "bad_argument", "handle: takes a string"),
         ({}, "bad_argument", "handle: is required"),
         ({"handle": handle, "offset": True}, "bad_argument", "offset: takes an integer"),

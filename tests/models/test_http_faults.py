@@ -295,7 +295,7 @@ def test_an_event_that_is_no_json_object_is_told(data: str) -> None:
     """In the middle of a stream too."""
     with (
         peer(EVENTS, chunk("a"), f"data: {data}\n\n", then="hold") as serving,
-        pytest.raises(Unreadable, match="no JSON object"),
+        pytest.raises(Unreadable, match="not a JSON object"),
     ):
         remote(serving.url).send(ASKED, on_text=nothing)
 

@@ -245,8 +245,8 @@ def test_threads_take_the_steps_one_by_one() -> None:
     ("make", "said"),
     [
         (lambda: say(5), "text is of type str, not int"),  # type: ignore[arg-type]
-        (lambda: say("x", requires="("), "is no regular expression"),
-        (lambda: say("x", forbids=5), "is no regular expression, nor a list of them"),  # type: ignore[arg-type]
+        (lambda: say("x", requires="("), "is not a regular expression"),
+        (lambda: say("x", forbids=5), "is not a regular expression, nor a list of them"),  # type: ignore[arg-type]
         (lambda: call("t", {"a": {1}}), "the arguments of 't' are no JSON"),
         (lambda: call("t", a=float("nan")), "the arguments of 't' are no JSON"),
         (lambda: call(5), "the name of a tool is of type str, not int"),  # type: ignore[arg-type]
@@ -255,14 +255,14 @@ def test_threads_take_the_steps_one_by_one() -> None:
         (lambda: refuse(5, of=5), "more tokens than the limit, not 5 of 5"),
         (lambda: refuse(5, of=True), "of is of type int, not bool"),
         (lambda: fail(99, {}), "a status from 200 to 599, not 99"),
-        (lambda: fail(500, {"a": object()}), "the body of fail\\(500\\) is no JSON"),
+        (lambda: fail(500, {"a": object()}), "the body of fail\\(500\\) is not JSON"),
         (
             lambda: ScriptedModel(["done"]),  # type: ignore[list-item]
             "a script holds steps, made by say, call, calls, refuse and fail, not 'done'",
         ),
         (
             lambda: ScriptedModel([], "cohere"),
-            "'cohere' is no wire; there are openai-chat, openai-responses, anthropic",
+            "'cohere' is not a wire; there are openai-chat, openai-responses, anthropic",
         ),
         (lambda: ScriptedModel([]).send([]), "a request is the body of openai-chat, an object, not list"),  # type: ignore[arg-type]
     ],
@@ -328,8 +328,8 @@ def outcome(model: Model) -> object:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("{", "a script is a JSON list of steps; this is no JSON"),
-        ("[" * 100_000, "this is no JSON"),
+        ("{", "a script is a JSON list of steps; this is not JSON"),
+        ("[" * 100_000, "this is not JSON"),
         ("{}", "a script is a JSON list of steps, not dict"),
         ('["done"]', "step 1: an object with one of say, call, calls, refuse, fail"),
         ('[{"say": "x", "call": "y"}]', "step 1: an object with one of"),
@@ -340,7 +340,7 @@ def outcome(model: Model) -> object:
         ('[{"call": "x", "arguments": [1]}]', "step 1: arguments is of type dict, not list"),
         ('[{"calls": {"call": "x"}}]', "step 1: calls is of type list, not dict"),
         ('[{"calls": [{"say": "x"}]}]', "step 1: calls\\(\\) takes the steps that call\\(\\) makes, not say\\('x'\\)"),
-        ('[{"say": "x", "requires": 5}]', "step 1: 5 is no regular expression"),
+        ('[{"say": "x", "requires": 5}]', "step 1: 5 is not a regular expression"),
         ('[{"say": null}]', "step 1: text is of type str, not NoneType"),
     ],
 )

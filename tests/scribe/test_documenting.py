@@ -235,7 +235,7 @@ def test_what_was_rejected_is_asked_once_more_with_the_reason() -> None:
     def policy(request: dict[str, Any]) -> ScriptStep:
         shown = sizes.text_of(request)
         if "You answered before" in shown:
-            assert "the evidence does not stand in the lines that were shown" in shown
+            assert "the evidence is not in the lines that were shown" in shown
             return told_by(claim(f"P{line}", "Mended: opens the file.", [line + 1], "OPEN INPUT DAY-FILE"))
         return told_by(
             claim(f"P{line}", "Wrong at first.", [line + 1], "OPEN OUTPUT DAY-FILE"),

@@ -170,14 +170,14 @@ def test_a_closed_tree_is_done(tree: Spending) -> None:
     ("record", "why"),
     [
         ({"kind": "spent", "account": "main"}, "one of opened, granted, reserved"),
-        ({"account": "main"}, "written whole"),
+        ({"account": "main"}, "not a complete change"),
         ({"kind": "opened", "account": "main"}, "a whole number from 0 on, not None"),
         ({"kind": "opened", "account": "main", "tokens": -1}, "not -1"),
         ({"kind": "opened", "account": "main", "tokens": True}, "not True"),
         ({"kind": "opened", "account": 5, "tokens": 1}, "a name, not 5"),
         ({"kind": "reserved", "account": "scout", "tokens": 1}, "a name, not None"),
-        ({"kind": "released", "account": "main", "why": ""}, "written whole"),
-        (["opened", "main", 5], "written whole"),
+        ({"kind": "released", "account": "main", "why": ""}, "not a complete change"),
+        (["opened", "main", 5], "not a complete change"),
     ],
 )
 def test_a_record_that_is_no_change_says_what_is_missing(record: Any, why: str) -> None:

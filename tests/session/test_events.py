@@ -211,7 +211,7 @@ def test_an_event_survives_the_journal(event: object) -> None:
 @pytest.mark.parametrize(
     ("name", "data", "says"),
     [
-        ("Exploded", {}, "'Exploded' is no event of a session; there are Prompted, "),
+        ("Exploded", {}, "'Exploded' is not an event of a session; there are Prompted, "),
         ("Prompted", {}, "this is no Prompted that was written whole"),
         ("Prompted", {"message": {}, "more": 1}, "this is no Prompted that was written whole"),
         ("Returned", {"messages": [], "outcomes": [{"id": "x"}]}, "this is no Returned that was written whole"),

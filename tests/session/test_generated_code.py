@@ -252,7 +252,7 @@ def test_an_unknown_kind_of_work_names_those_there_are() -> None:
     """From every door."""
     with pytest.raises(CallerError, match="analysis, generation, refactoring"):
         check_code("", "python", "poetry")  # type: ignore[arg-type]
-    with pytest.raises(CallerError, match="'poetry' is no kind"):
+    with pytest.raises(CallerError, match="'poetry' is not a kind"):
         response_time("poetry", 1)  # type: ignore[arg-type]
 
 

@@ -240,7 +240,7 @@ def test_what_is_removed_for_good_is_in_no_object(opened: Callable[..., Tables],
     handle = store.put(secret)
     store.append("s", 0, "told", {}, handles=[handle])
     bucket.calls, bucket.fails_at = 0, 1
-    with pytest.raises(StoreFault, match=r"lies there still: `penstock store gc"):
+    with pytest.raises(StoreFault, match=r"is still there: `penstock store gc"):
         store.remove_sessions(["s"])
     assert store.sessions() == []
     with pytest.raises(ToolError, match="expired"):
@@ -258,7 +258,7 @@ def test_a_store_without_the_bucket_says_where_it_lies(
     full = opened(objects=bucket)
     handle = full.put(LARGE)
     poor = opened()
-    said = f"This artifact lies in {URL}, which the store was opened without: set PENSTOCK_STORE_OBJECTS={URL}"
+    said = f"This artifact is in {URL}, which the store was opened without: set PENSTOCK_STORE_OBJECTS={URL}"
     with pytest.raises(StoreFault) as told:
         poor.read(handle, 0, 1)
     assert (told.value.code, told.value.message) == ("unreachable", said)

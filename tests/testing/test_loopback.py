@@ -253,7 +253,7 @@ def test_a_body_that_is_no_json_object_gets_http_400(wire: str, content: bytes) 
         status, body = post(provider, content)
         assert (status, body["error"]["message"]) == (
             400,
-            "The body of the request is no JSON object that can be read.",
+            "The body of the request is not a JSON object that can be read.",
         )
         assert post(provider, asking(wire))[0] == 200
     assert [one.request is None for one in provider.requests] == [True, False]
@@ -367,11 +367,11 @@ def test_in_process_the_policy_raises_to_its_caller() -> None:
     [
         (lambda: LoopbackProvider("openai-chat", 10), "by script= or by policy=, one of them"),
         (lambda: LoopbackProvider("openai-chat", 10, script=[], policy=lambda _: say("x")), "one of them"),
-        (lambda: LoopbackProvider("cohere", 10, script=[]), "'cohere' is no wire"),
+        (lambda: LoopbackProvider("cohere", 10, script=[]), "'cohere' is not a wire"),
         (lambda: LoopbackProvider("anthropic", 0, script=[]), "a window holds a token at least, not 0"),
         (
             lambda: LoopbackProvider("anthropic", 9, script=[], refusal=NO_FORM),
-            "'x' is no form of refusal; there are openai",
+            "'x' is not a form of refusal; there are openai",
         ),
         (lambda: LoopbackProvider("anthropic", 9, script=[]).base_url, "a base_url only inside `with`"),
         (lambda: LoopbackProvider("anthropic", 9, script=[]).send([]), "an object, not list"),  # type: ignore[arg-type]

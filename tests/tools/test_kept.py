@@ -108,7 +108,7 @@ def test_a_handle_that_leads_nowhere_is_refused_by_what_it_is(store: Store, tmp_
         gone: ("expired", "cannot be read again"),
         **dict.fromkeys(
             ["", " ", f"{gone} ", f'page("{gone}")', "../x", "\x00", "\ud800x", "ümlaut", "\x1b[2J" * 999],
-            ("not_found", "is no handle"),
+            ("not_found", "is not a handle"),
         ),
     }
     for handle, (code, words) in said.items():

@@ -75,7 +75,7 @@ def test_a_passage_that_is_longer_than_a_page_is_shown_as_far_as_it_fits(works: 
     last = int(shown["last"])
     assert 1 <= last < 12
     assert text.splitlines()[-1] == f"{last}|{LINE.rstrip()}"
-    assert f'the passage goes on to line 12: view(file_path="valve.txt", offset={last})' in text.splitlines()[0]
+    assert f'the passage continues to line 12: view(file_path="valve.txt", offset={last})' in text.splitlines()[0]
 
 
 def test_a_passage_carries_its_place_and_its_lines(works: Path, tmp_path: Path) -> None:

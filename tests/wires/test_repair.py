@@ -159,7 +159,7 @@ def test_what_is_no_list_says_so() -> None:
     """Nothing can be made of it, and that is said."""
     mended = repair({"role": "user"}, "openai-chat")
     assert mended.messages == []
-    assert mended.actions == ("dropped a dict, which is no list of messages",)
+    assert mended.actions == ("dropped a dict, which is not a list of messages",)
     assert [violation.code for violation in mended.left] == ["empty"]
 
 

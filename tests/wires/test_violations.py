@@ -414,4 +414,4 @@ def test_arguments_nested_beyond_reason_are_answered() -> None:
 def test_a_call_of_chat_that_lacks_a_part_is_none(call: Any) -> None:
     """Each part for itself: type, id, name and arguments."""
     found = violations([USER, {"role": "assistant", "content": None, "tool_calls": [call]}], "openai-chat")
-    assert "tool_calls is no list of calls with id, name and arguments" in str(found)
+    assert "tool_calls is not a list of calls with id, name and arguments" in str(found)

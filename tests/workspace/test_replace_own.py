@@ -297,7 +297,7 @@ def test_folders_that_are_missing_are_made_and_empty_ones_removed(tmp_path: Path
 def test_a_drawn_page_replaces_its_like_alone(file: Path) -> None:
     """Another file, a pipe or a folder stands as it is; a page, an empty file and a link to one are replaced."""
     page = b"<!doctype html>\n<p>new"
-    with pytest.raises(CallerError, match="is no such page or picture"):
+    with pytest.raises(CallerError, match="is not such a page or picture"):
         replace_drawn(str(file), page)
     os.mkfifo(file.parent / "pipe")
     with pytest.raises(CallerError, match=r"pipe cannot be replaced: .*Name another file"):
@@ -314,7 +314,7 @@ def test_a_drawn_page_replaces_its_like_alone(file: Path) -> None:
         assert file.read_bytes() == new
     for old, new in [(picture, page), (page, picture), (b"<!-- a note", page)]:
         file.write_bytes(old)
-        with pytest.raises(CallerError, match="is no such page or picture"):
+        with pytest.raises(CallerError, match="is not such a page or picture"):
             replace_drawn(str(file), new)
         assert file.read_bytes() == old
     file.write_bytes(page)

@@ -220,7 +220,7 @@ class Asking:
         self._is_cut = False
         transcript = self._driver.session.state.transcript
         self.said.append(last_words(transcript))
-        self._driver.listener.step(self._driver.session, "asks the model to go on with its reply")
+        self._driver.listener.step(self._driver.session, "asks the model to continue its reply")
         self._driver.feed(Prompted(message=text_message(transcript.wire, "user", placeholders.GO_ON)))
         return True
 

@@ -321,7 +321,7 @@ def _result(purse: Purse, done: AgentRun, words: str, changed: list[str]) -> str
     ended = {
         "answered": "answered",
         "interrupted": "was stopped by the person",
-        "cut off": "was cut off and does not go on",
+        "cut off": "was cut off and does not continue",
         "budget": "has used up its budget",
         "outage": "was stopped by an outage of the provider",
     }.get(done.outcome, f"stopped ({done.outcome})")

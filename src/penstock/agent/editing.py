@@ -55,7 +55,7 @@ TOOLS = (
     Tool(
         "edit_file",
         "Replace text in a file",
-        "Replace one exact piece of text in a file. old must stand in the file exactly once: copy it from a page without the line "
+        "Replace one exact piece of text in a file. old must occur in the file exactly once: copy it from a page without the line "
         "numbers, with its indentation, and with enough lines around it to be the only one. Everything else stays as it is.",
         (
             _PATH,
@@ -491,13 +491,13 @@ def _not_once(path: str, text: str, old: str) -> str:
     named = ", ".join(map(str, places[:_LINES_NAMED])) + (", …" if times > _LINES_NAMED else "")
     return (
         f"old stands {times} times in {escape.shorten(path)}, beginning on lines {named}. "
-        "Nothing was changed. Give more of the lines around the one that is meant, so that it stands there once."
+        "Nothing was changed. Give more of the lines around the one that is meant, so that it occurs only once."
     )
 
 
 def _not_there(path: str, text: str, old: str) -> str:
     """Return that a text does not occur, and what was probably meant: the usual slips, the likeliest first."""
-    said = f"old does not stand in {escape.shorten(path)}. Nothing was changed."
+    said = f"old does not occur in {escape.shorten(path)}. Nothing was changed."
     if stand_ins.find_stand_in(old) or redaction.mark_in(old):
         return f"{said} It holds what a page or a result shows in place of text: leave that out."
     bare = notices.without_gutters(old)

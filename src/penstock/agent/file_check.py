@@ -104,9 +104,9 @@ class Tracked:
                 and (made.kind != "file" or len(made.sha256) == 64)
             )
         except (AttributeError, TypeError, ValueError) as error:
-            raise CallerError(f"this is no tracked file: {error}") from error
+            raise CallerError(f"this is not a tracked file: {error}") from error
         if not is_sound:
-            raise CallerError(f"this is no tracked file: {escape.clip(repr(value))}")
+            raise CallerError(f"this is not a tracked file: {escape.clip(repr(value))}")
         return made
 
 
@@ -505,7 +505,7 @@ def _is_entry(root: Root, entry: _Entry, index_ns: int, deadline: Deadline) -> b
 # ── the report ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-_READ_AGAIN = "Read these again before you go on: you were changing them, and they are not what you knew:"
+_READ_AGAIN = "Read these again before you continue: you were changing them, and they are not what you knew:"
 _NOT_AS_THEY_WERE = "Not as they were either:"
 
 

@@ -121,7 +121,7 @@ class Shell:
             raise CallerError("Commands cannot be confined here, and are not run unconfined. That takes Linux.")
         self.root = os.path.realpath(root)
         if not os.path.isdir(self.root):
-            raise CallerError(f"{escape.clip(os.fspath(root))} is no folder: commands need a root to run in")
+            raise CallerError(f"{escape.clip(os.fspath(root))} is not a folder: commands need a root to run in")
         self._identity = _identity(self.root)
         self._seconds = seconds
         self._allowance = Allowance.bytes(allowance_bytes - _HEADER_BYTES)

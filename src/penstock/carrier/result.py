@@ -90,7 +90,7 @@ BROKE_OFF = "The stream ended before the answer said why it stops: what came may
 def unknown_answer(wire: str) -> str:
     """Return the warning that the response does not have the shape of an answer."""
     return (
-        f"What came back is no answer of {wire} that Penstock can read: "
+        f"What came back is not an answer of {wire} that Penstock can read: "
         "whether it is an error, was cut or is empty cannot be told."
     )
 

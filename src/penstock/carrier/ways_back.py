@@ -84,7 +84,7 @@ class WaysBack:
         """
         calls = self._calls_of(call)
         if len(calls) != 1 or calls[0].name not in self.names:
-            raise CallerError(f"this is no call of {' or '.join(self.names)}")
+            raise CallerError(f"this is not a call of {' or '.join(self.names)}")
         return self._results(calls)[0]
 
     def answer_all(self, body: Any) -> list[Json]:

@@ -175,7 +175,7 @@ class _Planner:
         if self._sending.most < 1:
             taken = self._budget - int(self._sending.most)
             raise CallerError(
-                f"What every prompt holds beside the source takes {taken} tokens, and a prompt may have {self._budget}: "
+                f"What every prompt contains besides the source takes {taken} tokens, and a prompt may have {self._budget}: "
                 f"no line of the program fits. Allow at least {2 * taken} tokens."
             )
         groups = self._stayed() or [group for spans in self._apart for group in self._fresh(spans)]

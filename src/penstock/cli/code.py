@@ -89,7 +89,7 @@ def _measured_input(name: str) -> MeasuredCode:
     # The first block determines the encoding and, without a name, the language: it is read once and put back in front.
     encoding = window.detect(head)
     if encoding is None:
-        raise ToolError("binary", f"Standard input is binary ({window.kind_of(head)}): it holds no code.")
+        raise ToolError("binary", f"Standard input is binary ({window.kind_of(head)}): it contains no code.")
     return _measured(chain([head], blocks), encoding, name, name or "-")
 
 

@@ -488,7 +488,7 @@ def _finished(queue_url: str | None, number: int | None, out: str, as_json: bool
         try:
             seen = queues.follow(database, run.id, line)
         except KeyboardInterrupt:
-            terminal.warn(f"the run goes on; its site: penstock document --queue URL --finish --run {run.id}")
+            terminal.warn(f"the run continues; its site: penstock document --queue URL --finish --run {run.id}")
             return answer.INTERRUPTED
         done = finish(database, run, out, wording=wording, step=line.tell)
     status = _answered(done, out, as_json, asked=True, queue=seen.to_dict())

@@ -274,7 +274,7 @@ def saved_request(file: str) -> Any:
         return json.loads(content, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         where = f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
-        raise CallerError(f"{shown} holds no JSON that can be read{where}") from error
+        raise CallerError(f"{shown} contains no JSON that can be read{where}") from error
 
 
 def _no_number(name: str) -> Any:

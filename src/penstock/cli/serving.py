@@ -172,7 +172,7 @@ def examine() -> dict[str, Any]:
         if has_linear_engine()
         else "re in a child process that is ended at the deadline (google-re2 is not installed)"
         if can_run()
-        else "text as it stands only: regular expressions need google-re2, which is not installed",
+        else "literal text only: regular expressions need google-re2, which is not installed",
         "store": _store(),
         "extras": {extra: installed(distribution) for extra, distribution in _EXTRAS.items()},
     }

@@ -378,7 +378,7 @@ class Gateway:
 
 
 _JSON = (b"content-type", b"application/json")
-_UNREADABLE = "its body is no request of this API, or nests too deeply"
+_UNREADABLE = "its body is not a request of this API, or nests too deeply"
 _STATUS_OF = {"connect": 502, "closed": 502, "idle": 504, "whole": 504}
 
 

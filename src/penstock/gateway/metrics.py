@@ -70,7 +70,7 @@ def _of_requests(seen: Seen) -> Iterator[str]:
         "Calls of the two tools that give back what was cut.",
         [({}, seen.answered_calls)],
     )
-    yield from family("penstock_gateway_sessions", "gauge", "Sessions that are told of.", [({}, len(seen.sessions()))])
+    yield from family("penstock_gateway_sessions", "gauge", "Sessions that are reported.", [({}, len(seen.sessions()))])
     yield from family("penstock_gateway_observing", "gauge", "Whether nothing is changed.", [({}, int(seen.observes))])
 
 

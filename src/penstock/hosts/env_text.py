@@ -76,7 +76,7 @@ def _assignments(text: str) -> list[_Assignment]:
         newline = text.find("\n", at)
         end = len(text) if newline < 0 else newline + 1
         if not _NOTHING.match(text[at:end].rstrip("\r\n")):
-            raise ValueError(f"line {text.count(chr(10), 0, at) + 1} is no variable, and no comment")
+            raise ValueError(f"line {text.count(chr(10), 0, at) + 1} is neither a variable nor a comment")
         at = end
     return found
 

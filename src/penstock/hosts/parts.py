@@ -244,7 +244,7 @@ def _add_server(document: Document, host: HostConfig, program: Sequence[str], *,
     if entry is nested_values.MISSING:
         document.put(path, server_entry(host, [*program, "mcp"]))
     elif not is_ours(words, "mcp"):
-        return [f"there is a server of the name {NAME} that is none of ours: it stays as it is, and ours was not added"]
+        return [f"there is a server of the name {NAME} that is not ours: it stays as it is, and ours was not added"]
     elif is_renewed and (renewed := _renewed(words, "mcp", program)) != words:
         if isinstance(entry["command"], list):
             document.replace((*path, "command"), renewed)
@@ -274,7 +274,7 @@ def _add_hook(
         return []
     if host.hooks.file.form == "whole":
         if document.text and not is_plugin(document.text):
-            return ["it is none of ours: it stays as it is"]
+            return ["it is not ours: it stays as it is"]
         if not document.text or is_renewed:
             document.text = plugin(program)
         return []

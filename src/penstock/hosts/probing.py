@@ -170,12 +170,12 @@ def _gateway(part: Installed, _store: str) -> str:
             said = reply.read(_METRICS_BYTES).decode("utf-8", "replace")
     except HTTPError as error:
         error.close()  # releases the connection
-        raise _DoesNotWork(f"{address} answers, but is no gateway: status {error.code}") from error
+        raise _DoesNotWork(f"{address} answers, but is not a gateway: status {error.code}") from error
     except (URLError, ValueError) as error:
         reason = error.reason if isinstance(error, URLError) else error
         raise _DoesNotWork(f"no gateway answers at {address} ({reason}): `penstock gateway` starts one") from error
     if "penstock_gateway_requests_total" not in said:
-        raise _DoesNotWork(f"{address} answers, but is no gateway")
+        raise _DoesNotWork(f"{address} answers, but is not a gateway")
     return f"a gateway answers at {address}"
 
 

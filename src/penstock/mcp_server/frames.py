@@ -97,7 +97,7 @@ def _read(raw: bytes) -> tuple[object, list[str]]:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         members = dict(pairs)
         if len(members) != len(pairs):
-            faults.append("a name stands twice in one object")
+            faults.append("a name occurs twice in one object")
             if sum(name == "id" for name, _ in pairs) > 1:
                 del members["id"]  # nobody knows which of them the sender waits for
         return members

@@ -38,7 +38,7 @@ MAX_CALLS = 3
 PASSAGES = 3
 """Passages that an answer quotes: a screen of up to 48 lines."""
 
-WHAT_IT_IS = "(penstock-local looks things up by words; it is no language model.)"
+WHAT_IT_IS = "(penstock-local looks things up by words; it is not a language model.)"
 """The last line of every answer."""
 NO_QUESTION = (
     "I am penstock-local: I look things up, I am no language model. Ask something about the files here that has names or rare "

@@ -75,7 +75,7 @@ def _read_object(text: str) -> dict[str, Json]:
     """Return the JSON object in a text; an error in it is raised."""
     is_json, value = parsed_finite(text)
     if not is_json or not isinstance(value, dict):
-        raise Unreadable(f"The provider answered with what is no JSON object: {text[:MAX_SHOWN_CHARS]!r}")
+        raise Unreadable(f"The provider answered with something that is not a JSON object: {text[:MAX_SHOWN_CHARS]!r}")
     # A refusal within HTTP 200, in any of the forms that servers use. The rest of the body is left out: a failed response repeats
     # the whole request, whose words would be read as the provider's.
     if value.get("error"):

@@ -199,7 +199,7 @@ def fail(status: int, body: Json, *, requires: Patterns = (), forbids: Patterns 
     try:
         kept = body if isinstance(body, str) else json.loads(json.dumps(body, allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
-        raise CallerError(f"the body of fail({status}) is no JSON: {error}") from error
+        raise CallerError(f"the body of fail({status}) is not JSON: {error}") from error
     return Fail(status=status, body=kept, requires=_patterns(requires), forbids=_patterns(forbids))
 
 
@@ -212,7 +212,7 @@ def read_steps(content: bytes) -> list[ScriptStep]:
     try:
         listed = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise CallerError(f"a script is a JSON list of steps; this is no JSON: {error}") from error
+        raise CallerError(f"a script is a JSON list of steps; this is not JSON: {error}") from error
     if not isinstance(listed, list):
         raise CallerError(f"a script is a JSON list of steps, not {type(listed).__name__}")
     steps = []
@@ -260,7 +260,7 @@ def _patterns(given: Patterns) -> tuple[str, ...]:
         for pattern in patterns:
             re.compile(pattern)
     except (re.error, TypeError) as error:
-        raise CallerError(f"{given!r} is no regular expression, nor a list of them: {error}") from error
+        raise CallerError(f"{given!r} is not a regular expression, nor a list of them: {error}") from error
     return patterns
 
 

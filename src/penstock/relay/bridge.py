@@ -348,7 +348,7 @@ class Bridge:
                 await self._pass_error(data, asked, is_success=True)
                 or await self._said(data, is_initialize=is_initialize)
             ):
-                self._say(f"an event that is no message did not pass: {first_words(data)}")
+                self._say(f"an event that is not a message did not pass: {first_words(data)}")
             if asked and not self._unanswered.has_any(asked):
                 return
 

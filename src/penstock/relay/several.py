@@ -149,7 +149,7 @@ class Several:
             answer.join(_ANSWER_SECONDS)
         self._end(readers)
         if not self._served:
-            self._say("no server could be reached: what each said stands above")
+            self._say("no server could be reached: what each said is above")
             self._status = self._status or 1
         return self._status
 

@@ -217,7 +217,7 @@ def planned(
         for number, chunk in enumerate(made.chunks, 1):
             if chunk.id == chunk_id and chunk.id in made.prompts:
                 return file.question(chunk, made, (number, len(made.chunks))).prompt()
-        raise CallerError(f"{chunk_id!r} is no chunk that can be sent")
+        raise CallerError(f"{chunk_id!r} is not a chunk that can be sent")
 
     return made, prompt_of
 

@@ -94,5 +94,5 @@ class Folder:
     # One folder for each leading pair of digits, so that no folder has more files than tools handle well.
     def _file(self, key: str) -> str:
         if _NAME.fullmatch(key) is None:
-            raise CallerError(f"{key!r} is no key of a result")
+            raise CallerError(f"{key!r} is not a key of a result")
         return os.path.join(self._path, key[:2], key)

@@ -69,7 +69,7 @@ def change_of(values: Mapping[str, Any]) -> BudgetChange:
     try:
         return BudgetChange(**values)
     except TypeError as error:
-        raise CallerError(f"this is no change of spending that was written whole: {error}") from error
+        raise CallerError(f"this is not a complete change of spending: {error}") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,7 +53,7 @@ _MIN_HANDOFF_TOKENS = 100
 _FRAME_TOKENS = 20
 
 _STOPS = {
-    "errors": "Too much failed: the error budget of this session is used up. Look at what failed, then say how to go on.",
+    "errors": "Too much failed: the error budget of this session is used up. Look at what failed, then say how to continue.",
     "irreducible": "The provider refused the request however small it became: shorten the prompt, or take a larger window.",
     "loop": "The same call gave the same result again and again: there was no progress. Say what to try instead.",
     "auth": "The provider does not accept the key: set one that it accepts.",
@@ -64,7 +64,8 @@ _STOPS = {
 def _stopped(reason: str) -> str:
     """Return, for the person, why a session stopped and what to do next."""
     return _STOPS.get(
-        reason, f"The provider answered with {escape.clip(reason, 64)}: mend the request or the settings, then go on."
+        reason,
+        f"The provider answered with {escape.clip(reason, 64)}: correct the request or the settings, then continue.",
     )
 
 

@@ -236,7 +236,7 @@ def event_of(name: str, data: dict[str, Json]) -> Event:
     """
     kind = _KINDS.get(name)
     if kind is None:
-        raise CallerError(f"{name!r} is no event of a session; there are {', '.join(_KINDS)}")
+        raise CallerError(f"{name!r} is not an event of a session; there are {', '.join(_KINDS)}")
     try:
         # JSON has no tuples; only these fields are tuples, and lists inside a message stay lists.
         held: dict[str, Any] = data

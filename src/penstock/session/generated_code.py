@@ -225,7 +225,7 @@ def caps_of(kind: Kind) -> Caps:
         CallerError: for an unknown kind.
     """
     if kind not in CAPS:
-        raise CallerError(f"{kind!r} is no kind of work; there are {', '.join(KINDS)}")
+        raise CallerError(f"{kind!r} is not a kind of work; there are {', '.join(KINDS)}")
     return CAPS[kind]
 
 

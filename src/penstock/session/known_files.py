@@ -122,12 +122,12 @@ class KnownFile:
             made = cls(**{**value, "path": plain_path(value["path"]), "roles": roles, "seen": seen})
             is_sound = {made.role, *roles} <= set(ROLES) and seen == merged(seen)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise CallerError(f"this is no file of a ledger: {error}") from error
+            raise CallerError(f"this is not a file of a ledger: {error}") from error
         given = {known.name: getattr(made, known.name) for known in fields(made)}
         check_values(**{name: item for name, item in given.items() if name not in {"path", "roles", "role", "seen"}})
         check_values(**{f"seen[{place}]": number for place, part in enumerate(seen) for number in part})
         if not is_sound or (seen and not seen[0][0]):
-            raise CallerError(f"this is no file of a ledger: {escape.clip(repr(value))}")
+            raise CallerError(f"this is not a file of a ledger: {escape.clip(repr(value))}")
         return made
 
 
@@ -181,7 +181,7 @@ def seen_after(known: KnownFile, edits: Iterable[tuple[int, int, int]], total: i
     seen, grown, behind = known.seen, 0, ENDLESS
     for first, last, lines in sorted(edits, reverse=True):
         if not (1 <= first <= last + 1 and last < behind and lines >= 0):
-            raise CallerError(f"edits: {lines} lines for lines {first} to {last} is no edit, or overlaps another")
+            raise CallerError(f"edits: {lines} lines for lines {first} to {last} is not an edit, or overlaps another")
         shift = lines - (last - first + 1)
         # For an insertion `last` is `first - 1`: the range is empty, nothing of it is missing, and the new lines are seen.
         new = () if missing(known.seen, first, last) else ((first, first + lines - 1),)

@@ -380,7 +380,7 @@ class Ledger:
             files = [KnownFile.from_dict(item) for item in value["files"]]
             limits = FileLimits(**value["limits"])
         except (KeyError, TypeError) as error:
-            raise CallerError(f"this is no ledger: {error}") from error
+            raise CallerError(f"this is not a ledger: {error}") from error
         return cls(limits=limits, files={file.path: file for file in files})
 
 

@@ -208,7 +208,7 @@ def _rung(row: Mapping[str, Any]) -> Rung:
     rung = Rung(**{**row, "pressure": Pressure[row["pressure"]]})
     for number in (rung.tokens, rung.turns):
         if number is not None and (type(number) is not int or number < 0):
-            raise ValueError(f"{number!r} in the rung {rung.pressure.name} is no whole number from 0 on")
+            raise ValueError(f"{number!r} in the rung {rung.pressure.name} is not a whole number from 0 on")
     return rung
 
 

@@ -312,7 +312,7 @@ def _refused(state: State, event: ev.Refused) -> State:
     try:
         overflow = Overflow(**event.overflow)
     except TypeError as error:
-        raise CallerError(f"this is no refusal that was written whole: {error}") from error
+        raise CallerError(f"this is not a complete refusal: {error}") from error
     # A number below any real window is a code or a count of something else, and a limit in characters is not one in tokens: the
     # request shrinks, the limits stay.
     named = overflow.limit if overflow.unit == "tokens" and (overflow.limit or 0) >= SMALLEST_TOKENS else None
@@ -366,7 +366,7 @@ def _compacted(state: State, event: ev.Compacted) -> State:
     try:
         edits = tuple(Cleared(**edit) if "call_id" in edit else Collapsed(**edit) for edit in event.edits)
     except TypeError as error:
-        raise CallerError(f"this is no edit that was written whole: {error}") from error
+        raise CallerError(f"this is not a complete edit: {error}") from error
     return replace(
         state,
         transcript=_forgotten(state.transcript, edits),

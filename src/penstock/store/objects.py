@@ -159,7 +159,7 @@ def open_objects(url: str) -> ObjectStorage:
     """
     if not _ADDRESS.fullmatch(url):
         raise CallerError(
-            f"Objects lie at s3://BUCKET/FOLDER (or gs://, az://), without keys in it, not at {escape.clip(redacted(url))}"
+            f"Objects are kept at s3://BUCKET/FOLDER (or gs://, az://), without keys in it, not at {escape.clip(redacted(url))}"
         )
     try:
         from obstore.store import from_url

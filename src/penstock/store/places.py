@@ -201,11 +201,11 @@ class ContentPlaces(Database):
                 if for_good:
                     gc = f"penstock store gc{self._command_option()}"
                     raise StoreFault(
-                        fault.code, f"{fault.message} What was removed lies there still: `{gc}` takes it away later."
+                        fault.code, f"{fault.message} What was removed is still there: `{gc}` takes it away later."
                     ) from fault
 
 
 def _elsewhere(place: str) -> str:
     """Return the message for an object in a bucket that this store was not opened with."""
     root = place.rpartition("/")[0]
-    return f"This artifact lies in {root}, which the store was opened without: set PENSTOCK_STORE_OBJECTS={root}"
+    return f"This artifact is in {root}, which the store was opened without: set PENSTOCK_STORE_OBJECTS={root}"

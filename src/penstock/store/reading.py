@@ -20,7 +20,7 @@ class Artifact:
         if not (handle.isascii() and handle.isalnum()):
             raise ToolError(
                 "not_found",
-                f'"{escape.clip(handle, 64)}" is no handle: one is letters and digits. Copy it from the notice that named it.',
+                f'"{escape.clip(handle, 64)}" is not a handle: one is letters and digits. Copy it from the notice that named it.',
             )
         self.store = store
         self.info: ArtifactInfo = store.info(handle)

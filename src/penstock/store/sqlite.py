@@ -513,7 +513,7 @@ class SqliteStore(FileTables):
                 fault = self._translated(error)
                 if fault.code == "disk_full":
                     said = f"The disk has no room to write {self._database} anew. What was removed is gone, and overwritten;"
-                    more = f"traces of it may lie between what is kept. Make some room; then `{gc}` takes them away."
+                    more = f"traces of it may remain between what is kept. Make some room; then `{gc}` takes them away."
                     fault = StoreFault("disk_full", f"{said} {more}")
                 raise fault from error
         if is_read:

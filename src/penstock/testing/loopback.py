@@ -73,7 +73,7 @@ class LoopbackProvider:
         elif policy is None or script is not None:
             raise CallerError("a LoopbackProvider answers by script= or by policy=, one of them")
         if refusal is not None and not callable(refusal) and refusal not in refusals.FORMS:
-            raise CallerError(f"{refusal!r} is no form of refusal; there are {', '.join(refusals.FORMS)}")
+            raise CallerError(f"{refusal!r} is not a form of refusal; there are {', '.join(refusals.FORMS)}")
         if window_tokens < 1:
             raise CallerError(f"a window holds a token at least, not {window_tokens}")
         provider = Provider(wire_named(wire).name, model, refusal, count)

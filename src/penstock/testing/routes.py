@@ -77,7 +77,7 @@ class Routes:
         except (ValueError, RecursionError):
             request = None
         if not isinstance(request, dict):
-            return self.turn_away(400, "The body of the request is no JSON object that can be read.")
+            return self.turn_away(400, "The body of the request is not a JSON object that can be read.")
         # Only counted: no step is used up, and nothing is recorded.
         if counting is not None and is_count:
             return HttpReply(200, counting.answer(self._desk.provider.size_of(counting.request(request)).input_tokens))

@@ -125,7 +125,7 @@ def read(raw: bytes, into: frozenset[str]) -> Value:
         raise NotJson("nested too deep") from None
     reader.blanks()
     if reader.at != len(raw):
-        raise NotJson(f"something stands behind the value, at byte {reader.at}")
+        raise NotJson(f"something follows the value, at byte {reader.at}")
     return value
 
 

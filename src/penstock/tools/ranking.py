@@ -91,7 +91,7 @@ def _fit_lines(call: Invocation, found: Ranking) -> str:
     def render(count: int) -> str:
         last = whole.start_line + count - 1
         rest = call.dialect.write(Call("view", {"file_path": whole.path, "offset": last}))
-        goes_on = f"the passage goes on to line {whole.end_line}: {rest}"
+        goes_on = f"the passage continues to line {whole.end_line}: {rest}"
         part = whole._replace(end_line=last, lines=whole.lines[:count])
         return _render(found, (part,), following, goes_on)
 

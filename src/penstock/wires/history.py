@@ -390,7 +390,7 @@ class Transcript:
             read = replace(made.append(*value["messages"]), edits=edits)
             read.visible()  # an edit of a missing entry shows now
         except (KeyError, IndexError, TypeError, AttributeError) as error:
-            raise CallerError(f"this is no transcript that was written whole: {error}") from error
+            raise CallerError(f"this is not a complete transcript: {error}") from error
         return read
 
 

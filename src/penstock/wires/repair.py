@@ -63,7 +63,7 @@ def repair(messages: Json, wire: str, *, continues: bool = False) -> Repaired:
             began.append("made a user message of a text")
         messages = [rules.codec.text_message("user", messages)]
     elif not isinstance(messages, list):
-        began.append(f"dropped a {type(messages).__name__}, which is no list of messages")
+        began.append(f"dropped a {type(messages).__name__}, which is not a list of messages")
         messages = []
     draft = RepairDraft(copied(messages), continues=continues)
     draft.actions += began

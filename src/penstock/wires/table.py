@@ -36,5 +36,5 @@ def wire_named(name: str) -> Wire:
         CallerError: for an unknown name; the message lists the known ones.
     """
     if name not in _WIRES:
-        raise CallerError(f"{name!r} is no wire; there are {', '.join(WIRES)}")
+        raise CallerError(f"{name!r} is not a wire; there are {', '.join(WIRES)}")
     return _WIRES[name]

@@ -97,5 +97,5 @@ def _not_reached(line: int, reached: int, scanned_bytes: int, size_bytes: int) -
     share = f"{100 * scanned_bytes / size_bytes:.2f} %"
     return (
         f"Line {line} was not reached in the time of one call: {reached} lines counted, {share} of the file. "
-        "The same call goes on from there."
+        "The same call continues from there."
     )

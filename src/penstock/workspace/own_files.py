@@ -215,7 +215,7 @@ def replace_drawn(path: str, content: bytes) -> None:
         except OSError as error:
             raise CallerError(f"{path} cannot be replaced: {error.strerror or error}. Name another file.") from None
         if first not in {b"", begins}:
-            raise CallerError(f"{path} is there, and is no such page or picture. It stays as it is: name another file.")
+            raise CallerError(f"{path} exists and is not such a page or picture. It stays as it is: name another file.")
     replace_own(path, content)
 
 

@@ -168,7 +168,7 @@ def _without_re2(
         raise ToolError(
             "bad_pattern",
             "Regular expressions need google-re2, which is not installed here (penstock[re2]). "
-            "A search for the text as it stands works: give literal=True.",
+            "A search for the literal text works: give literal=True.",
         )
     try:
         translated = re2_syntax.translate(flags + pattern, never_newline=never_newline)
@@ -195,7 +195,7 @@ def _refused(reason: str, flags: str, pattern: str) -> ToolError:
     return ToolError(
         "bad_pattern",
         f"Not a regular expression: {escape.clip(reason)}. RE2 syntax is accepted; "
-        "to look for text as it stands, escape it.",
+        "to look for literal text, escape it.",
     )
 
 
@@ -255,12 +255,12 @@ def line_finder(
     if not pattern:
         raise ToolError("bad_pattern", "The pattern is empty. Give the text to look for.")
     if "\n" in pattern:
-        raise ToolError("bad_pattern", "A match lies within one line: leave the line feed out of the pattern.")
+        raise ToolError("bad_pattern", "A match is within one line: leave the line feed out of the pattern.")
     if literal and not ignore_case:
         return _text_finder(pattern)
     parts = list(pattern) if literal else _PART.findall(pattern)
     if r"\n" in parts:
-        raise ToolError("bad_pattern", r"A match lies within one line: leave \n out of the pattern; use ^ and $.")
+        raise ToolError("bad_pattern", r"A match is within one line: leave \n out of the pattern; use ^ and $.")
     flags = "(?i)" if ignore_case else ""
     if literal:
         parts = [literally(part) for part in parts]

@@ -429,6 +429,6 @@ def test_a_session_that_grows_meanwhile_is_left_alone(
         return time.localtime()
 
     monkeypatch.setattr(time, "gmtime", grow)
-    with pytest.raises(CallerError, match="goes on writing"):
+    with pytest.raises(CallerError, match="keeps writing"):
         rescued("claude", path, WINDOW, form=form)
     assert [entry.name for entry in tmp_path.iterdir()] == ["s.jsonl"]

@@ -31,7 +31,7 @@ _MAX_MEDIA_BYTES = 20 << 20
 FAULTS = {
     "torn_export": "{} places of the export are torn, and what stood there is not carried on. Export it again, straight into a "
     "file: opencode export ID > FILE",
-    "chain_gap": "{} records go on from one that is not in the file; the host may show only what follows.",
+    "chain_gap": "{} records continue one that is not in the file; the host may show only what follows.",
     "boundary_without_metadata": "{} compactions have no figures; the host's next one may fail.",
 }
 """Faults that readers find in a file, each with its sentence."""

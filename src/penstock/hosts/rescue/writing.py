@@ -153,7 +153,7 @@ def _check_unchanged(path: str, known: Identity) -> None:
 
 
 def _gone_on(path: str) -> CallerError:
-    return CallerError(f"The host goes on writing to {path}. End it first, and try again.")
+    return CallerError(f"The host keeps writing to {path}. End it first, and try again.")
 
 
 def _lines_of(records: Iterable[Record]) -> bytes:

@@ -83,7 +83,7 @@ def session_named(name: str, environment: Mapping[str, str]) -> NamedSession:
     host = host_of(path)
     if host is None:
         raise CallerError(
-            f"{escape.clip(path)} is no session of {', '.join(READERS)}. Those that are here: penstock inspect"
+            f"{escape.clip(path)} is not a session of {', '.join(READERS)}. Those that are here: penstock inspect"
         )
     return NamedSession(host, os.path.abspath(path))
 

@@ -87,7 +87,7 @@ def see_own_sessions(address: str) -> None:
         one.execute("SELECT set_config('penstock.session', %s, false)", (mark,))
         if other.execute("SELECT current_setting('penstock.session', true)").fetchone() == (mark,):
             raise CallerError(
-                "The queue is behind a pooler in transaction mode, and wants sessions of its own: pool_mode = session in "
+                "The queue is behind a pooler in transaction mode, and needs its own sessions: pool_mode = session in "
                 "PgBouncer, or the URL of the database itself"
             )
 

@@ -35,7 +35,7 @@ def _lines(seen: Sequence[RunProgress]) -> Iterator[str]:
     yield from _family(
         "files_waiting", "gauge", "Files that are not surveyed yet.", ((one, {}, one.files_waiting) for one in seen)
     )
-    yield from _family("calls", "counter", "Requests that workers told of.", ((one, {}, one.calls) for one in seen))
+    yield from _family("calls", "counter", "Requests that workers reported.", ((one, {}, one.calls) for one in seen))
     yield from _family(
         "late_answers",
         "counter",

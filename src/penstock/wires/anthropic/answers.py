@@ -87,7 +87,7 @@ class MessageEvents:
     def _feed_delta(self, index: int, delta: dict[str, Json]) -> str:
         """Take what one event adds to a block; return its words. Blocks are ordered by their index, not by their events."""
         if index not in self._blocks:
-            raise Unreadable(f"The provider's stream goes on with block {index}, which did not start.")
+            raise Unreadable(f"The provider's stream continues with block {index}, which did not start.")
         block = self._blocks[index]
         for key, value in delta.items():
             # The input of a call comes as text, which is an object only once complete; it is kept next to the block, not in it.

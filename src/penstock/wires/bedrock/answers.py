@@ -92,7 +92,7 @@ class ConverseEvents:
             case "contentBlockDelta":
                 delta = held.get("delta")
                 if not isinstance(delta, dict):
-                    raise Unreadable("The provider's event goes on with a block and does not say how.")
+                    raise Unreadable("The provider's event continues with a block and does not say how.")
                 return self._feed_delta(index_of(held.get("contentBlockIndex")), delta)
             case "messageStop" | "metadata":
                 # One has the reason, the other usage and metrics: together they are what accompanies `output` in an

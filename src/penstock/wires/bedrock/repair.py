@@ -116,7 +116,7 @@ def _add_words(draft: RepairDraft) -> None:
     def change(place: int, message: Json) -> Json:
         if not has_lone_document(message):
             return message
-        draft.note(place, "put words beside a document")
+        draft.note(place, "put words next to a document")
         return {**message, "content": [*blocks_of(message), {"text": placeholders.DOCUMENT}]}
 
     draft.change_each(change)

@@ -58,14 +58,14 @@ def message_fault(message: Json) -> str:
     if role_of(message) not in ROLES:
         return "the role is none of this wire's"
     if not isinstance(message.get("content"), list):
-        return "content is no list of blocks"
+        return "content is not a list of blocks"
     return next((fault for block in message["content"] if (fault := block_fault(block))), "")
 
 
 def block_fault(block: Json) -> str:
     """Return what a block lacks; empty if nothing."""
     if not isinstance(block, dict) or not block:
-        return "a block is no object that holds something"
+        return "a block is not an object that contains something"
     if "type" in block:
         return "a block with a type, as another API has them"
     # A union, according to the API reference: SDKs refuse a block with two members before it is sent.
@@ -82,7 +82,7 @@ def block_fault(block: Json) -> str:
         if not string(field(block, "toolResult", "toolUseId")):
             return "a toolResult without toolUseId"
         if not isinstance(content, list) or not all(map(is_sound_part, content)):
-            return "a toolResult whose content is no list of blocks"
+            return "a toolResult whose content is not a list of blocks"
     return ""
 
 
@@ -194,5 +194,5 @@ INVARIANTS = (
         "trailing_whitespace", "The last message, if the assistant's, ends without white space", _trailing_white_space
     ),
     Invariant("thinking_last", "The last block of a message is not reasoning", _thinking_last),
-    Invariant("document_alone", "A document stands beside words", _lone_documents),
+    Invariant("document_alone", "A document stands next to words", _lone_documents),
 )

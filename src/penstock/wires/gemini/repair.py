@@ -50,7 +50,7 @@ def _mended_part(draft: RepairDraft, place: int, part: Json) -> Json:
     for name in ("functionCall", "functionResponse"):
         held = get(part, name)
         if isinstance(held, dict) and not isinstance(held.get("id"), str | None):
-            draft.note(place, "left out an id that is no text")
+            draft.note(place, "left out an id that is not text")
             part = {**part, spelling(part, name): {key: value for key, value in held.items() if key != "id"}}
     response = get(part, "functionResponse")
     if not part_fault(part) or not isinstance(response, dict):

@@ -61,7 +61,7 @@ def content_fault(content: Json) -> str:
 def part_fault(part: Json) -> str:
     """Return what a part lacks; empty if nothing."""
     if not isinstance(part, dict):
-        return "a part is no object"
+        return "a part is not an object"
     held = {key: value for key, value in part.items() if value is not None}
     # A signature alone is not data either, but has to come back unchanged.
     if not held.keys() - _NO_DATA - _FOREIGN and not is_signed(part):
@@ -73,10 +73,10 @@ def part_fault(part: Json) -> str:
         if value is not None and not string(get(value, "name")):
             return f"a {key} without name"
         if not isinstance(get(value, "id"), str | None):
-            return f"a {key} whose id is no text"
+            return f"a {key} whose id is not text"
     response = get(part, "functionResponse")
     if response is not None and not isinstance(get(response, "response"), dict):
-        return "a functionResponse whose response is no object"
+        return "a functionResponse whose response is not an object"
     return ""
 
 

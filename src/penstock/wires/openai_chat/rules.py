@@ -60,7 +60,7 @@ def message_fault(message: Json) -> str:
     if "tool_calls" in message and message["tool_calls"] is not None:
         calls = message["tool_calls"]
         if not isinstance(calls, list) or not calls or any(map(is_bad_call, calls)):
-            return "tool_calls is no list of calls with id, name and arguments"
+            return "tool_calls is not a list of calls with id, name and arguments"
         if role != "assistant":
             return f"calls of the {role}"
     # A message that calls usually says nothing, and a function may return nothing.
