@@ -59,7 +59,7 @@ class NamedParts:
         if size is not None and size.kind == "text":
             cited = [place for part, places in self._used(node, placed) if _is_behind(part) for place in places]
             self._tell(
-                node, placed, f"{_characters(sent)} that {sender} sends there, and then others", wave, cited, "may"
+                node, placed, f"{_characters(sent)} that {sender} sends there today, others then", wave, cited, "may"
             )
 
     def of_group(self, part: ProgramPart, at: int, place: GrowingPlace, wave: Wave) -> None:
