@@ -1,4 +1,4 @@
-"""A real browser for tests: Debian's Chromium, driven by Playwright, which is installed in an environment of its own."""
+"""A real browser for tests: Debian's Chromium, driven by Playwright, which has its own environment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every test may rely on: the marker for missing programs, a clean environment, and processes that start warm."""
+"""What may every test rely on? A marker for missing programs, a clean environment, and processes that start warm."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from hypothesis.internal.constants_ast import Constants
 from tests import forks
 from tests.environments import miss
 
-# The suite draws the same examples in each run, so that a failure is due to the change at hand; PENSTOCK_HYPOTHESIS=long
-# searches for new ones, at random and four hundred times as many. Hypothesis also draws constants that stand in the modules
-# imported so far: which these are depends on the tests that a worker of xdist ran before, so the suite does without them.
+# The suite draws the same examples in each run, so that a failure is due to the current change; PENSTOCK_HYPOTHESIS=long draws
+# four hundred times as many at random. Hypothesis also draws constants from the modules imported so far. Which modules those are
+# depends on the tests that an xdist worker ran before, so the suite turns this off.
 settings.register_profile(
     "suite", deadline=None, max_examples=12, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -74,7 +74,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.stem not in LONG)
 
 
-gc.disable()  # while tests are collected: that makes hardly any garbage
+gc.disable()  # during collection of the tests, which makes hardly any garbage
 
 
 def pytest_collection_finish() -> None:

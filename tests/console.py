@@ -1,4 +1,4 @@
-"""Does what a page tells its reader to type: saves files, runs commands in order in one folder, compares output with the page.
+"""Does a page of the docs work as written? Saves its files, runs its commands in order in one folder, and compares their output.
 
 A page has blocks that begin with three backquotes and
 - `py title=NAME`: a file that the reader saves as NAME;

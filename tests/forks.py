@@ -1,8 +1,8 @@
 """Processes that start with much of Penstock loaded: a process that has only loaded it forks each of them.
 
-Each has its own environment, folder, arguments and output, and ends as any process does. Loading everything takes half a second
-of processor time, most of what such a process needs. Not for tests of how a new interpreter starts, or of what depends on how its
-parent starts a process: its group, its limits, its terminal.
+Each has its own environment, folder, arguments and output, and ends as any process does. Loading everything takes half a second of
+processor time, most of what such a process needs. Not for tests of how a new interpreter starts, nor of anything that depends on
+how the parent starts the process, such as its group, limits or terminal.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ def _served(address: str, owner: str) -> list[str]:
 
 
 def _is_over(one: _Made, ready: list[object]) -> bool:
-    """Return whether a process has ended, and report its status to its client; kill it if the client is gone."""
+    """Return whether a process has ended, after reporting its status to its client; kill the process if the client is gone."""
     if one.end not in ready:
         if one.line in ready:
             os.kill(one.process, signal.SIGKILL)

@@ -17,12 +17,12 @@ _MIN_SECONDS = 0.001  # shorter times are not distinguished
 
 
 def growth(work: Callable[[int], Callable[[], object]], size: int) -> float:
-    """Return how many times the processor time of `work(size)` is needed by `work(TIMES * size)`; `work` itself only prepares."""
+    """Return the processor time of `work(TIMES * size)()` divided by that of `work(size)()`; `work` itself only prepares."""
     return times_as_long(work(TIMES * size), work(size))
 
 
 def times_as_long(run: Callable[[], object], other: Callable[[], object], bound: float = BOUND) -> float:
-    """Return how many times the processor time of `other` is needed by `run`.
+    """Return the processor time of `run` divided by that of `other`.
 
     The best time of each counts, and both are repeated until the ratio is below `bound`: a busy machine slows single runs, but
     work that takes too long stays above the bound however often it runs.

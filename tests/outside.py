@@ -1,4 +1,4 @@
-"""A project, a store and a model as a user has them: real processes, a provider over real HTTP, no internal module."""
+"""A project, a store and a model as users have them: real processes, a provider over real HTTP, no internal modules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parses what a result prints: its header, its calls, its lines."""
+"""Parsers for the text of a result: its header, its calls, its lines."""
 
 from __future__ import annotations
 

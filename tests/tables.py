@@ -1,4 +1,4 @@
-"""Tables that a person has reviewed: the findings in many cases, one case per line."""
+"""Tables of findings that a person has reviewed, one case per line."""
 
 from __future__ import annotations
 

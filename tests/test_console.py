@@ -1,4 +1,4 @@
-"""The runner of documentation pages notices when a page is wrong."""
+"""Does the runner of documentation pages notice a wrong page?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`scripts/demo` shows the truth: each example checks what it prints, and fails if it does not hold."""
+"""Does `scripts/demo` show the truth? Each example checks what it prints, and fails if that does not hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The docs run: every Python example of every page, in order, page by page."""
+"""Do the docs work as written? Their Python examples run in order, their commands print what they show, their links exist."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_what_a_page_tells_a_reader_to_type_works(page: Path, tmp_path: Path) ->
 
 @pytest.mark.parametrize(("page", "commands"), [("docs/impact.md", 5), ("docs/chunk.md", 1)])
 def test_what_a_page_shows_of_the_example_estate_is_what_comes(page: str, commands: int, tmp_path: Path) -> None:
-    """A field through three programs and a job, what is too short if it grows, the exports; a program's chunks.
+    """The commands print what the pages show: a field's impact and growth, the exports, and the chunks of a program.
 
     Where a program is cut depends on every word of its prompts, so the numbers of chunks are not compared.
     """
@@ -151,7 +151,7 @@ def printed_with_client(wire: str, runs: list[tuple[str, str, str]], folder: Pat
 
 
 def test_the_cobol_of_the_readme_is_documented(tmp_path: Path) -> None:
-    """The README's command runs in a folder with programs, and again with one less; the first run's site is not a program.
+    """The README's command runs in a folder of programs, then again with one fewer; its own output is not taken for programs.
 
     The first run prints what docs/document.md shows for the same folder, with paths relative to that folder.
     """

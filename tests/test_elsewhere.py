@@ -1,4 +1,4 @@
-"""On systems other than Linux the package imports, its tools answer, and it states what it cannot guarantee (F9)."""
+"""Does the package work on systems other than Linux? It imports, its tools answer, and it states what it cannot guarantee (F9)."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def told(request: pytest.FixtureRequest, tree: Path, tmp_path_factory: pytest.Te
         pytest.skip("this Python was packed without what ctypes needs on macOS, as Debian's is")
     state = tmp_path_factory.mktemp("state")
     folder = tmp_path_factory.mktemp(request.param)
-    (folder / "tree").symlink_to(tree / "tree")  # the root itself may be reached by a link, nothing beneath it
+    (folder / "tree").symlink_to(tree / "tree")  # the root may be reached by a link; nothing below it may
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", WORK, request.param, str(folder), str(ROOT / "src"), str(ROOT)],
         capture_output=True,
@@ -150,7 +150,7 @@ def told(request: pytest.FixtureRequest, tree: Path, tmp_path_factory: pytest.Te
 
 @pytest.mark.proves("L-8")
 def test_the_walk_that_is_there_is_the_one_that_is_named(told: dict[str, Any]) -> None:
-    """macOS has folder descriptors, Windows has paths; `penstock doctor` says which is used and what it lacks."""
+    """macOS walks by folder descriptors, Windows by paths; `penstock doctor` names the one in use and what it lacks."""
     name = {"darwin": "walk", "win32": "paths"}[told["system"]]
     assert (told["confinement"], told["landlock"]) == (name, 0)
     assert told["doctor"]["confinement"].startswith(f"{name} (no link is followed")

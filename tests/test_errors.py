@@ -1,4 +1,4 @@
-"""An error keeps everything it says, even in another process."""
+"""Does an error keep everything it says, even in another process?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The architecture holds: imports point down and have no cycle, the public names are pinned, and importing is quick."""
+"""Does the architecture hold? Imports point down without cycles, the public names are pinned, and importing is quick."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ def test_every_module_says_which_question_it_answers(modules: dict[str, ast.Modu
     assert [name for name, tree in modules.items() if not ast.get_docstring(tree)] == []
 
 
-# A sentence that begins with a pronoun, or asks about one: a tooltip does not show the line that it refers to.
+# A sentence that begins with a pronoun, or asks about one: a tooltip does not show what the pronoun refers to.
 _RIDDLE = re.compile(
     r"(?:Its?|Their|They|Those|These|This|That|The same|Of (?:it|them)|There)\b"
     r"|(?:How (?:long|many|much|often)|Whether|What|Where|Which|When|Who)(?: of)? (?:its?|they|them|that|those|there)\b"
@@ -261,6 +261,6 @@ def test_a_tooltip_stands_alone(modules: dict[str, ast.Module]) -> None:
     os.environ.get("PENSTOCK_HYPOTHESIS", "suite") != "suite", reason="other profiles look for new examples"
 )
 def test_the_examples_of_laws_do_not_depend_on_what_is_imported() -> None:
-    """Else a law would fall or hold by the tests that a worker ran before it; `tests/conftest.py` says how."""
+    """Hypothesis draws no constants from imported modules, which depend on the tests that ran before (see `tests/conftest.py`)."""
     drawn = providers.HypothesisProvider(None)._local_constants
     assert (drawn.integers, drawn.strings) == (set(), set())

@@ -1,4 +1,4 @@
-"""The packages that other agents install start existing commands and pass the hosts' own validators (H-6)."""
+"""Do the packages for other agents start existing commands and pass the hosts' own validators (H-6)?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a package index shows and what an installer receives: the metadata as built."""
+"""What does a package index show, and what does an installer receive? The metadata as built."""
 
 from __future__ import annotations
 

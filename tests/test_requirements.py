@@ -1,4 +1,4 @@
-"""The manifest and the tests agree, in both directions."""
+"""Do the manifest and the tests agree, in both directions?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be set, and by whom: a file in the root sets only what can do no harm, the environment the user's own store."""
+"""What can be set, and by whom? A file in the root sets only what is harmless; the environment also sets up the user's store."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_a_life_that_is_none_is_named(text: str) -> None:
     ],
 )
 def test_a_file_of_the_root_cannot_empty_the_store(tmp_path: Path, name: str) -> None:
-    """A small limit in a stranger's repository would drop other work's content: the error names the variable to set instead."""
+    """A store limit in a repository's file, which could drop content of other work, is an error that names the variable to set."""
     (tmp_path / "penstock.toml").write_text(f"{name} = 1\n")
     with pytest.raises(CallerError, match=f"set PENSTOCK_{name.upper()}"):
         settings.open_workspace(tmp_path)
@@ -100,7 +100,7 @@ def test_a_file_of_the_root_cannot_empty_the_store(tmp_path: Path, name: str) ->
     ],
 )
 def test_a_url_says_in_which_folder_a_store_lies(url: str, folder: str | None) -> None:
-    """A store in a database has no folder."""
+    """A `sqlite` URL names the store's folder; a store in a database has none."""
     assert folder_of(url) == folder
 
 
@@ -123,7 +123,7 @@ def test_a_profile_of_ones_own_stands_in_the_file(tmp_path: Path) -> None:
 
 
 def test_a_profile_of_ours_is_not_taken_away_unsaid(tmp_path: Path) -> None:
-    """If a project's file redefines our profile, a broken one is ignored, a valid one is used, and both are reported."""
+    """If a project's file redefines a built-in profile, a valid one is used, a broken one is ignored, and both are reported."""
     told: list[str] = []
     (tmp_path / "penstock.toml").write_text(
         "[profiles.default]\nwindow_tokens = -1\n[profiles.Oracle]\nwindow_tokens = 9_000\n"

@@ -1,4 +1,4 @@
-"""Does what is loaded and compiled on first use, so that processes forked from this one find it done.
+"""Loads and compiles what is otherwise loaded and compiled on first use, so that forked processes find it done.
 
 `tests.forks` imports it for its effects: it looks for secrets and counts tokens, which alone takes half a second.
 """

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 GRANTED = 100
-WHICH = st.one_of(st.integers(0, 2), st.integers(0, 99))  # of the accounts that there are
-PARTS = st.integers(0, 5)  # fourths of what is left; the fifth is one token too many
+WHICH = st.one_of(st.integers(0, 2), st.integers(0, 99))  # an index into the accounts that exist
+PARTS = st.integers(0, 5)  # quarters of what is left; 5 is one token too many
 RARELY = st.integers(0, 4).map(lambda number: number == 0)
 
 
@@ -96,7 +96,7 @@ class Trees(RuleBasedStateMachine):
 
     @rule(which=WHICH, part=PARTS)
     def refund(self, which: int, part: int) -> None:
-        """Tokens that an account, or a child that it took over, had committed turn out not to be spent."""
+        """Tokens committed by an account, or by a child that it took over, turn out not to have been spent."""
         name = self.one(which)
         used = self.used(name)
         tokens = used * part // 4 if part <= 4 else used + 1

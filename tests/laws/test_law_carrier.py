@@ -49,7 +49,7 @@ def history(steps: int, task: str) -> list[Any]:
 def test_what_was_refused_is_not_sent_again(
     wording: str, factor: float, says_usage: bool, asked: list[tuple[int, str]], faults: int
 ) -> None:
-    """Not it, and none that begins with it: short ones in between report usage, servers fail, the window is believed too large."""
+    """No request begins with a refused one, though short requests report usage, servers fail and the window is set too large."""
     refused: list[list[Any]] = []
     waiting: list[Exception] = []
 
@@ -61,7 +61,7 @@ def test_what_was_refused_is_not_sent_again(
         size = int(factor * len(json.dumps(messages)) / 4)
         if size > 3_000:
             refused.append(messages)
-            # What follows a refusal may be lost to a fault: nothing is cut then, and the caller comes again.
+            # A fault may follow the refusal: nothing is cut then, and the caller tries again.
             waiting[:] = [Overloaded("overloaded")] if len(refused) <= faults else []
             raise ValueError(wording.format(size=size, limit=3_000))
         usage = {"prompt_tokens": size, "completion_tokens": 1} if says_usage else None

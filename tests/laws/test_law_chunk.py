@@ -143,7 +143,7 @@ def test_any_cobol_is_partitioned_and_never_cut_within_what_belongs_together(sou
 
 @given(sources, st.integers(60, 900), st.integers(0, 120))
 def test_every_prompt_of_any_cobol_is_within_its_budget(source: str, budget: int, instructions: int) -> None:
-    """Counted as it is sent; a chunk that does not fit has no prompt; too little for any line at all is the caller's to mend."""
+    """Prompts are counted as sent; a chunk that does not fit has none; a budget too small for any line is a `CallerError`."""
     overhead = Overhead(texts=("word " * instructions,))
     try:
         made = plan(scan(source), prompt_tokens=budget, overhead=overhead, counter=ESTIMATE)
@@ -167,7 +167,7 @@ def _stays(made: ChunkPlan, source: str, budget: int) -> ChunkPlan:
 @example(
     source="       IDENTIFICATION DIVISION.\n       PROGRAM-ID. P.\n       PROGRAM-ID. P.\n       IDENTIFICATION DIVISION.\n"
     "           .\n       PROGRAM-ID. P.",
-    budget=20,  # so many chunks that it is planned anew
+    budget=20,  # gives so many chunks that the source is planned anew
 )
 @given(sources, st.integers(20, 400))
 def test_a_plan_of_the_same_source_stays_as_it_was(source: str, budget: int) -> None:
@@ -201,7 +201,7 @@ def test_programs_that_are_hard_to_cut_become_chunks_without_a_fault(seed: int) 
 def test_cuts_cover_a_stretch_in_pieces_that_fit_or_cannot_be_cut(
     sizes: list[int], data: st.DataObject, limit: int
 ) -> None:
-    """Consecutive pieces; those above the limit have no candidate inside; never more pieces than cutting greedily."""
+    """Pieces are consecutive, and a piece above the limit has no candidate inside."""
     ranks = data.draw(st.dictionaries(st.integers(2, len(sizes) + 1), st.integers(0, 3), max_size=40))
     ranks = {line: rank for line, rank in ranks.items() if line <= len(sizes)}
     measured = Sizes(sizes)
@@ -220,7 +220,7 @@ def test_cuts_cover_a_stretch_in_pieces_that_fit_or_cannot_be_cut(
 def test_no_bin_is_ever_above_its_room(
     sizes: list[tuple[int, int]], tied: list[tuple[int, int, int]], size: int, answers: int
 ) -> None:
-    """Packed afresh or keeping previous bins, every item is in one bin, and every bin holds its items."""
+    """Packed afresh or with previous bins kept, each item is in exactly one bin, and no bin is overfull."""
     items = [PackedItem(float(one), more) for one, more in sizes]
     ties: Ties = {(a, b): weight for a, b, weight in tied if a < b < len(items)}
     room = BinRoom(size, answers)

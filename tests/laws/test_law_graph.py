@@ -1,4 +1,4 @@
-"""The laws of an estate's graph and of what a change in it touches, over random estates."""
+"""The laws of an estate's graph and of the impact of a change, over random estates."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _STATEMENTS = (
 
 
 def _part(name: str, statements: list[str]) -> ProgramPart:
-    """Return a program with two groups, a redefinition and some statements, drawn."""
+    """Return a program with two groups, a redefinition and the given statements."""
     code = "".join(f"    {one}.\n" for one in statements)
     source = scan(
         f"ID DIVISION.\nPROGRAM-ID. {name}.\nDATA DIVISION.\nWORKING-STORAGE SECTION.\n01 X PIC X(8).\nLINKAGE SECTION.\n"
@@ -49,7 +49,7 @@ def _part(name: str, statements: list[str]) -> ProgramPart:
 
 @st.composite
 def estates(draw: st.DrawFn) -> list[ProgramPart]:
-    """Return the parts of an estate of one to three programs."""
+    """Draw an estate of one to three programs."""
     names = NAMES[: draw(st.integers(1, len(NAMES)))]
     return [_part(name, draw(st.lists(st.sampled_from(_STATEMENTS), max_size=6))) for name in names]
 
@@ -60,7 +60,7 @@ def estates(draw: st.DrawFn) -> list[ProgramPart]:
 def test_a_tree_is_of_the_graph_grows_with_its_depth_and_knows_no_order(
     parts: list[ProgramPart], name: str, depth: int, random: object
 ) -> None:
-    """Every edge is one of the graph or of its areas; a deeper tree holds the shallower; files may come in any order."""
+    """Every edge is in the graph or follows storage; a deeper tree includes the shallower; the order of files does not matter."""
     graph = EstateGraph(parts)
     found = impact(graph, f"ONE.{name}", depth=depth)
     whole = set(graph.edges())

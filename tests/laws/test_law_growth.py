@@ -1,4 +1,4 @@
-"""The law of growth: once everything that is named has grown, nothing is cut that was not cut before."""
+"""The law of growth: once everything that `growth` names has grown, nothing is cut that was not cut before."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _ITEM = st.one_of(
 
 
 class Estate(NamedTuple):
-    """A program with a record of two groups, some items and moves between any of them, and a program that it calls."""
+    """A program that has a record of two groups, some items and moves among them, and that calls another program."""
 
     items: tuple[Item, ...]
     moves: tuple[tuple[int, int], ...]
-    """By the numbers of items; behind them those of the two groups, and of the record."""
+    """Source and target as indexes of items; the indexes after the last item are the two groups and the record."""
 
     def graph(self, grown: Mapping[str, Item] | None = None, lengths: Mapping[str, int] | None = None) -> EstateGraph:
-        """Return its graph, with other items and groups that are at least so long."""
+        """Return the graph of the estate, with some items replaced and with groups padded to at least these lengths."""
         grown, lengths = grown or {}, lengths or {}
         items = [grown.get(f"F{at}", item) for at, item in enumerate(self.items)]
         lines = ["IDENTIFICATION DIVISION.", "PROGRAM-ID. P.", "DATA DIVISION.", "WORKING-STORAGE SECTION.", "01 R."]
@@ -50,7 +50,7 @@ class Estate(NamedTuple):
         lines += [f"02 FILLER PIC X({missing})."] * (missing > 0)
         lines += [item.declared(f"F{at}") for at, item in enumerate(items) if at >= 4]
         names = [*(f"F{at}" for at in range(len(items))), "G0", "G1", "R"]
-        # Every MOVE may come behind every other one, so that no field is used for two things apart.
+        # Any MOVE may run after any other, so no field counts as a scratch field with separate uses.
         moves = [f"    IF RETURN-CODE = 1 MOVE {names[one]} TO {names[other]}." for one, other in self.moves]
         lines += [
             "PROCEDURE DIVISION.",
@@ -70,12 +70,12 @@ class Estate(NamedTuple):
 
 @st.composite
 def estates(draw: st.DrawFn) -> Estate:
-    """Return an estate whose moves the standard allows."""
+    """Draw an estate whose moves the standard allows."""
     items = tuple(draw(st.lists(_ITEM, min_size=6, max_size=8)))
     kinds = [*items, *[Item("group", 5)] * 3]
     pairs = st.tuples(st.integers(0, len(kinds) - 1), st.integers(0, len(kinds) - 1))
     moves = draw(st.lists(pairs, min_size=4, max_size=16, unique=True))
-    # A part of a record that is moved to its own group has no end.
+    # If a field could be moved to its own group, the growth would never end.
     apart = [
         (one, other)
         for one, other in moves
@@ -121,7 +121,7 @@ def test_once_all_has_grown_that_is_named_nothing_more_is_cut(estate: Estate, da
             for at in (places, placed)
         )
         is_stored = edge.verb == "passes to"
-        # A parameter is one storage, so that neither side may be shorter.
+        # A parameter and its argument share storage, so neither may be shorter.
         for first in (1, -1) if is_stored else (1,):
             before_, then = was[::first], now[::first]
             if None not in was and None not in now and fitted(*before_, is_stored=is_stored) is None:  # type: ignore[arg-type]

@@ -46,7 +46,7 @@ HANDLES = st.sampled_from([None, "abcdefghij0123456789AB"])
 def test_text_and_notice_are_within_the_allowance(
     text: str, allowance: Allowance, keep: Keep, handle: str | None
 ) -> None:
-    """Any text in any unit leaves within its allowance, notice included."""
+    """Any fitted text is within its allowance in any unit, notice included."""
     fitted = fit(text, allowance, keep, handle)
     assert allowance.measure(fitted) <= allowance.limit
     assert fitted.whole_chars == len(text)
@@ -55,7 +55,7 @@ def test_text_and_notice_are_within_the_allowance(
 @pytest.mark.proves("LAW-Guarded", "G-2")
 @given(TEXTS, ALLOWANCES, KEEPS, HANDLES)
 def test_fitting_twice_changes_nothing(text: str, allowance: Allowance, keep: Keep, handle: str | None) -> None:
-    """A fitted text is recognised by its type."""
+    """A fitted text is recognised by its type and returned as it is."""
     once = fit(text, allowance, keep, handle)
     assert fit(once, allowance, keep, handle) is once
 
@@ -122,7 +122,7 @@ def test_shares_never_exceed_what_there_is(sizes: list[int], limit: int) -> None
 @pytest.mark.proves("LAW-Guarded", "G-5")
 @given(TEXTS, st.lists(st.integers(0, 400), max_size=8))
 def test_records_are_found_however_the_text_is_parted(text: str, cuts: list[int]) -> None:
-    """A scanner fed in parts finds what it finds in the whole."""
+    """A scanner fed in parts finds the same records as in the whole text."""
     scanner, found, at = JsonRecordScanner(), [], 0
     for end in [*sorted(min(cut, len(text)) for cut in cuts), len(text)]:
         found += [at + place for place in scanner.feed(text[at:end])]

@@ -19,7 +19,7 @@ _ACTS = re.compile(
 )
 _ODD = st.sampled_from("\x1b\r\n\t\0nrtx\x85\u202e\u200b\u3164\ufeff\\x\u034f\U000e0041\udcff")
 _TEXT = st.lists(st.one_of(st.text(max_size=8), st.text(alphabet=st.characters(), max_size=4), _ODD)).map("".join)
-_ASCII = st.one_of(  # which is escaped in another way than the rest
+_ASCII = st.one_of(  # escaped in a different way from the rest
     st.text(st.characters(max_codepoint=0x7F), max_size=40), st.text(st.sampled_from("\t\n\r\\nrtx\0\x1b"), max_size=12)
 )
 _NAMES = st.one_of(

@@ -1,8 +1,8 @@
-"""The law of the journal: what was acknowledged is there, in order, once, whoever dies, is late or has a wrong clock.
+"""The law of the journal: each acknowledged record is there once, in order, whichever process dies, is late or has a wrong clock.
 
-Agents of two sessions live in two real processes over one store. They are killed between two calls and within a write, at each
-of its points; they close in good order; they go on from what they read long ago; their clocks go forth and back. The plain model is
-a list of acknowledged records for each session. Every step follows from what Hypothesis draws: `--hypothesis-seed=N` replays it.
+Agents of two sessions run in two real processes over one store. The processes are killed between calls and at each point of a
+write, close properly, and continue from old reads; their clocks jump forward and back. The plain model is a list of acknowledged
+records for each session. Every step follows from what Hypothesis draws: `--hypothesis-seed=N` replays it.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK | os.X_OK) else None  # a k
 NOON = 1_800_000_000.0
 YEAR = 366 * 86_400
 DEATHS = ("BEGIN", "INSERT INTO records", "COMMIT", "note", "acknowledge")
-"""Where in a write a process may die: before one of its statements, before the note of the newest record, before its answer."""
+"""The points of a write where a process may die: before a statement, before the newest record is noted, before the answer."""
 COMMITTED = DEATHS[3:]
 
 # ── a process ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -76,7 +76,7 @@ class _NoModel:
 
 
 class _NoTools:
-    """The tools of an agent that calls none, and so has changed no file."""
+    """The tools of an agent that calls none, so no file has changed."""
 
     def corrected(self, handoff: Handoff) -> Handoff:
         return handoff
@@ -180,7 +180,7 @@ class _Served:
             os.kill(os.getpid(), signal.SIGKILL)
 
         def mark() -> None:
-            if self.store._newest is not None:  # an artifact has no note
+            if self.store._newest is not None:  # writing an artifact notes nothing
                 die()
 
         if where == "note":
@@ -224,9 +224,9 @@ class Process:
         self.process.start()
         theirs.close()
         self.stands: dict[str, tuple[int, str, tuple[str, ...]]] = {}
-        """Of the sessions that it has in hand: how many records it knows, the phase, the open calls."""
+        """For each session that it holds: how many records it knows, the phase, the open calls."""
         self.writes: tuple[str, dict[str, Any], tuple[str, ...]] | None = None
-        """What it said last that it would write."""
+        """The record that it last announced."""
 
     def tell(self, what: str, *arguments: object, dies: str = "") -> tuple[Any, ...]:
         """Send a command, and return its answer: `done`, `refused` or `killed`."""
@@ -338,7 +338,7 @@ class JournalMachine(RuleBasedStateMachine):
         self.read(late, session)
         assert self._write(late, session, "feed", session, name_of(early[1]), to_dict(early[1])) == "done"
 
-    # ── what happens to them ─────────────────────────────────────────────────────────────────────────────────────
+    # ── what happens to the processes ────────────────────────────────────────────────────────────────────────────
 
     @rule(which=st.sampled_from(((0,), (1,), (0, 1))))
     def crash(self, which: tuple[int, ...]) -> None:
@@ -386,7 +386,7 @@ class JournalMachine(RuleBasedStateMachine):
         assert all(equal.values()), equal
         assert damage == []
 
-    # ── hands ────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── helpers ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _process(self, number: int) -> Process:
         if number not in self.running:
@@ -399,7 +399,7 @@ class JournalMachine(RuleBasedStateMachine):
         return answer[1:]
 
     def _write(self, process: int, session: str, what: str, *arguments: object, dies: str = "") -> str:
-        """Write once and compare with the model: if another record has the place, it must be a `Conflict`."""
+        """Write once and compare with the model: if another record has the number, the write must raise `Conflict`."""
         one = self._process(process)
         known = 0 if what == "begin" else one.stands[session][0]
         answer = one.tell(what, *arguments, dies=dies)
@@ -423,7 +423,7 @@ class JournalMachine(RuleBasedStateMachine):
         return "done"
 
     def _died(self, session: str, known: int, one: Process, dies: str) -> None:
-        """What was committed is there although it was not acknowledged; what was not committed is not."""
+        """Check that a committed record is there although it was not acknowledged, and that an uncommitted one is not."""
         there = self.journals.get(session, [])
         if dies not in COMMITTED or known < len(there):
             return
@@ -456,7 +456,7 @@ def test_a_process_dies_where_it_is_told_to(dies: str) -> None:
 
 
 def test_a_record_that_nobody_acknowledged_is_noticed() -> None:
-    """Control: a model with one record more or less than the store fails."""
+    """Control: the check fails for a model with one record more or fewer than the store."""
     machine = JournalMachine()
     try:
         machine.first("a")

@@ -1,4 +1,4 @@
-"""The law of `Limits`: pressure never falls as tokens or turns grow, and a window twice as large bears twice as much."""
+"""The law of `Limits`: pressure never falls as tokens or turns grow, and a window twice as large holds twice as much."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_pressure_never_falls_as_tokens_or_turns_grow(
 def test_pressure_is_a_matter_of_the_share_of_the_window(
     limits: Limits, tokens: int, turns: int, window: int, times: int
 ) -> None:
-    """A larger window never presses harder, and `times` as much of a window `times` as large presses the same."""
+    """A larger window never raises the pressure, and `times` as many tokens in a window `times` as large give the same one."""
     one, larger = limits.scaled(window), limits.scaled(window * times)
     assert larger.pressure(tokens, turns) <= one.pressure(tokens, turns)
     by_rungs = [limits_of({"compress_share": 1e9}, each) for each in (one, larger)]  # a float's share has no exact edge

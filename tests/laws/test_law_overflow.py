@@ -1,4 +1,4 @@
-"""The law of `Overflow`: any text is answered or `None`; a number is right or absent; what is no overflow never becomes one."""
+"""The law of `Overflow`: any text gives an overflow or `None`; a number is right or absent; no other error becomes an overflow."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_no_form_of_a_refusal_is_missed_or_misread(seed: int) -> None:
             value = getattr(found, name)
             assert value is None or value == expected, (name, value, form)
             absent += value is None and expected is not None
-    assert absent <= FORMS // 200  # none is better than wrong, but it must stay rare
+    assert absent <= FORMS // 200  # an absent number is better than a wrong one, but must stay rare
 
 
 @pytest.mark.proves("LAW-Overflow")
@@ -170,7 +170,7 @@ def test_a_text_cut_anywhere_gives_no_wrong_number(sample: Any, data: st.DataObj
     written = {value for value in sample.numbers.values() if isinstance(value, int)}
     through_a_number = cut < len(sample.text) and sample.text[cut - 1 : cut].isdigit()
     if found is None or (through_a_number and not sample.text.startswith("{")):
-        return  # of a sentence alone nobody can know that it was cut
+        return  # a cut sentence cannot be told from a whole one
     for name in ("limit", "output", "total"):
         assert getattr(found, name) in {None, sample.numbers.get(name), *written}
 

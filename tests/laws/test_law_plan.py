@@ -1,4 +1,4 @@
-"""The law of `Plan`: applied, it meets its limit or said that it cannot; it never enlarges, breaks or loses anything."""
+"""The law of `Plan`: once applied, it meets its limit or has said that it cannot; it never enlarges, breaks or loses anything."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def transcripts(draw: st.DrawFn) -> Transcript:
 
 
 class Shelf:
-    """Keeps what plans remove, under handles as long as the store's."""
+    """A store for what plans remove, with handles as long as the real ones."""
 
     def __init__(self) -> None:
         self.kept: dict[str, str] = {}
@@ -87,8 +87,10 @@ def test_a_plan_is_deterministic_and_leaves_nothing_to_plan(
 def test_a_planned_request_is_valid_and_keeps_what_has_to_stay(
     data: st.DataObject, limit: int, ladder: tuple[Strategy, ...]
 ) -> None:
-    """No violation; instructions, tools, the task, the newest user message and pins byte for byte; order kept; what is signed
-    unchanged or gone with its turn."""
+    """A planned request has no violation, its order is kept, and what is signed is unchanged or removed with its turn.
+
+    Instructions, tools, the task, the newest user message and pins stay byte for byte.
+    """
     transcript = data.draw(transcripts())
     made = apply(transcript, plan(transcript, limit, ladder), Shelf())
     assert violations(dump(made, made.wire), made.wire) == []
@@ -119,7 +121,7 @@ def test_nothing_that_is_taken_from_view_is_lost(data: st.DataObject, limit: int
         if entry.index in shown and shown[entry.index].raw == entry.raw:
             continue
         if json.dumps(entry.raw, ensure_ascii=False) in lines:
-            continue  # it went with its span
+            continue  # removed with its span
         still = shown[entry.index].results if entry.index in shown else ()
         for result in (part for part in entry.results if part not in still):
             text = json.dumps(result.text, ensure_ascii=False)[1:-1]
@@ -127,7 +129,7 @@ def test_nothing_that_is_taken_from_view_is_lost(data: st.DataObject, limit: int
 
 
 def _said(entry: Entry) -> Any:
-    """Return the message's raw form, without the results that a user's words may accompany on Anthropic's wire."""
+    """Return the raw form of a message, without the results that accompany a user's words on Anthropic's wire."""
     if entry.pinned or not entry.results:
         return entry.raw
     return [part for part in entry.parts if not isinstance(part, ToolResult)]
@@ -138,12 +140,12 @@ def _signed(parts: tuple[Any, ...]) -> list[Any]:
 
 
 @pytest.mark.proves("LAW-Plan")
-@settings(max_examples=settings().max_examples // 4)  # each makes three plans
+@settings(max_examples=settings().max_examples // 4)  # each example makes three plans
 @given(st.data(), st.sampled_from(LADDERS), st.booleans())
 def test_no_plan_says_that_it_cannot_where_a_floor_would_fit(
     data: st.DataObject, ladder: tuple[Strategy, ...], is_grown: bool
 ) -> None:
-    """Every plan can reach the least that recovery sends, plus what it needs for handles."""
+    """Every plan can reach the smallest request that recovery would send, plus room for its handles."""
     transcript = data.draw(transcripts())
     if is_grown:
         transcript = apply(transcript, plan(transcript, data.draw(limits), ladder), Shelf())
@@ -155,7 +157,7 @@ def test_no_plan_says_that_it_cannot_where_a_floor_would_fit(
 
 @pytest.mark.parametrize("ladder", [DEFAULT, RECOVERY])
 def test_notes_that_repeat_much_go_before_a_plan_says_that_it_cannot(ladder: tuple[Strategy, ...]) -> None:
-    """What earlier plans quoted of each step is dropped if the request then fits."""
+    """The notes in which earlier plans quoted each step are dropped if the request then fits."""
     said: list[Any] = [{"role": "user", "content": "Go."}]
     for number in range(40):
         call = {

@@ -1,4 +1,4 @@
-"""The values that reach a statement, compared with an interpreter that takes every path through small programs."""
+"""The law of values that reach a statement: they agree with an interpreter that takes every path through small programs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Statement = tuple[Any, ...]
 
 
 def _statements(paragraphs: int, depth: int) -> st.SearchStrategy[list[Statement]]:
-    """Return lists of statements of a program with so many paragraphs, nested at most so deep."""
+    """Draw lists of statements for a program with `paragraphs` paragraphs, nested at most `depth` deep."""
     item, number = st.sampled_from(ITEMS), st.integers(0, paragraphs - 1)
     choices: list[st.SearchStrategy[Statement]] = [
         st.tuples(st.just("set"), item, st.sampled_from(["A1", "B2", "C3"])),
@@ -47,7 +47,7 @@ def _statements(paragraphs: int, depth: int) -> st.SearchStrategy[list[Statement
 
 @st.composite
 def programs(draw: st.DrawFn) -> tuple[list[list[Statement]], dict[str, str]]:
-    """Return the paragraphs of a program, and the initial values of its items."""
+    """Draw the paragraphs of a program, and the initial values of its items."""
     count = draw(st.integers(1, 4))
     body = [draw(_statements(count, 2)) for _ in range(count)]
     return body, draw(st.dictionaries(st.sampled_from(ITEMS), st.sampled_from(["A1", "D4"])))
@@ -140,10 +140,10 @@ UNKNOWN = "?"
 
 
 def _all_ways(written: _Written, begins: dict[str, str]) -> dict[int, set[str | None]]:
-    """Return the values that the item of each CALL has on any way, by its line; `UNKNOWN` for what was accepted.
+    """Return the values that the item of each CALL has on any path, by its line; `UNKNOWN` for a value from ACCEPT.
 
-    A state is a place, the ranges that are being performed, and the values. Ways of too many states or too deep are left:
-    what was seen up to there is seen.
+    A state is a place, the ranges being performed, and the values. The search stops after `MAX_STATES` states and leaves paths
+    that are too deep; what it found by then counts.
     """
     seen: set[Any] = set()
     found: dict[int, set[str | None]] = {}
@@ -171,7 +171,7 @@ def _all_ways(written: _Written, begins: dict[str, str]) -> dict[int, set[str | 
 
 
 def _effect(verb: str, rest: list[Any], values: dict[str, Any]) -> tuple[Any, ...]:
-    """Return the values after an instruction."""
+    """Return the values of the items after an instruction."""
     if verb == "set":
         values[rest[0]] = rest[1]
     elif verb == "copy":
@@ -184,7 +184,7 @@ def _effect(verb: str, rest: list[Any], values: dict[str, Any]) -> tuple[Any, ..
 
 
 def _follow(verb: str, rest: list[Any], here: tuple[int, int], stack: Any, size: int) -> Iterator[tuple[Any, Any]]:
-    """Yield the places that may follow an instruction, each with the ranges then being performed."""
+    """Yield each place that may follow an instruction, with the ranges being performed there."""
     paragraph, at = here
     if verb in {"to", "either"}:
         yield (paragraph, rest[0]), stack

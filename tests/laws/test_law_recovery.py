@@ -1,4 +1,4 @@
-"""The law of recovery: any transcript and any refusal end in an answer, a handoff, or an error that names what cannot shrink."""
+"""The law of recovery: any refusal of any transcript ends in an answer, a handoff, or an error that names what cannot shrink."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Refused(Exception):
 
 
 class Provider:
-    """A provider that enforces its window by its own count, ours times `factor` plus a price per image, and records requests."""
+    """A provider that records requests and enforces its window by its own count: ours times `factor`, plus a price per image."""
 
     def __init__(self, wire: str, window: int, factor: float, image_tokens: int, form: str, stubborn: bool) -> None:
         self.wire, self.window, self.factor, self.form, self.stubborn = wire, window, factor, form, stubborn
@@ -102,7 +102,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def test_any_refusal_ends_in_an_answer_a_handoff_or_what_cannot_shrink(
     store: Any, data: st.DataObject, asks: bool, awaits: bool
 ) -> None:
-    """At most four calls, each smaller and valid, end in an answer or a request that takes the next prompt."""
+    """At most four calls, each smaller and valid, end in an answer or leave a request with room for the next prompt."""
     request, provider, believed = data.draw(cases())
     before = json.dumps(request)
     result = _run(provider, request, believed, store, asks, awaits)
@@ -144,7 +144,7 @@ def _run(provider: Provider, request: Any, window: int, store: Any, asks: bool, 
 
 
 def _same_but_for_history(request: Any, sent: Any, wire: str) -> None:
-    """Check that system, tools and settings are unchanged except for a lower reserve, and the user's newest words verbatim."""
+    """Check that system, tools and the user's newest words are unchanged, and settings too except for a lower reserve."""
     caps = {*MESSAGES.values(), *(path[0] for path in REPLY.values()), "max_completion_tokens"}
     assert {k: v for k, v in sent.items() if k not in caps} == {k: v for k, v in request.items() if k not in caps}
     assert (reply_tokens(sent) or 0) <= (reply_tokens(request) or 10**9)
@@ -156,7 +156,7 @@ def _same_but_for_history(request: Any, sent: Any, wire: str) -> None:
 
 
 def _next_prompt_works(provider: Provider, result: RecoveryResult) -> None:
-    """Check that the rest takes another prompt: it is valid and fits, or is the instructions and a short handoff."""
+    """Check that the remaining request takes another prompt: it is valid and fits, or is only instructions and a short handoff."""
     messages = [*messages_of(result.fresh, provider.wire), *asking(provider.wire, "Go on.")]
     assert violations(messages, provider.wire) == []
     instructions = [message for message in messages if message.get("role") in {"system", "developer"}]

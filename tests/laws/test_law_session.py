@@ -58,8 +58,8 @@ FORMS = (
     "This model's maximum context length is {window} tokens and your request has at least {floor} input tokens.",
     "Your input exceeds the context window of this model. Please adjust your input and try again.",
 )
-MAX_STEPS = 8  # between two requests: a few cuts, a handoff, a wait
-MAX_REFUSALS = 4  # in a row: the first, two smaller ones, a fresh start
+MAX_STEPS = 8  # between two requests: some cuts, a handoff, a wait
+MAX_REFUSALS = 4  # in a row: of the first request, of two smaller ones and of a fresh start
 
 calls = st.builds(
     Call,
@@ -95,7 +95,7 @@ ANY: tuple[Event, ...] = (
 
 
 class SessionMachine(RuleBasedStateMachine):
-    """A driver that obeys the session, a model and a provider that do anything, and a person who speaks and interrupts."""
+    """A driver that obeys the session, a model and a provider that may do anything, and a person who speaks and interrupts."""
 
     stage: Stage
 
@@ -130,11 +130,11 @@ class SessionMachine(RuleBasedStateMachine):
 
     @rule(reason=st.sampled_from(["the user left", "budget"]), really=st.integers(0, 9))
     def close(self, reason: str, really: int) -> None:
-        """The session is closed, now and then."""
+        """The session is sometimes closed."""
         if not really:
             self.stage.feed(Closed(reason=reason))
 
-    # ── what goes on beside it ───────────────────────────────────────────────────────────────────────────────────
+    # ── what happens meanwhile ───────────────────────────────────────────────────────────────────────────────────
 
     @rule(action=st.sampled_from(["add", "done", "drop"]), title=st.sampled_from("abc"), later=st.floats(-100, 1_000))
     def note(self, action: str, title: str, later: float) -> None:
@@ -159,7 +159,7 @@ class SessionMachine(RuleBasedStateMachine):
 
     @rule(turn=rounds)
     def go_on(self, turn: Round) -> None:
-        """The driver does what the session asks for, up to and including the model's answer and its calls."""
+        """The driver does what the session asks, up to and including the model's answer and its calls."""
         for _ in range(MAX_STEPS):
             step = self.stage.step()
             if isinstance(step, Ask):
@@ -215,7 +215,7 @@ class SessionMachine(RuleBasedStateMachine):
 
     @invariant()
     def what_is_shown_is_valid(self) -> None:
-        """No provider of the wire would reject the form; only open calls may still lack results."""
+        """The shown transcript is valid on its wire, except that open calls may still lack results."""
         transcript = self.stage.session.state.transcript
         if transcript.entries:
             found = {violation.code for violation in violations(dump(transcript, self.stage.wire), self.stage.wire)}
@@ -223,7 +223,7 @@ class SessionMachine(RuleBasedStateMachine):
 
     @invariant()
     def the_same_state_gives_the_same_step(self) -> None:
-        """The next step belongs to the phase."""
+        """The next step belongs to the phase, and asking again gives the same one."""
         step = self.stage.step()
         kinds = {"idle": Await, "ended": Stop, "calling": RunCalls}
         assert isinstance(step, kinds.get(self.phase, (Ask, Compact, HandOff, Wait, Summarise, Stop)))
@@ -244,7 +244,7 @@ class SessionMachine(RuleBasedStateMachine):
             assert asked < self.refused_tokens
 
     def teardown(self) -> None:
-        """The journal gives the same session, and the user is heard, whatever happened."""
+        """Whatever happened, replaying the journal gives the same session, and the user is still heard."""
         if not hasattr(self, "stage"):
             return
         again = self.stage.replayed()
@@ -257,7 +257,7 @@ class SessionMachine(RuleBasedStateMachine):
         self.stage.until_asked(MAX_STEPS)
         assert self.stage.replayed() == self.stage.session
 
-    # ── hands ────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── helpers ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _prompt(self, text: str) -> None:
         self.stage.prompt(text)

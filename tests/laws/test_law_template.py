@@ -1,6 +1,7 @@
-"""Merging is a fold: associative, with an identity, idempotent, and nothing that went in is missing.
+"""The laws of merging templates: it is associative and idempotent, has an identity, and loses nothing.
 
-Most of the time of these laws is drawing templates, so that those of a few templates share them, and those of a list.
+Drawing templates takes most of the time of these laws, so laws that need a few templates share one draw, and so do those that need
+a list.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ FIELDS = ("name", "line", "unit", "conditions", "question", "summary", "calls")
 NAMED = ["MAIN", "Main", "main", "READ-IT", "read-it", "A = 'x'", "a  = 'x'", "A = 'X'", "Wörter", ""]
 NAMES = st.sampled_from(NAMED)
 PLAIN = st.one_of(NAMES, st.integers(0, 3), st.booleans(), st.tuples(NAMES, NAMES))
-# Drawn whole from all that there are: a draw for each of their members took most of the time of these laws.
+# Sampled from all possible values: drawing each member separately took most of the time of these laws.
 CITATIONS = st.lists(st.sampled_from([*starmap(Citation, product(range(1, 6), range(1, 6), NAMED))]), max_size=2)
 GRADES = st.lists(st.sampled_from([*starmap(Grade, product("xyz", range(5), range(5)))]), max_size=2)
 VALUES = st.builds(Value, PLAIN, st.sampled_from(["code", "model"]), CITATIONS.map(tuple), GRADES.map(tuple))

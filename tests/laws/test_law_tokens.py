@@ -12,7 +12,7 @@ from penstock.text.tokens import Calibration, Count, count
 MODELS = st.sampled_from(["o200k", "cl100k", "claude", "claude-3-5-sonnet", "gemini-2.5-pro"])
 _pieces = st.one_of(
     st.text(max_size=40),
-    st.text(alphabet=st.characters(), max_size=20),  # lone surrogates and all
+    st.text(alphabet=st.characters(), max_size=20),  # lone surrogates included
     st.sampled_from(
         ["\n", "    ", "=" * 40, "_", "0" * 7, "AbC", "zz", "don't", "한漢", "\t\t", "é", "\U0001f600", "0x1F", "  \n"]
     ),
@@ -76,10 +76,10 @@ def test_the_upper_bound_never_falls_as_bytes_grow(data: bytes, more: bytes, mod
 @pytest.mark.parametrize("family", sorted(token_estimate.FAMILIES))
 @pytest.mark.parametrize("bound", ["most", "least"])
 def test_no_byte_weighs_less_than_nothing(family: str, bound: str) -> None:
-    """The proof for texts of every length: whatever byte is appended adds at least zero to a bound.
+    """No appended byte lowers a bound, which proves the law for texts of every length.
 
-    It adds one to the bytes, one to each single class it is in, and at most one to each pattern that ends in its class;
-    so the worst that it can add is the weights of the former and the negative ones of the latter.
+    A byte adds one to the count of bytes, one to each single-class pattern of its class, and at most one to each longer pattern
+    that ends in its class. So it adds at least the weights of the first two, plus the negative weights of the last.
     """
     weights = getattr(token_estimate.FAMILIES[family], bound)
     patterns = [
@@ -97,7 +97,7 @@ def test_no_byte_weighs_less_than_nothing(family: str, bound: str) -> None:
 @pytest.mark.proves("LAW-Count")
 @given(TEXTS | st.text(alphabet="abcz AB0.\n_=é漢", max_size=300))
 def test_patterns_are_counted_as_each_alone_would_be(text: str) -> None:
-    """Most patterns are counted in an image with shorter runs of letters, which has as many of each."""
+    """Patterns counted together, mostly in a copy with shortened runs of letters, have the same counts as each counted alone."""
     data = text.encode("utf-8", "surrogatepass")
     groups = token_estimate.ASCII if data.isascii() else token_estimate.ASCII + token_estimate.BEYOND
     alone = [data.translate(table, out).count(pattern) for table, out, group in groups for pattern in group]

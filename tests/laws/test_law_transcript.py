@@ -1,4 +1,4 @@
-"""The laws of a transcript, on every wire, for any conversation and for any damage to one."""
+"""The laws of a transcript, on every wire, for any conversation and any damage to it."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def ran_by_the_provider(entry: Entry) -> set[str]:
     raws = [part.raw for part in entry.parts if isinstance(part, Opaque) and isinstance(part.raw, dict)]
     held = [*raws, *(value for raw in raws for value in raw.values() if isinstance(value, dict))]
     named = {str(one[key]) for one in held for key in ("id", "toolUseId") if key in one}
-    # What has no id of its own answers what stands before it in the same message.
+    # A result without an id answers the call before it in the same message.
     unnamed = {result.call_id for result in entry.results if result.call_id.startswith(UNNAMED)}
     return named | (unnamed if entry.role == "assistant" else set())
 
@@ -182,7 +182,7 @@ def test_turns_tile_what_is_visible(wire: str, data: st.DataObject) -> None:
 
 @every_wire
 @pytest.mark.parametrize("target", WIRES)
-@settings(max_examples=settings().max_examples * 2 // 5)  # on each of 25 pairs
+@settings(max_examples=settings().max_examples * 2 // 5)  # for each of 25 pairs of wires
 @given(data=st.data())
 def test_a_valid_conversation_is_valid_on_every_other_wire(wire: str, target: str, data: st.DataObject) -> None:
     """Converted, edited or not, it has no violations and keeps its task verbatim."""

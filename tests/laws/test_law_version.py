@@ -1,4 +1,4 @@
-"""A version says whether a file is still the one of an earlier page."""
+"""The law of a version: it says whether a file is unchanged since an earlier page."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _change(path: Path, earlier: version.Version) -> object:
 
 @given(data=CONTENT, first=st.integers(0, 9500), second=st.integers(0, 9500))
 def test_an_untouched_file_is_the_same_at_every_place(folder: Path, data: bytes, first: int, second: int) -> None:
-    """The file is the same for a token of any place, whatever bytes the reader already had."""
+    """An untouched file is the same for a token of any place, whatever bytes the reader already had."""
     path = folder / "same"
     path.write_bytes(data)
     token = _token(path, first)
@@ -63,7 +63,7 @@ def test_an_untouched_file_is_the_same_at_every_place(folder: Path, data: bytes,
 
 @given(data=CONTENT, more=CONTENT, cursor=st.integers(0, 9000))
 def test_a_file_that_was_appended_to_grew(folder: Path, data: bytes, more: bytes, cursor: int) -> None:
-    """A file that grew is still usable for paging."""
+    """A file that was only appended to is reported as grown, not as changed."""
     path = folder / "grew"
     path.write_bytes(data)
     token = _token(path, cursor)
@@ -76,7 +76,7 @@ def test_a_file_that_was_appended_to_grew(folder: Path, data: bytes, more: bytes
 def test_a_byte_rewritten_before_the_place_is_noticed_with_all_times_forged(
     folder: Path, data: bytes, at: int, flip: int
 ) -> None:
-    """Same size, same time of modification: the change time or the anchor tells (H6)."""
+    """If size and modification time are unchanged, the change time or the anchor reveals the rewrite (H6)."""
     path = folder / "rewritten"
     path.write_bytes(data)
     status = path.stat()
@@ -113,7 +113,7 @@ def test_another_file_of_the_same_name_is_a_replacement(tmp_path: Path) -> None:
 
 @given(st.one_of(st.text(max_size=80), st.from_regex(r"[0-9]{1,21}\.[0-9]{1,21}\.[0-9a-z]{19,23}", fullmatch=True)))
 def test_any_text_is_a_version_or_a_named_error(text: str) -> None:
-    """An invented version is refused with an explanation, or is one that no file has."""
+    """An invented version is refused with an explanation, or matches no file."""
     with contextlib.suppress(ToolError):
         assert str(version.parse(text)).split(".")[2] == text.split(".")[2]
         return

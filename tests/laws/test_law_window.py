@@ -1,4 +1,4 @@
-"""Windows tile any file: forward, backward, by lines, by bytes, as values and as the texts that a model follows."""
+"""The law of windows: they tile any file in both directions, by lines and by bytes, as values and as texts that a model follows."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _text(encoding: Encoding, data: bytes, start_byte: int = 0) -> str:
 
 @given(data=CONTENTS, max_bytes=st.integers(0, 90), cap=st.integers(1, 120))
 def test_following_the_end_from_the_start_visits_every_byte_once(data: bytes, max_bytes: int, cap: int) -> None:
-    """Extents meet, advance, stay within their cap, split no character, and read at most one cap to each side."""
+    """Extents adjoin, advance, stay within their cap, split no character, and read at most one cap to either side."""
     encoding = _encoding(data)
     at, shown = 0, ""
     while at < len(data):
@@ -120,7 +120,7 @@ def test_following_the_end_from_the_start_visits_every_byte_once(data: bytes, ma
     assert shown == _text(encoding, data)
 
 
-# ── what a window is, by looking at all of the file ──────────────────────────────────────────────────────────────
+# ── a reference window, computed from the whole file ─────────────────────────────────────────────────────────────
 
 _SMALL = st.one_of(
     st.lists(
@@ -197,7 +197,7 @@ def _cut(
     ends, places, start = _line_ends(data, encoding), _boundaries(data, encoding), encoding.align(start_byte)
     if start_byte >= len(data):
         return Extent(len(data), len(data), b"")
-    low, high = encoding.align(max(0, start - cap)), start + cap + 4  # one cap to each side is looked at
+    low, high = encoding.align(max(0, start - cap)), start + cap + 4  # it looks at one cap to either side
 
     def floor(at: int) -> int:
         return max(place for place in places if place <= at)
@@ -467,7 +467,7 @@ def test_views_that_a_model_follows_tile_the_file(
 def test_previous_of_a_page_of_lines_ends_where_it_starts(
     folder: Path, data: bytes, cap: int, limit: int, offset: int, tool: str
 ) -> None:
-    """The previous page meets this one even if a budget made it smaller than the limit."""
+    """The previous page ends where this one starts, even if the budget made it smaller than the limit."""
     data *= 8
     assume(0 not in data)
     _write(folder, data)
