@@ -231,6 +231,10 @@ DUMMIES = b"""\
         ("//T EXEC P,MAYBE='DUMMY,'\n//S.FIRST DD\n// DD DSN=B", "S.FIRST", ()),
         ("//T EXEC P,MAYBE='DUMMY,'\n//S.FIRST DD DSN=A\n// DD DSN=B", "S.FIRST", ("A", "B")),
         ("//T EXEC P\n//S.NEW DD *\n// DD DSN=B", "S.NEW", ("B",)),
+        ("//T EXEC P\n//S.NEW DD PATH='/dev/null'\n// DD DSN=B", "S.NEW", ()),
+        ("//T EXEC P\n//S.SORTIN DD *", "S.SORTIN", ("A.TWO", "A.THREE")),
+        ("//T EXEC P,MAYBE='DUMMY,'\n//S.NEW DD &MAYBE.DSN=B", "S.NEW", ()),
+        ("//T EXEC P\n//S.NEW DD &MAYBE.DSN=&HLQ..B\n// DD &MAYBE.DSN=C", "S.NEW", ("A.B", "C")),
         ("//T EXEC P\n//S.SORTIN DD\n// DD DSN=B", "S.SORTIN", ("A.ONE", "B", "A.THREE")),
         ("//T EXEC P\n//S.MORE DD DSN=&HLQ..X", "S.MORE", ("A.X",)),
         ("//T EXEC P\n//S.SORTIN DD DSN=B\n//U.SORTIN DD DSN=C", "U.SORTIN", ("C",)),
@@ -243,6 +247,19 @@ def test_a_dd_has_the_data_sets_that_its_job_leaves_it(card: str, dd: str, expec
     steps = JobSteps(members).steps(members[1], members[1].jobs[0])
     found = [(f"{step.names[-1]}.{one.name}", one.read_dsns) for step in steps for _, one in step.dds]
     assert [dsns for name, dsns in found if name == dd] == [expected]
+
+
+def test_a_dummy_for_the_first_dd_of_a_concatenation_leaves_the_others() -> None:
+    """They are allocated, and not read."""
+    job = b"//J JOB\n//T EXEC P\n//S.SORTIN DD DUMMY\n"
+    members = [member("p.prc", "jcl", DUMMIES), member("j.jcl", "jcl", job)]
+    (dd,) = (
+        dd
+        for step in JobSteps(members).steps(members[1], members[1].jobs[0])
+        for _, dd in step.dds
+        if (step.names[-1], dd.name) == ("S", "SORTIN")
+    )
+    assert (dd.dsns, dd.read_dsns) == (("A.TWO", "A.THREE"), ())
 
 
 def test_a_procedure_in_the_stream_is_apart_from_its_job() -> None:

@@ -1378,6 +1378,24 @@ def test_a_data_set_after_a_dummy_may_be_used_and_nothing_is_read_of_it() -> Non
     assert not graph.copied
 
 
+@pytest.mark.proves("C-16")
+def test_a_backward_reference_takes_the_first_data_set_of_a_concatenation() -> None:
+    """It takes nothing of a DUMMY, which ends a concatenation there, too."""
+    job = (
+        "//J JOB\n//S EXEC PGM=SORT\n//SORTIN DD DSN=A,DISP=SHR\n// DD DSN=B,DISP=SHR\n//SORTOUT DD DUMMY\n"
+        "//T EXEC PGM=SORT\n//SORTIN DD DSN=*.S.SORTIN,DISP=SHR\n// DD DSN=*.S.SORTOUT\n// DD DSN=C,DISP=SHR\n"
+        "//U EXEC PGM=SORT\n//SORTIN DD DSN=*.T.SORTIN,DISP=SHR\n"
+    )
+    edges = graph_of({"j.jcl": job.encode()}).drawn
+    assert {f"{one.source} {one.target} {one.certainty}" for one in edges if one.target.kind == "dataset"} == {
+        "J.S A is",
+        "J.S B is",
+        "J.T A is",
+        "J.T C may",
+        "J.U A is",
+    }
+
+
 def test_a_data_set_of_an_ims_step_is_used_by_its_disp_where_the_program_never_opens_its_file() -> None:
     """GSAM is read by calls of DL/I: the file that a SELECT gives it is not opened. One that is opened counts, as elsewhere."""
     program = (

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from functools import reduce
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from .macros import split, values
@@ -42,7 +43,7 @@ MAX_INCLUDES = 15
 MAX_STREAM_LINES = 200
 """How many lines of in-stream data are kept for each DD, to find what they run."""
 _DUMMY = "NULLFILE"
-"""The data set that a DUMMY stands for: `DD DUMMY` and `DD DSN=NULLFILE` mean the same."""
+"""The data set that a DUMMY stands for: `DD DUMMY`, `DD DSN=NULLFILE` and `DD PATH='/dev/null'` mean the same."""
 
 
 class Dd(NamedTuple):
@@ -65,6 +66,8 @@ class Dd(NamedTuple):
     """LRECL, directly or in DCB; 0 if there is none."""
     is_variable: bool = False
     """Whether RECFM says that records vary in length."""
+    cards: tuple[JclCard, ...] = ()
+    """The statements that it is made of, for when other values are given to its symbols."""
 
     @property
     def dsns(self) -> tuple[str, ...]:
@@ -151,7 +154,8 @@ def called(procedure: Job, step: JobStep, find: Find) -> Job:
 def overriding(dd: Dd, procedure: Job) -> Dd:
     """Return what a job says of a DD of a procedure: its symbols have the values that they have in the procedure."""
     symbols = dict(procedure.symbols)
-    return dd._replace(places=tuple(place and _put_in(place, symbols) for place in dd.places))
+    first, *others = (_dd(card._replace(operands=_substituted(card.operands, symbols))) for card in dd.cards)
+    return reduce(_concatenated, others, first)
 
 
 def included(job: Job, find: Find) -> Job:
@@ -266,9 +270,7 @@ class _Building:
         step, dds = self._steps[-1]
         dd = _dd(card)
         if not card.name and dds:
-            last = dds[-1]
-            stream = (*last.in_stream, *dd.in_stream)[:MAX_STREAM_LINES]
-            dds[-1] = last._replace(places=(*last.places, *dd.places), in_stream=stream, end_line=dd.end_line)
+            dds[-1] = _concatenated(dds[-1], dd)
         else:
             dds.append(dd)
         if step.program and step.program.upper() in _TSO and card.name.upper() == "SYSTSIN":
@@ -300,7 +302,7 @@ def _dd(card: JclCard) -> Dd:
     other = ""
     if operands.get("1", "").upper() in {"DUMMY", "*", "DATA"}:
         other = operands["1"].upper()
-    elif dsn.upper() == _DUMMY:
+    elif dsn.upper() == _DUMMY or _unquoted(operands.get("PATH", "")) == "/dev/null":
         other = "DUMMY"
     elif not dsn:
         other = next((f"{key}={operands[key]}" for key in ("SYSOUT", "PATH", "SUBSYS") if key in operands), "")
@@ -315,6 +317,17 @@ def _dd(card: JclCard) -> Dd:
         step=step if dot else None,
         record_bytes=int(length) if (length := _of_record(operands, "LRECL")).isdigit() else 0,
         is_variable=_of_record(operands, "RECFM")[:1].upper() == "V",
+        cards=(card,),
+    )
+
+
+def _concatenated(dd: Dd, following: Dd) -> Dd:
+    """Return a DD with another one concatenated to it."""
+    return dd._replace(
+        places=(*dd.places, *following.places),
+        in_stream=(*dd.in_stream, *following.in_stream)[:MAX_STREAM_LINES],
+        end_line=following.end_line,
+        cards=(*dd.cards, *following.cards),
     )
 
 

@@ -157,11 +157,9 @@ def _changed(dds: Sequence[tuple[str, Dd]], said: Sequence[tuple[str, Dd]]) -> t
         known = found.get(at)
         if known is None:
             found[at] = (path, dd)
-        elif dd.dsns or any(place is not None for place in dd.places[1:]):
+        elif any(place is not None for place in dd.places):
             places = tuple(was if now is None else now for now, was in zip_longest(dd.places, known[1].places))
             found[at] = (path, dd._replace(places=places, disp=dd.disp or known[1].disp))
-        elif dd.other or dd.in_stream:
-            found[at] = (path, dd)
         else:
             found[at] = (known[0], known[1]._replace(disp=dd.disp or known[1].disp))
     return tuple(found.values())

@@ -158,32 +158,26 @@ def steps(members: Sequence[Member]) -> Iterator[StepOfJob | EstateEdge]:
 
 def data_uses(steps_of_job: Sequence[StepOfJob]) -> Iterator[StepDataSet]:
     """Yield the data sets that some steps of one job use; `*.STEP.DD` is looked up in the steps before it."""
-    before: dict[tuple[str, str], tuple[str, ...]] = {}
+    first: dict[tuple[str, str], str | None] = {}
     for one in steps_of_job:
         own = one.node.name.rpartition(".")[2]
         # A step of a procedure has its own name within that, and is called STEP.PROCSTEP from the job.
         whole = one.node.name.removeprefix(f"{one.job.name}.")
-        for path, dd in one.dds:
-            read = len(dd.read_dsns)
-            names = tuple(
-                (name, at >= read)
-                for at, dsn in enumerate(dd.dsns)
-                for name in (before.get(_referred(dsn, own), ()) if dsn[:2] == "*." else (dsn,))
+        for path, as_written in one.dds:
+            # Of a concatenation, the system takes the first DD. Source: z/OS MVS JCL Reference, "References to
+            # Concatenated Data Sets".
+            dd = as_written._replace(
+                places=tuple(first.get(_referred(at, own)) if at and at[:2] == "*." else at for at in as_written.places)
             )
-            before[own, key(dd.name)] = before[whole, key(dd.name)] = tuple(name for name, _ in names)
+            first[own, key(dd.name)] = first[whole, key(dd.name)] = dd.places[0]
             if _SYSTEM.fullmatch(key(dd.name)):
                 continue
-            for name, is_ignored in names:
+            read = len(dd.read_dsns)
+            for at, name in enumerate(dd.dsns):
                 target = NodeId("dataset", data_set(name, one.job.name))
+                cited = (CitedLine(path, dd.line),)
                 yield StepDataSet(
-                    one,
-                    key(dd.name),
-                    target,
-                    (CitedLine(path, dd.line),),
-                    dd.disp,
-                    dd.record_bytes,
-                    dd.is_variable,
-                    is_ignored,
+                    one, key(dd.name), target, cited, dd.disp, dd.record_bytes, dd.is_variable, is_ignored=at >= read
                 )
 
 
