@@ -1,4 +1,4 @@
-"""A tree to work in, a store to live in, and an agent over both."""
+"""Fixtures of the agent's tests: a tree to work in, a store, and an agent over both."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WINDOW = 16_000
 
 
 class Heard:
-    """What a face would have shown."""
+    """A listener that records what a user interface would have shown."""
 
     def __init__(self) -> None:
         self.words: list[str] = []
@@ -43,7 +43,7 @@ class Heard:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    """The journal and the artifacts of a test."""
+    """Open a store for a test's journals and artifacts."""
     opened = open_store(f"sqlite://{tmp_path}/store")
     yield opened
     opened.close()
@@ -51,7 +51,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A small tree: 40 parts with a value each, and a large file."""
+    """Make a small tree of 40 parts with a value each, and a large file."""
     root = tmp_path / "tree"
     root.mkdir()
     for number in range(40):
@@ -72,7 +72,7 @@ def begin(
     acting: Sequence[Acting] = (),
     clock: Callable[[], float] = lambda: 0.0,
 ) -> Agent:
-    """An agent that has begun; where it would wait, its clock goes on."""
+    """Return an agent that has begun; instead of waiting, its clock moves forward."""
     toolbox = Toolbox(Workspace(root), store, window_tokens=window)
     for actor in acting:
         toolbox.allow(actor)
@@ -98,5 +98,5 @@ def begin(
 
 @pytest.fixture
 def begun(tree: Path, store: Store) -> Callable[..., Agent]:
-    """An agent that has begun: `begun(model)`."""
+    """Return a function that begins an agent: `begun(model)`."""
     return partial(begin, tree, store)

@@ -1,4 +1,4 @@
-"""What grows too large is told to the model and to the person, when it grows: code, and sessions."""
+"""Are the model and the person warned when code or a session grows too large?"""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ BODY = "        x = 1\n"
 
 
 def code(class_lines: int, name: str = "Big") -> str:
-    """A class of so many lines, in methods that are short enough."""
+    """Return a class with this many lines, in methods that are short enough."""
     method = ["    def m(self):\n", *[BODY] * 9]
     return "".join([f"class {name}:\n", *(method * (class_lines // 10 + 1))[: class_lines - 1]])
 
 
 @pytest.mark.proves("S-6")
 def test_code_that_an_edit_makes_too_large_is_told() -> None:
-    """A class of 801 lines, a function of 51, a file of 3,001; what was so before is not said again."""
+    """A class of 801 lines, a function of 51 and a file of 3,001 are reported; what was too large before is not reported again."""
     assert size_advice(Change("a.py", None, code(800).encode())) == ""
     large = code(801).encode()
     assert "class Big has 801 lines, above the 800" in size_advice(Change("a.py", None, large))
@@ -44,7 +44,7 @@ def test_code_that_an_edit_makes_too_large_is_told() -> None:
 
 @pytest.mark.proves("S-6")
 def test_the_model_and_the_person_hear_of_it(begun: Callable[..., Agent], tree: Path) -> None:
-    """In the result, and in a line."""
+    """The warning is in the result for the model and in a line for the person."""
     root = Root(tree)
     model = ScriptedModel([call("write_file", path="a.py", content=code(3_501)), say("Done.")])
     agent = begun(model, acting=[Editing(root)], window=200_000)
@@ -57,7 +57,7 @@ def test_the_model_and_the_person_hear_of_it(begun: Callable[..., Agent], tree: 
 
 @pytest.mark.proves("S-1")
 def test_at_25_turns_both_are_told_once(begun: Callable[..., Agent]) -> None:
-    """In a profile that counts turns; the default one does not."""
+    """A profile that counts turns warns once, at 25; the default profile does not."""
     for profile, times in (("swe-1.5", 1), ("default", 0)):
         looks = [call("view", file_path=f"part_{n:03d}.txt") for n in range(27)]
         model = ScriptedModel([*looks, say("Done.")])

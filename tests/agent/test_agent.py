@@ -1,4 +1,4 @@
-"""The loop: what a session asks for is done, written down first, and survives whatever happens to it."""
+"""Does the loop do what a session asks for, write it down first, and survive whatever happens?"""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ WIRES = ("openai-chat", "openai-responses", "anthropic")
 
 
 def replayed(agent: Agent, store: Store) -> Session:
-    """The session as the journal has it."""
+    """Return the session that the journal gives."""
     session, _, _ = resumed(store, agent.session.session_id)
     return session
 
 
 @pytest.mark.proves("S-12")
 def test_who_names_no_session_hears_the_newest_five(tmp_path: Path) -> None:
-    """And no more of them, however many there are."""
+    """An error about a missing session name lists the newest five sessions, however many there are."""
     with closing(open_store(str(tmp_path / "s"))) as store:
         for name in "abcdefg":
             store.append(name, 0, "begun", {})
@@ -54,7 +54,7 @@ def test_who_names_no_session_hears_the_newest_five(tmp_path: Path) -> None:
 def test_a_run_with_parallel_calls_a_fault_and_a_refusal_ends_with_its_answer(
     wire: str, begun: Callable[..., Agent], store: Store
 ) -> None:
-    """On every wire; the journal holds an equal session, and what is shown is a valid request."""
+    """On every wire the journal holds an equal session, and what is shown is a valid request."""
     model = ScriptedModel(
         [
             calls(
@@ -82,7 +82,7 @@ def test_a_run_with_parallel_calls_a_fault_and_a_refusal_ends_with_its_answer(
 
 @pytest.mark.proves("S-12")
 def test_a_session_goes_on_from_any_record_of_its_journal(begun: Callable[..., Agent], store: Store) -> None:
-    """Killed after any write, it is the session that it was then, and says what is next."""
+    """Killed after any write, the session resumes in the state that it had then and gives the next step."""
     steps = [call("view", file_path="part_001.txt"), call("view", file_path="large.log"), say("Done.")]
     agent = begun(ScriptedModel(steps))
     before: list[Session] = []
@@ -106,7 +106,7 @@ def test_a_session_goes_on_from_any_record_of_its_journal(begun: Callable[..., A
 
 
 class Counter:
-    """A tool with an effect, which counts how often it was really done, and floods."""
+    """A tool with an effect that counts how often it really ran, and returns floods."""
 
     tools = (Tool("count_up", "Count up", "Counts up.", (Parameter("by", "integer", REQUIRED, "how much"),)),)
 
@@ -130,7 +130,7 @@ class Counter:
 
 @pytest.mark.proves("S-10", "G-4")
 def test_an_effect_is_announced_and_never_done_again_unasked(begun: Callable[..., Agent], store: Store) -> None:
-    """What was begun and not seen to its end is unknown after a resume; its result tells the model so."""
+    """An effect that began and has no recorded end is unknown after a resume, and its result tells the model so."""
     counter = Counter()
     agent = begun(ScriptedModel([call("count_up", by=2), call("count_up", by=3), say("never")]), acting=[counter])
     feed = agent.feed
@@ -155,7 +155,7 @@ def test_an_effect_is_announced_and_never_done_again_unasked(begun: Callable[...
 def test_what_is_kept_of_a_result_lives_and_goes_with_the_session(
     begun: Callable[..., Agent], store: Store, is_stopped: bool
 ) -> None:
-    """Also where the work was stopped before the model read it: a session that is removed leaves nothing of it behind."""
+    """Removing a session removes all that was kept of its results, also if it was stopped before the model read them."""
     agent = begun(ScriptedModel([call("count_up", by=2), say("Counted.")]), acting=[Counter()])
 
     class Stopping(Heard):
@@ -169,7 +169,7 @@ def test_what_is_kept_of_a_result_lives_and_goes_with_the_session(
     (kept,) = store.artifacts()
     assert kept.handle in store.handles_of(agent.session.session_id)
     store.close()
-    agent.store = again = open_store(store.url)  # a session that runs is not removed
+    agent.store = again = open_store(store.url)  # a running session is not removed
     again.remove_sessions([agent.session.session_id])
     assert again.artifacts() == []
     again.close()
@@ -177,7 +177,7 @@ def test_what_is_kept_of_a_result_lives_and_goes_with_the_session(
 
 @pytest.mark.proves("S-10", "S-12")
 def test_what_was_done_before_a_kill_is_told_as_done(begun: Callable[..., Agent], tree: Path, store: Store) -> None:
-    """The journal has its end, only its result was lost with that of the call behind it."""
+    """The journal has the end of the effect; only its result was lost, with that of the call after it."""
     counter, root = Counter(), Root(tree)
     (tree / "a.txt").write_text("one")
     edit = call("edit_file", path="a.txt", old="one", new="two")
@@ -207,7 +207,7 @@ def test_what_was_done_before_a_kill_is_told_as_done(begun: Callable[..., Agent]
 def test_what_was_done_before_a_stop_is_told_to_the_model(
     begun: Callable[..., Agent], tree: Path, is_edit_sound: bool, wire: str
 ) -> None:
-    """An edit that was made is not taken for one that may have been; what had not begun is, and is marked as failed."""
+    """A completed edit is reported as done, not as possibly done; one that had not begun is reported so and marked as failed."""
     old = "value = 0" if is_edit_sound else "value = 1"
     both = calls(
         call("edit_file", path="part_000.txt", old=old, new="value = 2"),
@@ -229,12 +229,12 @@ def test_what_was_done_before_a_stop_is_told_to_the_model(
     ended = "was done" if is_edit_sound else "came to its end, and its result was lost"
     assert first.text.startswith(f"[Begun before the stop: edit part_000.txt {ended}")
     assert second.text == placeholders.CLOSED
-    if wire == "anthropic":  # which can say so
+    if wire == "anthropic":  # this wire has an error mark
         assert (first.is_error, second.is_error) == (not is_edit_sound, True)
 
 
 def test_the_same_call_with_the_same_result_is_told_and_then_ended(begun: Callable[..., Agent]) -> None:
-    """After the third the model is told, after the fifth the work ends; the next prompt goes on."""
+    """The model is told after the third call, the work ends after the fifth, and the next prompt continues."""
     model = ScriptedModel(
         [*[call("view", file_path="part_001.txt")] * 5, say("Right.", requires="3 times now|4 times now")]
     )
@@ -248,7 +248,7 @@ def test_the_same_call_with_the_same_result_is_told_and_then_ended(begun: Callab
 
 @pytest.mark.proves("S-11")
 def test_faults_wait_and_a_key_that_is_refused_stops_at_once(begun: Callable[..., Agent]) -> None:
-    """Three faults open the breaker for a minute; a bad key is the person's to mend, and the next prompt works."""
+    """Three faults open the breaker for a minute; a bad key stops the work until the person fixes it, and the next prompt works."""
     fault = fail(503, {"error": {"message": "overloaded"}})
     agent = begun(
         ScriptedModel(
@@ -267,7 +267,7 @@ def test_faults_wait_and_a_key_that_is_refused_stops_at_once(begun: Callable[...
 
 
 def test_mistakes_of_a_model_are_results_that_say_so(begun: Callable[..., Agent]) -> None:
-    """Arguments that are no JSON, a tool that there is not, a wrong type, a todo of nothing: each is told, none ends the work."""
+    """Arguments that are not JSON, an unknown tool, a wrong type and an empty todo are told to the model and end no work."""
     steps = [
         call("view", {"file_path": 5}),
         call("no_such_tool"),
@@ -285,7 +285,7 @@ def test_mistakes_of_a_model_are_results_that_say_so(begun: Callable[..., Agent]
 
 @pytest.mark.proves("S-9")
 def test_the_todo_list_has_bounds_as_it_is_in_every_request(begun: Callable[..., Agent]) -> None:
-    """An item of more than 400 characters and the hundred-and-first open one are refused with a word that helps."""
+    """A todo item of more than 400 characters and the 101st open item are refused helpfully, as each request carries the list."""
     steps = [
         calls(
             call("todo", action="add", title="x" * 401),
@@ -301,7 +301,7 @@ def test_the_todo_list_has_bounds_as_it_is_in_every_request(begun: Callable[...,
     agent = begun(model)
     agent.run("Plan.")
     titles = [todo.title for todo in agent.session.state.todos]
-    assert titles == ["x" * 400, *map(str, range(99)), "99"]  # and the last one not before another was done
+    assert titles == ["x" * 400, *map(str, range(99)), "99"]  # the last one only after another was done
     seen = " ".join(str(request) for request in model.requests)
     assert "takes 400 characters at most, not 401" in seen
     assert "100 items are open, and no more can be" in seen
@@ -309,7 +309,7 @@ def test_the_todo_list_has_bounds_as_it_is_in_every_request(begun: Callable[...,
 
 @pytest.mark.proves("S-12")
 def test_an_interrupt_keeps_the_session_and_the_next_prompt_goes_on(begun: Callable[..., Agent], store: Store) -> None:
-    """Open calls are closed with a word; roles take turns on every wire."""
+    """Open calls are closed with a notice, and roles alternate on every wire."""
     for wire in WIRES:
         model = ScriptedModel(
             [calls(call("view", file_path="part_001.txt"), call("view", file_path="part_002.txt")), say("On.")], wire
@@ -335,7 +335,7 @@ def test_an_interrupt_keeps_the_session_and_the_next_prompt_goes_on(begun: Calla
 def test_a_run_that_is_broken_off_says_what_it_took(
     begun: Callable[..., Agent], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ctrl-C in the midst of a step: turns and tokens up to there, and how to go on."""
+    """After Ctrl-C within a step, the run reports its turns and tokens so far, and how to continue."""
     model = ScriptedModel([call("view", file_path=f"part_{n:03d}.txt") for n in range(3)])
     agent = begun(model)
     run_tool = agent.tools.run
@@ -354,7 +354,7 @@ def test_a_run_that_is_broken_off_says_what_it_took(
 
 @pytest.mark.proves("S-9")
 def test_no_key_reaches_the_journal(begun: Callable[..., Agent], store: Store, tree: Path) -> None:
-    """What a user pastes and what a file holds are redacted before they are written, shown, or handed on."""
+    """Secrets that a user pastes or a file holds are redacted before they are stored, shown or handed on."""
     keys = ["sk-ant-api03-" + "a1B2" * 12, "ghp_" + "x9Y8" * 9]
     (tree / "config.txt").write_text(f"token = {keys[1]}\n")
     agent = begun(ScriptedModel([call("view", file_path="config.txt"), say("Seen.", forbids=keys)]))
@@ -365,7 +365,7 @@ def test_no_key_reaches_the_journal(begun: Callable[..., Agent], store: Store, t
 
 
 class Typist:
-    """A tool that writes down what it is told."""
+    """A tool that records what it receives."""
 
     tools = (Tool("note", "Note", "Notes.", (Parameter("words", "string", REQUIRED, "what"),)),)
 
@@ -389,7 +389,7 @@ class Typist:
 def test_keys_in_answers_and_in_calls_reach_a_tool_and_not_the_journal(
     wire: str, begun: Callable[..., Agent], store: Store
 ) -> None:
-    """The tool gets what the model wrote; journal, handoff and later requests have a mark; a replay is the session that was."""
+    """The tool gets what the model wrote; journal, handoff and later requests have a mark; a replay gives an equal session."""
     key, password = "ghp_" + "x9Y8" * 9, "correct-horse-7"
     typist = Typist()
     words = f'token {key}\npassword = "{password}"'
@@ -416,7 +416,7 @@ def test_keys_in_answers_and_in_calls_reach_a_tool_and_not_the_journal(
 def test_a_call_that_held_a_secret_is_not_run_with_a_mark_in_its_place(
     begun: Callable[..., Agent], store: Store
 ) -> None:
-    """Killed before it ran, it is known from the journal alone, which does not hold what the model wrote."""
+    """After a kill before the call ran, it is known only from the journal, which does not hold the model's original words."""
     typist = Typist()
     key = "ghp_" + "x9Y8" * 9
     agent = begun(ScriptedModel([call("note", words=key), say("Done.")]), acting=[typist])
@@ -441,7 +441,7 @@ def test_a_call_that_held_a_secret_is_not_run_with_a_mark_in_its_place(
 def test_of_two_that_resume_the_same_session_one_acts_and_the_other_is_told(
     begun: Callable[..., Agent], store: Store
 ) -> None:
-    """Both come to the same open call; the second is refused before it does anything."""
+    """Both reach the same open call; the second is refused before it does anything."""
     counter = Counter()
     agent = begun(ScriptedModel([call("count_up", by=2), say("Done.")]), acting=[counter])
     feed = agent.feed
@@ -468,7 +468,7 @@ def test_of_two_that_resume_the_same_session_one_acts_and_the_other_is_told(
 def test_the_same_words_at_one_instant_are_two_people_and_not_one_told_twice(
     begun: Callable[..., Agent], store: Store
 ) -> None:
-    """The second writes what the first wrote, at its place: it is refused before its model is asked."""
+    """The second writes the same record in the same place as the first, and is refused before its model is asked."""
     agent = begun(ScriptedModel([say("Which?")]))
     agent.run("Go.")
     models = [ScriptedModel([say("Same.")]), ScriptedModel([say("Same.")])]

@@ -1,4 +1,4 @@
-"""What is wrong with an answer that came as a success is found in the loop too: asked for again, gone on with, or told (R-6)."""
+"""Does the loop notice faults of a successful answer, and retry, continue or report them (R-6)?"""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.proves("R-6")
 
 
 class Served:
-    """A model whose answers are bodies that a test writes."""
+    """A model whose answers are bodies written by a test."""
 
     name, window_tokens = "m", None
 
@@ -39,7 +39,7 @@ class Served:
         self.sizes: list[int] = []
 
     def send(self, request: Any) -> Any:
-        """The body."""
+        """Return the body that answers the request."""
         self.sizes.append(size(request))
         return self.server(request)
 
@@ -59,7 +59,7 @@ def grown(begun: Callable[..., Agent], model: Served, turns: int = 8, window: in
 def test_what_a_smaller_request_cures_is_cured(
     begun: Callable[..., Agent], wire: str, refusal: tuple[int, str]
 ) -> None:
-    """Above the minute or of too many bytes: not waited for, and no end."""
+    """A request above the limit per minute, or of too many bytes, is made smaller; the run neither waits nor ends."""
     script = [
         *(call("view", file_path="large.log", offset=1_000 * n, limit=300) for n in range(8)),
         fail(*refusal),
@@ -74,7 +74,7 @@ def test_what_a_smaller_request_cures_is_cured(
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_request_that_was_cut_without_a_word_is_sent_smaller(begun: Callable[..., Agent], wire: str) -> None:
-    """The answer of a server that dropped the beginning is not the run's."""
+    """If a server dropped the beginning of a request, its answer is not the answer of the run."""
 
     def server(request: Any) -> Any:
         taken = min(size(request), 3_000)
@@ -88,7 +88,7 @@ def test_a_request_that_was_cut_without_a_word_is_sent_smaller(begun: Callable[.
 
 
 def test_a_number_that_stands_still_while_a_session_grows_is_a_window(begun: Callable[..., Agent]) -> None:
-    """Four fifths of a request are too near to our own count to tell; the third answer of the same input is asked for again."""
+    """Four fifths of our own count could be a difference of counting; the third answer with the same input count is retried."""
     window: list[int] = []
 
     def server(request: Any) -> Any:
@@ -107,7 +107,7 @@ def test_a_number_that_stands_still_while_a_session_grows_is_a_window(begun: Cal
 def test_a_model_that_reports_only_what_it_had_not_cached_is_not_taken_for_one_that_cuts(
     begun: Callable[..., Agent], wire: str
 ) -> None:
-    """It took all of it before: the smaller number is told, and nothing is cut."""
+    """As the provider took all of it before, the smaller number is reported, and nothing is cut."""
     reported = [0, 0]
 
     def server(request: Any) -> Any:
@@ -124,7 +124,7 @@ def test_a_model_that_reports_only_what_it_had_not_cached_is_not_taken_for_one_t
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_an_answer_that_no_smaller_request_betters_is_taken(begun: Callable[..., Agent], wire: str) -> None:
-    """A question alone cannot shrink: its answer is the run's, and the person is told what is wrong with it."""
+    """A question alone cannot shrink: its answer is the run's, and the person is warned about it."""
     run = begun(Served(wire, lambda _: answer(wire, "Forty.", 300))).run("How many?")
     assert (run.outcome, run.answer, run.recoveries) == ("answered", "Forty.", 0)
     assert "300 tokens of input" in run.warnings[0]
@@ -132,7 +132,7 @@ def test_an_answer_that_no_smaller_request_betters_is_taken(begun: Callable[...,
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_number_below_what_cannot_go_cuts_nothing(begun: Callable[..., Agent], wire: str) -> None:
-    """Instructions and tools alone are more than is reported: nothing that is left out betters that, and it is told once."""
+    """If less is reported than instructions and tools alone, leaving out anything would not help; the person is warned once."""
     agent = grown(begun, Served(wire, lambda _: answer(wire, "Forty.", 700)))
     for _ in range(2):
         run = agent.run("How many?")
@@ -141,7 +141,7 @@ def test_a_number_below_what_cannot_go_cuts_nothing(begun: Callable[..., Agent],
 
 
 def test_what_is_wrong_with_each_answer_of_a_run_is_told_once(begun: Callable[..., Agent]) -> None:
-    """Its numbers are others with each turn."""
+    """One warning covers all answers of a run, although the numbers differ in each turn."""
     double, looked = wire_named("openai-chat").double, ("view", '{"file_path": "large.log", "limit": 1}')
     given = iter(
         double.answer(
@@ -156,7 +156,7 @@ def test_what_is_wrong_with_each_answer_of_a_run_is_told_once(begun: Callable[..
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_an_empty_reply_is_tried_smaller_or_once_more(begun: Callable[..., Agent], wire: str) -> None:
-    """Smaller where the request is a large part of the window, else as it was: it may have been a fault that passes."""
+    """The request is made smaller if it is a large part of the window; else it is repeated as it was, as the fault may pass."""
 
     def large(request: Any) -> Any:
         return silent(wire, size(request)) if size(request) > 12_000 else answer(wire, given=size(request))
@@ -176,14 +176,14 @@ def test_an_empty_reply_is_tried_smaller_or_once_more(begun: Callable[..., Agent
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_reply_that_was_cut_is_gone_on_with(begun: Callable[..., Agent], wire: str) -> None:
-    """Its parts are one answer; after a few the person is told."""
+    """The parts of a cut reply are joined to one answer; after a few parts the person is told."""
     given = iter([stopped(wire, answer(wire, "Forty, be", 4_000, 8_000), CUT[wire]), answer(wire, "cause so.", 4_100)])
     model = Served(wire, lambda _: next(given))
     agent = begun(model)
     run = agent.run("How many?")
     assert (run.outcome, run.answer) == ("answered", "Forty, because so.")
     assert GO_ON in json.dumps([entry.raw for entry in agent.session.state.transcript.entries])
-    # It is ours, and nobody's wish: a handoff does not hand it on.
+    # The request to continue is ours, not a wish of the user: a handoff does not contain it.
     assert GO_ON not in encode(agent.session.handoff("manual"))
     endless = Served(wire, lambda _: stopped(wire, answer(wire, "and ", 4_000, 8_000), CUT[wire]))
     run = begun(endless).run("How many?")
@@ -192,14 +192,14 @@ def test_a_reply_that_was_cut_is_gone_on_with(begun: Callable[..., Agent], wire:
 
 
 def test_a_refusal_is_still_a_refusal(begun: Callable[..., Agent]) -> None:
-    """An answer without a fault says nothing."""
+    """A refused request that is sent again smaller gives no warning about its answer."""
     run = begun(ScriptedModel([refuse(33_000, of=20_000), say("Forty.")]), window=32_000).run("How many? " * 5_000)
     assert run.warnings == ()
 
 
 @pytest.mark.parametrize("wire", ["openai-chat", "openai-responses"])
 def test_arguments_that_are_no_json_end_no_run(begun: Callable[..., Agent], wire: str) -> None:
-    """What the model wrote stays in the session; a provider that would refuse it is sent what it takes, which is said once."""
+    """The session keeps what the model wrote; a provider that would refuse it is sent an acceptable form; this is reported once."""
     broken = ScriptedReply(calls=(ScriptedCall("view", '{"file_path": "part'),))
     with LoopbackProvider(
         wire, 16_000, script=[broken, call("view", file_path="part_000.txt"), say("Nothing.")]
@@ -233,7 +233,7 @@ def test_two_calls_with_one_id_end_no_run(begun: Callable[..., Agent], wire: str
         run = agent.run("Look at two parts.")
         assert (run.outcome, run.answer) == ("answered", "Both.")
         assert [received.outcome for received in held.requests] == ["answered"] * 2
-    # The model was sent what both returned, not only what the first did.
+    # The model was sent the results of both calls, not only of the first.
     assert not [step for step in heard.steps if step.startswith("mends")]
     told = [result.text for entry in agent.session.state.transcript.entries for result in entry.results]
     assert [text.split(":")[0] for text in told] == ["part_000.txt", "part_001.txt"]
@@ -241,7 +241,7 @@ def test_two_calls_with_one_id_end_no_run(begun: Callable[..., Agent], wire: str
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_server_that_numbers_its_calls_anew_each_time_is_understood(begun: Callable[..., Agent], wire: str) -> None:
-    """The model reads the result of every call, and the provider is sent no id twice."""
+    """The model reads the result of every call, and no id is sent to the provider twice."""
     scripted = ScriptedModel(
         [*(call("view", file_path=f"part_{n:03d}.txt", limit=1) for n in range(3)), say("Read.")], wire
     )
@@ -265,7 +265,7 @@ def test_a_server_that_numbers_its_calls_anew_each_time_is_understood(begun: Cal
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_number_that_no_float_holds_is_a_mistake_of_the_model(begun: Callable[..., Agent], wire: str) -> None:
-    """It is told so, and the run goes on."""
+    """The model is told of its mistake, and the run continues."""
     scripted = ScriptedModel([call("view", file_path="large.log", offset=4_711), say("Sorry.")], wire)
 
     def server(request: Any) -> Any:
@@ -277,7 +277,7 @@ def test_a_number_that_no_float_holds_is_a_mistake_of_the_model(begun: Callable[
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_call_that_was_cut_is_told_to_be_smaller(begun: Callable[..., Agent], wire: str) -> None:
-    """Sent again whole, as any call that cannot be read, it would be cut again."""
+    """The model is asked for a smaller call: repeated whole, as other unreadable calls are, it would be cut again."""
     scripted = ScriptedModel([call("view", file_path="part_000.txt"), say("Read.")], wire)
     sent: list[Any] = []
 
@@ -292,7 +292,7 @@ def test_a_call_that_was_cut_is_told_to_be_smaller(begun: Callable[..., Agent], 
 
 
 def test_whoever_ends_a_session_says_what_failed(begun: Callable[..., Agent]) -> None:
-    """A person who reads the last line alone, or a program that has the result alone, knows where to look."""
+    """The last line alone, or the result alone, says what failed."""
     run = begun(ScriptedModel([call("view", file_path=f"none_{n}.txt") for n in range(9)])).run("Look.")
     assert run.outcome == "errors"
     assert "view" in run.message

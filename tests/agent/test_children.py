@@ -1,4 +1,4 @@
-"""Child agents: a piece of work in a context of its own, within one budget, in one journal, told truthfully (S-8, G-8)."""
+"""Do child agents work in their own context, within one budget and one journal, and are they reported truthfully (S-8, G-8)?"""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SYSTEM = "Answer from the files."
 
 
 def toolbox_of(root: Path, store: Store, limits: Limits, results: Any = None) -> Toolbox:
-    """Tools that may edit."""
+    """Return a toolbox that may edit."""
     made = Toolbox(Workspace(root), store, window_tokens=limits.window_tokens, limits=results)
     made.allow(Editing(made.workspace.root, guard=made.may_write))
     return made
@@ -52,7 +52,7 @@ def toolbox_of(root: Path, store: Store, limits: Limits, results: Any = None) ->
 def parent(
     tree: Path, store: Store, model: Any, *, budget: int = BUDGET, session_id: str = "", window: int = WINDOW
 ) -> Agent:
-    """An agent that may give work to children; of a session that there is already, the one that goes on with it."""
+    """Return an agent that may delegate to children; with `session_id`, one that continues that session."""
     limits = PROFILES["default"].scaled(window)
     tools = toolbox_of(tree, store, limits)
     seq, about = 0, {"model": model.name}
@@ -92,7 +92,7 @@ def parent(
 
 @pytest.fixture
 def begun(tree: Path, store: Store) -> Callable[..., Agent]:
-    """An agent with a budget that has begun: `begun(model)`."""
+    """Return a function that begins an agent with a budget: `begun(model)`."""
     return partial(parent, tree, store)
 
 
@@ -114,7 +114,7 @@ def spent(store: Store, agent: Agent) -> int:
 def test_a_child_does_its_work_in_a_context_of_its_own(
     wire: str, begun: Callable[..., Agent], store: Store, tree: Path
 ) -> None:
-    """The parent sees one call and one result; the edit is the session's; what the child did not use is the parent's again."""
+    """The parent sees one call and one result; edits belong to the session; tokens that the child leaves return to the parent."""
     steps = [
         task(),
         call("view", file_path="part_001.txt", requires="You work for another agent", forbids="What is to be done"),
@@ -141,7 +141,7 @@ def test_a_child_does_its_work_in_a_context_of_its_own(
 
 @pytest.mark.proves("S-8")
 def test_edits_of_a_child_are_the_sessions(begun: Callable[..., Agent], store: Store, tree: Path) -> None:
-    """Handed on, undone, and told where somebody overwrites them, like the parent's own."""
+    """Edits of a child are handed on, undone, and reported if somebody overwrites them, like the parent's own."""
     before = (tree / "part_001.txt").read_text()
 
     class Overwriting(ScriptedModel):
@@ -184,7 +184,7 @@ def test_edits_of_a_child_are_the_sessions(begun: Callable[..., Agent], store: S
 def test_results_of_a_child_are_small_and_its_answer_is_guarded(
     asked: Any, begun: Callable[..., Agent], store: Store, tree: Path
 ) -> None:
-    """6,000 characters and 50 lines for each result; a flood of an answer is kept whole, and the parent is shown its bounds."""
+    """Each result has at most 6,000 characters and 50 lines; a very long answer is kept whole and shown by its bounds."""
     (tree / "wide.txt").write_text(f"{'wide ' * 80}\n" * 40)
     flood = "\n".join(f"line {number} of the answer" for number in range(20_000))
     agent = begun(ScriptedModel([task("Look."), asked, say(flood), say("Done.")]), window=64_000, budget=2_000_000)
@@ -206,7 +206,7 @@ def test_results_of_a_child_are_small_and_its_answer_is_guarded(
 
 @pytest.mark.proves("S-8", "S-11")
 def test_what_stops_a_child_is_told_to_its_parent_in_words(begun: Callable[..., Agent], store: Store) -> None:
-    """A refused key, an outage, a used-up budget, a loop: a result that says so, which counts as no mistake of the parent."""
+    """A refused key, an outage, an exhausted budget and a loop become results that say so, and are no mistakes of the parent."""
     look = call("view", file_path="part_001.txt")
     down = fail(503, {"error": {"message": "overloaded, says the provider"}})
     cases: list[tuple[list[Any], dict[str, Any], str]] = [
@@ -237,7 +237,7 @@ def test_what_stops_a_child_is_told_to_its_parent_in_words(begun: Callable[..., 
 def test_a_child_that_ended_before_a_kill_is_not_asked_again(
     begun: Callable[..., Agent], tree: Path, store: Store
 ) -> None:
-    """Its parent had not heard of it: it hears now what was written down, though the child would have had more to do."""
+    """The parent had not received the result: it gets what was recorded, although the child's script has more steps."""
 
     class Interrupting(ScriptedModel):
         def send(self, request: Any, /) -> Any:
@@ -265,10 +265,10 @@ def test_a_child_that_ended_before_a_kill_is_not_asked_again(
 def test_a_child_whose_prompt_held_a_secret_goes_on_after_a_kill(
     begun: Callable[..., Agent], tree: Path, store: Store
 ) -> None:
-    """The journal has a mark in its place, and so has what the child was told: nothing of it has to be made again."""
+    """The journal has a mark for the secret, and so had the child's prompt, so the child continues from the journal alone."""
     key = "ghp_" + "x9Y8" * 9
     agent = begun(ScriptedModel([task(f"Set part 1 to 8; the key is {key}."), call("view", file_path="part_001.txt")]))
-    with pytest.raises(AssertionError):  # the script is over: as by a kill
+    with pytest.raises(AssertionError):  # the script is exhausted, which ends the run like a kill
         agent.run("Begin.")
     steps = [EDIT, say("It is 8."), say("Done.", requires="task-1 answered after 3 turns", forbids=key)]
     again = parent(tree, store, ScriptedModel(steps), session_id=agent.session.session_id)
@@ -280,9 +280,9 @@ def test_a_child_whose_prompt_held_a_secret_goes_on_after_a_kill(
 def test_a_child_that_does_not_go_on_after_a_kill_is_told_with_what_it_changed(
     begun: Callable[..., Agent], tree: Path, store: Store
 ) -> None:
-    """The person says something else: the model hears how far the child came, and what it held is the parent's again."""
+    """If the person says something else, the model learns how far the child came, and the parent gets back the child's reserve."""
     agent = begun(ScriptedModel([task(), call("view", file_path="part_001.txt"), EDIT]))
-    with pytest.raises(AssertionError):  # the script is over: as by a kill
+    with pytest.raises(AssertionError):  # the script is exhausted, which ends the run like a kill
         agent.run("Begin.")
     told = r"Another thing.\n\n\[Beside .*\]\ntask-1 was cut off and does not continue after 2 turns, .* changed part_001.txt"
     model = ScriptedModel([say("I see.", requires=told)])
@@ -298,10 +298,10 @@ def test_a_child_that_does_not_go_on_after_a_kill_is_told_with_what_it_changed(
 def test_what_a_child_had_come_to_before_a_kill_is_told_with_what_the_person_says_next(
     begun: Callable[..., Agent], tree: Path, store: Store
 ) -> None:
-    """Its call is closed without a result, as that of the child behind it is open: what was paid for is not lost."""
+    """The first child's call is closed without its result, as the second is still open; its paid-for answer is not lost."""
     steps = [calls(task(), task("Look at part 2.")), say("Part 1 has it."), call("view", file_path="part_002.txt")]
     agent = begun(ScriptedModel(steps))
-    with pytest.raises(AssertionError):  # the script is over: as by a kill
+    with pytest.raises(AssertionError):  # the script is exhausted, which ends the run like a kill
         agent.run("Begin.")
     told = r"Another thing.\n\n\[Beside .*\]\ntask-1 answered after 1 turn, .*\n\nPart 1 has it.\n\ntask-2 was cut off"
     again = parent(tree, store, ScriptedModel([say("I see.", requires=told)]), session_id=agent.session.session_id)
@@ -310,7 +310,7 @@ def test_what_a_child_had_come_to_before_a_kill_is_told_with_what_the_person_say
 
 @pytest.mark.proves("S-8", "S-12")
 def test_an_interrupt_stops_a_child_and_both_are_told(begun: Callable[..., Agent], store: Store) -> None:
-    """The child stops, its parent's other calls are not run, and the result says how far it came."""
+    """The child stops, the parent's other calls do not run, and the result says how far the child came."""
 
     class Interrupting(ScriptedModel):
         def send(self, request: Any, /) -> Any:
@@ -337,7 +337,7 @@ def test_an_interrupt_stops_a_child_and_both_are_told(begun: Callable[..., Agent
 
 @pytest.mark.proves("S-8")
 def test_a_call_of_which_the_end_is_not_known_stays_counted(begun: Callable[..., Agent], store: Store) -> None:
-    """Broken off by the person: the provider may have made all of it. Refused or failed: none."""
+    """A call that the person broke off counts in full, as the provider may have finished it; a refused or failed one costs nothing."""
 
     class Broken(ScriptedModel):
         error: Exception = Cancelled("stopped")
@@ -357,7 +357,7 @@ def test_a_call_of_which_the_end_is_not_known_stays_counted(begun: Callable[...,
 
 @pytest.mark.proves("S-8")
 def test_a_model_hears_when_its_budget_comes_to_an_end(begun: Callable[..., Agent]) -> None:
-    """Once, at a quarter, with its next result; the reply that is asked for is one that is still paid for."""
+    """At a quarter of the budget the next result says so, once; a request asks for no longer reply than the budget can pay."""
     look = [call("view", file_path=f"part_{number:03d}.txt") for number in range(8)]
     model = ScriptedModel(
         [*look, say("So far.", requires="tokens of the budget of 50000 are left: come to your answer")]
@@ -371,7 +371,7 @@ def test_a_model_hears_when_its_budget_comes_to_an_end(begun: Callable[..., Agen
 
 @pytest.mark.proves("S-8")
 def test_the_reply_that_is_asked_for_is_one_that_is_still_paid_for(begun: Callable[..., Agent]) -> None:
-    """A budget below what the first request can take: a shorter reply; below the shortest: no request at all."""
+    """A budget below the request's default reply gives a shorter reply; below the shortest reply no request is made."""
     whole = ScriptedModel([say("Hello.")])
     agent = begun(whole)
     agent.run("Hello?")
@@ -393,15 +393,15 @@ def profile(name: str) -> Limits:
 # ── kills ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 EACH = 1
-"""Lines that each of two children adds to a file, with edits that would succeed a second time and leave a line twice."""
+"""The lines that each of two children adds to a file; each edit would also succeed a second time and repeat its line."""
 
 
 class Killed(BaseException):
-    """Stands for a kill: nobody catches it."""
+    """A stand-in for a kill, which nothing catches."""
 
 
 class Mortal:
-    """A store that is killed behind its n-th record, or never."""
+    """A store that is killed after its n-th record, or never."""
 
     def __init__(self, store: Store, after: int | None) -> None:
         self._store, self.left = store, after
@@ -419,7 +419,7 @@ class Mortal:
 
 
 class Counting:
-    """A model that knows only what the request shows; it remembers what it has reported, as the provider's bill does."""
+    """A model that knows only what the request shows, and sums up the usage that it reported, like a provider's bill."""
 
     name, window_tokens = "counting", None
 
@@ -428,7 +428,7 @@ class Counting:
         self.billed_tokens = 0
         self.floods = False
         self.dies_in: int | None = None
-        """In which call from now on the process is killed: the provider has answered and nobody has heard."""
+        """The number of calls until the process is killed: the provider has answered, and the answer is lost."""
 
     def send(self, request: dict[str, Any], /) -> dict[str, Any]:
         body = ScriptedModel([self._step(request)], self.wire).send(request)
@@ -462,7 +462,7 @@ def lines_of(number: int) -> str:
 
 
 def worked(tree: Path, store: Store, model: Counting, kills: Iterator[int], budget: int) -> tuple[AgentRun, str]:
-    """Begin, and go on after each kill, to the end: behind so many records, or in the middle of a call where it is negative."""
+    """Begin, and resume after each kill, to the end; a positive kill counts records, a negative one model calls."""
     session_id = ""
     for after in kills:
         mortal: Any = Mortal(store, None)
@@ -486,10 +486,10 @@ def store_has_prompt(store: Store, session_id: str) -> bool:
 
 @pytest.mark.proves("S-8", "S-12")
 def test_killed_behind_any_record_a_child_goes_on_and_nothing_is_done_twice(tree: Path, store: Store) -> None:
-    """Each edit stands once, no child is begun again, and nothing stays reserved.
+    """Each edit is made once, no child is begun again, and nothing stays reserved.
 
-    Behind each record until the first child has ended, every other one in the short form, then behind every seventh: those of the
-    second child are like the first's.
+    The kill comes after each record until the first child has ended (in the short form after every second), then after every
+    seventh: the records of the second child are like those of the first.
     """
     counter = tree / "counter.txt"
     counter.write_text(lines_of(0))
@@ -527,7 +527,7 @@ def test_killed_behind_any_record_a_child_goes_on_and_nothing_is_done_twice(tree
 def test_all_agents_together_never_spend_more_than_the_budget(
     tree: Path, store: Store, kills: list[int], budget: int, floods: bool
 ) -> None:
-    """Whatever is killed and when: the provider's bill is at most what the journal says, and that is at most the budget."""
+    """Whatever is killed and when, the provider's bill is at most what the journal says, and that is at most the budget."""
     (tree / "counter.txt").write_text(lines_of(0))
     model = Counting()
     model.floods = floods
@@ -548,7 +548,7 @@ def test_all_agents_together_never_spend_more_than_the_budget(
 def test_only_what_a_call_took_otherwise_than_expected_is_written(
     taken: int, used: int, spent: int, written: int
 ) -> None:
-    """Less is given back, more is committed as far as there is any left; the journal gets no record of nothing."""
+    """An unused part is given back, an excess is committed as far as tokens are left, and no change writes no record."""
     records: list[Any] = []
     purse = open_purse("main", 100, lambda *record: records.append(record))
     purse.take(taken)
@@ -558,7 +558,7 @@ def test_only_what_a_call_took_otherwise_than_expected_is_written(
 
 
 def test_a_journal_holds_all_that_a_child_was(store: Store) -> None:
-    """What it was begun with, its events in order, what it saw and changed, and how it ended; nothing of others."""
+    """A child's beginning, its events in order, what it saw and changed and its end are there, and nothing of other children."""
 
     def of(child: str, kind: str, **data: Any) -> tuple[str, dict[str, Any]]:
         return CHILD, {"child": child, "type": kind, "data": data}

@@ -1,4 +1,4 @@
-"""A handoff names the files that differ from what the session found, whoever's tool changed them, and no others."""
+"""Does a handoff name exactly the files that differ from what the session found, whichever tool changed them?"""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def root(tree: Path) -> Iterator[Root]:
 def test_only_what_differs_on_the_disk_is_handed_on(
     begun: Callable[..., Agent], root: Root, store: Store, tree: Path
 ) -> None:
-    """Not what failed or was refused, not what was put back; a later change of somebody else counts with what is there now."""
+    """Failed, refused and reverted edits do not count; if somebody else changed a file later, its present content counts."""
     (tree / "a.txt").write_text("one\n")
     (tree / "b.txt").write_text("one\n")
     model = ScriptedModel(
@@ -71,7 +71,7 @@ def test_only_what_differs_on_the_disk_is_handed_on(
 def test_an_edit_that_a_kill_cut_off_from_its_record_is_handed_on(
     begun: Callable[..., Agent], root: Root, store: Store, tree: Path, record: str, is_made: bool
 ) -> None:
-    """It stands in the journal before it is made; where it was not made, the file is as it was found."""
+    """The edit is in the journal before it is made; if it was not made, the file is as it was found."""
     (tree / "a.txt").write_text("one\n")
     agent = begun(ScriptedModel([call("edit_file", path="a.txt", old="one", new="1")]), acting=[Editing(root)])
     write = agent.record
@@ -94,7 +94,7 @@ def test_an_edit_that_a_kill_cut_off_from_its_record_is_handed_on(
 
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="a wall for the shell is needed")
 def test_what_a_command_changes_is_seen(begun: Callable[..., Agent], root: Root, store: Store, tree: Path) -> None:
-    """Written, made, removed and moved; a file whose times alone change was not changed."""
+    """Files written, made, removed and moved are seen; a file of which only the times change is unchanged."""
     for name in ("a.txt", "gone.txt", "touched.txt", "moved.txt"):
         (tree / name).write_text(f"{name}\n")
         os.utime(tree / name, (1, 1))
@@ -117,7 +117,7 @@ def test_what_a_command_changes_is_seen(begun: Callable[..., Agent], root: Root,
 def test_large_files_and_ignored_ones_are_looked_at_too(
     begun: Callable[..., Agent], root: Root, store: Store, tree: Path
 ) -> None:
-    """One above 64 KiB that is only touched was not changed; what a build makes is ignored as a rule, and is its work."""
+    """A file above 64 KiB that was only touched is unchanged; ignored files count too, as they are often the output of a build."""
     (tree / ".gitignore").write_text("dist/\n")
     (tree / "large.bin").write_bytes(b"x" * 300_000)
     os.utime(tree / "large.bin", (1, 1))
@@ -131,7 +131,7 @@ def test_large_files_and_ignored_ones_are_looked_at_too(
 
 
 def test_what_has_the_same_status_is_not_read_again(root: Root, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A look before each command costs what has changed, and knows as much as one that reads all."""
+    """Looking before each command reads only files whose status changed, and knows as much as reading all of them."""
     first = disk_changes.look(root, with_digests=True)
     (tree / "part_001.txt").write_text("other")
     whole = disk_changes.look(root, with_digests=True)
@@ -148,7 +148,7 @@ def test_what_has_the_same_status_is_not_read_again(root: Root, tree: Path, monk
 
 
 def test_a_name_that_held_a_secret_is_of_no_file(root: Root) -> None:
-    """What stands in its place in a handoff is no path; the others go on."""
+    """The mark that replaces a secret in a handoff is not a path; other names stay."""
     events = [
         FileEvent(path=path, digest="0" * 64)
         for path in ("keys/[redacted: GitHub token, 40 characters].txt", "gone.py")

@@ -1,4 +1,4 @@
-"""Edits change what they say, and nothing else; what may not be written is not."""
+"""Do edits change exactly what they say, and is nothing written where writing is not allowed?"""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_text_that_stands_once_is_replaced(root: Root, folder: Path) -> None:
 
 
 def test_no_edit_makes_a_file_that_could_not_be_edited_again(root: Root, folder: Path) -> None:
-    """A change to exactly the bound is made; one byte more is refused, and nothing is written or made."""
+    """An edit up to exactly the size limit is made; with one byte more it is refused, and nothing is written."""
     file = folder / "a.txt"
     file.write_bytes(b"old" + b"x" * (MAX_BYTES - 4))
     refused = [edit(root, "a.txt", "old", "older"), write(root, "new.txt", "x" * (MAX_BYTES + 1))]
@@ -84,7 +84,7 @@ def test_no_edit_makes_a_file_that_could_not_be_edited_again(root: Root, folder:
 
 
 def test_a_text_that_stands_more_than_once_is_not_touched(root: Root, folder: Path) -> None:
-    """The answer says how often and where, also where the places overlap."""
+    """The answer says how often and where the text occurs, also if occurrences overlap."""
     file = folder / "a.txt"
     file.write_text("x = 1\ny = 2\nx = 1\n")
     done = edit(root, "a.txt", "x = 1", "x = 3")
@@ -118,7 +118,7 @@ def test_a_text_that_stands_more_than_once_is_not_touched(root: Root, folder: Pa
 def test_a_text_that_is_not_there_is_told_with_what_it_looks_like(
     root: Root, folder: Path, old: str, says: str
 ) -> None:
-    """Blanks, line numbers, escapes and notices are what models most often copy wrongly."""
+    """The answer names the difference: blanks, line numbers, escapes and notices are what models most often copy wrongly."""
     (folder / "a.py").write_text("import x\ndef f():\n    return 1\n# bell \x07\n")
     done = edit(root, "a.py", old, "new")
     assert done.failed
@@ -128,7 +128,7 @@ def test_a_text_that_is_not_there_is_told_with_what_it_looks_like(
 
 @pytest.mark.parametrize(("old", "says"), [("", "old is empty"), ("same", "nothing to change")])
 def test_an_edit_that_is_none_is_a_mistake(root: Root, folder: Path, old: str, says: str) -> None:
-    """Nothing to find, or nothing to change."""
+    """An empty `old`, or a `new` equal to it, is a mistake."""
     (folder / "a.txt").write_text("same")
     assert says in edit(root, "a.txt", old, "same").text
 
@@ -147,7 +147,7 @@ def test_an_edit_that_is_none_is_a_mistake(root: Root, folder: Path, old: str, s
 def test_the_names_of_other_agents_lead_to_the_call_that_was_meant(
     root: Root, tool: str, sent: dict[str, str], meant: str
 ) -> None:
-    """Models write the arguments of the editors that they know best."""
+    """The error shows the corrected call, as models write the arguments of the editors that they know best."""
     done = Editing(root).run(tool, sent)
     assert done.failed
     assert f"Try: {tool}({meant})" in done.text
@@ -165,7 +165,7 @@ def test_the_names_of_other_agents_lead_to_the_call_that_was_meant(
     ids=["CRLF", "byte order mark", "UTF-16", "no text", "mixed"],
 )
 def test_what_a_file_is_like_is_kept(root: Root, folder: Path, before: bytes, after: bytes) -> None:
-    """Line ends, byte order mark, encoding, and bytes that are no text."""
+    """Line ends, byte order mark, encoding and undecodable bytes stay."""
     file = folder / "a.txt"
     file.write_bytes(before)
     done = edit(root, "a.txt", "two\nt", "2\n2b\nt")
@@ -179,7 +179,7 @@ def test_what_a_file_is_like_is_kept(root: Root, folder: Path, before: bytes, af
 
 
 def test_the_mode_is_kept_and_no_name_is_left_beside(root: Root, folder: Path) -> None:
-    """A script stays one that can be run."""
+    """An executable script stays executable, and no temporary file is left."""
     file = folder / "run.sh"
     file.write_text("#!/bin/sh\necho 1\n")
     file.chmod(0o751)
@@ -192,7 +192,7 @@ def test_the_mode_is_kept_and_no_name_is_left_beside(root: Root, folder: Path) -
 
 
 def test_a_file_is_created_with_the_folders_above_it(root: Root, folder: Path) -> None:
-    """With the mode that any new file has."""
+    """A new file has the usual mode."""
     done = write(root, "src/new/a.py", "x = 1\r\n")
     assert (done.failed, done.text) == (False, "src/new/a.py: created | 1 line, 7 bytes")
     assert (folder / "src/new/a.py").read_bytes() == b"x = 1\r\n"
@@ -203,7 +203,7 @@ def test_a_file_is_created_with_the_folders_above_it(root: Root, folder: Path) -
 
 
 def test_a_file_is_replaced_whole(root: Root, folder: Path) -> None:
-    """What it held is gone."""
+    """The old content is gone."""
     (folder / "a.txt").write_text("old\n" * 9)
     assert write(root, "a.txt", "new").text == "a.txt: replaced | 1 line, 3 bytes"
     assert (folder / "a.txt").read_text() == "new"
@@ -252,7 +252,7 @@ REFUSED = {
 @pytest.mark.parametrize("tool", ["edit_file", "write_file"])
 @pytest.mark.parametrize("path", REFUSED)
 def test_a_place_where_nothing_may_be_written_is_refused(root: Root, folder: Path, tool: str, path: str) -> None:
-    """Outside, through a link, by its name, what is no text, what is no file: nothing changes, and nothing is left."""
+    """Places outside the root, through a link or with a secret name, and binary or special files: nothing changes or is left over."""
     awkward(folder)
     before = {file: file.read_bytes() for file in folder.parent.rglob("*") if file.is_file()}
     arguments = {"old": "old", "new": "new"} if tool == "edit_file" else {"content": "new"}
@@ -274,7 +274,7 @@ NOT_MADE = {
 
 @pytest.mark.parametrize("path", NOT_MADE)
 def test_a_new_file_is_not_made_there_either(root: Root, folder: Path, path: str) -> None:
-    """A link is no folder, a file is none, and a secret is not made up; each is called what it is."""
+    """A link or a file on the path is not a folder, and secret names are not created; each error says why."""
     awkward(folder)
     before = sorted(folder.parent.rglob("*"))
     done = write(root, path, "new")
@@ -285,7 +285,7 @@ def test_a_new_file_is_not_made_there_either(root: Root, folder: Path, path: str
 
 @pytest.mark.parametrize("confinement", ["openat2", "walk"])
 def test_a_folder_that_becomes_a_link_while_it_is_written_leads_nowhere(folder: Path, confinement: str) -> None:
-    """Between the look and the deed somebody swaps it: what lies outside stays as it is."""
+    """If somebody swaps a folder for a link between check and write, files outside stay as they are."""
     inner, outside = folder / "inner", folder.parent / "outside"
     inner.mkdir()
     outside.mkdir()
@@ -307,7 +307,7 @@ def test_a_folder_that_becomes_a_link_while_it_is_written_leads_nowhere(folder: 
 
 @pytest.mark.parametrize("tool", ["edit_file", "write_file"])
 def test_a_file_that_somebody_else_changes_meanwhile_is_left_alone(root: Root, folder: Path, tool: str) -> None:
-    """Their work is not lost, and the model is told to read it again."""
+    """The other's work is not lost, and the model is told to read the file again."""
     file = folder / "a.txt"
     file.write_text("old")
 
@@ -326,7 +326,7 @@ def test_a_file_that_somebody_else_changes_meanwhile_is_left_alone(root: Root, f
 def test_a_change_while_ours_is_being_written_is_seen_too(
     root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch, tool: str
 ) -> None:
-    """A large file takes long to write: what stands there is looked at once more when ours lies ready beside it."""
+    """A large file takes long to write, so the target is checked once more when the new content is ready next to it."""
     file = folder / "a.txt"
     file.write_text("old")
     write = os.write
@@ -348,17 +348,17 @@ def test_a_change_while_ours_is_being_written_is_seen_too(
 def test_a_file_that_must_not_be_written_is_not_replaced_instead(
     root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Renaming over a read-only file would not ask for its permission."""
+    """Renaming over a read-only file would bypass its permission, so the edit is refused."""
     (folder / "a.txt").write_text("old")
     (folder / "a.txt").chmod(0o444)
-    monkeypatch.setattr(os, "access", lambda name, mode, dir_fd: (name, mode) != (b"a.txt", os.W_OK))  # root always may
+    monkeypatch.setattr(os, "access", lambda name, mode, dir_fd: (name, mode) != (b"a.txt", os.W_OK))  # root may always write
     assert edit(root, "a.txt", "old", "new").text == "Permission denied: a.txt."
     assert (folder / "a.txt").read_text() == "old"
 
 
 @pytest.mark.parametrize("call", ["open", "write", "fsync", "exchange"])
 def test_a_disk_that_fails_leaves_the_old(root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
-    """Whole, with nothing beside it, and the answer says so."""
+    """The old file is whole, nothing is left next to it, and the answer says so."""
     (folder / "a.txt").write_text("old")
     owner = renames if call == "exchange" else os
     real = getattr(owner, call)
@@ -389,7 +389,7 @@ def test_a_disk_that_fails_leaves_the_old(root: Root, folder: Path, monkeypatch:
     ids=["cut", "cleared", "clipped", "redacted", "half a pair", "NUL"],
 )
 def test_what_stands_for_text_is_no_text_of_a_file(root: Root, folder: Path, content: str) -> None:
-    """Our notices are never written; what a page did not show would be lost."""
+    """An edit that contains our notices is refused: what a page did not show would be lost."""
     (folder / "a.txt").write_text("old")
     for done in (edit(root, "a.txt", "old", content), write(root, "a.txt", content), write(root, "b.txt", content)):
         assert done.failed
@@ -409,14 +409,14 @@ def test_a_line_like_ours_that_the_file_holds_already_is_its_own(root: Root, fol
     "arguments", [{}, {"path": 5}, {"path": "a", "old": "b", "new": None}, {"path": "a", "mode": 1}]
 )
 def test_arguments_of_any_kind_are_answered(root: Root, tool: str, arguments: dict[str, Any]) -> None:
-    """Neither the look before nor the call itself raises for what a model sends."""
+    """Neither the announcement nor the call itself raises, whatever arguments a model sends."""
     editing = Editing(root)
     assert editing.intent(tool, arguments).kind == "edit"
     assert editing.run(tool, arguments).failed
 
 
 def test_a_tool_that_there_is_not_is_a_mistake_of_the_program(root: Root) -> None:
-    """The table of tools is the program's."""
+    """An unknown tool is a `CallerError`, since the program makes the table of tools."""
     with pytest.raises(CallerError, match="no tool"):
         Editing(root).run("delete_file", {"path": "a"})
 
@@ -425,7 +425,7 @@ def test_a_tool_that_there_is_not_is_a_mistake_of_the_program(root: Root) -> Non
 
 
 def test_a_file_that_was_not_seen_whole_is_not_replaced(root: Root, folder: Path) -> None:
-    """The ledger refuses with the override, which does it; an edit of what was seen needs none; advice is passed on."""
+    """The ledger refuses and names the override, which works; an edit of what was seen needs none; advice is passed on."""
     (folder / "a.txt").write_text("".join(f"line {n}\n" for n in range(300)))
     page = Workspace(folder).view("a.txt")
     ledger = Ledger().after(shown(page))
@@ -468,7 +468,7 @@ _TEXT = st.lists(st.tuples(_LINE, st.sampled_from(["\n", "\r\n"])), max_size=8).
 def test_law_what_an_edit_says_is_what_changed(
     tmp_path_factory: pytest.TempPathFactory, text: str, data: st.DataObject, new: str, codec: str
 ) -> None:
-    """Bytes outside of the place stay; the lines that are named, and only those, are others; the ledger's sum agrees."""
+    """Bytes elsewhere stay; exactly the named lines differ; the ledger's digest agrees."""
     folder = tmp_path_factory.mktemp("law")
     text += "end"
     plain = text.replace("\r\n", "\n")
@@ -503,7 +503,7 @@ def test_law_what_an_edit_says_is_what_changed(
 
 @pytest.mark.parametrize("tool", ["edit_file", "write_file", "create"])
 def test_what_became_of_an_intent_is_seen_by_the_content(root: Root, folder: Path, tool: str) -> None:
-    """Killed before, killed after, changed by somebody else since, or replaced by what cannot be read."""
+    """An intent is settled by content: killed before or after the edit, changed by somebody else since, or unreadable now."""
     file = folder / "odd \n name.txt"
     if tool != "create":
         file.write_text("old")
@@ -518,7 +518,7 @@ def test_what_became_of_an_intent_is_seen_by_the_content(root: Root, folder: Pat
     assert editing.settled(*intent) == "unknown"
     assert (
         editing.settled(intent.kind, intent.what, intent.digest.partition(">")[2]) == "done"
-    )  # the journal has its end
+    )  # the journal has the end of the edit
     file.unlink()
     assert editing.settled(*intent) == ("not done" if tool == "create" else "unknown")
     file.mkdir()
@@ -526,27 +526,27 @@ def test_what_became_of_an_intent_is_seen_by_the_content(root: Root, folder: Pat
 
 
 def test_of_what_was_refused_or_is_not_ours_nothing_is_known(root: Root) -> None:
-    """Without the two digests there is nothing to compare."""
+    """An intent without both digests cannot be settled."""
     editing = Editing(root)
     assert editing.settled(*editing.intent("edit_file", {"path": "missing", "old": "a", "new": "b"})) == "unknown"
     assert editing.settled("run", "make", "") == "unknown"
 
 
 def test_the_lines_of_a_text_that_stands_twice_are_counted_from_the_first(root: Root, folder: Path) -> None:
-    """Also where the file begins with an empty one."""
+    """Lines are counted correctly even if the file begins with an empty one."""
     (folder / "a.txt").write_text("\ntwice\n\ntwice\n")
     assert "beginning on lines 2, 4." in edit(root, "a.txt", "twice", "once").text
 
 
 def test_a_text_with_other_blanks_is_found_in_the_first_line_too(root: Root, folder: Path) -> None:
-    """It is told where it stands."""
+    """The answer gives the line of the text that differs in blanks."""
     (folder / "a.txt").write_text("one\ttwo\nthree\n")
     assert "It does with other blanks, on line 1:" in edit(root, "a.txt", "one two", "2").text
 
 
 @pytest.mark.parametrize(("before", "after"), [(b"a\r\nb\n", b"c\nd\n"), (b"a\r\nb\r\nc\n", b"c\r\nd\r\n")])
 def test_new_lines_end_as_most_of_a_file_do(root: Root, folder: Path, before: bytes, after: bytes) -> None:
-    """Where as many end in either way it is the shorter."""
+    """If both line ends are equally frequent, the shorter one is used."""
     (folder / "a.txt").write_bytes(before)
     assert not write(root, "a.txt", "c\nd\n").failed
     assert (folder / "a.txt").read_bytes() == after
@@ -555,7 +555,7 @@ def test_new_lines_end_as_most_of_a_file_do(root: Root, folder: Path, before: by
 def test_a_file_that_shrinks_while_it_is_read_is_left_alone(
     root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is missing would be lost from it."""
+    """An edit of the shorter content would lose the rest."""
     (folder / "a.txt").write_text("one\ntwo\n")
     read = FileSource.read
     monkeypatch.setattr(FileSource, "read", lambda source, start, size: read(source, start, size)[:4])
@@ -564,7 +564,7 @@ def test_a_file_that_shrinks_while_it_is_read_is_left_alone(
 
 
 def test_a_line_like_ours_is_refused_behind_one_that_the_file_holds(root: Root, folder: Path) -> None:
-    """Each line is looked at."""
+    """Every line of the new content is checked, not only the first."""
     held, ours = stand_ins.truncated_briefly(None, None), redacted("AKIAIOSFODNN7EXAMPLE")
     (folder / "a.txt").write_text(f"{held}\n")
     assert write(root, "a.txt", f"{held}\n{ours}\n").failed
@@ -572,13 +572,13 @@ def test_a_line_like_ours_is_refused_behind_one_that_the_file_holds(root: Root, 
 
 
 def test_the_content_of_a_new_file_with_a_secret_name_is_announced_to_nobody(root: Root) -> None:
-    """It is refused before a store could keep it."""
+    """The change is refused before a store could keep the secret."""
     editing = Editing(root)
     assert editing.change("write_file", {"path": ".env", "content": "KEY=1\n"}) is None
 
 
 def test_an_edit_leaves_nothing_open(root: Root, folder: Path) -> None:
-    """A run makes hundreds of them."""
+    """Edits open no descriptor that stays open: a run makes hundreds of edits."""
     (folder / "a.txt").write_text("one\n")
     edit(root, "a.txt", "one", "two")
     before = os.listdir("/proc/self/fd")
@@ -596,7 +596,7 @@ def test_an_edit_leaves_nothing_open(root: Root, folder: Path) -> None:
     ],
 )
 def test_a_file_of_an_older_encoding_gets_no_utf_8_among_its_bytes(folder: Path, call: Any) -> None:
-    """Neither program that reads it would show both; ASCII is the same in each, and an override is the model's word."""
+    """A file in two encodings would be unreadable; plain ASCII is written, and so is anything with an override."""
     (folder / "old.txt").write_bytes(b"eins, dr\xfcben\ntwo\n")
     editing = Editing(Root(folder))
     refused = editing.run(*call)
@@ -623,7 +623,7 @@ def test_a_file_of_an_older_encoding_gets_no_utf_8_among_its_bytes(folder: Path,
 def test_the_lines_of_an_edit_are_those_that_it_replaces(
     text: str, start: int, end: int, new: str, lines: tuple[int, int, int]
 ) -> None:
-    """Behind empty lines too; whole lines that go leave their neighbours alone."""
+    """Lines are counted right after empty lines too; removing whole lines does not touch their neighbours."""
     assert _lines_changed(text, start, end, new) == lines
 
 
@@ -631,7 +631,7 @@ def test_the_lines_of_an_edit_are_those_that_it_replaces(
     ("name", "required"), [("edit_file", ["path", "old", "new"]), ("write_file", ["path", "content"])]
 )
 def test_what_a_model_is_told_that_it_may_leave_out(name: str, required: list[str]) -> None:
-    """All but an override, which is not asked for where nobody says so."""
+    """Only `override` may be left out."""
     (schema,) = [tool.schema() for tool in TOOLS if tool.name == name]
     properties: Any = schema["properties"]
     assert schema["required"] == required

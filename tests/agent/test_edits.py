@@ -1,4 +1,4 @@
-"""Every edit of a session can be taken back while it is the last word, and who overwrites one is told of."""
+"""Can every edit of a session be undone as long as nobody changed the file since, and is an overwritten edit reported?"""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def root(tree: Path) -> Iterator[Root]:
 
 @pytest.fixture
 def worked(begun: Callable[..., Agent], root: Root, tree: Path) -> Callable[..., Agent]:
-    """A session that made these calls."""
+    """Return a function that runs a session with these calls."""
 
     def work(*steps: Any) -> Agent:
         (tree / "a.txt").write_bytes(b"one\r\ntwo\xff\r\n")
@@ -63,7 +63,7 @@ def worked(begun: Callable[..., Agent], root: Root, tree: Path) -> Callable[...,
 def test_each_edit_is_undone_to_the_byte_newest_first(
     worked: Callable[..., Agent], root: Root, store: Store, tree: Path
 ) -> None:
-    """By its number, or as the last; what an edit made is removed."""
+    """An edit is undone by number, or the last one; a file that an edit created is removed."""
     agent = worked(
         calls(
             call("edit_file", path="a.txt", old="one", new="1"),
@@ -80,12 +80,12 @@ def test_each_edit_is_undone_to_the_byte_newest_first(
         ToolError, match=r"a\.txt is not what edit 1 left: it is left alone\. These can be undone: 2"
     ) as stale:
         undo(root, store, session, 1)
-    (way,) = stale.value.calls  # what stood there before can be had and put back by hand
+    (way,) = stale.value.calls  # the earlier content is offered, to be restored by hand
     assert (way.tool, store.read(str(way.arguments["handle"]), 0, 99)) == ("page", b"one\r\ntwo\xff\r\n")
     assert undo(root, store, session, 2) == "Edit 2 is undone: a.txt is what it was before."
     undo(root, store, session, 1)
     assert (tree / "a.txt").read_bytes() == b"one\r\ntwo\xff\r\n"
-    # The session goes on all the same.
+    # The session can still be resumed.
     assert resumed(store, session)[0] == agent.session
     assert remembered(store, session)[0]
 
@@ -93,7 +93,7 @@ def test_each_edit_is_undone_to_the_byte_newest_first(
 def test_each_further_undo_goes_one_edit_back(
     worked: Callable[..., Agent], root: Root, store: Store, tree: Path
 ) -> None:
-    """Also where edits led back to a content that there had been before, which the disk alone does not tell apart."""
+    """This holds even if edits led back to an earlier content, which the disk alone cannot tell apart."""
     agent = worked(
         call("edit_file", path="a.txt", old="one", new="1"),
         call("write_file", path="b.txt", content="b"),
@@ -101,7 +101,7 @@ def test_each_further_undo_goes_one_edit_back(
         call("edit_file", path="a.txt", old="one", new="1"),
     )
     session = agent.session.session_id
-    store.close()  # the work is over: another process undoes
+    store.close()  # another process undoes later
     with closing(open_store(store.url)) as later:
         assert [undo(root, later, session).partition(" is undone")[0] for _ in range(4)] == [
             "Edit 4",
@@ -118,7 +118,7 @@ def test_each_further_undo_goes_one_edit_back(
 def test_what_a_person_has_taken_back_is_passed_over(
     worked: Callable[..., Agent], root: Root, store: Store, tree: Path
 ) -> None:
-    """And what they made of an edit is not: the last word is theirs."""
+    """An edit that a person reverted by hand is skipped; one that they changed further is not, as the last change is theirs."""
     agent = worked(
         call("write_file", path="b.txt", content="b"),
         call("write_file", path="c.txt", content="c"),
@@ -135,7 +135,7 @@ def test_what_a_person_has_taken_back_is_passed_over(
 def test_where_a_person_has_taken_back_both_edits_nothing_is_left_to_undo(
     worked: Callable[..., Agent], root: Root, store: Store, tree: Path
 ) -> None:
-    """Of two edits it is said that all are."""
+    """If both edits were reverted by hand, the error says that all edits are taken back."""
     agent = worked(call("write_file", path="b.txt", content="b"), call("edit_file", path="a.txt", old="one", new="1"))
     (tree / "a.txt").write_bytes(b"one\r\ntwo\xff\r\n")
     (tree / "b.txt").unlink()
@@ -149,7 +149,7 @@ def test_where_a_person_has_taken_back_both_edits_nothing_is_left_to_undo(
 def test_an_undo_does_not_stop_the_session_that_is_at_work(
     begun: Callable[..., Agent], root: Root, store: Store, tree: Path
 ) -> None:
-    """It writes nothing into a journal that somebody else is writing."""
+    """An undo writes nothing into a journal that another process is writing."""
     agent = begun(ScriptedModel([call("write_file", path="b.txt", content="b"), say("Done.")]), acting=[Editing(root)])
     run = agent.tools.run
 
@@ -167,11 +167,11 @@ def test_an_undo_does_not_stop_the_session_that_is_at_work(
 def test_what_somebody_else_wrote_is_never_undone(
     worked: Callable[..., Agent], root: Root, store: Store, tree: Path
 ) -> None:
-    """Not even a blank of it."""
+    """A change of a single blank is enough to leave the file alone."""
     agent = worked(call("edit_file", path="a.txt", old="one", new="1"), call("write_file", path="b.txt", content="b"))
     (tree / "a.txt").write_bytes(b"1\r\ntwo\xff\r\n ")
     (tree / "b.txt").write_text("theirs")
-    for number, ways in ((1, ["page"]), (2, [])):  # what it made had nothing before
+    for number, ways in ((1, ["page"]), (2, [])):  # before edit 2 there was no file
         with pytest.raises(ToolError, match="is left alone") as stale:
             undo(root, store, agent.session.session_id, number)
         assert [way.tool for way in stale.value.calls] == ways
@@ -184,7 +184,7 @@ def test_what_somebody_else_wrote_is_never_undone(
 def test_a_file_that_somebody_else_made_large_is_not_read_whole(
     worked: Callable[..., Agent], root: Root, store: Store, tree: Path
 ) -> None:
-    """No edit leaves so much, so that its size alone says whose it is; other edits are undone beside it."""
+    """No edit leaves so large a file, so its size alone shows that somebody else changed it; other edits can still be undone."""
     agent = worked(call("write_file", path="b.txt", content="b"), call("edit_file", path="a.txt", old="one", new="1"))
     os.truncate(tree / "a.txt", 200 << 20)
     tracemalloc.start()
@@ -204,7 +204,7 @@ def test_a_file_that_somebody_else_made_large_is_not_read_whole(
 def test_an_edit_that_could_not_be_taken_back_is_one(
     worked: Callable[..., Agent], root: Root, store: Store, tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A folder that is closed behind the swap: the call failed, and what it wrote stands there."""
+    """The folder becomes unreadable after the swap: the call failed, but its content is in the file and can be undone."""
 
     def closed(*_: object, **__: object) -> str:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
@@ -226,7 +226,7 @@ def test_an_edit_that_could_not_be_taken_back_is_one(
 def test_a_change_between_the_intent_and_the_act_is_what_is_undone(
     begun: Callable[..., Agent], root: Root, store: Store, tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was displaced counts, not what was read before the intent was written down."""
+    """An undo restores what the edit replaced, not what was read before the intent was recorded."""
     (tree / "a.txt").write_text("one\ntwo\n")
     editing = Editing(root)
     run = editing.run
@@ -246,7 +246,7 @@ def test_a_change_between_the_intent_and_the_act_is_what_is_undone(
 def test_an_edit_that_somebody_overwrites_is_told_once_and_kept(
     begun: Callable[..., Agent], root: Root, store: Store, tree: Path
 ) -> None:
-    """In the next result, with the call that shows what was written."""
+    """The next result names the file, with the call that shows what the agent wrote."""
     (tree / "a.txt").write_text("one\n")
     looks = [call("view", file_path=f"part_00{step}.txt") for step in range(3)]
     model = ScriptedModel([call("edit_file", path="a.txt", old="one", new="agent's"), *looks, say("Done.")])
@@ -268,7 +268,7 @@ def test_an_edit_that_somebody_overwrites_is_told_once_and_kept(
 
 
 def test_an_edit_that_was_refused_is_none(worked: Callable[..., Agent], root: Root, store: Store, tree: Path) -> None:
-    """Whoever writes later what a refused edit would have written, keeps it, and the last edit is the last that was made."""
+    """If somebody later writes what a refused edit would have written, it stays; the last edit is the last one made."""
     (tree / ".vscode").mkdir()
     (tree / ".vscode" / "tasks.json").write_text("{}")
     agent = worked(
@@ -285,7 +285,7 @@ def test_an_edit_that_was_refused_is_none(worked: Callable[..., Agent], root: Ro
 def test_what_is_named_as_written_was_written(
     begun: Callable[..., Agent], root: Root, store: Store, tree: Path
 ) -> None:
-    """A later edit of the same file that was refused is not what somebody else has overwritten."""
+    """A refused later edit of the same file is not taken for the content that was overwritten."""
     (tree / "a.txt").write_text("one\n")
     first = call("edit_file", path="a.txt", old="one", new="first")
     model = ScriptedModel([first, call("write_file", path="a.txt", content="never"), say("Done.")])
@@ -305,7 +305,7 @@ def test_what_is_named_as_written_was_written(
 
 
 def test_a_person_undoes_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`penstock undo ID`; a second time it is refused, with status 5 and nothing changed."""
+    """`penstock undo ID` works once; a second time it is refused, with status 5 and nothing changed."""
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree/a.txt").write_text("one\n")
     script = tmp_path / "script.json"
@@ -332,7 +332,7 @@ def test_a_person_undoes_from_the_command_line(tmp_path: Path, capsys: pytest.Ca
 def test_without_its_secret_a_file_is_not_put_back(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A store that keeps no secrets has none to put back, and says so; what held none is undone as ever, to the byte."""
+    """A store that keeps no secrets says that it cannot restore one; a file without secrets is restored to the byte."""
     monkeypatch.setenv("PENSTOCK_STORE_REDACT", "1")
     key = "AKIAIOSFODNN7EXAMPLE"
     tree = tmp_path / "tree"
@@ -362,7 +362,7 @@ def test_without_its_secret_a_file_is_not_put_back(
 def test_an_edit_that_failed_is_no_change_in_the_history(
     begun: Callable[..., Agent], root: Root, tree: Path, wire: str
 ) -> None:
-    """Two wires have no field for a failure: there it is said in words, so that notes and handoffs do not list the file."""
+    """Two wires have no field for a failure: words say it there, so that notes and handoffs do not list the file."""
     (tree / "a.txt").write_text("one\n")
     steps = [
         call("edit_file", path="a.txt", old="no such words", new="x"),
@@ -379,7 +379,7 @@ def test_an_edit_that_failed_is_no_change_in_the_history(
 
 @pytest.mark.proves("S-8")
 def test_a_tool_that_a_person_may_allow_is_named_with_how(begun: Callable[..., Agent]) -> None:
-    """What is merely unknown is not."""
+    """A tool that does not exist gets no such advice."""
     steps = [call("run_command", command="ls"), call("no_such", path="a"), say("Done.")]
     agent = begun(ScriptedModel(steps))
     assert agent.run("Work.").outcome == "answered"
@@ -389,7 +389,7 @@ def test_a_tool_that_a_person_may_allow_is_named_with_how(begun: Callable[..., A
 
 
 def test_an_edit_that_a_resume_announces_again_is_one(store: Store) -> None:
-    """Killed between the announcement and the file, a session says it anew under another turn; `undo` counts it once."""
+    """If a kill came before the write, the resumed session announces the edit again in a new turn; `undo` counts it once."""
     told = {"path": "a.txt", "before": "", "after": "art_1", "before_sha256": "", "after_sha256": "2"}
     for seq, effect_id in enumerate(("t1:c1", "t2:c1", "t3:c2")):
         store.append("s", seq, EDITED, {**told, "effect_id": effect_id})
@@ -397,7 +397,7 @@ def test_an_edit_that_a_resume_announces_again_is_one(store: Store) -> None:
 
 
 def test_what_a_kill_cut_off_is_what_began_and_did_not_end(store: Store) -> None:
-    """A command, here or in a child; neither what ended, nor an edit, nor what somebody has looked behind since."""
+    """Commands that began and did not end are cut off, also in a child; edits, and commands checked since, are not."""
 
     def edited(effect_id: str) -> dict[str, Any]:
         return {
@@ -428,7 +428,7 @@ def test_what_a_kill_cut_off_is_what_began_and_did_not_end(store: Store) -> None
 
 
 def test_what_is_not_kept_as_it_was_is_not_put_back(store: Store, root: Root, tree: Path) -> None:
-    """Its handle is named, and the file stays as the edit left it."""
+    """The error names the damaged handle, and the file stays as the edit left it."""
     (tree / "a.txt").write_bytes(b"after")
     handle = store.put(b"before, and damaged", name="a.txt")
     told = {"path": "a.txt", "before": handle, "after": "art_1", "after_sha256": hashlib.sha256(b"after").hexdigest()}
@@ -442,7 +442,7 @@ def test_what_is_not_kept_as_it_was_is_not_put_back(store: Store, root: Root, tr
 def test_a_key_as_the_name_of_a_file_leaves_with_no_document(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The journal has it, since a resume and an undo open the file by it; handoffs, exports and names of what is kept do not."""
+    """The journal has the key, as resume and undo open the file by it; handoffs, exports and the names of artifacts do not."""
     key = "AKIA" + "Z7QX2MNB5RTWP3LK"
     (tmp_path / "tree").mkdir()
     (tmp_path / f"tree/{key}.txt").write_text("one\n")
@@ -464,7 +464,7 @@ def test_a_key_as_the_name_of_a_file_leaves_with_no_document(
     assert key not in capsys.readouterr().err
     handoff = decode(json.loads(document))
     assert len(handoff.file_history) == 1
-    assert tracked_by(handoff) == []  # nobody knows where to look
+    assert tracked_by(handoff) == []  # the name is unknown, so the file cannot be found
     assert main(["resume", session, "--verify-only", *flags]) == 0
     assert "1 same" in capsys.readouterr().err
     assert main(["undo", session, *flags]) == 0
@@ -485,7 +485,7 @@ def test_a_key_as_the_name_of_a_file_leaves_with_no_document(
     ],
 )
 def test_the_turn_of_an_edit_is_what_its_id_says(effect_id: str, turn: int | None) -> None:
-    """The middle of three; None where nobody can tell."""
+    """The turn is the second of the three parts; None if it cannot be read."""
     edit = KeptEdit(effect_id=effect_id, path="a", before="b", after="c", after_sha256="2")
     assert edit.turn == turn
     assert edit.handles == ("b", "c")
@@ -496,7 +496,7 @@ def test_the_turn_of_an_edit_is_what_its_id_says(effect_id: str, turn: int | Non
 def test_an_edit_that_there_is_not_is_told_with_how_many_there_are(
     worked: Callable[..., Agent], root: Root, store: Store, number: int
 ) -> None:
-    """Of two the first is 1 and the last 2; of none there is none to undo, whatever is asked for."""
+    """The error says that there are two edits, or none, whatever number is asked for."""
     session = worked(
         call("edit_file", path="a.txt", old="one", new="1"), call("edit_file", path="a.txt", old="1", new="2")
     )
