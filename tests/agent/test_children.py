@@ -337,7 +337,7 @@ def test_an_interrupt_stops_a_child_and_both_are_told(begun: Callable[..., Agent
 
 @pytest.mark.proves("S-8")
 def test_a_call_of_which_the_end_is_not_known_stays_counted(begun: Callable[..., Agent], store: Store) -> None:
-    """A call that the person broke off counts in full, as the provider may have finished it; a refused or failed one costs nothing."""
+    """A call that the person broke off counts in full, as the provider may have finished it; a refused or failed one is free."""
 
     class Broken(ScriptedModel):
         error: Exception = Cancelled("stopped")

@@ -252,7 +252,7 @@ REFUSED = {
 @pytest.mark.parametrize("tool", ["edit_file", "write_file"])
 @pytest.mark.parametrize("path", REFUSED)
 def test_a_place_where_nothing_may_be_written_is_refused(root: Root, folder: Path, tool: str, path: str) -> None:
-    """Places outside the root, through a link or with a secret name, and binary or special files: nothing changes or is left over."""
+    """Places outside the root, through a link or with a secret name, and binary or special files: nothing changes or remains."""
     awkward(folder)
     before = {file: file.read_bytes() for file in folder.parent.rglob("*") if file.is_file()}
     arguments = {"old": "old", "new": "new"} if tool == "edit_file" else {"content": "new"}
@@ -351,7 +351,7 @@ def test_a_file_that_must_not_be_written_is_not_replaced_instead(
     """Renaming over a read-only file would bypass its permission, so the edit is refused."""
     (folder / "a.txt").write_text("old")
     (folder / "a.txt").chmod(0o444)
-    monkeypatch.setattr(os, "access", lambda name, mode, dir_fd: (name, mode) != (b"a.txt", os.W_OK))  # root may always write
+    monkeypatch.setattr(os, "access", lambda name, mode, dir_fd: (name, mode) != (b"a.txt", os.W_OK))  # root always may
     assert edit(root, "a.txt", "old", "new").text == "Permission denied: a.txt."
     assert (folder / "a.txt").read_text() == "old"
 

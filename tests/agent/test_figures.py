@@ -1,4 +1,4 @@
-"""The figures of a journal are those of the session that wrote it, whatever came in between, and as far as it can be read."""
+"""Are the figures of a journal those of the session that wrote it, whatever happened, and as far as it can be read?"""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ LINES = 400
 
 
 class Clock:
-    """The time of the records, and of waits, which are slept in no time."""
+    """A clock for records and waits; sleeping only moves it forward."""
 
     def __init__(self) -> None:
         self.now = 1_800_000_000.0
@@ -56,7 +56,7 @@ class Clock:
 
 
 class Timed:
-    """A scripted model that takes so many seconds for each answer."""
+    """A scripted model that takes a given number of seconds for each answer."""
 
     name, window_tokens = "scripted", None
 
@@ -69,7 +69,7 @@ class Timed:
 
 
 class Writing(Toolbox):
-    """A toolbox whose `write` says what it would have done to a file, and does nothing."""
+    """A toolbox whose `write` reports what it would have done to a file, and does nothing."""
 
     def run(self, call: ToolCall, session: Session) -> Done:
         if call.name != "write":
@@ -113,7 +113,7 @@ class Bench:
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
-    """A tree of three files and an empty store."""
+    """Make a tree of three files and an empty store."""
     made = Bench(tmp_path)
     yield made
     made.store.close()
@@ -124,7 +124,7 @@ def page(name: str, offset: int = 0, limit: int = 100) -> ScriptStep:
 
 
 def watched(agent: Agent) -> Counter[str]:
-    """What the session itself takes for the sizes of its requests, and of what each cut left; filled while it works."""
+    """Return counters of the session's own request sizes and of what each cut left; they fill while it works."""
     sizes: Counter[str] = Counter()
     feed: Callable[..., None] = agent.feed
 
@@ -148,7 +148,7 @@ LONG = [page(name, offset, 90) for name in "abc" for offset in range(0, 360, 90)
 @pytest.mark.proves("B-12")
 @pytest.mark.parametrize("wire", WIRES)
 def test_what_came_in_less_what_was_cut_is_what_the_next_request_shows(bench: Bench, wire: str) -> None:
-    """With cuts, a refusal and a fresh start on the way; what was sent, and what each cut freed, is what the session had."""
+    """This holds across cuts, a refusal and a fresh start; tokens sent and tokens freed by each cut equal the session's own."""
     rungs = (Rung(Pressure.COMPACT, 75_000), Rung(Pressure.RESET, turns=7))
     agent = bench.agent([*LONG, refuse(17_000, of=WINDOW), page("a"), page("b"), say("So it is.")], wire, rungs=rungs)
     sizes = watched(agent)
@@ -164,13 +164,13 @@ def test_what_came_in_less_what_was_cut_is_what_the_next_request_shows(bench: Be
     assert found.input_tokens == agent.session.state.input_tokens > 0
     assert found.flows[TokenSource("results", "view")].cut_tokens > 0
     handoffs = found.flows[TokenSource("handoff")]
-    assert handoffs.came_tokens > handoffs.cut_tokens > 0  # one took the place of the other
+    assert handoffs.came_tokens > handoffs.cut_tokens > 0  # a handoff replaces another
     assert found.flows[TokenSource("instructions")].cut_tokens == found.flows[TokenSource("tools")].cut_tokens == 0
 
 
 @pytest.mark.proves("B-12")
 def test_reads_are_counted_by_task_and_the_same_lines_of_the_same_version_are_repeated(bench: Bench) -> None:
-    """Other lines are no repetition, nor are the same lines of a file that has changed since."""
+    """Other lines are not a repetition, nor are the same lines of a file that has changed since."""
     agent = bench.agent(
         [calls(page("a"), page("a", 100)), page("a"), page("b", 0, 20), say("Seen."), page("a"), say("Again.")]
     )
@@ -189,11 +189,11 @@ def test_reads_are_counted_by_task_and_the_same_lines_of_the_same_version_are_re
     assert (found.repeated_reads, found.reads_per_task, found.average_read_lines) == (1, 2.5, 84.0)
     results = [item.count.tokens for item in bill_of(agent.session.state.transcript).items if item.kind == "result"]
     assert len(results) == 5
-    assert found.average_read_tokens == pytest.approx(sum(results) / 5, abs=4)  # the frames of the messages are in it
+    assert found.average_read_tokens == pytest.approx(sum(results) / 5, abs=4)  # includes the frames of the messages
 
 
 def test_savings_are_the_files_as_a_whole_less_what_was_shown(bench: Bench) -> None:
-    """Each version of a file counts once; a small file that is read often costs more than its whole."""
+    """Each version of a file counts once; a small file that is read often costs more than reading it whole."""
     agent = bench.agent([page("a", 0, 10), page("a", 50, 10), page("b", 0, 10), say("Seen.")])
     agent.run("Look.")
     savings = bench.stats(agent).savings
@@ -207,7 +207,7 @@ def test_savings_are_the_files_as_a_whole_less_what_was_shown(bench: Bench) -> N
 
 
 def test_calls_end_as_done_failed_or_not_run(bench: Bench) -> None:
-    """A mistake of the model is a failed call; what an interrupt closed was not run."""
+    """A model's mistake is a failed call; a call closed by an interrupt was not run."""
     agent = bench.agent([calls(page("a"), call("no_such_tool")), calls(page("b"), page("c")), say("never")])
     feed = agent.feed
 
@@ -232,12 +232,12 @@ def test_calls_end_as_done_failed_or_not_run(bench: Bench) -> None:
 
 @pytest.mark.proves("B-12")
 def test_faults_are_counted_by_kind_and_waits_last_as_long_as_was_slept(bench: Bench) -> None:
-    """The third fault opens the breaker for a minute; a limit of the rate names its own time."""
+    """The third fault opens the breaker for a minute; a rate limit states its own time."""
     overloaded = fail(503, {"error": {"message": "overloaded"}})
     limited = fail(429, {"error": {"message": "Rate limit reached. Please try again in 7s."}})
     agent = bench.agent([overloaded, overloaded, overloaded, say("At last."), limited, say("Now.")])
     agent.run("Ask.")
-    bench.clock.now += 86_400  # a day later, which is no wait
+    bench.clock.now += 86_400  # a day later, which is not a wait
     agent.run("And now?")
     found = bench.stats(agent)
     assert Counter(found.faults) == {"overloaded": 3, "rate_limit": 1}
@@ -245,7 +245,7 @@ def test_faults_are_counted_by_kind_and_waits_last_as_long_as_was_slept(bench: B
 
 
 def test_a_refusal_has_its_remedy_and_is_recovered_once_an_answer_came(bench: Bench) -> None:
-    """One that no answer followed is not: what the user asks for next is another request."""
+    """A refusal without an answer after it is not recovered: the user's next prompt is another request."""
     agent = bench.agent(
         [*LONG[:4], refuse(17_000, of=WINDOW), say("Seen."), *[refuse(900_000, of=WINDOW)] * 4, say("On.")]
     )
@@ -263,7 +263,7 @@ def test_a_refusal_has_its_remedy_and_is_recovered_once_an_answer_came(bench: Be
 
 @pytest.mark.proves("S-6")
 def test_response_times_are_held_against_what_is_usual_for_the_kind_of_work(bench: Bench) -> None:
-    """What an answer's calls made of the files says which kind; a failure and its wait do not count as time of the answer."""
+    """The kind of work follows from what the calls of an answer do to files; a failure and its wait are not response time."""
     fault = fail(503, {"error": {"message": "overloaded"}})
     steps = [page("a"), call("write", did="modified"), call("write", did="created"), fault, say("Done.")]
     agent = bench.agent(steps, seconds=[1.0, 11.0, 12.0, 100.0, 6.0])
@@ -291,7 +291,7 @@ def test_a_clock_that_went_back_says_nothing_about_an_answer(bench: Bench) -> No
 
 
 def test_several_sessions_together_have_the_sum_of_their_figures(bench: Bench) -> None:
-    """In any order, and none at all have none."""
+    """The order of sessions does not matter, and no sessions give no figures."""
     agents = [bench.agent([page("a"), say("One.")]), bench.agent([page("a"), page("a"), say("Two.")])]
     for agent in agents:
         agent.run("Look.")
@@ -312,7 +312,7 @@ def test_several_sessions_together_have_the_sum_of_their_figures(bench: Bench) -
 
 
 def test_a_damaged_record_ends_the_reading_and_is_named_with_the_newest_sound_one(bench: Bench) -> None:
-    """What stands before is counted."""
+    """Records before the damage are counted."""
     agent = bench.agent([page("a"), page("b"), say("Seen.")])
     agent.run("Look.")
     whole = bench.stats(agent)
@@ -341,7 +341,7 @@ def test_a_damaged_record_ends_the_reading_and_is_named_with_the_newest_sound_on
 def test_a_record_of_another_version_ends_the_reading_and_is_named(
     bench: Bench, name: str, data: dict[str, Any]
 ) -> None:
-    """It is sound, and not understood here; what stands before is counted."""
+    """The record is intact but unknown to this version; records before it are counted."""
     agent = bench.agent([page("a"), say("Seen.")])
     agent.run("Look.")
     whole = bench.stats(agent)
@@ -357,7 +357,7 @@ def test_a_record_of_another_version_ends_the_reading_and_is_named(
     ("name", "data"), [("asked", {"text": "why?"}), ("Begun", {}), ("Begun", {"header": {"schema": 9}})]
 )
 def test_a_journal_that_no_agent_began_is_named(bench: Bench, name: str, data: dict[str, Any]) -> None:
-    """The store keeps other journals, too."""
+    """The store also keeps other journals."""
     bench.store.append("other", 0, name, data)
     found = stats_of(bench.store, "other")
     (unread,) = found.unread
@@ -366,7 +366,7 @@ def test_a_journal_that_no_agent_began_is_named(bench: Bench, name: str, data: d
 
 
 class Told:
-    """A store that tells these records."""
+    """A store that returns these records."""
 
     def __init__(self, *rows: tuple[str, dict[str, Any]]) -> None:
         self._rows = rows
@@ -405,7 +405,7 @@ ASKED = ("Prompted", {"message": {"role": "user", "content": "Look."}})
 
 @given(is_begun=st.booleans(), rows=st.lists(ROWS, min_size=1, max_size=3))
 def test_whatever_a_record_holds_it_is_counted_or_named(is_begun: bool, rows: list[tuple[str, dict[str, Any]]]) -> None:
-    """Nothing is raised, and the figures can be had."""
+    """Nothing is raised, and figures are always returned."""
     told: Any = Told(*((BEGUN, ASKED) if is_begun else ()), *rows)
     found = stats_of(told, "s")
     read = found.records

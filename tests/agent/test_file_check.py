@@ -1,4 +1,4 @@
-"""What became of the files while nobody was looking: each change is reported as what it is, by content."""
+"""What happened to the files while nobody was watching? Each change is reported as what it is, by content."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ TEXT = "one\ntwo\nthree\n"
 
 
 def age(path: Path, seconds: int = LONG_AGO) -> None:
-    """Sets the times that can be set."""
+    """Set the access and modification times, which can be set."""
     os.utime(path, ns=(seconds * 10**9, seconds * 10**9))
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """What the root holds: two files alike. So is a neighbour outside."""
+    """Make a root with two equal files, and a neighbour outside it with an equal one."""
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside" / "a.py").write_text(TEXT)
     made = tmp_path / "in"
@@ -53,7 +53,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture(params=["openat2", "walk"])
 def root(request: pytest.FixtureRequest, folder: Path) -> Iterator[Root]:
-    """Both ways to stay beneath a root."""
+    """Open the root, with either way of confining paths."""
     if request.param == "openat2" and not system.openat2_works():
         pytest.skip("this kernel has no openat2")
     made = Root(folder, confinement=request.param)
@@ -62,17 +62,17 @@ def root(request: pytest.FixtureRequest, folder: Path) -> Iterator[Root]:
 
 
 def modified() -> Ledger:
-    """A session that was changing a.py."""
+    """Return the ledger of a session that was changing a.py."""
     return Ledger().modified("a.py", "", turn=3)
 
 
 def stored(tracked: tuple[Tracked, ...]) -> tuple[Tracked, ...]:
-    """The same through the JSON of a handoff."""
+    """Return the same tracked files, passed through the JSON of a handoff."""
     return tuple(Tracked.from_dict(item) for item in json.loads(json.dumps([item.to_dict() for item in tracked])))
 
 
 def after(root: Root, change: Callable[[], object], *, strict: bool = False, settled: bool = False) -> Verified:
-    """What is said of a.py when this happened to it after the snapshot."""
+    """Return what is reported about a.py after a change that followed the snapshot."""
     tracked = stored(snapshot(root, ["a.py"], modified()))
     if settled:
         tracked = tuple(Tracked.from_dict(item.to_dict() | {"is_settled": True}) for item in tracked)
@@ -91,7 +91,7 @@ def replaced_by(path: Path, make: Callable[[Path], object]) -> None:
 
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_file_that_nobody_touched_is_the_same(root: Root, strict: bool) -> None:
-    """And nothing is said about it."""
+    """An untouched file is the same, and has no reason."""
     assert after(root, lambda: None, strict=strict)[1:] == ("same", "")
 
 
@@ -103,7 +103,7 @@ def test_a_file_that_was_edited_is_changed(root: Root, folder: Path) -> None:
 
 
 def test_a_file_that_was_deleted_is_missing(root: Root, folder: Path) -> None:
-    """There is nothing to read again."""
+    """A missing file need not be read again."""
     found = after(root, (folder / "a.py").unlink)
     assert (found.state, found.must_be_read) == ("missing", False)
 
@@ -116,7 +116,7 @@ def test_a_file_that_was_deleted_is_missing(root: Root, folder: Path) -> None:
 def test_what_is_no_file_any_more_is_changed_and_not_opened(
     root: Root, folder: Path, make: Callable[[Path], object], reason: str
 ) -> None:
-    """A folder or a FIFO in its place is named; nothing waits for a writer."""
+    """A folder or a FIFO in place of the file is named; nothing waits for a writer."""
     found = after(root, lambda: replaced_by(folder / "a.py", make))
     assert found.state == "changed"
     assert reason in found.reason
@@ -124,7 +124,7 @@ def test_what_is_no_file_any_more_is_changed_and_not_opened(
 
 @pytest.mark.parametrize("strict", [False, True])
 def test_the_same_size_and_time_with_other_content_is_found(root: Root, folder: Path, strict: bool) -> None:
-    """Times that were put back do not hide a write: nobody can put back the third of them."""
+    """Restored times do not hide a write, because the change time cannot be restored."""
     age(folder / "a.py")
 
     def forged() -> None:
@@ -150,7 +150,7 @@ def test_a_write_within_the_step_of_the_clock_is_found(root: Root, folder: Path)
 
 
 def test_the_rule_of_the_clock_is_two_seconds(root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Times that are older than the coarsest clock's step settle a file, younger or future ones do not."""
+    """Times older than the step of the coarsest clock settle a file; younger and future times do not."""
     status = os.stat(folder / "a.py")
     newest = max(status.st_mtime_ns, status.st_ctime_ns)
     for ahead_ns, settled in ((-1, False), (2_000_000_000, False), (2_000_000_001, True)):
@@ -160,7 +160,7 @@ def test_the_rule_of_the_clock_is_two_seconds(root: Root, folder: Path, monkeypa
 
 
 def test_a_settled_file_is_not_read_unless_strictly(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The fast path opens and looks; only `strict` reads."""
+    """The fast path opens a file and reads its status; only `strict` reads content."""
     (tracked,) = snapshot(root, ["a.py"], modified())
     settled = Tracked.from_dict(tracked.to_dict() | {"is_settled": True})
     reads: list[int] = []
@@ -189,7 +189,7 @@ def test_a_file_that_was_only_touched_is_the_same(root: Root, folder: Path) -> N
 
 
 def test_a_changed_mode_is_told_of_a_file_that_is_the_same(root: Root, folder: Path) -> None:
-    """It is no change of content."""
+    """A changed mode is reported, but is not a change of content."""
     (folder / "a.py").chmod(0o644)
     found = after(root, lambda: (folder / "a.py").chmod(0o755), settled=True)
     assert found[1:] == ("same", "only its mode changed, from 644 to 755")
@@ -201,11 +201,11 @@ def test_a_changed_mode_is_told_of_a_file_that_is_the_same(root: Root, folder: P
         (b"a\nb\n", b"a\r\nb\r\n"),
         (b"a\r\nb\r\n", b"a\nb\n"),
         (b"a\r\nb\n", b"a\nb\r\n"),
-        (b"x" * ((1 << 20) - 1) + b"\n", b"x" * ((1 << 20) - 1) + b"\r\n"),  # the pair lies across two blocks
+        (b"x" * ((1 << 20) - 1) + b"\n", b"x" * ((1 << 20) - 1) + b"\r\n"),  # the CR LF is split across two blocks
     ],
 )
 def test_changed_line_ends_are_called_that(root: Root, folder: Path, then: bytes, now: bytes) -> None:
-    """In either direction, mixed, and where a block ends between the two."""
+    """Changes in either direction and of mixed line ends are recognised, also at a block's end."""
     (folder / "a.py").write_bytes(then)
     found = after(root, lambda: (folder / "a.py").write_bytes(now))
     assert found[1:] == ("changed", "only its line ends changed")
@@ -213,7 +213,7 @@ def test_changed_line_ends_are_called_that(root: Root, folder: Path, then: bytes
 
 @pytest.mark.parametrize(("then", "now"), [(b"a\nb", b"a\rb"), (b"a\r\nb", b"a\n\nb"), (b"a\n", b"a\r\n\r")])
 def test_what_is_no_change_of_line_ends_is_not_called_that(root: Root, folder: Path, then: bytes, now: bytes) -> None:
-    """A lone carriage return ends no line."""
+    """A lone carriage return is not a line end."""
     (folder / "a.py").write_bytes(then)
     found = after(root, lambda: (folder / "a.py").write_bytes(now))
     assert found.state == "changed"
@@ -221,7 +221,7 @@ def test_what_is_no_change_of_line_ends_is_not_called_that(root: Root, folder: P
 
 
 def test_a_link_that_leads_out_is_never_followed(root: Root, folder: Path, tmp_path: Path) -> None:
-    """Though what lies there is the same, byte for byte."""
+    """The file outside is not read, although it is equal byte for byte."""
     outside = tmp_path / "outside" / "a.py"
     found = after(root, lambda: replaced_by(folder / "a.py", lambda path: path.symlink_to(outside)))
     assert found.state == "unreadable"
@@ -229,7 +229,7 @@ def test_a_link_that_leads_out_is_never_followed(root: Root, folder: Path, tmp_p
 
 
 def test_a_link_to_a_file_of_the_same_content_is_a_change(root: Root, folder: Path) -> None:
-    """An edit of the one would change the other; where no link is followed at all, that is said."""
+    """An edit of one file would change the other; if no link is followed at all, the reason says so."""
     found = after(root, lambda: replaced_by(folder / "a.py", lambda path: path.symlink_to("b.py")))
     expected = ("changed", "it is a link to b.py") if root.confinement == "openat2" else ("unreadable", found.reason)
     assert found[1:] == expected
@@ -237,7 +237,7 @@ def test_a_link_to_a_file_of_the_same_content_is_a_change(root: Root, folder: Pa
 
 
 def test_a_folder_on_the_way_that_was_swapped_for_a_link(root: Root, folder: Path, tmp_path: Path) -> None:
-    """Out of the root it is not followed; to another folder inside it is a change."""
+    """A folder replaced by a link is not followed out of the root; if it leads to another folder inside, that is a change."""
     for name in ("sub", "twin"):
         (folder / name).mkdir()
         (folder / name / "x").write_text(TEXT)
@@ -252,11 +252,11 @@ def test_a_folder_on_the_way_that_was_swapped_for_a_link(root: Root, folder: Pat
 
 
 def test_a_link_is_followed_inside_the_root_and_remembered(folder: Path, root: Root) -> None:
-    """The same link to the same content is the same; another target and a file in its place are changes."""
+    """The same link to the same content is the same; another target, or a file in its place, is a change."""
     link = folder / "link"
     link.symlink_to("a.py")
     tracked = stored(snapshot(root, ["link"], Ledger()))
-    if root.confinement == "walk":  # which follows no link at all
+    if root.confinement == "walk":  # this confinement follows no links
         assert (tracked[0].kind, verify(root, tracked)[0].state) == ("unreadable", "unreadable")
         return
     assert tracked[0].target == "a.py"
@@ -268,7 +268,7 @@ def test_a_link_is_followed_inside_the_root_and_remembered(folder: Path, root: R
 
 
 def test_a_file_where_there_was_none_is_new(root: Root, folder: Path) -> None:
-    """What the session deleted and somebody made again has to be read; what is still gone is the same."""
+    """A file that the session deleted and somebody made again has to be read; one that is still gone is the same."""
     (folder / "a.py").unlink()
     tracked = stored(snapshot(root, ["a.py", "never"], Ledger().deleted("a.py")))
     assert [item.state for item in verify(root, tracked)] == ["same", "same"]
@@ -279,7 +279,7 @@ def test_a_file_where_there_was_none_is_new(root: Root, folder: Path) -> None:
 
 
 def test_what_could_not_be_read_then_cannot_be_compared(root: Root, folder: Path) -> None:
-    """It is never called the same."""
+    """A file that could not be read at the snapshot is never called the same."""
     (folder / "a.py").rename(folder / "kept")
     (folder / "a.py").mkdir()
     tracked = stored(snapshot(root, ["a.py", ".env", "../outside/a.py"], modified()))
@@ -303,7 +303,7 @@ def test_credentials_are_not_even_hashed(root: Root, folder: Path) -> None:
 
 
 def test_a_snapshot_holds_what_the_ledger_knows(folder: Path) -> None:
-    """Role and lines shown, for every path once, in the order asked; a Workspace does as well as its root."""
+    """A snapshot has the role and the shown lines, once per path, in the order asked; a `Workspace` works as well as its root."""
     workspace = Workspace(folder)
     page = workspace.view("a.py", limit=2)
     ledger = Ledger().after(shown(page)).read("b.py", "another version", 1, 3, 3)
@@ -316,7 +316,7 @@ def test_a_snapshot_holds_what_the_ledger_knows(folder: Path) -> None:
 
 
 def test_a_change_before_the_checkpoint_is_not_lost(root: Root, folder: Path) -> None:
-    """What somebody changed between the model's last look and the checkpoint is still news to the model."""
+    """A change between the model's last look and the checkpoint is still news to the model."""
     page = Workspace(folder).view("a.py")
     ledger = Ledger().after(shown(page)).modified("a.py", page.version, is_whole=True, total_lines=3)
     (folder / "a.py").write_text("other\n")
@@ -342,7 +342,7 @@ def test_a_digest_outranks_the_time_stamps_of_a_checkpoint(root: Root, folder: P
     ],
 )
 def test_gone_or_back_before_the_checkpoint(root: Root, folder: Path, ledger: Ledger, exists: bool, state: str) -> None:
-    """Missing and new are told against what the session knew, not only against its checkpoint."""
+    """Missing and new are relative to what the session knew, not only to its checkpoint."""
     if not exists:
         (folder / "a.py").unlink()
     (found,) = verify(root, snapshot(root, ["a.py"], ledger))
@@ -362,7 +362,7 @@ def test_gone_or_back_before_the_checkpoint(root: Root, folder: Path, ledger: Le
     ],
 )
 def test_only_what_is_being_modified_and_has_changed_is_read_again(role: Any, state: Any, expected: bool) -> None:
-    """The rest is told, not asked for."""
+    """Other changes are reported but need no reading."""
     assert Verified(Tracked(path="a", role=role), state).must_be_read is expected
 
 
@@ -370,7 +370,7 @@ def test_only_what_is_being_modified_and_has_changed_is_read_again(role: Any, st
 
 
 def test_past_the_deadline_nothing_is_claimed(root: Root, folder: Path) -> None:
-    """No digest, no verdict: not at the checkpoint, not afterwards; a size alone can still tell a change."""
+    """Without a digest there is no verdict, at the checkpoint or later, except that a different size proves a change."""
     tracked = snapshot(root, ["a.py"], modified())
     (found,) = verify(root, tracked, strict=True, deadline=Deadline(0))
     assert found[1:] == ("unreadable", "the time was up before all of it was read")
@@ -385,7 +385,7 @@ def test_past_the_deadline_nothing_is_claimed(root: Root, folder: Path) -> None:
 def test_a_large_file_does_not_take_the_time_of_the_others(
     root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The smallest come first, and answers keep their order."""
+    """The smallest files are hashed first, and results keep their order."""
     with (folder / "large").open("wb") as file:
         file.truncate(64 << 20)
     names = ["large", "a.py", "b.py"]
@@ -406,7 +406,7 @@ def test_a_large_file_does_not_take_the_time_of_the_others(
 def test_a_file_that_changes_while_it_is_read_is_not_hashed(
     root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A digest of two halves would be that of no file; one that comes to rest is read again."""
+    """A digest of two halves would be that of no file; a file that stops changing is read again."""
     times = [10]
     real = file_check._digests
 
@@ -427,7 +427,7 @@ def test_a_file_that_changes_while_it_is_read_is_not_hashed(
 
 
 def test_a_fault_of_the_disk_is_named(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And nothing is said about the content."""
+    """The reason gives the fault and claims nothing about the content."""
     tracked = snapshot(root, ["a.py"], modified())
 
     def failing(*_: Any) -> bytes:
@@ -439,7 +439,7 @@ def test_a_fault_of_the_disk_is_named(root: Root, monkeypatch: pytest.MonkeyPatc
 
 
 def test_no_descriptor_is_left_open(root: Root, folder: Path) -> None:
-    """Whatever is found."""
+    """No check leaves a descriptor open, whatever it finds."""
     os.mkfifo(folder / "fifo")
     (folder / "loop").symlink_to("loop")
     names = ["a.py", "fifo", "loop", "nothing", ".", "../x", "", "\0"]
@@ -465,7 +465,7 @@ contents = st.sampled_from(["", "x\n", "y\n", "x\r\n", "long\n"])
 def test_any_two_trees_are_compared_as_a_plain_model_does(
     tmp_path_factory: pytest.TempPathFactory, then: dict[str, str], now: dict[str, str], strict: bool
 ) -> None:
-    """Every file of every pair of trees has the state that comparing their contents gives."""
+    """Each file of any two trees has the state that comparing their contents gives."""
     folder = tmp_path_factory.mktemp("tree")
     for name, text in then.items():
         (folder / name).write_text(text, newline="")
@@ -489,7 +489,7 @@ def test_any_two_trees_are_compared_as_a_plain_model_does(
 
 
 def run_git(folder: Path, *arguments: str) -> str:
-    """A git that reads no settings of this machine."""
+    """Run a git that reads no settings of this machine."""
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(folder),
@@ -505,7 +505,7 @@ def run_git(folder: Path, *arguments: str) -> str:
 
 @pytest.fixture(params=["sha1", "sha256"])
 def repository(request: pytest.FixtureRequest, folder: Path, root: Root) -> Path:
-    """A root that is a repository with one commit."""
+    """Make the root a repository with one commit."""
     del root
     (folder / "sub").mkdir()
     (folder / "sub" / ("long" * 30)).write_text(TEXT)
@@ -517,14 +517,14 @@ def repository(request: pytest.FixtureRequest, folder: Path, root: Root) -> Path
 
 
 def is_dirty(folder: Path) -> bool:
-    """What git itself says."""
+    """Return what git itself says."""
     done = subprocess.run(["git", "diff", "--quiet"], cwd=folder, check=False, env={"PATH": os.environ["PATH"]})
     return done.returncode == 1
 
 
 @pytest.mark.needs("git")
 def test_head_and_branch_are_read_from_files(repository: Path, root: Root) -> None:
-    """On a branch, packed, in a new branch without commits, and detached, as git says."""
+    """Head and branch agree with git on a branch, packed, on a new branch without commits, and detached."""
     head = run_git(repository, "rev-parse", "HEAD")
     assert git(root) == Git(head, "main", is_dirty=False)
     run_git(repository, "pack-refs", "--all")
@@ -539,7 +539,7 @@ def test_head_and_branch_are_read_from_files(repository: Path, root: Root) -> No
 
 @pytest.mark.needs("git")
 def test_a_dirty_tree_is_told_as_git_tells_it(repository: Path, root: Root) -> None:
-    """Edited, touched, edited within the step of the clock, deleted, replaced by a folder: the same answer as git's."""
+    """Edited, touched, edited within the clock's step, deleted, replaced by a folder: the answer is git's."""
     path = repository / "a.py"
 
     def agreed() -> bool:
@@ -555,7 +555,7 @@ def test_a_dirty_tree_is_told_as_git_tells_it(repository: Path, root: Root) -> N
     assert agreed()
     run_git(repository, "add", "a.py")
     assert not agreed()
-    path.write_text(TEXT)  # as long as what was added, and perhaps within the same step of the clock
+    path.write_text(TEXT)  # as long as the added text, and perhaps within the same step of the clock
     assert agreed()
     path.unlink()
     assert agreed()
@@ -574,7 +574,7 @@ def test_a_dirty_tree_is_told_as_git_tells_it(repository: Path, root: Root) -> N
 
 @pytest.mark.needs("git")
 def test_a_file_as_young_as_the_index_is_read(repository: Path, root: Root) -> None:
-    """Written again within the step of the clock in which it was added, it has the size and the time of its entry."""
+    """A file rewritten within the clock's step of its `git add` has the size and time of its index entry."""
     times = os.stat(repository / "a.py")
     (repository / "a.py").write_text(TEXT.upper())
     for name in ("a.py", ".git/index"):
@@ -589,7 +589,7 @@ def test_a_file_as_young_as_the_index_is_read(repository: Path, root: Root) -> N
     "arguments", [("update-index", "--index-version", "4"), ("update-index", "--split-index")], ids=["v4", "split"]
 )
 def test_an_index_of_another_form_is_not_guessed_at(repository: Path, root: Root, arguments: tuple[str, ...]) -> None:
-    """What cannot be told is None."""
+    """A state that cannot be read is None."""
     run_git(repository, *arguments)
     found = git(root)
     assert found is not None
@@ -599,14 +599,14 @@ def test_an_index_of_another_form_is_not_guessed_at(repository: Path, root: Root
 
 @pytest.mark.needs("git")
 def test_git_takes_no_more_time_than_it_has(repository: Path, root: Root) -> None:
-    """Past the deadline the head is known and the rest is not."""
+    """Past the deadline the head is known, and the rest is not."""
     found = git(root, deadline=Deadline(0))
     assert found is not None
     assert (found.head, found.is_dirty) == (run_git(repository, "rev-parse", "HEAD"), None)
 
 
 def test_without_a_repository_there_is_no_state_of_one(root: Root, folder: Path) -> None:
-    """No folder, an empty one, and one whose content is elsewhere."""
+    """A root without a `.git`, with an empty one, or with one whose content is elsewhere has no state."""
     assert git(root) is None
     (folder / ".git").write_text("gitdir: /elsewhere\n")
     assert git(root) is None
@@ -623,7 +623,7 @@ def test_without_a_repository_there_is_no_state_of_one(root: Root, folder: Path)
     ],
 )
 def test_a_hostile_head_is_text(root: Root, folder: Path, head: bytes, expected: tuple[str, str]) -> None:
-    """It names nothing outside, and what it says is inert."""
+    """A hostile HEAD names nothing outside, and its text is inert."""
     (folder / ".git").mkdir()
     (folder / ".git" / "HEAD").write_bytes(head)
     found = git(root)
@@ -637,7 +637,7 @@ def test_a_hostile_head_is_text(root: Root, folder: Path, head: bytes, expected:
 @example(b"link", 0)
 @given(st.binary(max_size=200), st.integers(0, 3))
 def test_no_index_breaks_it(tmp_path_factory: pytest.TempPathFactory, noise: bytes, entries: int) -> None:
-    """Any bytes are an answer; without entries nothing can differ."""
+    """Any bytes give an answer; without entries nothing can differ."""
     folder = tmp_path_factory.mktemp("index")
     (folder / ".git").mkdir()
     (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
@@ -653,7 +653,7 @@ def test_no_index_breaks_it(tmp_path_factory: pytest.TempPathFactory, noise: byt
 
 @pytest.mark.parametrize("name", [b"../outside/a.py", b"/etc/hostname", b"sub/../../outside/a.py", b".env"])
 def test_a_hostile_index_leads_nowhere(root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch, name: bytes) -> None:
-    """A name that leads out of the root, or to credentials, is never opened, whatever an index says."""
+    """An index entry that names a path outside the root, or credentials, is never opened."""
     (folder / ".git").mkdir()
     (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     (folder / ".env").write_text("TOKEN=1")
@@ -683,7 +683,7 @@ def told(*items: tuple[str, Any, Any, str]) -> list[Verified]:
 
 
 def test_the_report_says_what_to_read_again_first() -> None:
-    """Counts, what has to be read with the call that shows it, then the rest, what was being changed first."""
+    """The report has counts, then what has to be read with the call that shows it, then the rest, modified files first."""
     verified = told(
         ("docs.md", "read", "changed", "its content changed, its size did not"),
         ("b.py", "read", "same", ""),
@@ -707,7 +707,7 @@ Not as they were either:
 
 
 def test_a_report_of_nothing_is_a_sentence() -> None:
-    """Nothing known, nothing changed, a repository that did not move."""
+    """Nothing known, nothing changed and a repository that did not move give one sentence."""
     assert report([]) == "Files since the session stopped: none was known."
     same = told(("a.py", "modified", "same", ""))
     assert report(same, git_now=Git("", "", None)) == (
@@ -725,7 +725,7 @@ def test_a_report_of_nothing_is_a_sentence() -> None:
     st.integers(0, 3000),
 )
 def test_a_report_is_bounded_and_inert(items: list[tuple[str, Any, Any, str]], max_chars: int) -> None:
-    """However many files, however they are named: within its room, no control character, no forged row."""
+    """However many files there are and whatever their names, the report fits, without control characters or forged rows."""
     text = report(told(*items), max_chars=max_chars)
     assert len(text) <= max_chars
     assert all(character == "\n" or character.isprintable() or ord(character) > 0x9F for character in text)
@@ -734,7 +734,7 @@ def test_a_report_is_bounded_and_inert(items: list[tuple[str, Any, Any, str]], m
 
 
 def test_what_has_no_room_is_counted() -> None:
-    """What has to be read again goes first."""
+    """Files that have to be read again are listed first."""
     many = told(*((f"{number}.py", "modified", "changed", "") for number in range(100)))
     text = report(many, max_chars=400)
     shown_rows = text.count("view(")
@@ -746,7 +746,7 @@ def test_what_has_no_room_is_counted() -> None:
 
 
 def test_a_tracked_file_comes_back_as_it_went(root: Root, folder: Path) -> None:
-    """Through JSON, whatever it is."""
+    """Any tracked file survives a round trip through JSON."""
     (folder / "crlf").write_bytes(b"a\r\n")
     ledger = Ledger().read("crlf", "", 1, 1, 1).deleted("gone")
     tracked = snapshot(root, ["a.py", "crlf", "gone", ".", "../x"], ledger)
@@ -773,6 +773,6 @@ def test_a_tracked_file_comes_back_as_it_went(root: Root, folder: Path) -> None:
     ],
 )
 def test_what_is_no_tracked_file_is_refused(value: Any) -> None:
-    """A handoff that somebody edited is named, not believed."""
+    """A handoff that somebody edited is reported, not believed."""
     with pytest.raises(CallerError):
         Tracked.from_dict(value)

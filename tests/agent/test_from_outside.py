@@ -1,4 +1,4 @@
-"""What an agent does to a project, seen by who typed the command: real processes, a model over HTTP, the files afterwards."""
+"""What does an agent do to a project, as seen by the person who typed the command? Real processes, a model over HTTP."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ _PORT = "port = 1\n"
 
 @pytest.fixture
 def outside(tmp_path: Path) -> Outside:
-    """A project with one file."""
+    """Make a project with one file."""
     made = Outside(tmp_path)
     (made.tree / "app.py").write_text(_PORT)
     return made
 
 
 def session_of(outside: Outside) -> str:
-    """The newest session."""
+    """Return the newest session's name."""
     return str(outside.json("sessions")["sessions"][0]["session"])
 
 
 @pytest.mark.proves("S-10")
 def test_a_session_that_was_stopped_goes_on_in_its_own_project(outside: Outside, tmp_path: Path) -> None:
-    """Begun without `--root`, resumed in another project that has a file of the same name: that one stays as it is."""
+    """A session begun without `--root` and resumed in another project leaves that project's file of the same name alone."""
     other = tmp_path / "other"
     other.mkdir()
     (other / "app.py").write_text(_PORT)
@@ -51,7 +51,7 @@ def test_a_session_that_was_stopped_goes_on_in_its_own_project(outside: Outside,
 
 
 def at_once(outside: Outside, *steps: Any) -> list[list[str]]:
-    """Two agents make a batch of calls each at the same time; what each was told of its own."""
+    """Let two agents run a batch of calls each at the same time; return the results of each."""
     together = threading.Barrier(2)
 
     def work(batch: Any) -> list[str]:
@@ -71,7 +71,7 @@ def at_once(outside: Outside, *steps: Any) -> list[list[str]]:
 
 @pytest.mark.proves("S-16")
 def test_two_agents_that_edit_one_file_lose_nothing(outside: Outside) -> None:
-    """What each was told that it has done stands in the file afterwards."""
+    """Every edit that an agent was told it made is in the file afterwards."""
     file = outside.tree / "f.txt"
     file.write_text("<0>\n<1>\n")
 
@@ -90,7 +90,7 @@ def test_two_agents_that_edit_one_file_lose_nothing(outside: Outside) -> None:
 
 @pytest.mark.proves("S-16")
 def test_of_two_agents_that_make_a_file_one_is_told(outside: Outside) -> None:
-    """The other is refused, and the file is the first one's."""
+    """One agent creates the file, the other is refused."""
     names = [f"new{n}.txt" for n in range(4)]
     batches = [calls(*(call("write_file", path=name, content=f"{writer}\n") for name in names)) for writer in (0, 1)]
     told = [
@@ -104,7 +104,7 @@ def test_of_two_agents_that_make_a_file_one_is_told(outside: Outside) -> None:
 
 @pytest.mark.proves("S-11")
 def test_mistakes_that_a_model_mends_do_not_end_its_work(outside: Outside) -> None:
-    """Six looks for files that are not there, each beside one that succeeds, and a string in the place of a number."""
+    """Six searches for missing files, each next to a call that succeeds, and a string instead of a number end no run."""
     steps = [
         calls(
             call("view", file_path=f"none{n}.py"),
@@ -119,7 +119,7 @@ def test_mistakes_that_a_model_mends_do_not_end_its_work(outside: Outside) -> No
 
 @pytest.mark.proves("S-9")
 def test_a_handoff_names_what_changed_on_the_disk(outside: Outside) -> None:
-    """Neither an edit that missed nor one that was refused; but the file that a command wrote."""
+    """A handoff lists a file that a command wrote, and neither a failed edit nor a refused one."""
     steps = [
         call("view", file_path="app.py"),
         call("edit_file", path="app.py", old="no such text", new="x"),
@@ -135,7 +135,7 @@ def test_a_handoff_names_what_changed_on_the_disk(outside: Outside) -> None:
 
 @pytest.mark.proves("S-10")
 def test_what_changed_after_a_kill_reaches_the_model(outside: Outside) -> None:
-    """In its next request, also where nobody says a word to it: else it edits what it remembers."""
+    """The next request reports the change, even without a prompt: else the model would edit what it remembers."""
     asked, over = threading.Event(), threading.Event()
 
     def policy(request: Any) -> Any:
@@ -150,7 +150,7 @@ def test_what_changed_after_a_kill_reaches_the_model(outside: Outside) -> None:
         with outside.started("run", "Which port?", *served.flags) as running:
             assert asked.wait(60)
             running.kill()
-            running.communicate()  # it is gone
+            running.communicate()  # the process is gone
         over.set()
         (outside.tree / "app.py").write_text("port = 3\n")
         done = outside.penstock("resume", session_of(outside))
@@ -161,7 +161,7 @@ def test_what_changed_after_a_kill_reaches_the_model(outside: Outside) -> None:
 
 @pytest.mark.proves("S-11")
 def test_an_outage_costs_no_context(outside: Outside) -> None:
-    """Four refusals of a server that is down in a row, and what the session had read is in the next request still."""
+    """After four refusals in a row from a server that is down, the next request still has all that the session read."""
     (outside.tree / "notes.txt").write_text("the valve is heron-blue\n" * 60)
     (outside.tree / "penstock.toml").write_text("[profiles.quick.errors]\ncooldown_seconds = 0.2\n")
     down = fail(503, {"error": {"message": "overloaded"}})
@@ -177,7 +177,7 @@ def test_an_outage_costs_no_context(outside: Outside) -> None:
 
 @pytest.mark.proves("S-11")
 def test_the_providers_own_words_are_shown(outside: Outside) -> None:
-    """In whatever field its server has them."""
+    """The provider's message is shown, whichever field of the response holds it."""
     with model([fail(400, {"detail": "deployment blue-7 was retired"})]) as served:
         done = outside.penstock("run", "x", *served.flags)
     assert done.returncode == 8
@@ -186,7 +186,7 @@ def test_the_providers_own_words_are_shown(outside: Outside) -> None:
 
 @pytest.mark.proves("S-11")
 def test_a_dead_address_is_named_at_once(outside: Outside) -> None:
-    """Long before the wait for it is over."""
+    """A dead address is reported long before the wait is over."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
@@ -204,7 +204,7 @@ def test_a_dead_address_is_named_at_once(outside: Outside) -> None:
 
 @pytest.mark.proves("S-11")
 def test_one_interrupt_ends_the_wait_after_failures(outside: Outside) -> None:
-    """With the command that goes on, however long the breaker stays open."""
+    """The message has the command to continue, however long the breaker stays open."""
     failed: list[float] = []
 
     def policy(_: Any) -> Any:
@@ -213,12 +213,12 @@ def test_one_interrupt_ends_the_wait_after_failures(outside: Outside) -> None:
 
     with model(policy) as served, outside.started("run", "x", *served.flags) as running:
         until = time.monotonic() + 60
-        # Three failures open the breaker: from then on nothing is asked for a minute.
+        # Three failures open the breaker; then nothing is asked for a minute.
         while time.monotonic() < until and (len(failed) < 3 or time.monotonic() < failed[-1] + 2):
             time.sleep(0.05)
         running.send_signal(signal.SIGINT)
         try:
-            _, said = running.communicate(timeout=20)  # of the minute
+            _, said = running.communicate(timeout=20)  # less than the minute
         except subprocess.TimeoutExpired:
             running.kill()
             pytest.fail("it waits on after the interrupt")
@@ -231,7 +231,7 @@ def test_one_interrupt_ends_the_wait_after_failures(outside: Outside) -> None:
     "path", [".git/hooks/pre-commit", ".git/info/attributes", ".vscode/tasks.json", ".husky/pre-push"]
 )
 def test_what_other_programs_run_unasked_is_not_written(outside: Outside, path: str) -> None:
-    """An edit of a hook is code that runs at the next commit, outside of every wall."""
+    """Editing a hook would run code at the next commit, outside every sandbox."""
     hook = outside.tree / path
     hook.parent.mkdir(parents=True, exist_ok=True)
     hook.write_text("exit 0\n")
@@ -246,7 +246,7 @@ def test_what_other_programs_run_unasked_is_not_written(outside: Outside, path: 
 @pytest.mark.parametrize("root", [".git", ".git/hooks", ".husky", "bare/hooks"])
 @pytest.mark.parametrize("tool", ["edit_file", "run_command"])
 def test_a_root_within_such_a_place_opens_nothing(outside: Outside, root: str, tool: str) -> None:
-    """Names are those from the top of the project, and a bare repository has any name; the user can allow it."""
+    """Names are relative to the top of the project, and a bare repository may have any name; the user can allow the write."""
     hooks = {
         ".git": "hooks/pre-commit",
         ".git/hooks": "pre-commit",
@@ -270,7 +270,7 @@ def test_a_root_within_such_a_place_opens_nothing(outside: Outside, root: str, t
 
 @pytest.mark.proves("S-16")
 def test_a_work_tree_of_its_own_is_a_project_wherever_it_stands(outside: Outside) -> None:
-    """Agents keep theirs in a folder that is not written."""
+    """Agents keep work trees in a protected folder; a work tree there is still a writable project."""
     tree = outside.tree / ".claude" / "worktrees" / "one"
     tree.mkdir(parents=True)
     (tree / ".git").write_text("gitdir: elsewhere\n")
@@ -282,7 +282,7 @@ def test_a_work_tree_of_its_own_is_a_project_wherever_it_stands(outside: Outside
 
 @pytest.mark.proves("S-10")
 def test_a_folder_that_was_named_once_is_the_sessions(outside: Outside) -> None:
-    """After a move `--root` is given to one resume; the next, an undo, a handoff and the list know it."""
+    """After a move, one resume gets `--root`; the next resume, an undo, a handoff and the list of sessions then know it."""
     edits = [call("edit_file", path="app.py", old=f"port = {n}", new=f"port = {n + 1}") for n in (1, 2)]
     with model([edits[0], say("Done."), say("Here."), edits[1], say("Done.")]) as served:
         outside.penstock("run", "x", *served.flags, "--allow-edit")
@@ -309,7 +309,7 @@ def test_a_folder_that_was_named_once_is_the_sessions(outside: Outside) -> None:
 
 @pytest.mark.proves("S-9")
 def test_our_own_words_are_no_wish_of_the_person(outside: Outside) -> None:
-    """What a resume says to the model stands in no handoff as a constraint; and an undo says what is undone already."""
+    """The words that a resume adds are not a constraint in the handoff; a second undo says that the edit is undone."""
     steps = [
         call("view", file_path="app.py"),
         call("edit_file", path="app.py", old="1", new="2"),
@@ -329,7 +329,7 @@ def test_our_own_words_are_no_wish_of_the_person(outside: Outside) -> None:
 
 @pytest.mark.proves("R-6")
 def test_a_model_that_answers_nothing_is_a_failure_that_says_so(outside: Outside) -> None:
-    """Twice in a row: status 8, and how to ask again; an empty line with status 0 says that all is done."""
+    """Two empty answers in a row give status 8 and say how to retry; an empty line with status 0 would report success."""
     with model([say(""), say(""), say("Here.")]) as served:
         done = outside.penstock("run", "x", *served.flags)
         assert (done.returncode, done.stdout) == (8, "")
@@ -340,7 +340,7 @@ def test_a_model_that_answers_nothing_is_a_failure_that_says_so(outside: Outside
 
 @pytest.mark.parametrize("flags", [["--model", "nobody:x"], ["--no-such-flag"], ["--profile", "nobody"]])
 def test_a_program_that_reads_events_hears_of_mistakes(outside: Outside, flags: list[str]) -> None:
-    """An event, with the status of the mistake; one object under `--output-format json`."""
+    """A mistake is an event with its exit status; with `--output-format json` it is one object."""
     done = outside.penstock("run", "x", *flags, "--output-format", "stream-json")
     event = json.loads(done.stdout)
     assert (done.returncode, event["type"], event["kind"]) == (2, "error", "usage")
@@ -359,7 +359,7 @@ _TAKES = {
 
 @pytest.mark.parametrize("limit", _TAKES)
 def test_a_command_takes_as_much_as_the_user_says(outside: Outside, limit: str) -> None:
-    """Each limit is met by a real command."""
+    """Each limit that the user sets stops a real command."""
     if limit.startswith("processes") and "pids" not in outside.json("doctor")["commands"]["limits"]:
         pytest.skip("root has no limit of processes where no control group can be made")
     command, said = _TAKES[limit]
@@ -371,7 +371,7 @@ def test_a_command_takes_as_much_as_the_user_says(outside: Outside, limit: str) 
 
 
 def test_limits_of_commands_are_kept_and_told(outside: Outside) -> None:
-    """A resume has the flag of the run, the environment is for every run, and `doctor` says what is in force."""
+    """A resume takes the flags that a run takes, the environment sets every run, and `doctor` shows what is in force."""
     command, said = _TAKES["file-bytes=100000"]
     step = call("run_command", command=command)
     with model([say("Which?"), step, say("Done."), step, say("Done.")]) as served:
@@ -385,7 +385,7 @@ def test_limits_of_commands_are_kept_and_told(outside: Outside) -> None:
 
 
 def test_a_limit_that_is_none_is_named(outside: Outside) -> None:
-    """With the names that there are, or what the number has to be; a file of a stranger's cannot set one."""
+    """The error lists the limits, or says what the number must be; a project's file cannot set one."""
     told = {"threads=4": "processes, memory-bytes, open-files, file-bytes", "processes=0": "a whole number above 0"}
     for limit, said in told.items():
         done = outside.penstock("run", "x", "--allow-shell", "--command-limit", limit)
@@ -405,7 +405,7 @@ print("shared:", ctypes.string_at(at) if at and at != 2**64 - 1 else None)
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the calls are named by their numbers")
 def test_a_command_reads_no_memory_that_the_host_shares(outside: Outside) -> None:
-    """A segment of System V holds the pages of a database, or a key; whichever wall stands."""
+    """A System V segment may hold database pages or a key; no sandbox exposes it."""
     import ctypes
 
     libc = ctypes.CDLL(None, use_errno=True)
@@ -424,7 +424,7 @@ def test_a_command_reads_no_memory_that_the_host_shares(outside: Outside) -> Non
 
 @pytest.mark.needs("bwrap")
 def test_the_wall_without_the_rest_of_the_machine_comes_first(outside: Outside) -> None:
-    """Behind bubblewrap there is nothing else to name; behind Landlock modes of other files could be changed."""
+    """Bubblewrap shows no other files; Landlock would let a command change modes of other files."""
     secret = outside.folder / "outside.txt"
     secret.write_text("x")
     secret.chmod(0o644)
@@ -435,7 +435,7 @@ def test_the_wall_without_the_rest_of_the_machine_comes_first(outside: Outside) 
 
 
 def test_standard_output_has_the_answer_alone(outside: Outside) -> None:
-    """What was said before a call is not a part of it; what a tool returned is a line on standard error, behind the call."""
+    """Text before a call is not part of the answer; a tool's result is a line on standard error, after its call."""
     steps = [calls(call("view", file_path="app.py"), text="Let me look."), say("The port is 1.")]
     with model(steps) as served:
         done = outside.penstock("run", "x", *served.flags)
@@ -449,7 +449,7 @@ def test_standard_output_has_the_answer_alone(outside: Outside) -> None:
 
 @pytest.mark.proves("S-9")
 def test_a_session_begins_where_a_handoff_ends(outside: Outside) -> None:
-    """The model hears what was done and which file is not any more as it was left; digests are in the document."""
+    """The model learns what was done and which file has changed since; the document has the digests."""
     edit = call("edit_file", path="app.py", old="1", new="2")
     with model([edit, say("Done."), say("I go on.")]) as served:
         outside.penstock("run", "Set the port to 2.", *served.flags, "--allow-edit")
@@ -466,7 +466,7 @@ def test_a_session_begins_where_a_handoff_ends(outside: Outside) -> None:
 
 @pytest.mark.proves("S-6")
 def test_a_class_that_grows_too_large_is_remarked(outside: Outside) -> None:
-    """To the model, in the result of the edit, and to the person."""
+    """The warning is in the edit's result for the model, and is shown to the person."""
     long = "class Large:\n" + "".join(f"    field_{n} = {n}\n" for n in range(1_200))
     with model([call("write_file", path="large.py", content=long), say("Done.")]) as served:
         done = outside.penstock("run", "x", *served.flags, "--allow-edit")
@@ -477,7 +477,7 @@ def test_a_class_that_grows_too_large_is_remarked(outside: Outside) -> None:
 
 @pytest.mark.proves("S-1")
 def test_at_25_turns_a_word_is_said(outside: Outside) -> None:
-    """To the model and to the person, once."""
+    """The model and the person are told once."""
     (outside.tree / "long.txt").write_text("".join(f"line {n}\n" for n in range(100)))
     steps = [call("view", file_path="long.txt", offset=n, limit=1) for n in range(26)]
     with model([*steps, say("Done.")]) as served:
@@ -489,7 +489,7 @@ def test_at_25_turns_a_word_is_said(outside: Outside) -> None:
 
 @pytest.mark.proves("S-8")
 def test_a_budget_is_shared_with_a_child_agent(outside: Outside) -> None:
-    """The tool that gives work away is offered with a budget, the child's answer comes back, and the session's figures have it."""
+    """The tool that delegates is offered if there is a budget; the child's answer returns, and the figures include the child."""
     steps = [call("task", description="look", prompt="Which port?"), say("It is 1."), say("The child says 1.")]
     with model(steps) as served:
         done = outside.penstock("run", "x", *served.flags, "--budget", "200000")
@@ -501,7 +501,7 @@ def test_a_budget_is_shared_with_a_child_agent(outside: Outside) -> None:
 
 @pytest.mark.proves("S-7")
 def test_the_figures_of_a_session_say_what_its_context_costs(outside: Outside) -> None:
-    """The model of size against cost is what `stats` tells of a session at its size."""
+    """`stats` reports the largest request of a session next to the window of its model."""
     with model([call("view", file_path="app.py"), say("It is 1.")]) as served:
         outside.penstock("run", "x", *served.flags)
     (cost,) = outside.json("stats", session_of(outside))["cost_against_size"]

@@ -1,4 +1,4 @@
-"""Killed at any moment, again and again: what was acknowledged is there, nothing is done twice, and the work ends."""
+"""After any number of kills, is every acknowledged record there, nothing done twice, and the work finished?"""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ SEED = 20261121
 
 
 def policy(request: dict[str, Any]) -> ScriptStep:
-    """Adds lines to a file, one edit at a time, and looks at the file before each: it knows only what the request shows.
+    """Add lines to a file, one edit at a time, and view the file before each; the policy knows only what the request shows.
 
-    Every edit would succeed a second time, and then leave its line twice.
+    Each edit would also succeed a second time, and then repeat its line.
     """
     last = load_request(request, "openai-chat").visible()[-1]
     text = last.results[-1].text if last.results else ""
@@ -46,7 +46,7 @@ def policy(request: dict[str, Any]) -> ScriptStep:
 
 @pytest.mark.proves("S-12", "S-10")
 def test_an_agent_that_is_killed_again_and_again_ends_its_work_with_each_edit_done_once(tmp_path: Path) -> None:
-    """Real processes and real kills: the journal loads after each, holds all that was told before, and the file is right."""
+    """With real processes and kills, the journal loads each time and has all that was acknowledged, and the file is right."""
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / "counter.txt").write_text("end\n")
     environment = {**os.environ, "PENSTOCK_STORE": f"sqlite://{tmp_path}/store"}
@@ -65,7 +65,7 @@ def test_an_agent_that_is_killed_again_and_again_ends_its_work_with_each_edit_do
                     if not lines:
                         break
                 running.kill()
-                running.communicate()  # it is gone
+                running.communicate()  # the process is gone
             kills += 1
             store = open_store(environment["PENSTOCK_STORE"])
             session = store.sessions()[0].session
@@ -103,7 +103,7 @@ sys.exit(main())
 
 @pytest.mark.proves("S-12")
 def test_a_kill_between_an_edit_and_its_record_does_not_repeat_the_edit(tmp_path: Path) -> None:
-    """The file is changed, the journal only knows that it was to be: the next process looks, and goes on behind it."""
+    """The file is changed, and the journal has only the intent: the next process checks the file and continues after the edit."""
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / "counter.txt").write_text("end\n")
     environment = {**os.environ, "PENSTOCK_STORE": f"sqlite://{tmp_path}/store"}

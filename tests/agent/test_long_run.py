@@ -1,6 +1,6 @@
-"""Hundreds of turns in a small window, with everything going wrong: the answer is right, every request was valid and fitted.
+"""After hundreds of turns in a small window, with all kinds of faults, is the answer right and was each request valid?
 
-The agent is a process of its own, so that its memory is its own; the provider is here, and remembers every request.
+The agent runs in its own process, so that its memory can be measured; the provider runs here and records every request.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ FORMS = [
     ("openai-chat", "vllm-lower-bound", 64),
 ]
 WINDOW, BELIEVED = 16_000, 40_000
-TIMEOUT_SECONDS = 0.6  # of the model; half of it without an event is too long
+TIMEOUT_SECONDS = 0.6  # of the model; half of it without an event is a stall
 THROWN = ("429", "500", "silent", "stalled", "refused", "flood")
 MAX_GROWTH_BYTES = 8 << 20
-"""From turn 50 to 300: 6 MB for what was said in them, in a process that begins with 60; with every request remembered, 14."""
+"""The allowed growth from turn 50 to 300: what was said takes 6 MB; recording every request too would take 14."""
 
 
 class Adder:
-    """A policy whose answers are computed from what the request shows and nothing else: it adds up a value of each part.
+    """A policy that adds up a value of each part and computes its answers only from what the request shows.
 
-    It writes down how far it came in its own words, as agents do; where it finds no such note it begins again.
+    It notes in its own words how far it came, as agents do; without such a note in the request it starts again.
     """
 
     def __init__(self, wire: str, parts: int) -> None:
@@ -58,9 +58,9 @@ class Adder:
         self.asked = 0
         self.thrown: Counter[str] = Counter()
         self.stalls = False
-        """Whether this answer is to stop in the middle."""
+        """Whether this answer stops in the middle."""
         self.given_up = threading.Event()
-        """Set when the client has come again, or comes no more: nobody waits for the answer any longer."""
+        """Set when the client has retried or given up, so that the stalled answer need not wait any longer."""
 
     def __call__(self, request: dict[str, Any]) -> ScriptStep:
         self.given_up.set()
@@ -103,7 +103,7 @@ class Adder:
 
 
 def planted(tree: Path, parts: int) -> int:
-    """Many parts with a value each, wide enough that a few fill the window; the sum of the values."""
+    """Write parts with a value each, wide enough that a few fill the window, and return the sum of the values."""
     for number in range(parts):
         filler = "\n".join(f"{number}: " + "nothing to see in this line of the file " * 4 for _ in range(30))
         tail = "\n".join("more of the same in every line that follows it " * 3 for _ in range(25))
@@ -112,7 +112,7 @@ def planted(tree: Path, parts: int) -> int:
 
 
 def stalling(adder: Adder, wire: str) -> Wire:
-    """The wire whose double sends of an answer that is to stall the first two events."""
+    """Return a wire whose double sends only the first two events of an answer that stalls."""
     sound = wire_named(wire)
 
     def answer_events(*answer: Any) -> Iterator[bytes]:
@@ -131,7 +131,7 @@ def stalling(adder: Adder, wire: str) -> Wire:
 
 
 class Watching:
-    """What the process takes at turn 50."""
+    """A listener that records the memory of the process at turn 50."""
 
     def __init__(self) -> None:
         self.bytes = 0
@@ -146,13 +146,13 @@ class Watching:
 
 
 def resident_bytes() -> int:
-    """The memory of this process."""
+    """Return the memory of this process."""
     gc.collect()
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def work(wire: str, base_url: str, tree: str, store_url: str) -> None:
-    """Asks until there is an answer, six times at most, and says how it went."""
+    """Ask until there is an answer, at most six times, and print the outcome."""
     model = RemoteModel(wire, "adder", base_url=base_url, environment={}, timeout_seconds=TIMEOUT_SECONDS)
     store = open_store(store_url)
     agent = begin(Path(tree), store, model, window=BELIEVED)
@@ -174,7 +174,7 @@ def work(wire: str, base_url: str, tree: str, store_url: str) -> None:
 def test_a_long_run_in_a_small_window_ends_with_the_right_answer(
     wire: str, form: Any, parts: int, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Floods, rate limits, faults, silence, streams that stall, refusals in that provider's words; and its memory stays flat."""
+    """Floods, rate limits, faults, silence, stalled streams and refusals change neither the answer nor the use of memory."""
     total = planted(tree, parts)
     adder = Adder(wire, parts)
     monkeypatch.setattr(routes, "wire_named", lambda name: stalling(adder, name))
@@ -196,7 +196,7 @@ def test_a_long_run_in_a_small_window_ends_with_the_right_answer(
     assert told["grown"] < MAX_GROWTH_BYTES
     assert [what for what in THROWN if not adder.thrown[what]] == []
     outcomes = Counter(received.outcome for received in provider.requests)
-    assert outcomes["refused"] > adder.thrown["refused"]  # for its size, too
+    assert outcomes["refused"] > adder.thrown["refused"]  # also for their size
     for received in provider.requests:
         assert received.outcome != "invalid"
         assert received.outcome == "refused" or received.input_tokens <= WINDOW

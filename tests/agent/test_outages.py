@@ -1,4 +1,4 @@
-"""What others do to a run: outages are waited for, words are shown, changes are told."""
+"""Are outages waited for, the provider's words shown, and changes of files reported to the model?"""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.proves("S-11")
 def test_an_outage_is_waited_for_and_costs_no_context(begun: Callable[..., Agent]) -> None:
-    """Five failures, with waits between them that are told; then the request goes out as it was."""
+    """Five failures are waited out, with each wait announced; then the request is sent unchanged."""
     model = ScriptedModel(
         [call("view", file_path="part_001.txt"), *(fail(503, "down") for _ in range(5)), say("Done.")]
     )
@@ -38,7 +38,7 @@ def test_an_outage_is_waited_for_and_costs_no_context(begun: Callable[..., Agent
 
 @pytest.mark.proves("S-11")
 def test_an_outage_that_is_longer_than_the_wait_ends_with_what_was_said(begun: Callable[..., Agent]) -> None:
-    """The session is kept, and the next prompt goes on."""
+    """The session is kept, and the next prompt continues it."""
     model = ScriptedModel([*(fail(503, "down for repairs") for _ in range(4)), say("Done.")])
     agent = begun(model)
     agent._max_wait_seconds = 30
@@ -52,7 +52,7 @@ def test_an_outage_that_is_longer_than_the_wait_ends_with_what_was_said(begun: C
 
 @pytest.mark.proves("S-11")
 def test_an_outage_that_is_shorter_than_the_wait_is_outlasted(begun: Callable[..., Agent]) -> None:
-    """Also where the cooldown would be longer: before its end the provider is asked once more."""
+    """This holds even if the cooldown would last longer: shortly before the wait ends the provider is asked once more."""
     agent = begun(ScriptedModel([*(fail(503, "down") for _ in range(3)), say("Done.")]))
     agent._max_wait_seconds = 30
     assert agent.run("Look.").answer == "Done."
@@ -61,7 +61,7 @@ def test_an_outage_that_is_shorter_than_the_wait_is_outlasted(begun: Callable[..
 
 @pytest.mark.proves("S-11")
 def test_what_the_provider_asks_for_beyond_the_wait_is_not_waited_for(begun: Callable[..., Agent]) -> None:
-    """Before that time it would refuse."""
+    """The provider would refuse any earlier request, so the run ends at once."""
     limited = {"error": {"type": "rate_limit_error", "message": "Try again in 3600s."}}
     agent = begun(ScriptedModel([fail(429, limited), say("never")]))
     agent._max_wait_seconds = 30
@@ -71,7 +71,7 @@ def test_what_the_provider_asks_for_beyond_the_wait_is_not_waited_for(begun: Cal
 
 @pytest.mark.proves("S-11")
 def test_a_clock_that_is_set_back_lengthens_no_wait(tree: Path, store: Store) -> None:
-    """By a day, between two failures: the session's time goes on from where it was."""
+    """If the clock is set back by a day between two failures, the session's time continues from where it was."""
     model = ScriptedModel([*(fail(503, "down") for _ in range(4)), say("Done.")])
     agent = begin(tree, store, model, clock=lambda: 86_400.0 if len(model.requests) < 2 else 0.0)
     assert agent.run("Look.").answer == "Done."
@@ -80,7 +80,7 @@ def test_a_clock_that_is_set_back_lengthens_no_wait(tree: Path, store: Store) ->
 
 @pytest.mark.proves("S-11")
 def test_a_session_goes_on_by_a_clock_that_was_set_back_meanwhile(tree: Path, store: Store) -> None:
-    """What it remembers of the time does not lie ahead of it."""
+    """Times that the session remembers are not in the future of the new clock."""
     first = begin(tree, store, ScriptedModel([fail(503, "down"), say("One.")]), clock=lambda: 86_400.0)
     assert first.run("Look.").answer == "One."
     waited: list[float] = []
@@ -99,7 +99,7 @@ def test_a_session_goes_on_by_a_clock_that_was_set_back_meanwhile(tree: Path, st
 
 @pytest.mark.proves("S-11")
 def test_what_ends_the_work_says_what_the_provider_said(begun: Callable[..., Agent]) -> None:
-    """Word for word, with its status."""
+    """The message quotes the provider word for word, with the status."""
     run = begun(ScriptedModel([fail(400, {"detail": "no such model: gpt-9"})])).run("Look.")
     assert 'It said: HTTP 400: {"detail": "no such model: gpt-9"}' in run.message
 
@@ -107,7 +107,7 @@ def test_what_ends_the_work_says_what_the_provider_said(begun: Callable[..., Age
 @pytest.mark.proves("S-10")
 @pytest.mark.parametrize("phase", ["calling", "ready", "idle"])
 def test_what_changed_is_told_to_the_model_in_its_next_request(begun: Callable[..., Agent], phase: str) -> None:
-    """Wherever the session was stopped: behind the results of open calls, or behind a prompt."""
+    """The change is reported wherever the session stopped: after the results of open calls, or after a prompt."""
     model = ScriptedModel([call("view", file_path="part_001.txt"), say("Done."), say("Done.")])
     agent = begun(model)
     if phase == "idle":
@@ -125,13 +125,13 @@ def test_what_changed_is_told_to_the_model_in_its_next_request(begun: Callable[.
 
 @pytest.mark.proves("S-11")
 def test_an_interrupt_ends_a_wait_within_a_step_of_it(tree: Path, store: Store) -> None:
-    """Of the minute after three failures nothing more is waited for, also where no signal breaks a wait off."""
+    """The rest of the minute after three failures is not waited for, also if no signal interrupts the sleep."""
     first = begin(tree, store, ScriptedModel([]))
     waited: list[float] = []
 
     def sleep(seconds: float) -> None:
         waited.append(seconds)
-        if sum(waited) > 20:  # within the minute
+        if sum(waited) > 20:  # before the minute is over
             agent.interrupt()
 
     model = ScriptedModel([*(fail(503, "down") for _ in range(3)), say("Up.")])

@@ -1,8 +1,8 @@
-"""Work in a small window ends as well as in a large one; with one invariant of compaction removed, some of it does not.
+"""Does work in a small window end as well as in a large one, and does it fail if one invariant of compaction is removed?
 
-A policy is a function of what one request shows. The agent asks it over HTTP, with a real tree and a real store: values of 40
-files are combined, a wish of the second message is kept to the end, an edit goes on after a kill. Each mutant takes one invariant
-away, and names the work that fails without it; it is asked in process, which is faster.
+A policy is a function of what one request shows. The agent calls it over HTTP, with a real tree and a real store: it combines the
+values of 40 files, keeps a wish of the second message to the end, and continues an edit after a kill. Each mutant removes one
+invariant and names the work that then fails; mutants run in one process, which is faster.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ if TYPE_CHECKING:
 
     Begin = Callable[..., Agent]
 
-pytestmark = pytest.mark.timeout(300)  # two processes, one of them killed, on whatever machine
+pytestmark = pytest.mark.timeout(300)  # two processes, one of them killed, on any machine
 
 SMALL, LARGE = 32_000, 1_000_000
 MAX_TURNS = 80
 
 
 class Shown:
-    """What a request shows, and nothing else."""
+    """The text that a request shows, which is all that a policy knows."""
 
     def __init__(self, request: dict[str, Any], wire: str) -> None:
         entries = load_request(request, wire).visible()
@@ -61,13 +61,13 @@ class Shown:
         texts = [[entry.text, *(part.text for part in entry.results)] for entry in entries]
         told = str(request.get("system") or request.get("instructions") or "")
         self.text = "\n".join([told, *(text for row in texts for text in row)])
-        """All of it,"""
+        """The whole text of the request."""
         self.came = "\n".join(text for row in texts[last + 1 :] for text in row)
-        """and what came since the model spoke last."""
+        """The text after the model's last message."""
 
 
 class Ended(NamedTuple):
-    """How a task ended."""
+    """The outcome of a task."""
 
     right: bool
     cuts: int
@@ -76,12 +76,12 @@ class Ended(NamedTuple):
 
 
 def served(wire: str, window: int, policy: Callable[[Shown], ScriptStep]) -> LoopbackProvider:
-    """A provider of that window whose model sees only what is shown."""
+    """Return a provider with that window, whose model sees only what the request shows."""
     return LoopbackProvider(wire, window, policy=lambda request: policy(Shown(request, wire)))
 
 
 def over_http(begin: Begin) -> Begin:
-    """The same for a model that is asked over HTTP, not in process."""
+    """Wrap `begin` so that the model is called over HTTP, not in process."""
 
     def begun(provider: LoopbackProvider, **about: Any) -> Agent:
         model = RemoteModel(provider.wire, provider.name, base_url=provider.base_url, environment={})
@@ -91,12 +91,12 @@ def over_http(begin: Begin) -> Begin:
 
 
 def value(number: int) -> int:
-    """What a file holds: nothing that one could guess."""
+    """Return the value that a file holds, which cannot be guessed."""
     return 10_007 * (number + 3) % 99_991
 
 
 def page(name: str, line: str, lines: int = 60) -> str:
-    """A file of about 1,500 tokens with one line that matters."""
+    """Return the text of a file of about 1,500 tokens with one line that matters."""
     filler = [f"{name}.{number}: nothing to see in this line, whichever way one looks at it" for number in range(lines)]
     return "\n".join([*filler[: lines // 2], line, *filler[lines // 2 :], ""])
 
@@ -105,11 +105,11 @@ def page(name: str, line: str, lines: int = 60) -> str:
 
 PARTS = 40
 UNNOTED = {7, 15, 23, 31, 39}
-"""Of these nothing is written down: they are read again by their handles."""
+"""The parts whose values are not noted: they are read again by their handles."""
 
 
 def combining(shown: Shown) -> ScriptStep:
-    """Reads each part once, writes most values down, pages back to the others; the files that it read are no more opened."""
+    """Read each part once, note most values, and page back to the others; no file is opened twice."""
     known = {int(part): int(found) for part, found in re.findall(r"the value of part (\d\d) is (\d+)", shown.text)}
     listed = [int(part) for part in re.findall(r"\bpart_(\d\d)\.txt", shown.text)]
     arrived = re.search(r"the value of part (\d\d) is (\d+)", shown.came)
@@ -135,7 +135,7 @@ def combining(shown: Shown) -> ScriptStep:
 
 
 def combines(begin: Begin, tree: Path, wire: str, window: int) -> Ended:
-    """The sum of what 40 files hold, each value weighed by its place."""
+    """Ask for the sum of the values of 40 files, each weighted by its number."""
     for part in range(PARTS):
         (tree / f"part_{part:02d}.txt").write_text(page(str(part), f"the value of part {part:02d} is {value(part)}"))
     with served(wire, window, combining) as provider:
@@ -164,7 +164,7 @@ PROMPTS = [
 
 
 def serving(shown: Shown) -> ScriptStep:
-    """Does what it is told last, within what it was told before."""
+    """Do what the last message says, within what earlier messages said."""
     french, harbour = WISH in shown.text, re.search(r"harbour is at port (\d+)", shown.text)
     signed = re.search(r"Sign every answer with (\w+)", shown.text)
     arrived = re.search(r"page_(\d\d)\.txt: ", shown.came)
@@ -189,7 +189,7 @@ def serving(shown: Shown) -> ScriptStep:
 
 
 def keeps(begin: Begin, tree: Path, wire: str, window: int) -> Ended:
-    """A talk of many turns: whatever was said, by whom, governs the last answer."""
+    """Hold a conversation of many turns whose earlier wishes govern the last answer."""
     (tree / "README.md").write_text("As it was.\n")
     (tree / "plan.txt").write_text("\n".join([*CHORES, ""]))
     for number in range(PAGES):
@@ -212,11 +212,11 @@ def keeps(begin: Begin, tree: Path, wire: str, window: int) -> Ended:
 
 RULES = 16
 KILLED_AFTER = 10
-"""Effects that are done and written down; the result that the tenth belongs to is lost."""
+"""The number of effects that are done and recorded before the kill; the result of the tenth is lost."""
 
 
 def setting(shown: Shown) -> ScriptStep:
-    """Reads a rule, sets the rate that it names, and adds a line to a log; looks again only where a result tells it to."""
+    """Read a rule, set the rate that it names and add a line to a log; look again only if a result says so."""
     rules = [int(rule) for rule in re.findall(r"rule_(\d\d)\.txt", shown.text)]
     if not rules:
         return calls(call("view", file_path="rates.ini"), call("view", file_path="rule_00.txt"))
@@ -242,7 +242,7 @@ def setting(shown: Shown) -> ScriptStep:
 
 
 def resumes(tree: Path, wire: str, window: int, mutant: str = "") -> Ended:
-    """Real processes: one is killed where an edit is done and its result is not yet written down, another one goes on."""
+    """Run two real processes: the first is killed when an edit is done and its result is not recorded, the second continues."""
     old = [f"rate_{rule:02d} = {value(rule)}" for rule in range(2 * RULES)]
     new = [f"rate_{rule:02d} = {value(rule + 100)}" for rule in range(RULES)] + old[RULES:]
     (tree / "rates.ini").write_text("\n".join([*old, ""]))
@@ -268,7 +268,7 @@ def resumes(tree: Path, wire: str, window: int, mutant: str = "") -> Ended:
 
 
 def penstock(mutant: str, effects: int, store: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """A command in a process of its own, which kills itself after so many effects."""
+    """Run a command in its own process, which kills itself after so many effects."""
     driver = f"from tests.agent.test_policy_tasks import driven; driven({mutant!r}, {effects})"
     environment = {**os.environ, "PENSTOCK_STORE": store}
     command = [*warm(*COMMANDS, __name__), "-c", driver, *arguments]
@@ -284,7 +284,7 @@ def penstock(mutant: str, effects: int, store: str, *arguments: str) -> subproce
 
 
 def driven(mutant: str, effects: int) -> None:
-    """What that process does."""
+    """Do what that process does."""
     from penstock.cli import main
 
     done = 0
@@ -304,11 +304,11 @@ def driven(mutant: str, effects: int) -> None:
         sys.exit(main())
 
 
-# ── what each of them rests on ───────────────────────────────────────────────────────────────────────────────────
+# ── the invariants that each task depends on ─────────────────────────────────────────────────────────────────────
 
 
 def without_the_way(patch: pytest.MonkeyPatch, *, of_spans: bool) -> None:
-    """What stands in place of a result, or of some steps, names no handle."""
+    """Leave the handle out of the text that replaces a result, or of the note that replaces steps."""
     edit = plans.PlanStep.edit
 
     def nameless(step: plans.PlanStep, handle: str | None) -> Any:
@@ -319,7 +319,7 @@ def without_the_way(patch: pytest.MonkeyPatch, *, of_spans: bool) -> None:
 
 
 def without_the_whole(patch: pytest.MonkeyPatch) -> None:
-    """Of what is cleared the beginning is kept."""
+    """Keep only the beginning of what is cleared."""
 
     def beginnings(store: Any, texts: Iterable[tuple[str, str]]) -> list[str]:
         return put_texts(store, [(text[:500], name) for text, name in texts])
@@ -328,7 +328,7 @@ def without_the_whole(patch: pytest.MonkeyPatch) -> None:
 
 
 def without_remarks(patch: pytest.MonkeyPatch, *, of_notes: bool) -> None:
-    """A note does not repeat what the model said, or what an older note in its span repeats."""
+    """Leave out of a note what the model said, or what an older note in its span repeats."""
     remarks = spans._remarks
     patch.setattr(
         spans,
@@ -338,7 +338,7 @@ def without_remarks(patch: pytest.MonkeyPatch, *, of_notes: bool) -> None:
 
 
 class Unseen:
-    """A strategy that begins with what no model has seen yet."""
+    """A strategy that first clears what no model has seen yet."""
 
     name = "unseen"
 
@@ -347,7 +347,7 @@ class Unseen:
 
 
 class Newest:
-    """A strategy that begins with the newest steps."""
+    """A strategy that first removes the newest steps."""
 
     name = "newest"
 
@@ -357,7 +357,7 @@ class Newest:
 
 
 def without_protection(patch: pytest.MonkeyPatch, *, goes: Callable[[Transcript, Entry], bool]) -> None:
-    """Some messages go with the steps around them, and no note quotes what was said in them."""
+    """Let some messages be removed with the steps around them, and quote them in no note."""
     finished, protected, remarks = spans.finished_turns, Transcript.protected, spans._remarks
 
     def also(view: views.View, keep_turns: int, *, users: bool = False) -> list[Turn]:
@@ -391,7 +391,7 @@ def is_newest(said: Transcript, entry: Entry) -> bool:
 
 
 def without_neighbours(patch: pytest.MonkeyPatch) -> None:
-    """A result that is cleared takes the others of its message with it."""
+    """Let a cleared result take the other results of its message with it."""
     with_result = codec.with_result
 
     def all_of_them(raw: Any, call_id: str, *rest: Any) -> Any:
@@ -404,7 +404,7 @@ def without_neighbours(patch: pytest.MonkeyPatch) -> None:
 
 
 def without_whole_turns(patch: pytest.MonkeyPatch) -> None:
-    """A span ends with a call, and leaves its result."""
+    """Let a span end with a call and leave its result."""
     note = spans.note_step
 
     def cut(view: views.View, strategy: str, turns: Sequence[Turn], said: Sequence[str]) -> plans.PlanStep:
@@ -415,7 +415,7 @@ def without_whole_turns(patch: pytest.MonkeyPatch) -> None:
 
 
 def without_handing_on(patch: pytest.MonkeyPatch, **nothing: Any) -> None:
-    """A handoff leaves something out."""
+    """Leave something out of a handoff."""
     handoff = decisions.Decider.handoff
     patch.setattr(
         decisions.Decider, "handoff", lambda decider, reason: dataclasses.replace(handoff(decider, reason), **nothing)
@@ -423,13 +423,13 @@ def without_handing_on(patch: pytest.MonkeyPatch, **nothing: Any) -> None:
 
 
 def without_newest_words(patch: pytest.MonkeyPatch) -> None:
-    """A fresh transcript waits for the user to say it all again."""
+    """Begin a fresh transcript without the user's newest words."""
     afresh = Transcript.afresh
     patch.setattr(Transcript, "afresh", lambda said, text: afresh(said, text, newest=False))
 
 
 def without_its_id(patch: pytest.MonkeyPatch) -> None:
-    """A result that is cleared is the result of another call."""
+    """Give a cleared result the id of another call."""
     with_result = codec.with_result
     patch.setattr(
         codec,
@@ -441,7 +441,7 @@ def without_its_id(patch: pytest.MonkeyPatch) -> None:
 
 
 class Mutant(NamedTuple):
-    """The work that fails with one invariant less, how it does, and what takes the invariant away."""
+    """The task that fails without an invariant, the answer it then gives, and the function that removes the invariant."""
 
     task: str
     said: str
@@ -498,12 +498,12 @@ MUTANTS = {
         "resumes", "All rates are set", lambda patch: patch.setattr(Calling, "_left", lambda *_: None)
     ),
 }
-"""By the invariant that each takes away."""
+"""The mutants, by the invariant that each removes."""
 
 
 @pytest.fixture
 def work(begun: Begin, tree: Path) -> Callable[..., Ended]:
-    """Does a task by its name: `work("combines", window)`."""
+    """Return a function that runs a task by its name: `work("combines", window)`."""
 
     def do(task: str, window: int, mutant: str = "") -> Ended:
         if task == "resumes":
@@ -511,7 +511,7 @@ def work(begun: Begin, tree: Path) -> Callable[..., Ended]:
         with pytest.MonkeyPatch.context() as patch:
             begin = over_http(begun)
             if mutant:
-                # What mends the slips of models in a request would mend ours too, and hide them.
+                # The repair of requests would hide the faults that a mutant makes.
                 patch.setattr(asking, "dump_mended", lambda _, composed: (composed, ()))
                 MUTANTS[mutant].take(patch)
                 begin = begun
@@ -527,7 +527,7 @@ def work(begun: Begin, tree: Path) -> Callable[..., Ended]:
 @pytest.mark.proves("S-4", "S-10")
 @pytest.mark.parametrize("task", ["combines", "keeps", "resumes"])
 def test_work_ends_in_a_small_window_as_in_a_large_one(work: Callable[..., Ended], task: str) -> None:
-    """The small one is forgotten in again and again, the large one never."""
+    """The small window needs many cuts, the large one none."""
     small, large = work(task, SMALL), work(task, LARGE)
     assert (small.right, large.right) == (True, True), (small.said, large.said)
     assert small.cuts > 3
@@ -537,13 +537,13 @@ def test_work_ends_in_a_small_window_as_in_a_large_one(work: Callable[..., Ended
 @pytest.mark.proves("S-3", "S-9")
 @pytest.mark.parametrize("window", [SMALL, LARGE])
 def test_a_wish_of_the_second_message_outlives_a_reset(work: Callable[..., Ended], window: int) -> None:
-    """In a profile that begins afresh after so many turns, whatever the window."""
+    """The profile starts afresh after so many turns, whatever the window."""
     assert work("hands on", window).right
 
 
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_without_any_one_invariant_some_work_fails(work: Callable[..., Ended], mutant: str) -> None:
-    """And it fails by what is missing: the right end before was no accident."""
+    """The task fails for the reason that the mutant states: its success before was not an accident."""
     ended = work(MUTANTS[mutant].task, SMALL, mutant)
     assert not ended.right
     assert re.search(MUTANTS[mutant].said, ended.said), ended.said

@@ -1,4 +1,4 @@
-"""What calls cost is taken from the agent that makes them, and from those above it where it has no more."""
+"""Is the cost of a call taken from the agent that makes it, and from the agents above it if it has no more?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from penstock.agent.record_types import SPENDING
 
 @pytest.fixture
 def told() -> list[tuple[str, str, Any]]:
-    """What was written down of each change: its kind, the account and the tokens."""
+    """Return what was recorded of each change: its kind, the account and the tokens."""
     return []
 
 
@@ -26,7 +26,7 @@ def purse(told: list[tuple[str, str, Any]]) -> Purse:
 
 
 def test_what_a_call_took_is_settled_to_the_token(purse: Purse, told: list[tuple[str, str, Any]]) -> None:
-    """What it left comes back, what it took beyond is paid as far as there is any, and nothing is written for nothing."""
+    """An unused part is given back, an excess is paid as far as tokens are left, and no difference writes no record."""
     purse.take(60)
     purse.settle(60, 60)
     purse.settle(60, 59)
@@ -45,7 +45,7 @@ def test_what_a_call_took_is_settled_to_the_token(purse: Purse, told: list[tuple
 
 
 def test_a_child_that_has_no_more_is_paid_for_by_those_above_it(purse: Purse, told: list[tuple[str, str, Any]]) -> None:
-    """As much as each has left, the nearest first."""
+    """Each pays as much as it has left, the nearest first."""
     child = purse.for_child(10)
     grandchild = child.for_child(4)
     assert (child.name, grandchild.name) == ("task-1", "task-2")
@@ -58,7 +58,7 @@ def test_a_child_that_has_no_more_is_paid_for_by_those_above_it(purse: Purse, to
 
 
 def test_what_a_child_leaves_comes_back_once(purse: Purse, told: list[tuple[str, str, Any]]) -> None:
-    """A name is given once; of children that no longer work all comes back together."""
+    """A name is given out once; the rest of all children that no longer work is given back together."""
     child = purse.for_child(10)
     child.take(2)
     child.release()

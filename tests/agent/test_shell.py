@@ -1,4 +1,4 @@
-"""A command sees its root and nothing else, and leaves nothing behind but its files."""
+"""Does a command see only its root, and leave nothing behind but its files?"""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def _makes_namespaces() -> bool:
-    """Whether bubblewrap may do its work, where it is installed."""
+    """Return whether bubblewrap works here; True if it is not installed."""
     program = shutil.which("bwrap")
     command = [program or "", "--ro-bind", "/", "/", "--unshare-all", "true"]
     return program is None or subprocess.run(command, capture_output=True, check=False).returncode == 0
@@ -54,7 +54,7 @@ WALLS = (
         ],
     ),
 )
-"""Every promise is kept by either wall."""
+"""The walls, each of which keeps every promise."""
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 @pytest.fixture(scope="module")
 def tried(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[str, str]]:
-    """A wall as a shell finds it that tries it, tried once: else every test runs a command more."""
+    """Return a function that tries a wall once for all tests, so that not every test needs an extra command."""
 
     @cache
     def found(wall: str) -> tuple[str, str]:
@@ -103,7 +103,7 @@ def run(shell: Shell, command: str) -> Acted:
 
 
 def conversation(result: str) -> Transcript:
-    """One call of the tool and its result, as an agent has them."""
+    """Return a transcript with one call of the tool and its result, as an agent has it."""
     call = {"id": "1", "type": "function", "function": {"name": "run_command", "arguments": '{"command": "make"}'}}
     messages = [{"role": "assistant", "tool_calls": [call]}, {"role": "tool", "tool_call_id": "1", "content": result}]
     return load(messages, "openai-chat")
@@ -114,7 +114,7 @@ def output(shell: Shell, command: str) -> str:
 
 
 def python(shell: Shell, code: str) -> str:
-    """What a program says, run by the Python of this test, which commands may read."""
+    """Return the output of code run by the Python of this test, which commands may read."""
     return output(shell, f"{sys.executable} -I -c '{code}' 2>&1").strip()
 
 
@@ -125,7 +125,7 @@ def python(shell: Shell, code: str) -> str:
     ("command", "code"), [("exit 0", 0), ("cat missing", 1), ("exit 7", 7), ("kill -TERM $$", 143)]
 )
 def test_the_exit_code_is_stated_where_it_is_looked_for(shell: Shell, command: str, code: int) -> None:
-    """First, apart from what the command says; a code is an answer and no failure of the tool."""
+    """The exit code comes first, apart from the output; a nonzero one is an answer, not a failure of the tool."""
     done = run(shell, f"echo 'exit code: 99'; {command}")
     assert done.text.startswith(f"exit code: {code} | ")
     assert done.text.splitlines()[2] == "exit code: 99"
@@ -136,7 +136,7 @@ def test_the_exit_code_is_stated_where_it_is_looked_for(shell: Shell, command: s
 
 
 def test_output_and_errors_come_in_the_order_of_their_writing(shell: Shell) -> None:
-    """One stream, as on a terminal; nothing can be typed into it, and a pipe that is closed ends its writer."""
+    """Both go to one stream, as on a terminal; input is empty, and a closed pipe ends its writer."""
     assert output(shell, "echo one; echo two >&2; echo three; cat; yes | head -n 1") == "one\ntwo\nthree\ny\n"
 
 
@@ -147,7 +147,7 @@ def test_a_command_that_closes_its_output_is_waited_for(shell: Shell) -> None:
 
 
 def test_a_long_output_is_shown_by_its_ends_and_kept_whole(shell: Shell, store: Store) -> None:
-    """Within the allowance, with the way to the rest; the guard of tools leaves it as it is."""
+    """The shown ends are within the allowance, with a way to the rest; the guard of tools leaves the result as it is."""
     done = run(shell, "seq 1 100000")
     assert isinstance(done.text, Guarded)
     assert done.text.bounds_itself
@@ -160,7 +160,7 @@ def test_a_long_output_is_shown_by_its_ends_and_kept_whole(shell: Shell, store: 
 
 
 def test_a_flood_takes_no_memory(shell: Shell) -> None:
-    """Of 64 MB the ends are held, and as much as a store writes at once."""
+    """Of 64 MB only the ends are in memory, and as much as the store writes at once."""
     tracemalloc.start()
     try:
         done = run(shell, "head -c 67108864 /dev/zero | tr '\\0' x")
@@ -173,7 +173,7 @@ def test_a_flood_takes_no_memory(shell: Shell) -> None:
 
 
 def test_where_nothing_can_be_kept_the_output_is_shown_and_says_so(folder: Path) -> None:
-    """A store that fails costs what was not shown, not the command."""
+    """If the store fails, the rest of the output is lost, but the command succeeds."""
 
     def failing() -> Store:
         raise OSError("no space left")
@@ -190,7 +190,7 @@ def test_where_nothing_can_be_kept_the_output_is_shown_and_says_so(folder: Path)
 
 
 def test_the_root_is_its_own(shell: Shell, folder: Path) -> None:
-    """It reads, writes, makes programs and runs them."""
+    """A command reads and writes files in its root, and makes and runs programs there."""
     said = output(
         shell,
         "pwd; cat a.txt; mkdir -p b/c; printf '#!/bin/sh\\necho made' > b/c/run; chmod +x b/c/run; b/c/run; mv b/c/run b; rm a.txt",
@@ -218,7 +218,7 @@ def test_the_root_is_its_own(shell: Shell, folder: Path) -> None:
     ],
 )
 def test_nothing_outside_can_be_read(shell: Shell, tmp_path: Path, command: str) -> None:
-    """Files, folders, links that lead out, and what the kernel says of other processes."""
+    """Files, folders, links that lead out and the kernel's information on other processes cannot be read."""
     done = run(shell, command.format(outside=tmp_path / "outside", host=os.getpid()))
     assert not done.text.startswith("exit code: 0")
     assert "not yours" not in done.text
@@ -238,19 +238,19 @@ def test_nothing_outside_can_be_read(shell: Shell, tmp_path: Path, command: str)
         "ln a.txt {outside}/b.txt",
         "ln -s a.txt {outside}/b.txt",
         "mknod device b 8 0",
-        "mkdir /usr/mine && rmdir /usr/mine",  # without a wall, as a mutant has it, these two do no harm
+        "mkdir /usr/mine && rmdir /usr/mine",  # harmless if a mutant removes the wall
         ": >> /etc/passwd",
     ],
 )
 def test_nothing_outside_can_be_written(shell: Shell, tmp_path: Path, command: str) -> None:
-    """Not made, not changed, not cut, not moved in or out."""
+    """Files outside cannot be created, changed, truncated, or moved in or out."""
     done = run(shell, command.format(outside=tmp_path / "outside"))
     assert not done.text.startswith("exit code: 0")
     assert [(file.name, file.read_text()) for file in (tmp_path / "outside").iterdir()] == [("a.txt", "not yours")]
 
 
 def test_a_folder_that_is_named_can_be_read_and_run_and_not_written(folder: Path, tmp_path: Path) -> None:
-    """A toolchain in a home; the search path leads there, too."""
+    """A toolchain in a home folder can be named; it is also on the search path."""
     tool = tmp_path / "outside/tool"
     tool.write_text("#!/bin/sh\necho tool\n")
     tool.chmod(0o755)
@@ -262,19 +262,19 @@ def test_a_folder_that_is_named_can_be_read_and_run_and_not_written(folder: Path
 
 
 def test_the_environment_is_clean(shell: Shell, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Five variables, none of them ours but the part of the search path that it can look into."""
+    """The environment has five variables; of ours only the readable parts of the search path remain."""
     monkeypatch.setenv("PENSTOCK_SECRET", "s3cret")
     monkeypatch.setenv("PATH", f"/home/somebody/bin:{folder}/bin:relative:/usr/bin:/bin")
     said = dict(line.split("=", 1) for line in output(shell, "env").splitlines())
     said = {
         name: value for name, value in said.items() if name not in {"PWD", "OLDPWD", "SHLVL", "_"}
-    }  # the shell's own
+    }  # set by the shell itself
     home = said.pop("HOME")
     assert said == {"PATH": f"{folder}/bin:/usr/bin:/bin", "TMPDIR": home, "LANG": "C.UTF-8", "TERM": "dumb"}
 
 
 def test_home_is_a_folder_of_its_own_and_goes_with_the_shell(shell: Shell) -> None:
-    """Private, the same for every command, and removed also where a command has shut a part of it."""
+    """HOME is private, the same for every command, and removed even if a command made a part of it unreadable."""
     home = Path(output(shell, "mkdir -p ~/a/b; ln -s / ~/a/c; touch ~/a/b/d; chmod 000 ~/a; echo ~").strip())
     assert stat.S_IMODE(home.stat().st_mode) == 0o700
     assert output(shell, "ls ~") == "a\n"
@@ -284,7 +284,7 @@ def test_home_is_a_folder_of_its_own_and_goes_with_the_shell(shell: Shell) -> No
 
 
 def test_no_open_file_of_ours_is_handed_on(shell: Shell, tmp_path: Path) -> None:
-    """Nor one that some library left open for everybody."""
+    """Not even a descriptor that a library left inheritable is passed on."""
     descriptor = os.open(tmp_path / "outside/a.txt", os.O_RDONLY)
     os.set_inheritable(descriptor, True)
     try:
@@ -316,7 +316,7 @@ print(tried(stream), tried(datagram), tried(local), tried(abstract), tried(lette
 
 
 def test_there_is_no_network(shell: Shell, folder: Path, tmp_path: Path) -> None:
-    """No address, no name, no socket of a service, nor a letter to one, nor one to the host of a virtual machine."""
+    """No address, name or service socket can be reached, no datagram sent, and no host of a virtual machine."""
     with (
         socket.create_server(("127.0.0.1", 0)) as server,
         socket.socket(socket.AF_UNIX) as local,
@@ -343,20 +343,20 @@ def test_there_is_no_network(shell: Shell, folder: Path, tmp_path: Path) -> None
         for waiting in (server, local, abstract):
             with pytest.raises(BlockingIOError):
                 waiting.accept()
-        for waiting in (letters, datagrams):  # in a network of its own a datagram goes nowhere
+        for waiting in (letters, datagrams):  # in a separate network a datagram is lost
             with pytest.raises(BlockingIOError):
                 waiting.recv(1)
 
 
 @pytest.mark.skipif(landlock.abi() < 6, reason="before Landlock 6 signals are not held back")
 def test_a_command_signals_only_what_it_has_started(shell: Shell) -> None:
-    """Neither us nor the process beside it; its own children it may."""
+    """A command can signal neither us nor the process next to it, but its own children."""
     said = output(shell, f"kill -9 $PPID; kill -9 {os.getpid()}; sleep 60 & kill $!; wait $!; echo $?")
     assert said.endswith("143\n")
 
 
 def test_root_is_one_in_name_only(shell: Shell) -> None:
-    """A command of root's has none of its powers."""
+    """A command of root's has none of root's capabilities."""
     (line,) = python(shell, 'import re; print(open("/proc/self/status").read())').split("CapEff:\t")[1:] or ["0"]
     assert int(line.split()[0], 16) == 0
     assert not run(shell, "chown 1 a.txt").text.startswith("exit code: 0") or os.geteuid() != 0
@@ -364,7 +364,7 @@ def test_root_is_one_in_name_only(shell: Shell) -> None:
 
 @pytest.mark.parametrize("setting", ["sys/kernel/core_pattern", "sys/vm/swappiness", "pressure/io", "mtrr"])
 def test_settings_of_the_kernel_cannot_be_written(shell: Shell, setting: str) -> None:
-    """They are the whole machine's, and of root's files: `core_pattern` names a program that the kernel runs outside."""
+    """These settings belong to the whole machine and to root: `core_pattern` names a program that the kernel runs outside."""
     assert not run(shell, f": >> /proc/{setting}").text.startswith("exit code: 0")
 
 
@@ -384,7 +384,7 @@ HOLDS_ON = "exec 9> held; "
 
 @pytest.mark.parametrize("how", LEFT_BEHIND)
 def test_no_process_is_left_behind(shell: Shell, folder: Path, how: str) -> None:
-    """Whatever it did to get away: when the call returns, the last one that held the pipe is gone."""
+    """Whatever a command does to escape, the last process that held the pipe is gone when the call returns."""
     os.mkfifo(folder / "held")
     reader = os.open(folder / "held", os.O_RDONLY | os.O_NONBLOCK)
     assert run(shell, HOLDS_ON + LEFT_BEHIND[how]).text.startswith("exit code: 0")
@@ -405,7 +405,7 @@ def late(folder: Path, command: str, wall: str = "auto") -> Acted:
     "command", ["sleep 300", "trap '' TERM; setsid sleep 300 & wait", "yes", "while :; do (setsid sleep 300 &); done"]
 )
 def test_at_its_deadline_a_command_is_ended_whole(folder: Path, wall: str, command: str) -> None:
-    """Silent, deaf, loud, or making more of itself."""
+    """A command ends at its deadline if it is silent, ignores signals, floods its output, or multiplies."""
     os.mkfifo(folder / "held")
     reader = os.open(folder / "held", os.O_RDONLY | os.O_NONBLOCK)
     done = late(folder, HOLDS_ON + command, wall)
@@ -417,13 +417,13 @@ def test_at_its_deadline_a_command_is_ended_whole(folder: Path, wall: str, comma
 
 
 def begun(folder: Path) -> Path:
-    """A pipe from which is read what a command writes when it has begun."""
+    """Make a pipe that says when a command has begun."""
     os.mkfifo(folder / "begun")
     return folder / "begun"
 
 
 def test_an_interrupt_from_elsewhere_ends_the_command(shell: Shell, folder: Path) -> None:
-    """The call returns what there is, and says why it is not all."""
+    """The call returns the output so far, and says why it is incomplete."""
     pipe = begun(folder)
 
     def interrupting() -> None:
@@ -456,7 +456,7 @@ except KeyboardInterrupt:
 def test_a_host_that_is_ended_takes_the_command_along(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
 ) -> None:
-    """By Ctrl-C, or with no time to say so; the HOME that it leaves then goes when the next is made, and no other."""
+    """A host ends by Ctrl-C or without warning; the HOME that it leaves is removed when the next is made, and no other HOME."""
     pipe = begun(folder)
     os.mkfifo(folder / "held")
     monkeypatch.setenv("TMPDIR", str(homes := tmp_path / "homes"))
@@ -466,7 +466,7 @@ def test_a_host_that_is_ended_takes_the_command_along(
     with open(folder / "held", "rb") as held:
         pipe.read_text()
         host.send_signal(number)
-        assert held.read() == b""  # all that held it are gone
+        assert held.read() == b""  # all processes that held it are gone
     said, _ = host.communicate(timeout=60)
     assert said == ("interrupted\n" if number == signal.SIGINT else "")
     assert host.returncode == (0 if number == signal.SIGINT else -number)
@@ -481,7 +481,7 @@ def test_a_host_that_is_ended_takes_the_command_along(
 
 
 def test_two_commands_at_once_do_not_disturb_each_other(shell: Shell) -> None:
-    """Each has its own process beside it, and its own end."""
+    """Each command has its own supervisor and its own end."""
     said: dict[int, str] = {}
     threads = [
         threading.Thread(target=lambda n=n: said.setdefault(n, run(shell, f"sleep 0.{n}; echo {n}; exit {n}").text))
@@ -497,7 +497,7 @@ def test_two_commands_at_once_do_not_disturb_each_other(shell: Shell) -> None:
 
 
 def test_descriptors_are_given_back(shell: Shell) -> None:
-    """A hundred commands cost no more than one."""
+    """A hundred commands leave no more descriptors open than one."""
     run(shell, "true")
     with nothing_left_open():
         for _ in range(3):
@@ -525,7 +525,7 @@ def test_descriptors_are_given_back(shell: Shell) -> None:
     ],
 )
 def test_what_cannot_be_run_is_answered(folder: Path, arguments: dict[str, object], says: str) -> None:
-    """A mistake is a result; nothing is run."""
+    """A mistake in the arguments is a result, and nothing is run."""
     shell = Shell(folder)
     try:
         done = shell.run("run_command", arguments)
@@ -537,7 +537,7 @@ def test_what_cannot_be_run_is_answered(folder: Path, arguments: dict[str, objec
 
 
 def test_a_command_is_not_run_in_another_folder(folder: Path) -> None:
-    """One that took the path of the root, which was moved away meanwhile; the edits still go to that."""
+    """If the root was moved away, a new folder at its path is refused, while edits still go to the moved root."""
     shell = Shell(folder)
     try:
         folder.rename(folder.with_name("moved"))
@@ -554,7 +554,7 @@ def test_a_command_is_not_run_in_another_folder(folder: Path) -> None:
 
 
 def test_of_a_command_that_was_cut_off_nothing_is_known(folder: Path) -> None:
-    """Nobody can say what it did before it ended."""
+    """What a command did before it was cut off is unknown."""
     shell = Shell(folder)
     try:
         intent = shell.intent("run_command", {"command": "make\ninstall"})
@@ -575,7 +575,7 @@ def test_of_a_command_that_was_cut_off_nothing_is_known(folder: Path) -> None:
 def test_a_shell_that_cannot_be_is_a_mistake_of_the_program(
     folder: Path, arguments: dict[str, object], says: str
 ) -> None:
-    """Said when it is made."""
+    """The error is raised when the shell is made."""
     with pytest.raises(CallerError, match=says):
         Shell(folder, **arguments)  # type: ignore[arg-type]
     with pytest.raises(CallerError, match="is not a folder"):
@@ -583,7 +583,7 @@ def test_a_shell_that_cannot_be_is_a_mistake_of_the_program(
 
 
 def test_without_a_wall_there_is_no_shell(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither Landlock nor bubblewrap, or one that does not hold: nothing is run unconfined, and the reasons are told."""
+    """If Landlock and bubblewrap are missing or do not hold, nothing runs unconfined, and the reasons are given."""
     homes = tmp_path / "homes"
     homes.mkdir()
     monkeypatch.setenv("TMPDIR", str(homes))
@@ -610,7 +610,7 @@ def test_without_a_wall_there_is_no_shell(folder: Path, tmp_path: Path, monkeypa
 
 
 def test_a_bubblewrap_that_lies_in_the_root_is_not_trusted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the root holds was written by strangers."""
+    """The content of the root was written by strangers."""
     (folder / "bwrap").write_text("#!/bin/sh\nshift 1000; exec sh -c 'exit 0'\n")
     (folder / "bwrap").chmod(0o755)
     monkeypatch.setattr("penstock.agent.shell._PATH", "/nothing")
@@ -620,5 +620,5 @@ def test_a_bubblewrap_that_lies_in_the_root_is_not_trusted(folder: Path, monkeyp
 
 
 def test_the_wall_that_is_in_force_is_told(shell: Shell) -> None:
-    """For people who start it, and for `doctor`."""
+    """Both the person who starts a shell and `doctor` are told the wall."""
     assert shell.confinement.startswith(("Landlock ", f"bubblewrap ({shutil.which('bwrap')})"))

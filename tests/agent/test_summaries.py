@@ -1,4 +1,4 @@
-"""Figures that are read from summaries are those that the journals give, whatever happened to either since."""
+"""Do summaries give the figures that the journals give, whatever happened to either since?"""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ NAMES = ("one", "two")
 
 @cache
 def journals() -> tuple[tuple[Event, ...], ...]:
-    """The journals of two sessions: with all that there is to count, and a short one with a child agent."""
+    """Return the journals of two sessions: one with everything that is counted, and a short one with a child agent."""
     with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
         bench = Bench(Path(folder))
         rungs = (Rung(Pressure.COMPACT, 75_000), Rung(Pressure.RESET, turns=7))
@@ -70,7 +70,7 @@ def journals() -> tuple[tuple[Event, ...], ...]:
 
 
 def read(store: SqliteStore, names: Sequence[str]) -> list[tuple[Stats, list[ChildFigures]]]:
-    """What the journals say."""
+    """Return the figures that the journals give."""
     found = [(name, stats_of(store, name)) for name in names]
     return [(stats, [] if stats.unread else child_figures(store, name)) for name, stats in found]
 
@@ -93,18 +93,18 @@ STEPS = st.tuples(
 
 @given(steps=st.lists(STEPS, min_size=8, max_size=20))
 def test_summaries_say_what_the_journals_say(steps: list[tuple[str, str, int]]) -> None:
-    """Law: after appends, removals, and damage to either, and while another process appends, in any order."""
+    """Summaries agree with the journals after appends, removals and damage in any order, and while another process appends."""
     whole = dict(zip(NAMES, journals(), strict=True))
     with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
         store, other = (SqliteStore(os.path.join(folder, "s")) for _ in range(2))
 
         def append(name: str, count: int) -> None:
-            """Add the next records, unless there is damage."""
+            """Add the next records, unless the journal is damaged."""
             if not (there := store.record_types(name)) or not stats_of(store, name).unread:
                 other.append_all(name, whole[name][len(there) : len(there) + count])
 
         def disturbed(store: SqliteStore, name: str) -> Stats:
-            """Read a journal to which another process appends."""
+            """Read a journal while another process appends to it."""
             if what == "before":
                 append(name, number)
             found = stats_of(store, name)
@@ -136,7 +136,7 @@ def test_summaries_say_what_the_journals_say(steps: list[tuple[str, str, int]]) 
 
 @pytest.fixture
 def store(tmp_path: Path) -> SqliteStore:
-    """A store with both journals."""
+    """Make a store with both journals."""
     made = SqliteStore(str(tmp_path / "s"))
     for name, journal in zip(NAMES, journals(), strict=True):
         made.append_all(name, journal)
@@ -144,7 +144,7 @@ def store(tmp_path: Path) -> SqliteStore:
 
 
 def test_what_is_read_again_is_not_replayed(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All figures are in the summary, those of child agents too, until another version asks."""
+    """A summary has all figures, those of child agents too, until another version asks."""
     expected = read(store, NAMES)
     assert list(figures_of(store, NAMES)) == expected
     stats = expected[0][0]
@@ -168,7 +168,7 @@ def test_what_is_read_again_is_not_replayed(store: SqliteStore, monkeypatch: pyt
 
 
 def test_what_grew_while_it_was_read_is_not_kept(store: SqliteStore) -> None:
-    """What was counted may end with another record than the newest one before or after it."""
+    """What was counted may end at a record that is the newest one neither before nor after."""
     name, later = NAMES[1], Event(seq=len(journals()[1]), type="Prompted", data={"text": "And now?"})
 
     def disturbed(store: SqliteStore, name: str) -> Stats:
@@ -183,7 +183,7 @@ def test_what_grew_while_it_was_read_is_not_kept(store: SqliteStore) -> None:
 
 
 def test_what_cannot_be_kept_is_answered_all_the_same(store: SqliteStore) -> None:
-    """A store that may only be read, or that another process writes to, costs the time and no answer, once."""
+    """A read-only store, or one with another writer, costs a new count each time but still gives the figures."""
     fault = StoreFault("busy", "Another process writes.")
     with (
         mock.patch.object(store, "keep_summaries", side_effect=fault) as keep,
@@ -194,7 +194,7 @@ def test_what_cannot_be_kept_is_answered_all_the_same(store: SqliteStore) -> Non
 
 
 def test_a_summary_holds_no_secret(store: SqliteStore) -> None:
-    """What would be hidden in it keeps it from being kept."""
+    """A summary in which something would be redacted is not kept."""
     key = "sk-ant-" + "api03-a1B2c3D4e5" * 6
     stats, children = stats_of(store, NAMES[0]), child_figures(store, NAMES[0])
     assert summaries._encoded(stats, children) is not None

@@ -1,4 +1,4 @@
-"""A session of ours is told as what happened in it: its story ends where its next request begins."""
+"""Is the story of a session what happened in it, and does it end where the next request begins?"""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ RUNGS = (Rung(Pressure.COMPACT, 75_000), Rung(Pressure.RESET, turns=8))
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[SqliteStore]:
-    """A store of its own."""
+    """Make a store."""
     made = SqliteStore(str(tmp_path / "store"))
     yield made
     made.close()
 
 
 def worked(folder: Path, store: SqliteStore, steps: Sequence[ScriptStep], wire: str = "openai-chat") -> Session:
-    """A session `one` in that store, which reads a file in pages."""
+    """Run a session `one` in that store, which reads a file in pages."""
     (folder / "a.txt").write_text("".join(f"a has {n} in this line\n" for n in range(400)))
     tools = Toolbox(Workspace(folder), store, window_tokens=WINDOW)
     limits = PROFILES["default"].scaled(WINDOW)
@@ -64,20 +64,20 @@ def page(offset: int) -> ScriptStep:
 
 
 def eventful() -> list[ScriptStep]:
-    """Cuts, a refusal, a fresh start, and the same page read again behind both."""
+    """Return a script with cuts, a refusal, a fresh start, and the same page read again after each."""
     pages = [page(offset) for offset in (0, 90, 180, 270)]
     return [*pages, refuse(17_000, of=WINDOW), page(0), *pages, *pages, say("So it is.")]
 
 
 def told(store: SqliteStore) -> Story:
-    """The story of the one session."""
+    """Return the story of the session."""
     (info,) = store.sessions()
     return story_of(store, info)[1]
 
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_what_is_said_at_last_is_what_the_next_request_shows(tmp_path: Path, store: SqliteStore, wire: str) -> None:
-    """Message by message, whatever was cut and handed on in between."""
+    """The last state of the story is the next request, message by message, whatever was cut and handed on before."""
     session = worked(tmp_path, store, eventful(), wire)
     held: list[Any] = []
     kinds = set()
@@ -93,7 +93,7 @@ def test_what_is_said_at_last_is_what_the_next_request_shows(tmp_path: Path, sto
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_the_story_is_what_the_figures_say(tmp_path: Path, store: SqliteStore, wire: str) -> None:
-    """As many turns, cuts, handoffs and refusals, and the sizes that the provider reported."""
+    """Story and figures agree on turns, cuts, handoffs, refusals and the sizes that the provider reported."""
     worked(tmp_path, store, eventful(), wire)
     figures, story = stats_of(store, "one"), told(store)
     answered = [turn for turn in story.turns if not turn.is_refused]
@@ -107,7 +107,7 @@ def test_the_story_is_what_the_figures_say(tmp_path: Path, store: SqliteStore, w
 
 
 def test_a_refusal_says_what_the_provider_said(tmp_path: Path, store: SqliteStore) -> None:
-    """Its kind, the limit and the size, although the journal holds no words of it."""
+    """The story has the kind, the limit and the size of a refusal, although the journal holds none of its words."""
     worked(tmp_path, store, eventful())
     (refused,) = told(store).refusals
     (kept,) = [one.overflow for one in happenings(store, "one") if isinstance(one, Refused)]
@@ -117,18 +117,18 @@ def test_a_refusal_says_what_the_provider_said(tmp_path: Path, store: SqliteStor
 
 
 def test_a_page_that_was_cleared_and_read_again_was_needed_again(tmp_path: Path, store: SqliteStore) -> None:
-    """The line in the place of a cleared result is no answer: what was asked for is gone until it is asked again."""
+    """The line that replaces a cleared result is not an answer, so reading the page again counts as needing it again."""
     worked(tmp_path, store, eventful())
     story = told(store)
     cleared = [cut for cut in story.compactions if not cut.is_handoff and cut.by_kind.get("results")]
     again = [one for cut in cleared for one in cut.needed_again]
     assert again
     assert {one.name for one in again} == {"view"}
-    assert all(one.tokens > 300 for one in again)  # a page, and not the line in its place
+    assert all(one.tokens > 300 for one in again)  # a page, not the line that replaced it
 
 
 def test_the_handoff_is_a_summary_of_ours(tmp_path: Path, store: SqliteStore) -> None:
-    """What a fresh start begins with fills the window under its own kind, and the user's words stay the user's."""
+    """The handoff at a fresh start fills the window under its own kind, and the user's words remain the user's."""
     worked(tmp_path, store, eventful())
     story = told(store)
     (cut,) = [one for one in story.compactions if one.is_handoff]
@@ -138,7 +138,7 @@ def test_the_handoff_is_a_summary_of_ours(tmp_path: Path, store: SqliteStore) ->
 
 
 def test_a_journal_that_ends_early_is_told_to_there(tmp_path: Path, store: SqliteStore) -> None:
-    """A record that is not understood ends the story and takes nothing of what is before it; one at the beginning leaves none."""
+    """An unknown record ends the story and leaves what came before it; one at the beginning leaves no story."""
     worked(tmp_path, store, [page(0), say("So.")])
     turns = len(told(store).turns)
     store.append("one", store.sessions()[0].records, "Unheard", {"of": 1})
@@ -150,7 +150,7 @@ def test_a_journal_that_ends_early_is_told_to_there(tmp_path: Path, store: Sqlit
 
 
 def test_the_subject_says_where_it_works(tmp_path: Path, store: SqliteStore) -> None:
-    """Host, session, folder, and when it was written to last."""
+    """The subject has the host, the session, the folder, and the time of the last record."""
     worked(tmp_path, store, [say("So.")])
     (info,) = store.sessions()
     subject, _ = story_of(store, info)

@@ -1,4 +1,4 @@
-"""What a command cannot reach, take or leave behind: keys, shared memory, processes, hooks (A-walls of `agent.sandbox`)."""
+"""Are keys, shared memory, other processes and hooks out of a command's reach (A-walls of `agent.sandbox`)?"""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def said(shell: Shell, command: str) -> str:
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the calls are named by their numbers")
 def test_neither_keys_nor_shared_memory_of_the_host_are_reached(shell: Shell, root: Path) -> None:
-    """The session keyring may hold a decrypted password, a SysV segment the pages of a database."""
+    """The session keyring may hold a decrypted password, a System V segment the pages of a database."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.shmat.restype = ctypes.c_void_p
     key = libc.syscall(248, b"user", b"canary-key", b"KEYRING-SECRET-123", 18, -3)
@@ -65,7 +65,7 @@ def test_neither_keys_nor_shared_memory_of_the_host_are_reached(shell: Shell, ro
     ctypes.memmove(libc.shmat(segment, None, 0), b"SHM-SECRET-456\0", 15)
     (root / "look.py").write_text(_MEMORY)
     try:
-        # The control: outside of the walls both are there.
+        # Control: outside the walls both can be read.
         outside = subprocess.run([sys.executable, "-I", str(root / "look.py")], capture_output=True, check=True).stdout
         assert b"SHM-SECRET-456" in outside
         if key > 0:
@@ -77,9 +77,9 @@ def test_neither_keys_nor_shared_memory_of_the_host_are_reached(shell: Shell, ro
 
 
 def test_no_process_of_the_host_is_given_limits(shell: Shell) -> None:
-    """A second of processor time would end it; a command limits itself as it likes."""
+    """A limit of one second of processor time would end another process; a command may limit itself."""
     limit = "import resource; resource.prlimit({}, resource.RLIMIT_CPU, (50, 50)); print('limited')"
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as host:  # ends as its input does
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as host:  # ends when its input does
         before = resource.prlimit(host.pid, resource.RLIMIT_CPU)
         others = said(shell, f'{sys.executable} -c "{limit.format(host.pid)}" && echo DONE')
         after = resource.prlimit(host.pid, resource.RLIMIT_CPU)
@@ -91,7 +91,7 @@ def test_no_process_of_the_host_is_given_limits(shell: Shell) -> None:
 
 @pytest.mark.parametrize("wall", _BUBBLEWRAP)
 def test_bubblewrap_comes_first(root: Path, wall: str) -> None:
-    """Under Landlock a command changes modes of files outside that it can name."""
+    """Landlock would let a command change modes of files outside that it can name."""
     shell = Shell(root)
     try:
         assert shell.confinement.startswith(wall)
@@ -107,7 +107,7 @@ def test_bubblewrap_comes_first(root: Path, wall: str) -> None:
 
 @pytest.mark.skipif(landlock.abi() < sandbox.LANDLOCK_ABI, reason="this kernel offers no such Landlock")
 def test_what_comes_first_and_is_missing_is_named(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Why the second wall stands, for whoever could install the first."""
+    """The reason for the second wall is given, so that the user can install the first."""
     monkeypatch.setattr(Shell, "_bubblewrap", lambda self: ("bwrap is not installed", ""))
     shell = Shell(root)
     shell.close()
@@ -116,7 +116,7 @@ def test_what_comes_first_and_is_missing_is_named(root: Path, monkeypatch: pytes
 
 
 def test_doctor_says_which_wall_and_which_limits() -> None:
-    """Tried, not looked up."""
+    """`doctor` tries the wall and does not just look it up."""
     done = subprocess.run([sys.executable, "-m", "penstock", "doctor", "--json"], capture_output=True, check=True)
     commands = json.loads(done.stdout)["commands"]
     if "fault" not in commands:
@@ -136,7 +136,7 @@ def _groups() -> set[str]:
 
 @pytest.mark.parametrize("wall", WALLS)
 def test_a_file_and_the_open_files_are_bounded(root: Path, wall: str) -> None:
-    """A write above the bound is refused, and so is one more open file."""
+    """A write above the limit is refused, and so is one more open file."""
     shell = Shell(root, confinement=wall, max_file_bytes=100_000, max_open_files=20)
     try:
         said(shell, "head -c 1000000 /dev/zero > big")
@@ -149,7 +149,7 @@ def test_a_file_and_the_open_files_are_bounded(root: Path, wall: str) -> None:
 
 @pytest.mark.parametrize("wall", WALLS)
 def test_processes_and_memory_are_bounded_together(root: Path, wall: str) -> None:
-    """A hundred processes are refused where twenty are allowed; 400 MB are not had where 200 are."""
+    """A hundred processes are refused if twenty are allowed, and 400 MB if 200 are."""
     if not {"pids", "memory"} <= _groups():
         pytest.skip("no control group can be made here, and root has no limit of processes")
     shell = Shell(root, confinement=wall, max_processes=20, max_memory_bytes=200 << 20, seconds=20)
@@ -166,7 +166,7 @@ def test_processes_and_memory_are_bounded_together(root: Path, wall: str) -> Non
 def test_without_a_control_group_memory_is_bounded_by_process(
     root: Path, wall: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By what a program may touch, not by what it may reserve."""
+    """The limit is on the memory that a program touches, not on what it reserves."""
     begin = sandbox.arguments
     monkeypatch.setattr(
         sandbox,
@@ -186,7 +186,7 @@ def test_without_a_control_group_memory_is_bounded_by_process(
 
 
 def test_no_group_is_left_behind(root: Path) -> None:
-    """Nor one of a process that was killed, once the next is made."""
+    """No control group remains, not even that of a killed process once the next is made."""
     groups = cgroups.make({"pids": 10})
     if not groups:
         pytest.skip("no control group can be made here")
@@ -200,7 +200,7 @@ def test_no_group_is_left_behind(root: Path) -> None:
         assert not abandoned.exists()
         left = [path.name.removeprefix("penstock-") for path in Path(folder).parent.glob("penstock-*")]
         assert str(os.getpid()) in left
-        # Others may run beside this test; what has ended has left nothing.
+        # Other groups may run next to this test; ended ones have left nothing.
         assert [number for number in left if not os.path.exists(f"/proc/{number}")] == []
     finally:
         cgroups.remove([folder])
@@ -243,7 +243,7 @@ def _state(root: Path) -> dict[str, bytes]:
     ],
 )
 def test_what_others_run_unasked_is_read_and_not_written(root: Path, wall: str, command: str) -> None:
-    """By a command, as by an edit; commits go on."""
+    """Neither a command nor an edit can write such files; commits still work."""
     _project(root)
     before = _state(root)
     shell = Shell(root, confinement=wall)
@@ -258,7 +258,7 @@ def test_what_others_run_unasked_is_read_and_not_written(root: Path, wall: str, 
 
 @pytest.mark.parametrize("wall", _BUBBLEWRAP)
 def test_the_user_can_allow_it(root: Path, wall: str) -> None:
-    """With `--allow-write-to`, place by place."""
+    """`--allow-write-to` allows it for each place it names."""
     _project(root)
     shell = Shell(root, confinement=wall, allow_write_to=[".git/hooks", str(root / "app/.envrc")])
     try:
@@ -272,7 +272,7 @@ def test_the_user_can_allow_it(root: Path, wall: str) -> None:
 
 @pytest.mark.parametrize("wall", _BUBBLEWRAP)
 def test_a_submodule_is_guarded_as_its_project_is(root: Path, wall: str) -> None:
-    """Its repository lies in `.git/modules`: hooks there run at its next commit; none of what leads there can be moved away."""
+    """A submodule's repository is in `.git/modules`, where hooks run at its next commit; nothing on the way can be moved."""
     _project(root)
     for part in ("objects", "refs", "hooks"):
         (root / ".git/modules/libs/sub" / part).mkdir(parents=True)
@@ -294,7 +294,7 @@ def test_a_submodule_is_guarded_as_its_project_is(root: Path, wall: str) -> None
 
 
 def test_places_are_found_at_any_depth_and_not_among_packages(root: Path) -> None:
-    """What a package brought is its installer's to replace."""
+    """Places inside installed packages are left to their installer."""
     _project(root)
     (root / "node_modules/x").mkdir(parents=True)
     (root / "node_modules/x/.envrc").write_text("")
@@ -308,7 +308,7 @@ def test_places_are_found_at_any_depth_and_not_among_packages(root: Path) -> Non
 
 @pytest.mark.proves("S-16")
 def test_what_a_repository_did_not_have_before_is_set_aside(root: Path, shell: Shell) -> None:
-    """No wall guards what is not there yet: hooks, and a `commondir`, which git follows to a configuration of another's making."""
+    """A wall cannot guard what is not there yet: hooks, or a `commondir`, which makes git read a foreign configuration."""
     _project(root)
     shutil.rmtree(root / ".git/hooks")
     mark = root.parent / "mark"
@@ -336,7 +336,7 @@ def test_what_a_repository_did_not_have_before_is_set_aside(root: Path, shell: S
 
 @pytest.mark.proves("S-16")
 def test_new_places_that_others_run_are_named(root: Path, shell: Shell) -> None:
-    """A project that was cloned, a link that an entered folder runs; what was there before is not, nor what is none."""
+    """A cloned project and a link in an entered folder are named; old places, and places that nothing runs, are not."""
     _project(root)
     made = shell.run("run_command", {"command": "git init -q sub; ln -s a.txt .envrc; echo x > b.txt"})
     named = made.advice.partition("run by other programs unasked: ")[2].rstrip(".").split(", ")
@@ -347,7 +347,7 @@ def test_new_places_that_others_run_are_named(root: Path, shell: Shell) -> None:
 
 @pytest.mark.proves("S-16")
 def test_what_a_link_leads_to_is_not_set_aside(root: Path, tmp_path: Path) -> None:
-    """A command puts a link to another project in the place of a folder: that project stays as it is."""
+    """If a command replaces a folder by a link to another project, that project stays as it is."""
     for place in (root / "sub/app", tmp_path / "other/app"):
         place.mkdir(parents=True)
         _project(place)
@@ -366,7 +366,7 @@ def test_what_a_link_leads_to_is_not_set_aside(root: Path, tmp_path: Path) -> No
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the calls are named by their numbers")
 def test_no_command_stops_what_waits_for_its_end(shell: Shell, root: Path) -> None:
-    """The first process of the namespace is traced by none; whatever a command starts itself can be."""
+    """The first process of the namespace cannot be traced; processes that a command starts can be."""
     (root / "trace.py").write_text(
         "import ctypes, errno, os, signal, sys\n"
         "libc = ctypes.CDLL(None, use_errno=True)\n"
