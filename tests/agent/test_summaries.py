@@ -183,7 +183,7 @@ def test_what_grew_while_it_was_read_is_not_kept(store: SqliteStore) -> None:
 
 
 def test_what_cannot_be_kept_is_answered_all_the_same(store: SqliteStore) -> None:
-    """A read-only store, or one with another writer, costs a new count each time but still gives the figures."""
+    """If summaries cannot be kept, as in a read-only store, the figures are still given, and keeping is tried only once."""
     fault = StoreFault("busy", "Another process writes.")
     with (
         mock.patch.object(store, "keep_summaries", side_effect=fault) as keep,

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BINARY = {2: 4, 4: 9, 8: 18}
-"""The digits that a binary item has at most, by its bytes."""
+"""The most digits that a binary item can have, by its bytes."""
 TEXTS = frozenset({"text", "right", "group"})
 NUMBERS = frozenset(
     {
@@ -21,15 +21,15 @@ NUMBERS = frozenset(
 
 
 class Item(NamedTuple):
-    """A declaration: what it is and how many places it has, characters or digits before the point."""
+    """A declaration: the kind of item and its places, which are characters or digits before the point."""
 
     kind: str
     places: int
     decimals: int = 2
-    """The digits behind the point, of the kind that has some and no editing."""
+    """The digits after the point, for the kind that has some and is not edited."""
 
     def declared(self, name: str) -> str:
-        """Return its entry."""
+        """Return the data description entry."""
         n = self.places
         if self.kind == "group":
             return f"01 {name}. 05 FILLER PIC X. 05 FILLER PIC X({n - 1})."
@@ -54,7 +54,7 @@ class Item(NamedTuple):
         return f"01 {name} {clauses[self.kind]}."
 
     def bytes(self) -> int:
-        """Return its length."""
+        """Return the length of the item."""
         n = self.places
         if self.kind in {"binary", "native"}:
             return next(size for size, most in BINARY.items() if n <= most)
@@ -62,11 +62,11 @@ class Item(NamedTuple):
         return 4 if self.kind == "long" else n // 2 + 1 if self.kind == "packed" else n + more.get(self.kind, 0)
 
     def grown_behind_point(self, more: int) -> Item:
-        """Return what it is with so many digits more behind its point."""
+        """Return the item with this many more digits after its point."""
         return self._replace(decimals=self.decimals + more)
 
     def grown(self, more: int) -> tuple[Item, Item]:
-        """Return what it may be when it is so many bytes longer, the least and the most."""
+        """Return the smallest and the largest item that is this many bytes longer."""
         if self.kind in {"binary", "native"}:
             below = max((most for size, most in BINARY.items() if size < self.bytes() + more), default=0)
             most = next(most for size, most in BINARY.items() if size >= self.bytes() + more)
@@ -79,8 +79,8 @@ def ran(lines: Iterable[str], folder: Path, name: str) -> str:
     """Return what a program in free format displays.
 
     Args:
-        lines: Its source.
-        folder: Where it is compiled.
+        lines: The source of the program.
+        folder: The folder in which it is compiled.
         name: The name of its files there.
     """
     source, program = folder / f"{name}.cob", folder / f"x-{name}"
@@ -88,6 +88,6 @@ def ran(lines: Iterable[str], folder: Path, name: str) -> str:
     options = ("-x", "-free", "-w", "-std=default", "-fbinary-size=2-4-8", "-o", str(program))
     done = subprocess.run(["cobc", *options, str(source)], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
-    # What a program shows of a number's bytes need not be characters of any code but this.
+    # The bytes that a program shows of a number need not be characters in any other encoding.
     shown = subprocess.run([str(program)], capture_output=True, timeout=60, check=True)
     return shown.stdout.decode("latin-1")

@@ -1,4 +1,4 @@
-"""Of several consequences of one kind for one thing: the most certain, of these the one that needs most, by the shortest way."""
+"""Which of several consequences of one kind for one thing is kept? The most certain, of these the largest, by the shortest path."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Told = tuple["Certainty", int, int]
     ],
 )
 def test_one_of_a_kind_is_kept_in_whatever_order_they_come(told: list[Told], kept: Told) -> None:
-    """Also the shortest way of one that is not kept: what is reported is ordered by it."""
+    """The shortest path is kept too, even that of a consequence that is not, since the report is ordered by it."""
     for order in permutations(told):
         found = Consequences()
         for certainty, needed, steps in order:

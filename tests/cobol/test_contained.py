@@ -1,4 +1,4 @@
-"""Programs within programs: who is known to whom, and whose data and files they use."""
+"""Which programs are visible to which, and whose data and files does a contained program use?"""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _sentences(graph: EstateGraph, *verbs: str) -> set[str]:
 
 @pytest.mark.proves("C-16")
 def test_a_contained_program_is_called_where_the_language_knows_it() -> None:
-    """By who contains it, a COMMON one by all within; anybody else means another program of that name."""
+    """The containing program may call it, and for a COMMON one all inside may; elsewhere the name means another program."""
     assert _sentences(_graph("a.cbl"), "calls") == {
         "OUTER calls INNER is",
         "OUTER calls SHARED is",
@@ -125,7 +125,7 @@ def test_a_contained_program_is_called_where_the_language_knows_it() -> None:
         "INNER calls DEEP is",
         "DEEP calls SHARED is",
         "SHARED calls DEEP unknown",
-        "SHARED calls INNER unknown",  # beside it, and not COMMON
+        "SHARED calls INNER unknown",  # a sibling that is not COMMON
         "OTHER calls INNER unknown",
         "OTHER calls SHARED unknown",
         "OTHER calls OUTER is",
@@ -141,7 +141,7 @@ def test_a_contained_program_is_called_where_the_language_knows_it() -> None:
 @pytest.mark.proves("C-16")
 @pytest.mark.parametrize("paths", [("a.cbl",), ("a.cbl", "b.cbl")])
 def test_global_data_and_files_are_those_of_the_program_around(paths: tuple[str, ...]) -> None:
-    """What a contained program does not declare itself it has from the nearest around it that says GLOBAL, and no other."""
+    """What a contained program does not declare comes from the nearest program around it that says GLOBAL, and from no other."""
     for path in paths:
         outer, inner, deep, shared, other = (
             name if len(paths) == 1 else f"{name}@{path}" for name in ("OUTER", "INNER", "DEEP", "SHARED", "OTHER")
@@ -162,7 +162,7 @@ def test_global_data_and_files_are_those_of_the_program_around(paths: tuple[str,
             f"{inner}.MAIN writes {outer}.LOGF is",
             f"{inner}.HIDDEN moves to {outer}.LOG-REC is",
             f"{outer}.NUM passes to {shared}.L is",
-            f"{deep}.(MAIN) writes {outer}.HIDDEN is",  # that of INNER is not GLOBAL
+            f"{deep}.(MAIN) writes {outer}.HIDDEN is",  # HIDDEN of INNER is not GLOBAL
             f"{outer}.TOTAL passes to {shared}.L is",
             f"{shared}.(MAIN) writes {outer}.TOTAL is",
             f"{other}.(MAIN) writes {other}.TOTAL is",
@@ -173,7 +173,7 @@ def test_global_data_and_files_are_those_of_the_program_around(paths: tuple[str,
 
 @pytest.mark.proves("C-17")
 def test_external_data_is_one_storage_for_all_who_declare_it() -> None:
-    """Under whatever names its parts have; whether the programs run together no source says."""
+    """EXTERNAL data is shared whatever its parts are called; no source says whether the programs run together."""
     graph = _graph("a.cbl")
     (node,) = [one for one in graph.nodes() if one.name == "OUTER.EXT-A"]
     found = list(Carrying(graph).after(node))
@@ -220,7 +220,7 @@ END PROGRAM TOP.
     ],
 )
 def test_of_the_programs_around_it_a_program_has_what_it_names(statement: str, outer: list[str], written: str) -> None:
-    """The records that it names, and those that its fields share a name with: by that the fields are called what they are."""
+    """It has the records that it names, and those that share a field name with them, as qualified names depend on both."""
     source = scan(NAMED.format(statement), source_format="free")
     said = [facts(source, one) for one in source]
     assert [item.name for data in said[1].outer for item in data.items] == outer
@@ -231,7 +231,7 @@ def test_of_the_programs_around_it_a_program_has_what_it_names(statement: str, o
 
 
 def _nest(size: int) -> Callable[[], object]:
-    """A program of `size` GLOBAL records with as many programs in it, each of which uses one of them."""
+    """Return the work of reading a program with `size` GLOBAL records and as many contained programs that use one each."""
     data = "".join(f"01 G{at} GLOBAL.\n   05 F{at} PIC X.\n" for at in range(size))
     inner = "".join(
         f"ID DIVISION.\nPROGRAM-ID. P{at}.\nPROCEDURE DIVISION.\n    MOVE UNKNOWN TO F{at}.\nEND PROGRAM P{at}.\n"
@@ -244,5 +244,5 @@ def _nest(size: int) -> Callable[[], object]:
 
 @pytest.mark.proves("C-4")
 def test_programs_within_one_take_time_by_their_number_alone() -> None:
-    """What they share is laid out once, and each is given what it names: not all of it, for all of them."""
+    """Shared data is laid out once, and each program gets only what it names."""
     assert growth(_nest, 100) < BOUND

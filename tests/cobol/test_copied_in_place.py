@@ -1,4 +1,4 @@
-"""What a copybook says in the middle of something: of a sentence, of an IF, of the identification of a program."""
+"""Is a copybook read correctly in the middle of a sentence, of an IF, or of the identification of a program?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OPEN = fixed("    IF W = 'A'")
 
 
 def read(source: str, books: Mapping[str, str]) -> tuple[ScannedSource, list[Facts]]:
-    """A source with its copybooks, and the facts of its programs."""
+    """Return a source with its copybooks, and the facts of its programs."""
     shelf = {name: scan(text) for name, text in books.items()}
 
     def find(name: str, _library: str | None) -> ScannedSource | None:
@@ -46,7 +46,7 @@ def read(source: str, books: Mapping[str, str]) -> tuple[ScannedSource, list[Fac
     ],
 )
 def test_a_program_is_called_as_the_header_that_is_copied_calls_it(head: tuple[str, ...], book: str) -> None:
-    """Whoever calls it finds it by that name, and the name of its file says nothing."""
+    """Calls find the program by that name, and the name of its file does not matter."""
     body = fixed(
         *head, "DATA DIVISION.", "WORKING-STORAGE SECTION.", *DATA, "PROCEDURE DIVISION.", "MAIN.", "    MOVE W TO X."
     )
@@ -57,7 +57,7 @@ def test_a_program_is_called_as_the_header_that_is_copied_calls_it(head: tuple[s
 
 
 def test_a_program_that_is_called_as_a_missing_copybook_gives_no_name() -> None:
-    """It has code of its own, and so it is no header."""
+    """The program has code of its own, so it is not a mere header."""
     source, _ = read(
         fixed("COPY HEAD.", "PROCEDURE DIVISION.", "    GOBACK."), {"HEAD": program("MAIN.", "    GOBACK.")}
     )
@@ -66,7 +66,7 @@ def test_a_program_that_is_called_as_a_missing_copybook_gives_no_name() -> None:
 
 @pytest.mark.parametrize("end", [("    COPY INNER.", "END PROGRAM P."), ("END PROGRAM P.", "COPY INNER.")])
 def test_a_program_in_a_copybook_is_no_code_of_the_one_that_copies_it(end: tuple[str, str]) -> None:
-    """It is read where it stands, as a member of its own: its calls are its own."""
+    """The copied program is read as a member of its own, and its calls are its own."""
     inner = program("S1.", "    CALL 'RATES'.", "    GOBACK.", name="INNER") + fixed("END PROGRAM INNER.")
     source, found = read(program("MAIN.", "    CALL 'INNER'.", *end), {"INNER": inner})
     assert [call.target for one in found for call in one.calls] == ["INNER"]
@@ -77,7 +77,7 @@ def test_a_program_in_a_copybook_is_no_code_of_the_one_that_copies_it(end: tuple
 
 
 def test_an_if_that_one_copybook_opens_and_another_ends_holds_what_stands_between() -> None:
-    """So a GOBACK between is conditional, and what follows is not dead."""
+    """A GOBACK between them is therefore conditional, and what follows is not dead."""
     code = program(
         *("MAIN.", "    COPY OPEN.", "    MOVE W TO X", "    GOBACK."),
         *("P2.", "    COPY OPEN.", "    GOBACK", "    COPY END.", "P3.", "    DISPLAY W."),
@@ -108,7 +108,7 @@ def test_an_if_that_one_copybook_opens_and_another_ends_holds_what_stands_betwee
 
 
 def test_operands_that_are_copied_are_those_of_the_statement() -> None:
-    """They stand on the line of their COPY."""
+    """Copied operands are cited at the line of their COPY."""
     code = program(
         *("MAIN.", "    MOVE W TO COPY TARGETS."),
         *("    IF W = 'A' COPY MORE.", "        GOBACK", "    ELSE", "        DISPLAY X."),
@@ -121,7 +121,7 @@ def test_operands_that_are_copied_are_those_of_the_statement() -> None:
 
 
 def test_a_picture_that_is_copied_is_that_of_its_item() -> None:
-    """A clause is an operand of its entry."""
+    """A copied clause belongs to the entry that copies it."""
     _, (found,) = read(
         program("MAIN.", "    GOBACK.", data=("01 W COPY PIC10.", "01 X PIC X.")), {"PIC10": fixed("    PIC X(10).")}
     )
@@ -140,7 +140,7 @@ WHOLE = (
 
 @given(st.lists(st.sampled_from(WHOLE), max_size=3), st.sampled_from(["MOVE X TO W.", "IF X = W", "DISPLAY X"]))
 def test_what_stands_by_itself_is_not_put_in_place(books: list[str], before: str) -> None:
-    """Whole statements and paragraphs are told by the name of their copybook."""
+    """Copied whole statements and paragraphs are reported with the name of their copybook."""
     lines = [line for at, _ in enumerate(books) for line in (f"    {before}", f"    COPY B{at}.")]
     source, (found,) = read(
         program("MAIN.", *lines, "    GOBACK.", data=DATA), {f"B{at}": book for at, book in enumerate(books)}

@@ -1,4 +1,4 @@
-"""What dialects have that the language has not: it is read, or it is counted and shown, and it misleads nobody."""
+"""Are words of dialects read, or else counted and shown, without misreading what is around them?"""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ pytestmark = pytest.mark.proves("C-14")
 
 
 def read(*lines: str) -> Facts:
-    """The facts of a program of some lines behind its PROGRAM-ID."""
+    """Return the facts of a program with these lines after its PROGRAM-ID."""
     source = scan(fixed("IDENTIFICATION DIVISION.", "PROGRAM-ID. STOCK.", *lines))
     return facts(source, source.programs[0])
 
 
 def procedure(*lines: str) -> Facts:
-    """The facts of a program of some lines of a PROCEDURE DIVISION."""
+    """Return the facts of a program with these lines in its PROCEDURE DIVISION."""
     return read("PROCEDURE DIVISION.", *lines)
 
 
@@ -40,7 +40,7 @@ def procedure(*lines: str) -> Facts:
 def test_what_a_phrase_holds_behind_a_statement_of_a_dialect_is_done_in_that_case_alone(
     said: str, is_unknown: bool
 ) -> None:
-    """Else its GO TO were the end of the paragraph, and all that follows were dead."""
+    """Otherwise its GO TO would end the paragraph, and all code after it would be dead."""
     found = procedure("FIRST-ONE.", f"    {said}", "SECOND-ONE.", "    GOBACK.", "DONE.", "    EXIT PROGRAM.")
     assert [(one.falls_into, one.dead is None) for one in found.paragraphs[:2]] == [
         ("SECOND-ONE", True),
@@ -51,13 +51,13 @@ def test_what_a_phrase_holds_behind_a_statement_of_a_dialect_is_done_in_that_cas
 
 
 def test_a_name_that_a_phrase_might_begin_is_none_behind_an_unknown_word() -> None:
-    """END alone may be an item; only AT, ON and INVALID say that a phrase begins."""
+    """END alone may be an item; only AT, ON and INVALID begin a phrase."""
     found = procedure("MAIN.", "    SHOW BEGIN END.", "    GOBACK.")
     assert [one.text for one in found.unread] == ["SHOW BEGIN END"]
 
 
 def test_databases_of_records_and_sets_are_read_as_idms_is() -> None:
-    """A section of the DATA DIVISION tells: FINISH alone is a statement then, and no paragraph."""
+    """A section of the DATA DIVISION identifies them: FINISH alone is then a statement, not a paragraph."""
     found = read(
         "DATA DIVISION.",
         "SUB-SCHEMA SECTION.",
@@ -92,7 +92,7 @@ def test_databases_of_records_and_sets_are_read_as_idms_is() -> None:
 
 
 def test_data_sets_of_a_data_base_section_are_records() -> None:
-    """What is found is locked, made and stored by the names of data sets and of the sets over them."""
+    """Statements that find, lock, create and store name data sets and the sets over them."""
     found = read(
         "DATA DIVISION.",
         "DATA-BASE SECTION.",
@@ -128,7 +128,7 @@ def test_data_sets_of_a_data_base_section_are_records() -> None:
 
 
 def test_the_words_of_such_databases_are_names_elsewhere() -> None:
-    """A paragraph of another program may be called FINISH, and is none of its statements."""
+    """In another program FINISH may be a paragraph, and is then not a statement."""
     found = procedure("MAIN.", "    PERFORM FINISH.", "    GOBACK.", "FINISH.", "    EXIT.")
     assert [one.name for one in found.paragraphs] == ["MAIN", "FINISH"]
     assert found.idms == ()
@@ -148,8 +148,10 @@ def test_the_words_of_such_databases_are_names_elsewhere() -> None:
     ],
 )
 def test_the_words_between_call_and_a_program_name_none(said: str, names: tuple[str, ...] | None) -> None:
-    """How a program is called, and the library that holds it, are no part of its name; the entries of a system are no
-    programs of the estate."""
+    """How a program is called and which library holds it are not part of its name.
+
+    Entry points of a system are not programs of the estate.
+    """
     found = read(
         "DATA DIVISION.",
         "WORKING-STORAGE SECTION.",
@@ -168,7 +170,7 @@ def test_the_words_between_call_and_a_program_name_none(said: str, names: tuple[
 
 
 def test_a_file_of_a_device_with_clauses_of_its_dialect_keeps_its_name_clean() -> None:
-    """What a clause that others do not have says is no part of what the file is assigned to."""
+    """A clause that only one dialect has is not part of the name that the file is assigned to."""
     found = read(
         "ENVIRONMENT DIVISION.",
         "INPUT-OUTPUT SECTION.",
@@ -190,7 +192,7 @@ def test_a_file_of_a_device_with_clauses_of_its_dialect_keeps_its_name_clean() -
 
 
 def test_one_of_several_paragraphs_is_performed() -> None:
-    """Screen programs choose by a number: each may run, and so may what each moves reach what follows."""
+    """Screen programs choose by a number: each paragraph may run, and what each moves may reach the code after it."""
     found = procedure(
         "MAIN.",
         "    PERFORM ONE OF ADDING, ENDING DEPENDING ON CHOICE.",
@@ -209,7 +211,7 @@ def test_one_of_several_paragraphs_is_performed() -> None:
 
 
 def test_one_of_them_may_have_moved_what_is_called() -> None:
-    """The ways through a program go through each of the paragraphs, and past them."""
+    """The paths through a program pass through each of the paragraphs, and past them."""
     found = read(
         "DATA DIVISION.",
         "WORKING-STORAGE SECTION.",
@@ -230,7 +232,7 @@ def test_one_of_them_may_have_moved_what_is_called() -> None:
 
 
 def test_a_paragraph_called_one_may_be_performed() -> None:
-    """ONE OF A SECTION without a choice is a paragraph of that section."""
+    """Without a choice, PERFORM ONE OF A SECTION names a paragraph of that section."""
     found = procedure(
         "FIRST SECTION.", "MAIN.", "    PERFORM ONE OF LATER.", "    STOP RUN.", "LATER SECTION.", "ONE.", "    EXIT."
     )
@@ -247,7 +249,7 @@ def test_a_paragraph_called_one_may_be_performed() -> None:
     ],
 )
 def test_toggles_of_nonstop_choose_what_is_compiled(lines: tuple[str, ...], kept: set[str], warned: bool) -> None:
-    """What the source sets is decided; a toggle of which it says nothing may be set where the compiler runs, which is told."""
+    """A toggle that the source sets is decided; any other may be set at the compiler, which is reported."""
     text = "?SYMBOLS\n IDENTIFICATION DIVISION.\n PROGRAM-ID. A.\n PROCEDURE DIVISION.\n MAIN.\n"
     text += "".join(f"{one}\n" if one[0] == "?" else f"     PERFORM {one}.\n" for one in lines)
     source = scan(text + "     STOP RUN.\n ONE.\n     EXIT.\n TWO.\n     EXIT.\n")
@@ -257,7 +259,7 @@ def test_toggles_of_nonstop_choose_what_is_compiled(lines: tuple[str, ...], kept
 
 
 def test_a_program_that_idms_transfers_control_to_is_called() -> None:
-    """By a literal or a name, as a CALL; maps, scratch areas and queues have no sets."""
+    """The program is named by a literal or an item, as in a CALL; maps, scratch areas and queues belong to no set."""
     found = read(
         "DATA DIVISION.",
         "SCHEMA SECTION.",
@@ -284,7 +286,7 @@ def test_a_program_that_idms_transfers_control_to_is_called() -> None:
 
 
 def test_an_entry_may_be_named_by_a_constant() -> None:
-    """The copybook that holds the names serves caller and called; a constant without a period ends with its line."""
+    """The copybook with the names serves caller and called program; a constant without a period ends with its line."""
     found = read(
         "DATA DIVISION.",
         "WORKING-STORAGE SECTION.",
@@ -316,7 +318,7 @@ def test_an_entry_may_be_named_by_a_constant() -> None:
     ],
 )
 def test_what_nonstop_takes_from_a_source_is_copied(said: str, copied: list[tuple[str, str | None, bool]]) -> None:
-    """?SOURCE brings in text as COPY does, what is not there is missing, and no other order copies."""
+    """?SOURCE copies text as COPY does, a member that is not found is missing, and no other directive copies."""
     source = scan(
         "?SYMBOLS\n IDENTIFICATION DIVISION.\n PROGRAM-ID. A.\n DATA DIVISION.\n WORKING-STORAGE SECTION.\n"
         f"{said}\n PROCEDURE DIVISION.\n MAIN.\n     STOP RUN.\n"
@@ -330,7 +332,7 @@ def test_what_nonstop_takes_from_a_source_is_copied(said: str, copied: list[tupl
 
 
 def test_what_is_accepted_from_a_place_comes_from_the_console() -> None:
-    """LINE 5 is where it stands on the screen; FROM A RECORD CURRENCY asks a database."""
+    """LINE 5 is a position on the screen; FROM A RECORD CURRENCY asks a database."""
     found = procedure(
         "MAIN.", "    ACCEPT A FROM LINE 5 COLUMN 10.", "    ACCEPT B FROM STAFF CURRENCY.", "    GOBACK."
     )
@@ -339,7 +341,7 @@ def test_what_is_accepted_from_a_place_comes_from_the_console() -> None:
 
 @pytest.mark.parametrize("include", ["++INCLUDE", "-INC"])
 def test_a_header_may_stand_behind_the_include_of_a_librarian(include: str) -> None:
-    """It is a line without a period, as what it brings in has its own; a word of a sentence is no header there."""
+    """The include is a line without a period, as its member has its own; a word in a sentence is not a header there."""
     text = fixed("IDENTIFICATION DIVISION.", "PROGRAM-ID. A.", "PROCEDURE DIVISION.", "MAIN.", "    PERFORM LATER.")
     text += f"{include} TAIL\n" + fixed("    GOBACK.", "OTHER SECTION.", "    IF A = B")
     text += (
@@ -355,7 +357,7 @@ def test_a_header_may_stand_behind_the_include_of_a_librarian(include: str) -> N
 
 
 def test_sql_of_oracle_says_where_and_how_often_before_what() -> None:
-    """AT a database and FOR some rows stand in front; a block of PL/SQL holds statements; an error performs a paragraph."""
+    """AT a database and FOR some rows come first; a PL/SQL block holds statements; an error performs a paragraph."""
     found = procedure(
         "MAIN.",
         "    EXEC SQL WHENEVER SQLERROR DO PERFORM FAILED END-EXEC.",
@@ -391,7 +393,7 @@ def test_sql_of_oracle_says_where_and_how_often_before_what() -> None:
 
 
 def test_blocks_for_what_nobody_knows_are_counted() -> None:
-    """EXEC of a database or a monitor that is not read is no statement that says nothing."""
+    """EXEC of an unknown database or monitor is counted, not ignored."""
     found = procedure(
         "MAIN.",
         "    EXEC ADABAS FIND SELECT A FROM STAFF END-EXEC",
@@ -415,7 +417,7 @@ def test_blocks_for_what_nobody_knows_are_counted() -> None:
     ],
 )
 def test_a_device_is_the_name_of_no_file(assign: str, dd: str | None) -> None:
-    """Else all files on RANDOM were one, shared by every program of the estate."""
+    """Otherwise all files on RANDOM would be one file shared by all programs of the estate."""
     found = read(
         "ENVIRONMENT DIVISION.",
         "INPUT-OUTPUT SECTION.",
@@ -430,7 +432,7 @@ def test_a_device_is_the_name_of_no_file(assign: str, dd: str | None) -> None:
 
 
 def test_otherwise_is_else_and_chain_runs_a_program() -> None:
-    """Of old compilers and of small machines; OTHERWISE is a name where no IF is open."""
+    """Old compilers have OTHERWISE, small machines CHAIN; outside an IF, OTHERWISE is a name."""
     found = procedure(
         "MAIN.",
         "    IF A = B DISPLAY 'X' OTHERWISE CHAIN 'MENU' USING A.",
@@ -442,7 +444,7 @@ def test_otherwise_is_else_and_chain_runs_a_program() -> None:
 
 
 def test_a_period_that_is_missing_ends_an_item_before_one_of_any_letters() -> None:
-    """Names are written in the letters of those who wrote them."""
+    """Names are written in the alphabet of their authors."""
     found = read(
         "DATA DIVISION.",
         "WORKING-STORAGE SECTION.",
@@ -455,7 +457,7 @@ def test_a_period_that_is_missing_ends_an_item_before_one_of_any_letters() -> No
 
 
 def test_a_method_may_do_without_headers() -> None:
-    """Its statements follow its name or its data; a class may have a name of several parts."""
+    """Statements may follow the method's name or data directly; the name of a class may have several parts."""
     source = scan(
         fixed(
             "class-id com.shop.Billing inherits type Account public.",
@@ -498,13 +500,13 @@ def test_a_method_may_do_without_headers() -> None:
 
 @pytest.mark.parametrize("name", ["ADABAS", "DBNTRY", "LIB$SIGNAL", "SYS$ASCTIM", "'SYSTEM DMTERMINATE'"])
 def test_what_a_database_or_an_operating_system_brings_is_no_program_of_the_estate(name: str) -> None:
-    """So it is not missing where its source is not here."""
+    """Such a program is not missing if its source is not here."""
     assert is_interface(name)
     assert not is_interface("STRATEGY")
 
 
 def test_transactions_of_screen_programs_begin_no_paragraph() -> None:
-    """They stand alone with a period: what is sent between them belongs to the paragraph around."""
+    """They are alone in a sentence; what is sent between them belongs to the paragraph around them."""
     found = procedure(
         "MAIN.",
         "    PERFORM SENDING.",
@@ -518,7 +520,7 @@ def test_transactions_of_screen_programs_begin_no_paragraph() -> None:
     )
     assert [(one.name, one.statements, one.dead) for one in found.paragraphs] == [
         ("MAIN", 2, None),
-        ("SENDING", 3, None),  # END-TRANSACTION ends one, and counts as none
+        ("SENDING", 3, None),  # END-TRANSACTION ends one, and is not counted
         ("FAILED", 1, None),
     ]
 
@@ -531,13 +533,13 @@ def test_transactions_of_screen_programs_begin_no_paragraph() -> None:
     ],
 )
 def test_paragraphs_that_are_called_so_stay_paragraphs(lines: tuple[str, ...]) -> None:
-    """Where something leads to them, or where there is one alone."""
+    """They stay paragraphs if something leads to them, or if there is only one."""
     found = procedure(*lines, "LAST-ONE.", "    STOP RUN.")
     assert "BEGIN-TRANSACTION" in [one.name for one in found.paragraphs]
 
 
 def test_a_subschema_that_is_invoked_among_data_is_no_statement() -> None:
-    """What follows it is data, files too."""
+    """Whatever follows it is data, files included."""
     found = read(
         "DATA DIVISION.",
         "SUBSCHEMA SECTION.",
@@ -562,7 +564,7 @@ def test_a_subschema_that_is_invoked_among_data_is_no_statement() -> None:
 
 
 def test_a_part_of_a_dotted_name_is_no_paragraph() -> None:
-    """`java.time.format.Foo` has two words between periods; a paragraph that follows without a blank has one behind its period."""
+    """`java.time.format.Foo` has two words between periods; in a paragraph without a blank before its first word only one is."""
     code = "           SET X TO TYPE java.time.format.Foo::bar(Y)\n           DISPLAY X.LAST-ONE.\n           GOBACK.\n"
     source = scan(f"       PROGRAM-ID. A.\n       PROCEDURE DIVISION.\n       MAIN.\n{code}")
     assert [one.name for one in source.programs[0].paragraphs] == ["MAIN", "LAST-ONE"]
@@ -570,7 +572,7 @@ def test_a_part_of_a_dotted_name_is_no_paragraph() -> None:
 
 @pytest.mark.parametrize("line", ["-INC I#AREAS", "++INCLUDE AREAS"])
 def test_the_include_of_a_librarian_is_shown_from_its_first_column(line: str) -> None:
-    """It stands where sequence numbers do, and a citation that begins in column 7 says nothing."""
+    """It is written in the columns of sequence numbers, so a citation from column 7 on would be empty."""
     source = scan(
         f"       PROGRAM-ID. A.\n       DATA DIVISION.\n       WORKING-STORAGE SECTION.\n{line}\n       01  B PIC X.\n"
     )

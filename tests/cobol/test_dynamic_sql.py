@@ -1,4 +1,4 @@
-"""SQL whose text is data, and procedures of the database: what the code says of them, and what nothing tells."""
+"""What does the code say about SQL whose text is data, and about stored procedures?"""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ DATA = (
 
 
 def written(*statements: str) -> str:
-    """A program with these statements, in free format."""
+    """Return a program with these statements, in free format."""
     return program(*(f"    {one}" for one in statements), data=DATA)
 
 
 def ran(*statements: str) -> Facts:
-    """The facts of a program with these statements."""
+    """Return the facts of a program with these statements."""
     source = scan(written(*statements), source_format="free")
     return facts(source, source.programs[0])
 
 
 def edges(found: Facts, *statements: str) -> list[str]:
-    """The edges of a program to tables and programs, and from tables, with their certainty."""
+    """Return a program's edges to tables and programs, and edges from tables, with their certainty."""
     source = scan(written(*statements), source_format="free")
     part = part_of(found, source.programs[0], "p.cbl", name="P")
     wanted = {"table", "program"}
@@ -50,7 +50,7 @@ def edges(found: Facts, *statements: str) -> list[str]:
 
 
 def test_a_statement_that_is_run_at_once_has_the_tables_of_the_text_that_reaches_it() -> None:
-    """Of a text of varying length it is the letters that are written; what is moved later is not there."""
+    """A text of varying length has the letters that are written; a value moved later does not count."""
     said = (
         "MOVE 'DELETE FROM PROD.T1 WHERE A = 1' TO STMT-TEXT",
         "EXEC SQL EXECUTE IMMEDIATE :STMT END-EXEC",
@@ -67,7 +67,7 @@ def test_a_statement_that_is_run_at_once_has_the_tables_of_the_text_that_reaches
 
 
 def test_a_text_that_is_composed_is_that_of_the_string_which_reaches() -> None:
-    """One buffer is cleared and composed anew for each statement; what two ways compose may be either."""
+    """One buffer is cleared and composed again for each statement; if two paths compose it, it may have either text."""
     found = ran(
         "MOVE SPACE TO ASKED",
         "STRING 'DELETE FROM T1 WHERE A = ' PROC DELIMITED BY SIZE INTO ASKED",
@@ -86,7 +86,7 @@ def test_a_text_that_is_composed_is_that_of_the_string_which_reaches() -> None:
 
 
 def test_a_cursor_of_a_prepared_statement_reads_what_its_text_says() -> None:
-    """A composed text has its literals and nothing sure; a table that is data is unknown."""
+    """A composed text is certain only of its literals; a table named by data is unknown."""
     said = (
         "STRING 'SELECT A FROM T2 WHERE B = ''' A ''' AND C IN (SELECT D' ' FROM T4)' DELIMITED BY SIZE INTO ASKED",
         "EXEC SQL PREPARE S1 FROM :ASKED END-EXEC",
@@ -110,7 +110,7 @@ def test_a_cursor_of_a_prepared_statement_reads_what_its_text_says() -> None:
 
 
 def test_a_table_that_a_string_gets_from_an_item_is_one_of_those_it_may_hold() -> None:
-    """One program for the tables of several companies says their names in MOVEs, and composes the rest around them."""
+    """One program serves the tables of several companies: MOVEs give the table's name, and a STRING composes the statement."""
     said = (
         "IF A = B MOVE 'T5' TO TABLE-NAME ELSE MOVE 'T6' TO TABLE-NAME END-IF",
         "STRING 'INSERT INTO ' DELIMITED BY SIZE TABLE-NAME DELIMITED BY SPACE ' (C) VALUES(' PROC ')' DELIMITED BY SIZE",
@@ -125,7 +125,7 @@ def test_a_table_that_a_string_gets_from_an_item_is_one_of_those_it_may_hold() -
 
 
 def test_a_procedure_of_the_database_may_be_a_program_of_its_name() -> None:
-    """It gets its arguments in their order, without their indicators, and they may come back changed."""
+    """The program gets the arguments in order, without indicators, and they may be changed on return."""
     said = (
         "EXEC SQL CALL PROD.CALCTAX(:REC.A, :B:TABLE-NAME, 'X' INDICATOR :A) END-EXEC",
         "MOVE 'PAYIT' TO PROC",
@@ -155,7 +155,7 @@ def test_a_procedure_of_the_database_may_be_a_program_of_its_name() -> None:
 
 
 def test_a_table_without_a_schema_may_be_each_that_has_one() -> None:
-    """Its program is bound to a schema that no source names; with too many of them none is said."""
+    """The program is bound to a schema that no source names; if too many tables qualify, none is named."""
 
     def said(*schemas: str) -> list[str]:
         text = written("EXEC SQL DELETE FROM PRICES END-EXEC", "EXEC SQL SELECT B INTO :B FROM X.PRICES END-EXEC")
@@ -180,7 +180,7 @@ def test_a_table_without_a_schema_may_be_each_that_has_one() -> None:
 
 
 def test_what_a_procedure_got_has_no_sure_value_behind_it() -> None:
-    """The value that was there before its call may be gone."""
+    """The call may have replaced the earlier value."""
     found = ran("MOVE 'SUB1' TO PROC", "EXEC SQL CALL P1(:PROC) END-EXEC", "CALL PROC", "GOBACK.")
     (call,) = [one for one in found.calls if one.call_type == "dynamic"]
     assert (call.names, call.is_sure) == (("SUB1",), False)
@@ -213,7 +213,7 @@ JOB = b"""\
 
 
 def test_a_step_that_runs_sql_or_loads_tables_is_told_with_them() -> None:
-    """What stands in the stream of any other program is that program's to read."""
+    """In-stream data of any other program is for that program to read."""
     graph = EstateGraph((), [member("LOAD.jcl", "jcl", JOB)])
     found = {
         f"{edge.source} {edge.verb} {edge.target} {edge.certainty}": [one.line for one in edge.citations]
@@ -238,7 +238,7 @@ CREATE PROCEDURE TEST.PAYIT () EXTERNAL NAME PAYTEST LANGUAGE COBOL;
 
 
 def test_a_procedure_that_a_source_creates_is_the_program_that_it_names() -> None:
-    """Its name may be another one, in a library; one in SQL runs none; of two of one name either may be meant."""
+    """The program may have another name, in a library; a procedure in SQL runs none; of two with one name either may be meant."""
     said = (
         "EXEC SQL CALL PROD.CALCTAX(:A, :B) END-EXEC",
         "EXEC SQL CALL OLDONE(:A) END-EXEC",
@@ -287,7 +287,7 @@ IDCAMS = b"""\
 
 
 def test_what_idcams_defines_and_deletes_is_not_written_by_that() -> None:
-    """A name with an asterisk is none; the parts of a cluster are of it. What is deleted is not made of what the step reads."""
+    """A name with an asterisk is not a data set; the parts of a cluster belong to it; a deleted data set has no input."""
     graph = EstateGraph([], [member("jcl/make.jcl", "jcl", IDCAMS)])
     found = {f"{one.verb} {one.target}" for one in graph.edges() if one.target.kind == "dataset"}
     assert found == {

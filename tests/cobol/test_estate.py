@@ -1,4 +1,4 @@
-"""What stands beside the programs: kinds of files, jobs, screens, regions, tables, databases, and what leads to what."""
+"""What is in an estate besides programs: kinds of files, jobs, screens, regions, tables, databases, and how are they connected?"""
 
 from __future__ import annotations
 
@@ -116,12 +116,12 @@ PAYPCB   PCB   TYPE=DB,DBDNAME=PAYDB,PROCOPT=AP
 
 
 def job(text: str = JOB) -> Member:
-    """The member of a job."""
+    """Return the member of a job."""
     return member("jcl/payjob.jcl", "jcl", text.encode())
 
 
 def known(text: str, path: str) -> Located:
-    """A program where it stands."""
+    """Return a program with its location."""
     source = scan(text)
     return Located(path, facts(source, source.programs[0]))
 
@@ -160,12 +160,12 @@ def known(text: str, path: str) -> Located:
     ],
 )
 def test_a_file_is_what_it_says_and_else_what_it_is_called(name: str, text: str, kind: Kind | None) -> None:
-    """Content decides between kinds that share a suffix; documents are none."""
+    """Content decides between kinds that share a suffix; documents have no kind."""
     assert kind_of(name, text.encode()) == kind
 
 
 def test_ebcdic_members_are_recognised() -> None:
-    """A job in EBCDIC records is one."""
+    """A job in EBCDIC records is recognised as a job."""
     cards = "".join(line.ljust(80) for line in PROC.splitlines())
     assert kind_of("a/MEMBER", cards.encode("cp037")) == "proc"
     (found,) = member("a/MEMBER", "proc", cards.encode("cp037")).jobs
@@ -174,7 +174,7 @@ def test_ebcdic_members_are_recognised() -> None:
 
 @pytest.mark.parametrize("lead", ["", " \n\n"])
 def test_cards_behind_a_margin_are_those_of_a_job(lead: str) -> None:
-    """A job that was pasted with the blanks before its lines is the job without them, at the same lines."""
+    """A job pasted with blanks before its lines is read like the job without them, with the same line numbers."""
     text = lead + "".join(f"  {line}\n" for line in JOB.splitlines())
     assert (kind_of("a/J.jcl", text.encode()), kind_of("a/MEMBER", text.encode())) == ("jcl", "jcl")
     (found,) = member("a/J.jcl", "jcl", text.encode()).jobs
@@ -184,7 +184,7 @@ def test_cards_behind_a_margin_are_those_of_a_job(lead: str) -> None:
 
 
 def test_a_job_has_steps_with_their_data() -> None:
-    """Continuations, concatenations, symbols, in-stream data and the programs that TSO and IMS run."""
+    """The steps have continuations, concatenations, symbols, in-stream data, and the programs that TSO and IMS run."""
     (found,) = job().jobs
     assert (found.name, found.kind, found.line, found.end_line) == ("PAYJOB", "job", 1, 22)
     first, tso, ims, proc, gone = found.steps
@@ -242,7 +242,7 @@ DUMMIES = b"""\
     ],
 )
 def test_a_dd_has_the_data_sets_that_its_job_leaves_it(card: str, dd: str, expected: tuple[str, ...]) -> None:
-    """DUMMY and NULLFILE end them; a symbol before DSN may say so; a job that overrides a DD may use the procedure's symbols."""
+    """DUMMY and NULLFILE end them; a symbol before DSN may be one; an overriding job may use the procedure's symbols."""
     members = [member("p.prc", "jcl", DUMMIES), member("j.jcl", "jcl", f"//J JOB\n{card}\n".encode())]
     steps = JobSteps(members).steps(members[1], members[1].jobs[0])
     found = [(f"{step.names[-1]}.{one.name}", one.read_dsns) for step in steps for _, one in step.dds]
@@ -250,7 +250,7 @@ def test_a_dd_has_the_data_sets_that_its_job_leaves_it(card: str, dd: str, expec
 
 
 def test_a_dummy_for_the_first_dd_of_a_concatenation_leaves_the_others() -> None:
-    """They are allocated, and not read."""
+    """The others are allocated but not read."""
     job = b"//J JOB\n//T EXEC P\n//S.SORTIN DD DUMMY\n"
     members = [member("p.prc", "jcl", DUMMIES), member("j.jcl", "jcl", job)]
     (dd,) = (
@@ -263,14 +263,14 @@ def test_a_dummy_for_the_first_dd_of_a_concatenation_leaves_the_others() -> None
 
 
 def test_a_procedure_in_the_stream_is_apart_from_its_job() -> None:
-    """What follows PEND belongs to the job again; symbols of the procedure are put in."""
+    """After PEND the job continues; symbols of the procedure are replaced."""
     text = "//J JOB\n//P PROC X=A\n//S EXEC PGM=&X.B\n// PEND\n//T EXEC P\n"
     outer, inner = member("j", "jcl", text.encode()).jobs
     assert ([step.procedure for step in outer.steps], [step.program for step in inner.steps]) == (["P"], ["AB"])
 
 
 def test_symbols_that_double_each_other_end() -> None:
-    """Sixty SETs that each say the one before twice are no text of 2^60 letters; a symbol of a usual length is put in."""
+    """Sixty SETs that each double the last one give no text of 2^60 letters; a symbol of usual length is replaced."""
     cards = ["//J JOB", "// SET S0=ABCDEFGH", *(f"// SET S{at}=&S{at - 1}&S{at - 1}" for at in range(1, 60))]
     (job,) = member("j", "jcl", "\n".join([*cards, "//A EXEC PGM=X", "//D DD DSN=&S2..&S59"]).encode()).jobs
     (dsn,) = job.steps[0].dds[0].dsns
@@ -279,9 +279,7 @@ def test_symbols_that_double_each_other_end() -> None:
 
 
 def test_procedures_that_run_each_other_eight_times_end() -> None:
-    """Twelve of them would be 8^12 steps; a job has no more than are followed, the first of them are there, and what is left
-    out is said.
-    """
+    """Twelve of them would have 8^12 steps: the first ones up to a limit are followed, and what is left out is reported."""
     deep = [
         member(
             f"Q{at}.prc", "proc", (f"//Q{at} PROC\n" + "".join(f"//S{n} EXEC Q{at + 1}\n" for n in range(8))).encode()
@@ -303,7 +301,7 @@ def test_procedures_that_run_each_other_eight_times_end() -> None:
 
 
 def test_a_screen_has_fields_and_the_copybook_that_cics_makes() -> None:
-    """Names, positions, texts; and the symbolic map letter for letter."""
+    """Names, positions and texts are read, and the symbolic map is generated letter by letter."""
     (found,) = member("m.bms", "bms", MAP.encode()).mapsets
     (screen,) = found.maps
     assert (found.name, screen.name, screen.size) == ("MENU", "MENU1", ("24", "80"))
@@ -318,7 +316,7 @@ def test_a_screen_has_fields_and_the_copybook_that_cics_makes() -> None:
 
 
 def test_regions_tables_and_databases_are_read() -> None:
-    """CSD, DDL, DCLGEN, DBD and PSB."""
+    """CSD, DDL, DCLGEN, DBD and PSB are read."""
     resources = member("r.csd", "csd", CSD.encode()).resources
     assert [(one.kind, one.name, one.group, one.line, one.end_line) for one in resources] == [
         ("PROGRAM", "MENUPGM", "PAY", 1, 2),
@@ -347,7 +345,7 @@ def test_regions_tables_and_databases_are_read() -> None:
 
 
 def test_copybooks_are_found_case_blind_and_before_programs() -> None:
-    """A copybook, then a DCLGEN, then a map that CICS would make, then a program; the library chooses between folders."""
+    """A copybook comes first, then a DCLGEN, a map that CICS would generate, and a program; the library chooses between folders."""
     found = member("maps/menu.bms", "bms", MAP.encode()).mapsets
     shelf = Copybooks(
         [
@@ -413,7 +411,7 @@ PAY = fixed(
 
 @pytest.fixture
 def estate() -> Estate:
-    """A job, a procedure, a region and four programs."""
+    """Return an estate of a job, a procedure, a region and four programs."""
     members = [
         job(),
         member("proc/payproc.prc", "proc", PROC.encode()),
@@ -434,7 +432,7 @@ def estate() -> Estate:
 
 
 def test_programs_have_callers_and_transactions(estate: Estate) -> None:
-    """By literal and by value; a transaction that a program returns to starts the program of the region."""
+    """Callers name a program by a literal or a value; a transaction that a program returns to starts the region's program."""
     assert [(one.program, one.call_type, one.resolved, one.line) for one in estate.called_by("subpgm")] == [
         ("PAYPGM", "dynamic", True, 16)
     ]
@@ -445,7 +443,7 @@ def test_programs_have_callers_and_transactions(estate: Estate) -> None:
 
 @pytest.mark.proves("C-16")
 def test_of_several_programs_of_a_name_that_in_the_file_of_its_caller_is_called() -> None:
-    """Who calls a name that his own file has is no caller of the others."""
+    """A caller whose own file has a program of that name does not call the others."""
     twice = program("    GOBACK.", name="INNER")
     callers = [
         Located(path, facts(source, source.programs[0]))
@@ -461,7 +459,7 @@ def test_of_several_programs_of_a_name_that_in_the_file_of_its_caller_is_called(
 
 @pytest.mark.proves("C-16")
 def test_a_name_that_no_program_has_is_that_of_its_file() -> None:
-    """As in the graph: a call, a transaction and a step with its DDs reach the first program of the file; none is missing."""
+    """As in the graph, a call, a transaction and a step with its DDs reach the first program of the file; nothing is missing."""
     reading = fixed(
         "IDENTIFICATION DIVISION.",
         "PROGRAM-ID. PAY_SUB.",
@@ -495,7 +493,7 @@ def test_a_name_that_no_program_has_is_that_of_its_file() -> None:
 
 
 def test_a_call_by_a_name_that_nothing_declares_is_one_of_the_program_of_this_name() -> None:
-    """`CALL INNER` where no item is INNER: INNER has a caller, and what no program has is missing nowhere."""
+    """`CALL INNER` without an item INNER gives INNER a caller; a name that no program has is not reported missing."""
     source = scan(program("    CALL INNER.", "    CALL GONE.", "    GOBACK.", name="A"))
     estate = Estate(
         [], [Located("a.cbl", facts(source, source.programs[0])), known(program("    GOBACK.", name="INNER"), "b.cbl")]
@@ -506,7 +504,7 @@ def test_a_call_by_a_name_that_nothing_declares_is_one_of_the_program_of_this_na
 
 
 def test_steps_run_programs_on_data_sets(estate: Estate) -> None:
-    """Directly, through a procedure, and as TSO and IMS are told; a SELECT is bound to the data set of its DD."""
+    """Steps run programs directly, through a procedure, or under TSO and IMS; a SELECT is bound to the data set of its DD."""
     assert [(one.job, one.step, one.via, one.line) for one in estate.runs("PAYPGM")] == [("PAYJOB", "STEP1", "", 4)]
     assert [(one.step, one.via) for one in estate.runs("SUBPGM")] == [("STEP4", "PAYPROC")]
     assert [one.step for one in (*estate.runs("DB2PGM"), *estate.runs("IMSPGM"))] == ["STEP2", "STEP3"]
@@ -516,7 +514,7 @@ def test_steps_run_programs_on_data_sets(estate: Estate) -> None:
 
 
 def test_what_is_used_has_its_users(estate: Estate) -> None:
-    """Copybooks, tables, maps and files, with the lines."""
+    """Copybooks, tables, maps and files have their users, with the lines."""
     assert [(one.program, one.lines) for one in estate.users("copybook", "body")] == [("PAYPGM", (12,))]
     assert [(one.program, one.lines) for one in estate.users("table", "PAY.CLERK")] == [("PAYPGM", (20,))]
     assert [one.program for one in estate.users("map", "menu.menu1")] == ["MENUPGM"]
@@ -524,7 +522,7 @@ def test_what_is_used_has_its_users(estate: Estate) -> None:
 
 
 def test_what_is_nowhere_is_missing(estate: Estate) -> None:
-    """Not what comes with the system, nor what another language defines."""
+    """What comes with the system, or what another language defines, is not missing."""
     assert [(one.kind, one.name) for one in estate.missing] == [
         ("copybook", "BODY"),
         ("procedure", "GONEPROC"),
@@ -533,20 +531,20 @@ def test_what_is_nowhere_is_missing(estate: Estate) -> None:
 
 
 def test_programs_of_one_name_are_ambiguous() -> None:
-    """Both paths are told."""
+    """Both paths are reported."""
     twice = [known(program("    GOBACK.", name="A"), path) for path in ("x/a.cbl", "y/a.cbl")]
     assert Estate([], twice).ambiguous == (("A", ("x/a.cbl", "y/a.cbl")),)
 
 
 def test_a_procedure_that_runs_itself_ends() -> None:
-    """Its steps are taken once."""
+    """Its steps count once."""
     text = "//P PROC\n//S EXEC PGM=A\n//T EXEC P\n// PEND\n//J JOB\n//U EXEC P\n"
     found = Estate([member("p", "proc", text.encode())], [])
     assert [one.step for one in found.runs("A")] == ["U"]
 
 
 def test_members_say_what_they_define() -> None:
-    """Jobs, maps, resources, tables and databases, each name once."""
+    """Jobs, maps, resources, tables and databases are named once each."""
     assert job().defines == ("PAYJOB",)
     assert member("m.bms", "bms", MAP.encode()).defines == ("MENU", "MENU1")
     assert member("r.csd", "csd", CSD.encode()).defines == ("MENUPGM", "MENU")
@@ -579,7 +577,7 @@ PIECES = (
     st.sampled_from(["jcl", "bms", "csd", "ddl", "psb", "dbd"]),
 )
 def test_any_text_is_a_member(pieces: list[str], kind: Kind) -> None:
-    """Whatever it says, it is read, and lines are lines of it."""
+    """Any text can be read, and the reported lines are lines of it."""
     data = "".join(pieces).encode()
     found = member("x", kind, data)
     lines = [one.line for group in found[3:] for one in group]
@@ -588,7 +586,7 @@ def test_any_text_is_a_member(pieces: list[str], kind: Kind) -> None:
 
 @given(st.binary(max_size=300))
 def test_any_bytes_have_a_kind_or_none(data: bytes) -> None:
-    """No bytes raise."""
+    """No bytes raise an error."""
     assert kind_of("MEMBER", data) in {
         None,
         "jcl",

@@ -1,4 +1,4 @@
-"""The estate of examples/cobol: every difficulty is where its README says, and what is generated is what the generator writes."""
+"""Is every difficulty of examples/cobol where its README says, and does the generator write the generated members?"""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PADDED, CRLF, HOST = ESTATE / "cbl" / "MWB030.cbl", ESTATE / "cbl" / "MWB050.cbl
 
 
 def text(path: Path) -> str:
-    """A member as its reader would see it."""
+    """Return a member as its reader would see it."""
     if path.parent.name == "host":
         data = path.read_bytes().decode("cp037")
         return "\n".join(data[at : at + 80].rstrip() for at in range(0, len(data), 80)) + "\n"
@@ -33,7 +33,7 @@ def text(path: Path) -> str:
 
 @pytest.fixture(scope="module")
 def generator() -> ModuleType:
-    """examples/cobol/generate.py, as a module."""
+    """Return examples/cobol/generate.py as a module."""
     spec = importlib.util.spec_from_file_location("millwater", ESTATE / "generate.py")
     assert spec is not None
     assert spec.loader is not None
@@ -58,20 +58,20 @@ def test_all_difficulties_are_listed() -> None:
 
 @pytest.mark.parametrize(("number", "path", "fragments"), ROWS, ids=lambda value: str(value)[:40])
 def test_a_difficulty_is_where_the_readme_says(number: int, path: str, fragments: list[str]) -> None:
-    """Each fragment of the last column stands in the file."""
+    """Each fragment in the last column occurs in the file."""
     assert fragments, number
     for fragment in fragments:
         assert fragment in text(ESTATE / path), fragment
 
 
 def test_every_member_is_described() -> None:
-    """No program lies there that the README does not speak of, nor the other way round."""
+    """The README describes every program in the folder, and describes no other."""
     described = set(re.findall(r"^\| `((?:cbl|host)/[^`]+)` \|", (ESTATE / "README.md").read_text(), re.MULTILINE))
     assert described == {f"{path.parent.name}/{path.name}" for path in (*ESTATE.glob("cbl/*"), *ESTATE.glob("host/*"))}
 
 
 def test_the_bytes_are_as_awkward_as_they_should_be() -> None:
-    """Padding, numbers, CRLF, latin-1, tabs, EBCDIC: what an editor or a checkout would mend without a word."""
+    """Padding, numbers, CRLF, latin-1, tabs, EBCDIC: an editor or a checkout would silently change them."""
     padded = PADDED.read_text().splitlines()
     assert {len(line) for line in padded} == {80}
     assert [line[:6] for line in padded] == [f"{100 * n:06d}" for n in range(1, len(padded) + 1)]

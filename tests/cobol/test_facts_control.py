@@ -1,4 +1,4 @@
-"""What the facts say of control: paragraphs, ways between them, dead code, complexity, rules, errors, diagrams."""
+"""What do facts say about control: paragraphs, paths, dead code, complexity, rules, errors, diagrams?"""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ pytestmark = pytest.mark.proves("C-12")
 
 
 def told(text: str, **copybooks: str) -> Facts:
-    """The facts of the only program in a text."""
+    """Return the facts of the only program in a text."""
     source = scan(text)
     (only,) = source.programs
     return facts(source, only, copybooks={name: scan(copied) for name, copied in copybooks.items()})
 
 
 def dead(found: Facts) -> list[str]:
-    """The names of the paragraphs that nothing reaches."""
+    """Return the names of the paragraphs that nothing reaches."""
     return [paragraph.name for paragraph in found.paragraphs if paragraph.dead]
 
 
 def test_a_range_calls_all_its_paragraphs() -> None:
-    """PERFORM A THRU C runs A, B and C; their caller is that of each."""
+    """PERFORM A THRU C runs A, B and C, and its caller is a caller of each."""
     found = told(
         program(
             "MAIN.",
@@ -64,7 +64,7 @@ def test_a_range_calls_all_its_paragraphs() -> None:
 
 
 def test_the_exit_of_a_range_is_not_dead_where_its_range_ends_early() -> None:
-    """X-EXIT is there for GO TO, whether there is one or not."""
+    """X-EXIT exists as a target for GO TO, whether there is one or not."""
     found = told(
         program("MAIN.", "    PERFORM X THRU X-EXIT.", "    GOBACK.", "X.", "    GOBACK.", "X-EXIT.", "    EXIT.")
     )
@@ -72,7 +72,7 @@ def test_the_exit_of_a_range_is_not_dead_where_its_range_ends_early() -> None:
 
 
 def test_a_jump_out_of_a_range_falls_on() -> None:
-    """GO TO leaves the range, so what it falls into is reached; a paragraph performed alone falls into nothing."""
+    """GO TO leaves the range, so what follows its target is reached; a paragraph performed alone does not fall through."""
     found = told(
         program(
             "MAIN.",
@@ -130,13 +130,13 @@ def test_a_jump_out_of_a_range_falls_on() -> None:
     ],
 )
 def test_control_falls_on_unless_every_way_leaves(ending: str, falls: bool) -> None:
-    """Both branches of an IF, all of an EVALUATE with OTHER."""
+    """Control leaves if both branches of an IF leave, or all branches of an EVALUATE with OTHER."""
     found = told(program("MAIN.", f"    {ending}.", "NEXT-ONE.", "    CONTINUE.", "LAST-ONE.", "    GOBACK."))
     assert found.paragraphs[0].falls_into == ("NEXT-ONE" if falls else None)
 
 
 def test_a_perform_comes_back_where_any_way_through_its_range_does() -> None:
-    """Over other PERFORMs that never come back, jumps within, and EXIT SECTION, behind which the next section is reached."""
+    """This holds through PERFORMs that never return, jumps within the range, and EXIT SECTION, which leads to the next section."""
     found = told(
         program(
             "MAIN SECTION.",
@@ -180,7 +180,7 @@ def test_a_perform_comes_back_where_any_way_through_its_range_does() -> None:
 
 
 def test_a_perform_comes_back_once_what_it_performs_is_seen_to() -> None:
-    """However deep that is; where a GO TO may be altered nobody knows, and each is taken to come back."""
+    """A PERFORM returns if what it performs returns, at any depth; one with an altered GO TO is assumed to return."""
     chain = [
         "MAIN.",
         "    PERFORM A.",
@@ -199,7 +199,7 @@ def test_a_perform_comes_back_once_what_it_performs_is_seen_to() -> None:
 
 
 def test_entries_declaratives_handlers_sorts_and_alter_are_ways_in() -> None:
-    """None of them is dead code."""
+    """None of these entry points is dead code."""
     found = told(
         fixed(
             "IDENTIFICATION DIVISION.",
@@ -239,7 +239,7 @@ def test_entries_declaratives_handlers_sorts_and_alter_are_ways_in() -> None:
 
 
 def test_dead_code_that_only_dead_code_reaches_says_so() -> None:
-    """The names of what leads to it are given."""
+    """The paragraph names the dead paragraphs that lead to it."""
     found = told(program("MAIN.", "    GOBACK.", "ONE.", "    PERFORM TWO.", "    GOBACK.", "TWO.", "    EXIT."))
     assert [(one.name, one.dead) for one in found.paragraphs[1:]] == [
         ("ONE", "no PERFORM, GO TO or fall-through reaches it"),
@@ -248,7 +248,7 @@ def test_dead_code_that_only_dead_code_reaches_says_so() -> None:
 
 
 def test_what_stands_in_a_copybook_is_outside_and_keeps_what_it_performs_alive() -> None:
-    """A target in a copybook is named with it; one that is nowhere is not; copied code may perform ours."""
+    """A target in a copybook is named with the copybook; one that is nowhere is not; copied code may perform ours."""
     found = told(
         program(
             "MAIN.", "    PERFORM COPIED.", "    PERFORM NOWHERE.", "    GOBACK.", "OURS.", "    EXIT.", "COPY CODE1."
@@ -264,13 +264,13 @@ def test_what_stands_in_a_copybook_is_outside_and_keeps_what_it_performs_alive()
 
 
 def test_a_missing_copybook_of_code_is_a_doubt() -> None:
-    """It may perform what nothing else does."""
+    """Its code may perform paragraphs that nothing else performs."""
     found = told(program("MAIN.", "    GOBACK.", "OURS.", "    DISPLAY 'A'.", "    GOBACK.", "COPY GONE."))
     assert found.paragraphs[1].doubts == ("copied code that was not found may perform it: GONE",)
 
 
 def test_paragraphs_of_one_name_are_told_apart_by_section() -> None:
-    """`PERFORM P OF S2`, and the one of the own section where none is named."""
+    """`PERFORM P OF S2` names the section; without one, the paragraph of the own section is meant."""
     found = told(
         program(
             "S1 SECTION.",
@@ -289,7 +289,7 @@ def test_paragraphs_of_one_name_are_told_apart_by_section() -> None:
 
 
 def test_a_section_is_performed_from_its_first_to_its_last_paragraph() -> None:
-    """The edge has both ends."""
+    """The edge has both ends of the range."""
     found = told(
         program(
             "A-SECT SECTION.",
@@ -312,7 +312,7 @@ def test_a_section_is_performed_from_its_first_to_its_last_paragraph() -> None:
 
 
 def test_complexity_counts_decisions_and_depth_nesting() -> None:
-    """IF, WHEN but not OTHER, loops, phrases and GO TO DEPENDING."""
+    """IF, WHEN but not OTHER, loops, phrases and GO TO DEPENDING count."""
     found = told(
         program(
             "MAIN.",
@@ -346,13 +346,13 @@ def test_complexity_counts_decisions_and_depth_nesting() -> None:
     ],
 )
 def test_each_further_target_of_a_jump_is_a_decision(jump: str, targets: int) -> None:
-    """TO may be left out, and the section that qualifies a target is no target."""
+    """TO may be left out, and the section that qualifies a target is not a target."""
     found = told(program("MAIN SECTION.", "FIRST-ONE.", f"    {jump}.", "X.", "Y.", "Z.", "    EXIT."))
     assert found.complexity == targets
 
 
 def test_a_rule_has_its_condition_meanings_and_branches() -> None:
-    """What a level 88 stands for is said; literals keep their blanks; branches have their lines."""
+    """The meaning of a level 88 is given, literals keep their blanks, and branches have their lines."""
     entries = ("01  STATE PIC X.", "    88  IS-OPEN VALUE 'O' 'P'.", "01  AMOUNT PIC 9(5).", "01  T PIC 9 OCCURS 9.")
     found = told(
         program(
@@ -392,7 +392,7 @@ def test_a_rule_has_its_condition_meanings_and_branches() -> None:
 
 
 def test_a_rule_ends_with_its_end_if_and_not_with_a_period_below_it() -> None:
-    """A period that stands alone, behind comments or blank lines, ends the sentence; what a rule cites is the IF."""
+    """The sentence may end with a period alone after comments or blank lines, but the rule cites only the IF."""
     (rule,) = told(
         program(
             "MAIN.", "    IF A = 1", "       MOVE B TO A", "    END-IF", "*|   OLD CODE", "", "    .", "    GOBACK."
@@ -402,7 +402,7 @@ def test_a_rule_ends_with_its_end_if_and_not_with_a_period_below_it() -> None:
 
 
 def test_the_id_of_a_rule_depends_on_words_not_on_lines() -> None:
-    """Lines before it and its spelling change nothing; a second rule of the same words has its own."""
+    """Lines before the rule and its spelling change nothing; a second rule with the same words has another id."""
     rule = ("    IF A = 1 CONTINUE END-IF.",)
     (one,) = told(program("MAIN.", *rule)).rules
     again, second = told(program("MAIN.", "    DISPLAY 'X'.", "    if a = 1 continue end-if.", *rule)).rules
@@ -410,7 +410,7 @@ def test_the_id_of_a_rule_depends_on_words_not_on_lines() -> None:
 
 
 def test_errors_are_where_outcomes_are_looked_at() -> None:
-    """FILE STATUS, SQLCODE, phrases, abends, handlers and return codes, with the first thing that is done."""
+    """FILE STATUS, SQLCODE, phrases, abends, handlers and return codes are listed with the first action."""
     text = fixed(
         "IDENTIFICATION DIVISION.",
         "PROGRAM-ID. P.",
@@ -464,7 +464,7 @@ def test_errors_are_where_outcomes_are_looked_at() -> None:
 
 
 def test_transforms_say_what_comes_of_what() -> None:
-    """Targets, sources and the text of calculations and compositions."""
+    """Calculations and compositions have targets, sources and text."""
     found = told(
         program(
             "    COMPUTE C = A *",
@@ -480,13 +480,13 @@ def test_transforms_say_what_comes_of_what() -> None:
 
 
 def test_transforms_name_what_is_declared_nowhere() -> None:
-    """The copybook of a product is rarely there: its options and what they come to are operands all the same."""
+    """The copybook of a product is rarely available; its options and the items that depend on them are still operands."""
     found = told(program("    COMPUTE GMO-OPTIONS = GMO-WAIT + GMO-CONVERT.", data=("01  M.", "    COPY CMQGMOV.")))
     assert [(one.targets, one.sources) for one in found.transforms] == [(("GMO-OPTIONS",), ("GMO-WAIT", "GMO-CONVERT"))]
 
 
 def test_a_flow_diagram_is_bounded_escaped_and_the_same_twice() -> None:
-    """What is left out is counted; a name cannot end its label."""
+    """Omitted nodes are counted, and a name cannot end its label."""
     paragraphs = [line for n in range(200) for line in (f"P{n}.", f"    PERFORM P{(n * 3 + 1) % 200}.")]
     found = told(program("MAIN.", "    PERFORM P0.", "    GOBACK.", *paragraphs, name="A#B"))
     drawn = flow_diagram(found)
@@ -497,7 +497,7 @@ def test_a_flow_diagram_is_bounded_escaped_and_the_same_twice() -> None:
 
 
 def test_a_flow_diagram_shows_jumps_falls_and_dead_code_apart() -> None:
-    """Performing, jumping, falling and being dead look different; the end of a range is not drawn."""
+    """PERFORM, GO TO, fall-through and dead code look different; the end of a range is not drawn."""
     text = program(
         "MAIN.",
         "    PERFORM A THRU A-EXIT.",
@@ -534,7 +534,7 @@ def test_deep_nesting_needs_no_deep_stack() -> None:
 
 
 def test_a_program_with_too_many_ways_calls_nothing_dead() -> None:
-    """Jumps between ranges are followed up to a limit; past it the note says so."""
+    """Jumps between ranges are followed up to a limit; beyond it a note says so."""
     count = 150
     ranges = [f"    PERFORM P0 THRU P{n}." for n in range(count)]
     body = [line for n in range(count) for line in (f"P{n}.", f"    IF A = {n} GO TO P{(n + 7) % count} END-IF.")]
@@ -554,7 +554,7 @@ FRAGMENTS = st.lists(st.sampled_from([piece.strip() for piece in PIECES.split("|
 
 @given(FRAGMENTS)
 def test_any_source_has_facts(fragments: list[str]) -> None:
-    """Whatever the statements and entries are, there are facts, and every line is one of the file."""
+    """Whatever the statements and entries are, there are facts, and each line is a line of the file."""
     source = scan(program(*("    " + fragment for fragment in fragments)))
     copied = scan(fixed("    MOVE A TO C.", "01  A PIC X.", "COPY Z."))
     for one in source.programs:
@@ -570,7 +570,7 @@ def test_any_source_has_facts(fragments: list[str]) -> None:
 
 
 def test_code_of_a_section_that_is_never_reached_is_dead_for_itself() -> None:
-    """A section is performed and ends before its last paragraph: nothing leads there, least of all who performs it."""
+    """If a performed section ends before its last paragraph, nothing reaches that paragraph, not even the caller of the section."""
     found = told(
         program(
             "MAIN SECTION.",
@@ -590,7 +590,7 @@ def test_code_of_a_section_that_is_never_reached_is_dead_for_itself() -> None:
 
 @pytest.mark.proves("C-16")
 def test_a_function_of_the_repository_is_called_where_it_is_used() -> None:
-    """With and without the word FUNCTION, by the name that AS gives; those of the language are no programs."""
+    """A call may have the word FUNCTION or not and uses the name in AS; functions of the language are not programs."""
     text = """\
 PROGRAM-ID. P.
 ENVIRONMENT DIVISION.
@@ -620,7 +620,7 @@ PROCEDURE DIVISION.
 
 
 def test_a_declarative_is_called_by_nobody() -> None:
-    """The system runs it: its USE had made it a caller of itself."""
+    """The system runs a declarative, so its USE is not a call of itself."""
     found = told(
         program(
             "DECLARATIVES.", "E SECTION.", "    USE AFTER ERROR PROCEDURE ON F.", "E1.", "    EXIT.", "END DECLARATIVES.",
@@ -634,7 +634,7 @@ def test_a_declarative_is_called_by_nobody() -> None:
 
 
 def test_paragraphs_that_perform_the_next_take_linear_time() -> None:
-    """Each is looked at again where its own range has come back, and not with each that has: 11 s for 4,000 of them."""
+    """Each paragraph is examined again when its own range returns, not with every other: that took 11 s for 4,000 of them."""
 
     def work(size: int) -> Callable[[], object]:
         chain = [line for at in range(size) for line in (f"P{at}.", f"    PERFORM P{at + 1}.")]
@@ -645,7 +645,7 @@ def test_paragraphs_that_perform_the_next_take_linear_time() -> None:
 
 
 def test_files_whose_names_are_moved_take_linear_time() -> None:
-    """The MOVEs are read once, and not for each file that nothing else names: 32 s for 10,000 of both."""
+    """The MOVEs are read once, not for each file that nothing else names: that took 32 s for 10,000 of both."""
 
     def work(size: int) -> Callable[[], object]:
         files = "".join(fixed(f"    SELECT F{at} ASSIGN TO D{at}.") for at in range(size))

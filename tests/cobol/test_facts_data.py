@@ -1,4 +1,4 @@
-"""What the facts say of data: layout, references, values, copybooks."""
+"""What do facts say about data: layout, references, values, copybooks?"""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ pytestmark = pytest.mark.proves("C-12")
 
 
 def told(text: str, **copybooks: str) -> Facts:
-    """The facts of the only program in a text."""
+    """Return the facts of the only program in a text."""
     source = scan(text)
     (only,) = source.programs
     return facts(source, only, copybooks={name: scan(copied) for name, copied in copybooks.items()})
 
 
 def data(*entries: str, **copybooks: str) -> dict[str, DataItem]:
-    """The items of WORKING-STORAGE by name."""
+    """Return the items of WORKING-STORAGE by name."""
     return {item.name: item for item in told(program("    GOBACK.", data=entries), **copybooks).items}
 
 
@@ -56,12 +56,12 @@ def data(*entries: str, **copybooks: str) -> dict[str, DataItem]:
     ],
 )
 def test_an_item_takes_the_bytes_of_its_picture_and_usage(picture: str | None, usage: str, size: int | None) -> None:
-    """Sizes are those of the mainframe's compiler; what is no picture has none."""
+    """Sizes are those of the mainframe's compiler; an invalid picture has none."""
     assert bytes_of(picture, usage) == size
 
 
 def test_offsets_follow_groups_tables_and_redefinitions() -> None:
-    """An item lies where what stands before it ends, a redefinition where its subject does."""
+    """An item begins where the one before it ends, a redefinition where its subject begins."""
     items = data(
         "01  ORDER-RECORD.",
         "    05  ORDER-ID        PIC 9(6).",
@@ -88,7 +88,7 @@ def test_offsets_follow_groups_tables_and_redefinitions() -> None:
 
 
 def test_what_begins_below_a_record_lies_one_behind_the_other() -> None:
-    """A copybook of items without a level 01: offsets count from its beginning; a record begins anew."""
+    """In a copybook without a level 01, offsets count from the beginning of the copybook; a record starts at 0."""
     items = data(
         "    05  STREET     PIC X(30).",
         "    05  PLACE.",
@@ -105,7 +105,7 @@ def test_what_begins_below_a_record_lies_one_behind_the_other() -> None:
 
 
 def test_what_follows_a_table_of_varying_length_varies() -> None:
-    """Offsets count with the most occurrences, and say that they vary."""
+    """Offsets count the maximum of occurrences and are marked as varying."""
     items = data(
         "01  HEAD.",
         "    05  HOW-MANY   PIC 9(3).",
@@ -118,7 +118,7 @@ def test_what_follows_a_table_of_varying_length_varies() -> None:
 
 
 def test_a_usage_of_the_group_is_that_of_its_items() -> None:
-    """COMP-3 of the group packs what it holds; an item without picture is an index, or a group."""
+    """COMP-3 on the group packs the items in it; an item without a picture is an index or a group."""
     items = data("01  SUMS COMP-3.", "    05  A-SUM PIC S9(5).", "01  AN-INDEX USAGE INDEX.", "01  EMPTY-GROUP.")
     assert (items["A-SUM"].usage, items["A-SUM"].bytes, items["SUMS"].bytes) == ("COMP-3", 3, 3)
     assert (items["AN-INDEX"].usage, items["AN-INDEX"].bytes) == ("INDEX", 4)
@@ -136,13 +136,13 @@ def test_synchronized_items_are_aligned() -> None:
     [("BINARY-CHAR", 1), ("BINARY-SHORT", 2), ("SIGNED-INT", 4), ("FLOAT-LONG", 8), ("BINARY-DOUBLE", 8)],
 )
 def test_usages_that_say_their_size_are_aligned_to_it(usage: str, at: int) -> None:
-    """SYNC counts for them as it does for COMP."""
+    """SYNC aligns these usages as it does COMP."""
     items = data("01  R.", "    05  A PIC X.", f"    05  B {usage} SYNC.")
     assert [item.offset for item in items.values()] == [0, 0, at]
 
 
 def test_a_literal_on_a_screen_is_no_group() -> None:
-    """It needs no picture; what holds others is one."""
+    """A literal needs no picture; an entry with others below it is a group."""
     text = fixed(
         "IDENTIFICATION DIVISION.",
         "PROGRAM-ID. S.",
@@ -157,13 +157,13 @@ def test_a_literal_on_a_screen_is_no_group() -> None:
 
 
 def test_usages_of_other_compilers_have_their_sizes() -> None:
-    """FLOAT, DOUBLE and HANDLE are usages for Micro Focus and ACUCOBOL, with USAGE or without."""
+    """FLOAT, DOUBLE and HANDLE are usages of Micro Focus and ACUCOBOL, with or without the word USAGE."""
     items = data("01  R.", "    05  A FLOAT.", "    05  B USAGE DOUBLE.", "    05  C HANDLE.", "    05  D PIC X.")
     assert [(item.offset, item.bytes) for item in items.values()] == [(0, 17), (0, 4), (4, 8), (12, 4), (16, 1)]
 
 
 def test_nothing_is_guessed_after_a_copybook_that_is_missing() -> None:
-    """Within a record it makes what follows unknown; between records it does not."""
+    """A missing copybook within a record makes the offsets after it unknown; one between records does not."""
     items = data(
         "01  R.",
         "    05  A PIC X.",
@@ -180,7 +180,7 @@ def test_nothing_is_guessed_after_a_copybook_that_is_missing() -> None:
 
 @pytest.mark.parametrize("count", ["LIM", "LIM TIMES", "1 TO LIM", "1 TO UNBOUNDED DEPENDING ON A"])
 def test_nothing_is_guessed_after_a_table_of_unknown_size(count: str) -> None:
-    """A count by a name that no level 78 defines makes what follows, the record and a RENAMES over it unknown."""
+    """If no level 78 defines the count, what follows, the record and a RENAMES over it have unknown sizes."""
     items = data(
         "01  R.",
         "    05  A PIC X.",
@@ -198,7 +198,7 @@ def test_nothing_is_guessed_after_a_table_of_unknown_size(count: str) -> None:
 
 
 def test_a_table_may_be_counted_by_a_constant() -> None:
-    """A level 78 before it is as good as a number; one behind it is not yet known."""
+    """A level 78 before the table is as good as a number; one after it is not known yet."""
     items = data(
         "78  LIM VALUE 4.",
         "01  R.",
@@ -212,7 +212,7 @@ def test_a_table_may_be_counted_by_a_constant() -> None:
 
 
 def test_a_renames_up_to_what_nothing_declares_has_no_size() -> None:
-    """It begins where its first item does, and is not taken for that item alone."""
+    """The RENAMES begins at its first item, and is not reduced to that item."""
     items = data("01  R.", "    05  A PIC X.", "    05  B PIC X.", "66  A-TO-Z RENAMES A THRU Z.")
     assert (items["A-TO-Z"].offset, items["A-TO-Z"].bytes) == (0, None)
 
@@ -229,14 +229,14 @@ def test_a_renames_up_to_what_nothing_declares_has_no_size() -> None:
     ],
 )
 def test_the_first_pair_of_replacing_that_matches_replaces_once(pairs: str, names: list[str]) -> None:
-    """All pairs are compared at each word, in their order, and none with what another wrote."""
+    """All pairs are compared at each word, in order, and none with what another pair wrote."""
     copied = fixed("01  AA PIC X.", "01  BB PIC X.", "01  AA-X PIC X.")
     found = told(program("    GOBACK.", data=(f"COPY BODY REPLACING {pairs}.",)), BODY=copied)
     assert [item.name for item in found.items] == names
 
 
 def test_copybooks_are_put_in_place_with_their_replacing() -> None:
-    """Their items are cited at the COPY, names are replaced, and what they copy is followed."""
+    """Their items are cited at the COPY, names are replaced, and nested COPYs are followed."""
     text = program(
         "    MOVE 1 TO IN-COUNT.",
         "    GOBACK.",
@@ -257,14 +257,14 @@ def test_copybooks_are_put_in_place_with_their_replacing() -> None:
 
 
 def test_a_copybook_that_copies_itself_ends() -> None:
-    """It is said and not followed."""
+    """The recursion is reported and not followed."""
     found = told(program("    GOBACK.", data=("COPY LOOP.",)), LOOP=fixed("01  A PIC X.", "COPY LOOP."))
     assert [item.name for item in found.items] == ["A"]
     assert "copies itself" in found.notes[0].text
 
 
 def test_copybooks_of_the_system_are_not_missing() -> None:
-    """DFHAID and the like are known; any other that is not found is missing."""
+    """DFHAID and the like are known; any other copybook that is not found is missing."""
     found = told(
         program(
             "    GOBACK.",
@@ -322,7 +322,7 @@ READS_AND_WRITES = {
 
 @pytest.mark.parametrize("statement", READS_AND_WRITES)
 def test_every_verb_reads_and_writes_what_it_does(statement: str) -> None:
-    """The line of the statement is with the items that it reads, and with those that it writes."""
+    """The line of the statement is listed with the items that it reads and with those that it writes."""
     entries = (*(f"01  {name} PIC 9(4)." for name in "ABCD"), "01  G.", "    05  T PIC 9(4) OCCURS 5.")
     found = told(program("MAIN.", f"    {statement}.", "    GOBACK.", "X.", "    EXIT.", data=entries))
     read, written = READS_AND_WRITES[statement]
@@ -334,7 +334,7 @@ def test_every_verb_reads_and_writes_what_it_does(statement: str) -> None:
 
 
 def test_conditions_are_read_where_tested_and_written_where_set() -> None:
-    """A level 88 stands for its item."""
+    """A test or SET of a level 88 reads or writes its item."""
     entries = ("01  STATE PIC X.", "    88  IS-OPEN VALUE 'O'.", "    88  IS-SHUT VALUE 'S'.")
     found = told(program("    IF IS-OPEN", "        SET IS-SHUT TO TRUE", "    END-IF.", "    GOBACK.", data=entries))
     (item,) = found.items
@@ -346,7 +346,7 @@ def test_conditions_are_read_where_tested_and_written_where_set() -> None:
 
 
 def test_qualified_names_mean_the_item_of_that_group() -> None:
-    """`A OF G` is not `A OF H`; MOVE CORRESPONDING moves what both hold."""
+    """`A OF G` is not `A OF H`; MOVE CORRESPONDING moves the items that both groups have."""
     entries = ("01  G.", "    05  A PIC X.", "    05  B PIC X.", "01  H.", "    05  A PIC X.", "    05  C PIC X.")
     found = told(program("    MOVE A OF G TO A IN H.", "    MOVE CORRESPONDING G TO H.", "    GOBACK.", data=entries))
     uses = [(item.name, item.read_lines, item.written_lines) for item in found.items if item.level == 5]
@@ -354,7 +354,7 @@ def test_qualified_names_mean_the_item_of_that_group() -> None:
 
 
 def test_items_given_to_a_program_are_passed() -> None:
-    """By reference it may write them, which is no write of this program."""
+    """An argument by reference may be changed by the called program, which is not a write of this program."""
     found = told(program("    CALL 'SUB' USING A, BY CONTENT B.", "    GOBACK.", data=("01  A PIC X.", "01  B PIC X.")))
     assert [(item.name, item.read_lines, item.passed_lines) for item in found.items] == [
         ("A", (), (8,)),
@@ -363,7 +363,7 @@ def test_items_given_to_a_program_are_passed() -> None:
 
 
 def test_names_that_nothing_declares_are_listed() -> None:
-    """Words of the language and names of functions and paragraphs are none."""
+    """Words of the language and names of functions and paragraphs are not listed."""
     found = told(
         program(
             "MAIN.",
@@ -377,7 +377,7 @@ def test_names_that_nothing_declares_are_listed() -> None:
 
 
 def test_constants_are_what_nothing_writes() -> None:
-    """Level 78s, and values whose item, group and redefinition are never written."""
+    """Level 78s are constants, and so are values whose item, group and redefinition are never written."""
     entries = (
         "78  LIMIT-78 VALUE 25.",
         "01  NEVER PIC X(4) VALUE 'KEEP'.",
@@ -392,7 +392,7 @@ def test_constants_are_what_nothing_writes() -> None:
 
 
 def test_the_status_of_a_file_and_its_relative_key_are_no_constants() -> None:
-    """Each statement of the file writes the one, and a READ the other, though no statement names them; what lies beside stays."""
+    """Each statement of the file writes its status, a READ also the key, although no statement names them; other items stay."""
     source = fixed(
         "ID DIVISION.",
         "PROGRAM-ID. P.",
@@ -416,7 +416,7 @@ def test_the_status_of_a_file_and_its_relative_key_are_no_constants() -> None:
 
 
 def test_messages_are_words_for_people() -> None:
-    """What is displayed, moved or composed into a message, and the values of messages; not codes."""
+    """Messages are text that is displayed, moved or composed into a message, and values of message items; codes are not."""
     entries = ("01  WS-MSG PIC X(40).", "    88  MSG-NONE VALUE 'Nothing was entered'.", "01  CODE-X PIC X(9).")
     statements = (
         "    DISPLAY 'It  failed: ' CODE-X.",
@@ -433,7 +433,7 @@ def test_messages_are_words_for_people() -> None:
 
 
 def test_a_literal_that_goes_on_in_the_next_line_is_whole() -> None:
-    """VALUE over two lines is one value."""
+    """A VALUE over two lines is one value."""
     text = program(
         "    GOBACK.", data=("01  LONG-ONE PIC X(80) VALUE 'the first part and" + " " * 26, "-|    'the second'.")
     )
@@ -443,7 +443,7 @@ def test_a_literal_that_goes_on_in_the_next_line_is_whole() -> None:
 
 
 def test_facts_grow_no_faster_than_their_source() -> None:
-    """Four times the items and statements take far less than sixteen times the steps."""
+    """Four times as many items and statements take far less than sixteen times as many steps."""
     import sys
 
     def steps(count: int) -> int:
@@ -467,7 +467,7 @@ def test_facts_grow_no_faster_than_their_source() -> None:
 
 
 def test_a_lookup_gets_name_and_library() -> None:
-    """Copybooks may be given as a function."""
+    """Copybooks may be given as a function of name and library."""
     asked: list[tuple[str, str | None]] = []
 
     def find(name: str, library: str | None) -> ScannedSource | None:
@@ -480,7 +480,7 @@ def test_a_lookup_gets_name_and_library() -> None:
 
 
 def test_names_of_the_environment_and_of_the_program_around_are_declared() -> None:
-    """Mnemonic names and global data are no lost names."""
+    """Mnemonic names and global data are not undeclared."""
     text = fixed(
         "IDENTIFICATION DIVISION.",
         "PROGRAM-ID. OUTER.",

@@ -1,4 +1,4 @@
-"""What the facts say of files, tables, CICS, IMS, MQ and other programs."""
+"""What do facts say about files, tables, CICS, IMS, MQ and other programs?"""
 
 from __future__ import annotations
 
@@ -68,14 +68,14 @@ FILES = fixed(
 
 
 def told(text: str, **copybooks: str) -> Facts:
-    """The facts of the only program in a text."""
+    """Return the facts of the only program in a text."""
     source = scan(text)
     (only,) = source.programs
     return facts(source, only, copybooks={name: scan(copied) for name, copied in copybooks.items()})
 
 
 def ran(*statements: str, data: tuple[str, ...] = ()) -> Facts:
-    """The facts of a program with these statements."""
+    """Return the facts of a program with these statements."""
     lines = [
         f"    {line}" for statement in statements for line in textwrap.wrap(statement + ".", 60, break_on_hyphens=False)
     ]
@@ -83,7 +83,7 @@ def ran(*statements: str, data: tuple[str, ...] = ()) -> Facts:
 
 
 def test_a_file_is_its_select_its_description_and_its_statements() -> None:
-    """Organisation, access, keys, status and DD name come from SELECT, records from the FD, modes from OPEN."""
+    """SELECT gives organization, access, keys, status and DD name, the FD the records, OPEN the modes."""
     found = told(FILES)
     by_name = {file.name: file for file in found.files}
     assert list(by_name) == ["READINGS", "CUSTOMERS", "METERS", "LISTING", "WORK-FILE"]
@@ -111,7 +111,7 @@ def test_a_file_is_its_select_its_description_and_its_statements() -> None:
 
 
 def test_a_dd_name_is_what_assign_comes_to() -> None:
-    """The last part of UT-S-NAME, a literal, a plain name, or the value of a data item."""
+    """The name is the last part of UT-S-NAME, a literal, a plain name, or the value of a data item."""
     found = {file.name: file for file in told(FILES).files}
     assert {name: file.dd for name, file in found.items()} == {
         "READINGS": "READIN",
@@ -125,7 +125,7 @@ def test_a_dd_name_is_what_assign_comes_to() -> None:
 
 
 def test_a_literal_that_nobody_closes_ends_with_its_line() -> None:
-    """An ASSIGN that column 72 cuts has its clauses behind it all the same."""
+    """The clauses after an ASSIGN that column 72 cuts are still read."""
     source = FILES.replace("ASSIGN TO CUSTMAST", 'ASSIGN TO "CUSTMAST')
     customers = next(file for file in told(source).files if file.name == "CUSTOMERS")
     assert (customers.assign, customers.organization) == (('"CUSTMAST',), "INDEXED")
@@ -146,7 +146,7 @@ def test_a_literal_that_nobody_closes_ends_with_its_line() -> None:
     ],
 )
 def test_a_file_on_a_device_has_the_name_that_its_description_says(assign: str, value: str, dd: str | None) -> None:
-    """A unit of VSE ends in the name, where it has one; VALUE OF says it where ASSIGN says no more than a device."""
+    """A VSE unit ends with the name, if it has one; VALUE OF gives the name if ASSIGN has only a device."""
     (file,) = told(
         fixed(
             "IDENTIFICATION DIVISION.",
@@ -170,7 +170,7 @@ def test_a_file_on_a_device_has_the_name_that_its_description_says(assign: str, 
 
 
 def test_a_file_is_created_read_updated_and_deleted_where_its_statements_say() -> None:
-    """A sort reads what it uses and creates what it gives."""
+    """A sort reads the files in USING and creates those in GIVING."""
     rows = {one.resource: (one.create, one.read, one.update, one.delete) for one in told(FILES).crud}
     assert rows["CUSTOMERS"] == ((), (39, 42), (40,), (41,))
     assert rows["READINGS"] == ((), (38, 44), (), ())
@@ -178,7 +178,7 @@ def test_a_file_is_created_read_updated_and_deleted_where_its_statements_say() -
 
 
 def test_files_are_ways_in_and_out() -> None:
-    """What is read or opened for input goes in, what is written goes out; the file of a sort does neither."""
+    """Files that are read or opened for input are input, written ones output; the file of a sort is neither."""
     found = told(FILES)
     assert {one.name for one in found.inputs if one.io_type == "file"} == {"READINGS", "CUSTOMERS", "METERS"}
     assert {one.name for one in found.outputs if one.io_type == "file"} == {"CUSTOMERS", "LISTING"}
@@ -240,7 +240,7 @@ SQL = {
 
 @pytest.mark.parametrize("statement", SQL)
 def test_a_sql_statement_has_tables_a_cursor_and_host_variables(statement: str) -> None:
-    """Names of common table expressions, functions and FOR UPDATE OF are no tables."""
+    """Names of common table expressions and functions, and of FOR UPDATE OF, are not tables."""
     (found,) = ran(f"EXEC SQL {statement} END-EXEC").sql
     assert (found.operation, found.tables, found.cursor, found.reads, found.writes) == SQL[statement]
     assert (found.line, found.paragraph) == (5, "MAIN")
@@ -258,7 +258,7 @@ def test_tables_are_read_where_their_cursor_is_fetched() -> None:
 
 
 def test_an_include_is_a_copybook_and_no_operation() -> None:
-    """EXEC SQL INCLUDE brings in source."""
+    """EXEC SQL INCLUDE copies source."""
     found = ran("EXEC SQL INCLUDE DCLT1 END-EXEC")
     assert found.sql == ()
     assert [(use.name, use.via) for use in found.copybooks] == [("DCLT1", "INCLUDE")]
@@ -286,13 +286,13 @@ CICS = {
 
 @pytest.mark.parametrize("statement", CICS)
 def test_a_cics_command_has_a_resource(statement: str) -> None:
-    """Its name is a literal or a data item, its kind that of the command."""
+    """The name of the resource is a literal or a data item; the command gives its kind."""
     (found,) = ran(f"EXEC CICS {statement} END-EXEC").cics
     assert (found.command, found.resource, found.kind) == CICS[statement]
 
 
 def test_what_a_data_item_may_hold_is_resolved_with_its_line() -> None:
-    """A literal that is moved to it or is its value, over other items and conditions too."""
+    """The literal may be moved to the item or be its VALUE, also by way of other items and of conditions."""
     found = ran(
         "MOVE 'FIRST' TO WS-PGM",
         "IF WS-SUB = 'X' MOVE WS-OTHER TO WS-PGM END-IF",
@@ -316,7 +316,7 @@ def test_what_a_data_item_may_hold_is_resolved_with_its_line() -> None:
 
 
 def test_an_item_of_a_table_of_values_holds_one_of_them() -> None:
-    """A table that redefines a list of VALUEs holds what lies at its places."""
+    """A table that redefines a list of VALUEs holds the values at its places."""
     found = ran(
         "CALL PGM-NAME(IX)",
         data=(
@@ -338,7 +338,7 @@ def test_an_item_of_a_table_of_values_holds_one_of_them() -> None:
 
 
 def test_a_part_of_an_item_is_not_its_value() -> None:
-    """A reference modification writes no name of a program."""
+    """A reference modification does not set the name of a program."""
     found = ran("MOVE 'AB' TO WS-PGM(1:2)", "CALL WS-PGM", data=("01  WS-PGM PIC X(8).",))
     (call,) = found.calls
     assert call.names == ()
@@ -374,7 +374,7 @@ def test_calls_are_of_five_kinds(statement: str, kind: str, names: tuple[str, ..
 def test_enter_calls_a_routine_of_another_language(
     statement: str, name: str | None, parameters: tuple[str, ...], returned: tuple[str, ...]
 ) -> None:
-    """NonStop COBOL names the language and then the routine, quoted or not; before 1985 the language alone stood there."""
+    """NonStop COBOL names the language and then the routine, quoted or not; before 1985 it named only the language."""
     found = ran(statement, data=("01  A PIC X(8) VALUE 'SUB1'.", "01  L PIC 9(4)."))
     assert [(call.call_type, call.names, call.parameters, call.returned) for call in found.calls] == (
         [("static", (name,), parameters, returned)] if name else []
@@ -384,26 +384,26 @@ def test_enter_calls_a_routine_of_another_language(
 
 
 def test_a_call_of_blanks_reaches_no_program() -> None:
-    """Such a program would be missing from every estate."""
+    """A program with a blank name would be missing from every estate."""
     (call,) = ran("CALL '  ' USING A").calls
     assert (call.target, call.names, call.unknown) == ("'  '", (), "the name is blank")
 
 
 def test_invoke_of_nonstop_names_the_table_whose_record_it_is() -> None:
-    """It puts the record there that SQL/MP keeps, of a table or of the name that stands for one."""
+    """INVOKE copies the record that SQL/MP keeps for a table, or for the name that stands for one."""
     found = ran("EXEC SQL INVOKE =ORDERS AS ORDER-REC END-EXEC.", "EXEC SQL INVOKE FEES END-EXEC.")
     assert [(one.operation, one.tables) for one in found.sql] == [("INVOKE", ("=ORDERS",)), ("INVOKE", ("FEES",))]
 
 
 def test_enter_may_change_what_it_is_given() -> None:
-    """A program that is called by name after an ENTER has its name from wherever that put it."""
+    """If an ENTER was given an item, a later call by that item may name any program."""
     data = ("01  A PIC X(8) VALUE 'SUB1'.",)
     assert [call.is_sure for call in ran("CALL A.", data=data).calls] == [True]
     assert [call.is_sure for call in ran("ENTER TAL SETNAME USING A.", "CALL A.", data=data).calls] == [True, False]
 
 
 def test_a_response_is_checked_where_it_is_looked_at() -> None:
-    """Up to the next command of its paragraph."""
+    """A check counts up to the next command of the paragraph."""
     found = ran(
         "EXEC CICS READ FILE('F') INTO(A) RIDFLD(A) RESP(RC) END-EXEC",
         "IF RC = DFHRESP(NORMAL) CONTINUE END-IF",
@@ -417,7 +417,7 @@ def test_a_response_is_checked_where_it_is_looked_at() -> None:
 
 
 def test_dli_by_exec_and_by_call_have_the_same_facts() -> None:
-    """The function, the segments from the outermost, the PCB and the area."""
+    """Both have the function, the segments from the outermost, the PCB and the area."""
     found = ran(
         "EXEC DLI ISRT USING PCB(1) SEGMENT(ROOT) WHERE(K = A) SEGMENT(CHILD) FROM(A) END-EXEC",
         "CALL 'CBLTDLI' USING FUNC-GU A-PCB A CHILD-SSA",
@@ -440,7 +440,7 @@ def test_dli_by_exec_and_by_call_have_the_same_facts() -> None:
 
 
 def test_a_search_argument_names_its_segment_and_another_area_none() -> None:
-    """By what is moved to its first part, too; what nothing gives a name, as the area of a conversation, names none."""
+    """What is moved to the first part of the argument names the segment too; an area without a value names none."""
     found = ran(
         "MOVE 'CHILD' TO SSA-NAME",
         "CALL 'CBLTDLI' USING FUNC-GU A-PCB A CHILD-SSA",
@@ -460,7 +460,7 @@ def test_a_search_argument_names_its_segment_and_another_area_none() -> None:
 
 
 def test_a_queue_is_that_of_the_open_which_filled_the_handle() -> None:
-    """MQGET names a handle, MQOPEN the descriptor, MOVE the queue."""
+    """MQGET names a handle, MQOPEN the descriptor, a MOVE the queue."""
     found = ran(
         "MOVE 'PAY.IN' TO WS-Q",
         "MOVE WS-Q TO MQOD-OBJECTNAME OF MQM-OD",
@@ -476,7 +476,7 @@ def test_a_queue_is_that_of_the_open_which_filled_the_handle() -> None:
 
 
 def test_the_type_of_a_program_has_a_reason() -> None:
-    """CICS, IMS, subroutine or batch; one parameter of JCL makes no subroutine."""
+    """A program is CICS, IMS, a subroutine or batch; a single parameter that JCL may give does not make a subroutine."""
     assert told(program("    GOBACK.")).type == "batch"
     assert ran("EXEC CICS RETURN END-EXEC").type == "CICS"
     linkage = ("LINKAGE SECTION.", "01  P1.", "    05  P-LEN PIC S9(4) COMP.", "    05  P-TEXT PIC X(80).")
@@ -486,7 +486,7 @@ def test_the_type_of_a_program_has_a_reason() -> None:
     assert (both.type, both.type_reason) == ("subroutine", "PROCEDURE DIVISION has USING P1, P2")
     assert (both.using, both.linkage) == (("P1", "P2"), ("P1", "P2"))
     assert told(fixed("01  A PIC X.")).type == "copybook"
-    # A menu calls it, and gives it nothing: it ends, but no run does, whether it has files or not.
+    # A menu calls it without arguments: EXIT PROGRAM ends it but not the run, whether it has files or not.
     files = ("ENVIRONMENT DIVISION.", "INPUT-OUTPUT SECTION.", "FILE-CONTROL.", "    SELECT F ASSIGN TO 'F.DAT'.")
     screen = fixed(
         *head[:2],
@@ -502,7 +502,7 @@ def test_the_type_of_a_program_has_a_reason() -> None:
 
 
 def test_a_parameter_that_is_only_written_does_not_come_in() -> None:
-    """What is read, given to another program or described a second time may come in, and so may what is not used at all."""
+    """What is read, passed on or described a second time may come in, and so may a parameter that is not used at all."""
     data = (
         "01  A PIC X(5).",
         "01  B.",
@@ -524,7 +524,7 @@ def test_a_parameter_that_is_only_written_does_not_come_in() -> None:
 
 
 def test_the_call_diagram_shows_programs_and_resources() -> None:
-    """Names are labels; what is not known has a question mark."""
+    """Names are labels; unknown ones have a question mark."""
     drawn = call_diagram(ran("CALL 'SUB1'", "CALL WS-X", "EXEC SQL DELETE FROM T1 END-EXEC", data=("01  WS-X PIC X.",)))
     assert 'c0(["SUB1"])' in drawn
     assert 'c1(["WS-X ?"])' in drawn
