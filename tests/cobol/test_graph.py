@@ -1,4 +1,4 @@
-"""The graph of an estate: which edges there are, where they are cited, and what a change of a name touches."""
+"""Which edges does the graph of an estate have, where are they cited, and what does a change of a name touch?"""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ ESTATE = Path(__file__).parents[2] / "examples" / "cobol"
 
 
 def graph_of(files: dict[str, bytes]) -> EstateGraph:
-    """Return the graph of some files by their paths."""
+    """Return the graph of some files, given by their paths."""
     parts, members = parts_of(files)
     return EstateGraph(parts, members)
 
 
 def parts_of(files: dict[str, bytes], *, is_whole: bool = True) -> tuple[list[ProgramPart], list[Member]]:
-    """Return what the programs and copybooks among some files add to their graph, and what the others are."""
+    """Return the graph parts of the programs and copybooks among some files, and the other members."""
     kinds = {path: kind_of(path, data[:8192]) for path, data in files.items()}
     members: list[Member] = [
         member(path, kind, files[path]) for path, kind in kinds.items() if kind is not None and kind != "cobol"
@@ -58,10 +58,10 @@ def estate() -> EstateGraph:
 
 
 def test_what_pages_show_of_a_program_has_the_first_place_of_each_edge() -> None:
-    """The same edges as of whole parts, in the same order, and with them the first of their citations."""
+    """Reduced parts give the same edges as whole parts, in the same order, each with its first citation."""
     files = {path.relative_to(ESTATE).as_posix(): path.read_bytes() for path in ESTATE.rglob("*") if path.is_file()}
     move = (
-        b"           MOVE ONE-N TO TWO-N.\n"  # in the program and in what it copies, where it stands on an earlier line
+        b"           MOVE ONE-N TO TWO-N.\n"  # in the program and in the copybook, where the statement is on an earlier line
     )
     files["cbl/MOVES.cbl"] = (
         b"       IDENTIFICATION DIVISION.\n       PROGRAM-ID. MOVES.\n       DATA DIVISION.\n       WORKING-STORAGE SECTION.\n"
@@ -83,7 +83,7 @@ def test_what_pages_show_of_a_program_has_the_first_place_of_each_edge() -> None
 
 
 def edges(name: str, *verbs: str, depth: int = 1) -> set[tuple[str, str, str, str]]:
-    """Return the edges of those verbs that touch a name of the example estate."""
+    """Return the edges of the example estate that touch a name, with these verbs."""
     found = impact(estate(), name, depth=depth).edges
     return {
         (edge.source.name, edge.verb, edge.target.name, edge.certainty)
@@ -93,12 +93,12 @@ def edges(name: str, *verbs: str, depth: int = 1) -> set[tuple[str, str, str, st
 
 
 def is_edges(name: str, *verbs: str, depth: int = 1) -> set[str]:
-    """Return those that are sure, as sentences."""
+    """Return the certain edges as sentences."""
     return {f"{one} {verb} {other}" for one, verb, other, sure in edges(name, *verbs, depth=depth) if sure == "is"}
 
 
 def test_a_field_has_its_readers_its_writers_and_what_goes_in_and_out() -> None:
-    """What stands in the source, by hand: `examples/cobol/cbl/MWB020.cbl`, lines 173 to 185, and two copybooks."""
+    """The expected edges are read by hand from `examples/cobol/cbl/MWB020.cbl`, lines 173 to 185, and two copybooks."""
     assert is_edges("MWB020.BO-GROSS") == {
         "MWB020.2800-WRITE reads MWB020.BO-GROSS",
         "MWB020.2800-WRITE writes MWB020.BO-GROSS",
@@ -171,13 +171,13 @@ def test_a_field_has_its_readers_its_writers_and_what_goes_in_and_out() -> None:
     ],
 )
 def test_every_kind_of_thing_has_the_edges_that_its_sources_say(name: str, verb: str, sentences: set[str]) -> None:
-    """Programs, copybooks, data sets, tables, files of a region, maps, queues, parameters, declarations."""
+    """Programs, copybooks, data sets, tables, files of a region, maps, queues, parameters and declarations have their edges."""
     assert is_edges(name, verb) == sentences
 
 
 @pytest.mark.proves("C-17")
 def test_a_field_is_followed_through_three_programs_and_a_job() -> None:
-    """A reading goes from MWB010 by a sort and a data set to MWB020, is calculated with, and goes to the register."""
+    """A reading goes from MWB010 by a sort and a data set to MWB020, where it enters a calculation and goes to the register."""
     followed = is_edges("MWB010.RD-INDEX-M3", "moves to", "computes", "carried to", depth=4)
     assert {
         "MWB010.RD-INDEX-M3 carried to MWB020.RD-INDEX-M3",
@@ -194,7 +194,7 @@ PROCEDURE = (
 
 
 def test_a_procedure_runs_with_what_its_exec_gives_to_its_symbols() -> None:
-    """One procedure runs many programs, each on its own data: what PROC says of a symbol holds where EXEC says nothing."""
+    """One procedure runs many programs, each on its own data; the default in PROC holds for symbols that EXEC does not set."""
     program = (
         b"       IDENTIFICATION DIVISION.\n       PROGRAM-ID. BILL.\n       ENVIRONMENT DIVISION.\n       INPUT-OUTPUT SECTION.\n"
         b"       FILE-CONTROL.\n           SELECT BILLS-IN ASSIGN TO UT-S-BILLS.\n       DATA DIVISION.\n       FILE SECTION.\n"
@@ -215,7 +215,7 @@ def test_a_procedure_runs_with_what_its_exec_gives_to_its_symbols() -> None:
         "NIGHTLY.S1.RUN reads PROD.X.BILLS is",
         "NIGHTLY.S2.RUN reads TEST.BILLS is",
         "BILL.BILLS-IN bound to PROD.X.BILLS is",
-        "NIGHTLY.S3 runs RUNIT is",  # PGM beside a procedure is one of its symbols, which this one does not have
+        "NIGHTLY.S3 runs RUNIT is",  # PGM next to a procedure sets a symbol, which this procedure does not have
     } <= found
     assert "NIGHTLY.S3.RUN reads TEST.BILLS is" not in found
 
@@ -241,7 +241,7 @@ NIGHT = {
 
 @pytest.mark.proves("C-16")
 def test_jcl_of_several_members_is_one_job() -> None:
-    """INCLUDE, symbols that a procedure has from its job, DDs that are changed in part, and data sets of a step before."""
+    """INCLUDE, symbols that a procedure gets from its job, overridden DDs and data sets of an earlier step are resolved."""
     graph = graph_of({name: text.encode() for name, text in NIGHT.items()})
     found = {
         f"{edge.source} {edge.verb} {edge.target} {edge.certainty}"
@@ -254,8 +254,8 @@ def test_jcl_of_several_members_is_one_job() -> None:
         "NIGHT.T4 runs &GONE unknown",
         "NIGHT.T0 reads PROD.T0 is",
         "NIGHT.T1.PS1 reads PROD.IN is",
-        "NIGHT.T1.PS1 writes PROD.OUT is",  # the job says nothing but its DISP
-        "NIGHT.T1.PS2 reads ONE is",  # instead of the first of two
+        "NIGHT.T1.PS1 writes PROD.OUT is",  # the job overrides only the DISP
+        "NIGHT.T1.PS2 reads ONE is",  # instead of the first of two data sets
         "NIGHT.T1.PS2 reads PROD.C2 is",
         "NIGHT.T1.PS2 writes PROD.OUTS is",
         "NIGHT.T2.PS1 reads TEST.IN is",
@@ -265,7 +265,7 @@ def test_jcl_of_several_members_is_one_job() -> None:
         "NIGHT.T2.PS2 writes TEST.OUTS is",
         "NIGHT.T3 reads TWO is",
     }
-    assert not nodes_named(graph, "STEPS", "job")  # it is included, and no job of its own
+    assert not nodes_named(graph, "STEPS", "job")  # it is included, so it is not a job itself
 
 
 TWO_JOBS = """\
@@ -291,7 +291,7 @@ TWO_JOBS = """\
 
 @pytest.mark.proves("C-16")
 def test_a_job_has_procedures_of_its_own() -> None:
-    """Two jobs of a member have a P each; a SET in one changes no symbol of its PROC, and says which member is included."""
+    """Two jobs in a member each have a P; a SET in one changes no symbol of its PROC, and chooses the included member."""
     members = {
         "J.jcl": TWO_JOBS,
         "OUTD.jcl": "//D        DD DSN=D,DISP=SHR\n",
@@ -305,20 +305,20 @@ def test_a_job_has_procedures_of_its_own() -> None:
         *("ONE.S1 runs P", "ONE.S2 runs P", "TWO.S1 runs P"),
         *("ONE.S1.PS runs INNER1", "ONE.S2.PS runs INNER1", "TWO.S1.PS runs INNER2"),
         *("ONE.S1.PS reads D", "ONE.S2.PS reads P"),
-        *("ONE.S1.PS writes X.D", "ONE.S2.PS writes X.P", "TWO.S1.PS writes Y.Q"),  # NEW is what a DD without DISP is
+        *("ONE.S1.PS writes X.D", "ONE.S2.PS writes X.P", "TWO.S1.PS writes Y.Q"),  # a DD without DISP is NEW
     }
 
 
 def test_the_other_parts_of_a_group_are_not_touched_by_one() -> None:
-    """The tree goes on from a field to the group that holds it, and not down again to what else that holds."""
+    """The tree continues from a field to the group that contains it, but not to the other fields of that group."""
     assert "MWB010.RD-INDEX-M3 part of MWB010.MWREAD-RECORD" in is_edges("MWB010.RD-INDEX-M3", depth=3)
     assert not any("RD-DATE" in sentence for sentence in is_edges("MWB010.RD-INDEX-M3", depth=3))
-    # Asked for itself a group has its parts.
+    # If the group itself is asked for, it has its parts.
     assert "MWB010.RD-DATE part of MWB010.MWREAD-RECORD" in is_edges("MWB010.MWREAD-RECORD", depth=1)
 
 
 def test_the_field_of_a_copybook_stands_for_its_instances() -> None:
-    """`MWCUST.CU-NUMBER` is the field in every program that copies it, under the name that it has there."""
+    """`MWCUST.CU-NUMBER` means the field in every program that copies it, under its name there."""
     assert [node.name for node in nodes_named(estate(), "mwcust.cu-number")] == [
         "MWB020.CU-NUMBER",
         "MWB050.CU-NUMBER",
@@ -330,7 +330,7 @@ def test_the_field_of_a_copybook_stands_for_its_instances() -> None:
 
 @pytest.mark.proves("C-16")
 def test_every_edge_is_cited_where_the_source_names_one_of_its_ends() -> None:
-    """The cited lines name an end, its level 88, its file, or the copybook that says it; a way of areas names them."""
+    """The cited lines name an end, its level 88, its file, or the copybook; the citations of storage edges name both ends."""
     graph = estate()
     shown = _shown_lines()
     told = _names_of_nodes(graph)
@@ -347,16 +347,16 @@ def test_every_edge_is_cited_where_the_source_names_one_of_its_ends() -> None:
         for cited in edge.citations:
             text = " ".join(shown[cited.path][cited.line - 1 : cited.end_line or cited.line])
             wanted = names | ({cited.copybook.upper()} if cited.copybook else set())
-            # A PERFORM of a section names that, and leads to its first paragraph.
+            # A PERFORM of a section names the section, and leads to its first paragraph.
             wanted |= sections if edge.verb in {"performs", "goes to"} else set()
             says.append(any(name in text for name in wanted))
-        # What is named by data is cited at the statement, which names the item, and where the item gets the name.
+        # An edge to a thing named by data is cited at the statement that names the item, and where the item gets the name.
         is_own = {edge.source.kind, edge.target.kind} <= {"field", "paragraph"} and edge.verb != "passes to"
         assert all(says) if is_own else any(says), edge
 
 
 def _shown_lines() -> dict[str, list[str]]:
-    """Return the lines of every file of the example estate, in capitals: what columns do not hide, and what REPLACE makes of it."""
+    """Return the visible and the replaced text of each line of the example estate, in capitals, by file."""
     found = {}
     for path in ESTATE.rglob("*"):
         if path.is_file():
@@ -371,7 +371,7 @@ def _shown_lines() -> dict[str, list[str]]:
 
 
 def _names_of_nodes(graph: EstateGraph) -> Callable[[NodeId], set[str]]:
-    """Return what tells how a source may name a node: by its name, the name of its file, or one of its level 88s."""
+    """Return a function that gives the names by which a source may refer to a node: its own, its file's, its level 88s'."""
     others: dict[str, set[str]] = {}
     for part in graph.parts:
         for file in part.files:
@@ -380,7 +380,7 @@ def _names_of_nodes(graph: EstateGraph) -> Callable[[NodeId], set[str]]:
                 others.setdefault(file.name, set()).add(part.fields[record].name.rpartition(".")[2])
         for field in part.fields:
             others.setdefault(field.name, set()).update(field.conditions)
-            # What :TAG: stands for is written at the COPY.
+            # The text that replaces :TAG: is in the COPY.
             if field.copybook_path:
                 others[field.name].add(":TAG:-" + field.name.rpartition(".")[2].partition("-")[2])
 
@@ -398,7 +398,7 @@ def _grown(name: str, more: int, graph: EstateGraph | None = None) -> dict[tuple
 
 
 def test_a_field_that_grows_breaks_what_is_too_short_for_it_and_lengthens_what_holds_it() -> None:
-    """CU-NUMBER grows by two: the bill's customer is too short, then the register's; records and data sets get longer."""
+    """If CU-NUMBER grows by two, the bill's customer is too short, then the register's; records and data sets get longer."""
     found = _grown("MWCUST.CU-NUMBER", 2)
     bill = found["too short", "MWB020.BO-CUSTOMER"]
     assert (bill.bytes, bill.needed_bytes, bill.steps) == (8, 10, 1)
@@ -411,12 +411,12 @@ def test_a_field_that_grows_breaks_what_is_too_short_for_it_and_lengthens_what_h
         ("data set", "MW.PROD.CUSTOMER.KSDS"),
         ("data set", "MW.PROD.BILLS"),
     } <= found.keys()
-    # A field of twenty characters holds ten.
+    # A field of twenty characters has room for ten.
     assert ("too short", "MWB020.WS-ABEND-KEY") not in found
 
 
 def test_a_redefinition_and_a_foreign_layout_no_longer_fit() -> None:
-    """What is laid over a field, and what another program gives as the layout of a parameter, do not grow with it."""
+    """A redefinition of a field, and another program's layout of a parameter, do not grow with it."""
     caller = b"""       ID DIVISION.
        PROGRAM-ID. ONE.
        DATA DIVISION.
@@ -450,7 +450,7 @@ def test_a_redefinition_and_a_foreign_layout_no_longer_fit() -> None:
 
 
 def test_a_caller_with_a_layout_of_its_own_is_too_short_for_what_it_gets_back() -> None:
-    """A parameter is one storage: what grows in the called program's record has to grow in the caller's, and behind that."""
+    """A parameter is shared storage: if the called program's record grows, so must the caller's, and what receives it there."""
     caller = b"""       ID DIVISION.
        PROGRAM-ID. ONE.
        DATA DIVISION.
@@ -493,10 +493,10 @@ def test_a_caller_with_a_layout_of_its_own_is_too_short_for_what_it_gets_back() 
         ('"data/cust.idx"', "", ("data/cust.idx", "is", "")),
         ("WS-PATH", "data/cust.idx", ("data/cust.idx", "may", "its name is data")),
         ('"CUSTFILE"', "", ("CUSTFILE", "may", "no job says whether that is the file's own name or a DD name")),
-        # No DD name: more than eight characters, a hyphen.
+        # not DD names: more than eight characters, or a hyphen
         ('"CUSTOMERS"', "", ("CUSTOMERS", "is", "")),
         ('"FX-CUST"', "", ("FX-CUST", "is", "")),
-        # DD names, and devices
+        # DD names and devices
         ("UT-S-CUST", "", None),
         ('"S-CUST"', "", None),
         ('"PRINTER"', "", None),
@@ -504,7 +504,7 @@ def test_a_caller_with_a_layout_of_its_own_is_too_short_for_what_it_gets_back() 
     ],
 )
 def test_programs_that_name_a_file_itself_share_it(assign: str, value: str, bound: tuple[str, str, str] | None) -> None:
-    """Where there is no JCL: each describes the records of the other, and what grows in one no longer fits the other."""
+    """Without JCL each program describes the other's records, and a field that grows in one no longer fits the other."""
     source = """       ID DIVISION.
        PROGRAM-ID. {0}.
        INPUT-OUTPUT SECTION.
@@ -533,13 +533,13 @@ def test_programs_that_name_a_file_itself_share_it(assign: str, value: str, boun
     assert (("other layout", "TWO.TWO-REC") in found) == (bound is not None)
     path = assign.strip('"') if bound and "/" not in bound[0] else "cust.idx"
     assert [node.name for node in nodes_named(graph, path)] == ([bound[0]] if bound else [])
-    # What one writes the other reads, as surely as their files are one.
+    # What one writes the other reads, with the certainty that their files are the same.
     carried = [edge for edge in impact(graph, "ONE.ONE-NUM").edges if edge.verb == "carried to"]
     assert {edge.certainty for edge in carried} == ({bound[1]} if bound else set())
 
 
 def test_a_command_of_the_system_runs_the_program_of_a_file() -> None:
-    """By the name of its file or its own, with what starts it; what is data, or no program that is here, is none."""
+    """The command names the program's file or the program, with or without a launcher; data and unknown programs are not called."""
 
     def program(name: str, *lines: str) -> bytes:
         head = f"PROGRAM-ID. {name}.\nDATA DIVISION.\nWORKING-STORAGE SECTION.\n01 C PIC X(80).\n01 N PIC X(8).\n"
@@ -575,7 +575,7 @@ def test_a_command_of_the_system_runs_the_program_of_a_file() -> None:
 @pytest.mark.parametrize("file", ["../o/TAX.acu", "W:\\O\\TAX.GNT", "TAX.so", "TAX"])
 @pytest.mark.parametrize("is_held", [False, True])
 def test_a_call_may_name_the_file_of_a_program(file: str, is_held: bool) -> None:
-    """Folders and the suffix of what a compiler makes are no part of the name of a program."""
+    """Folders and the suffix of a compiled file are not part of the name of a program."""
     data = (f"01  W PIC X(20) VALUE '{file}'.", "01  A PIC X.")
     calling = sources.program(f"    CALL {'W' if is_held else repr(file)} USING A.", name="PAY", data=data)
     called = sources.fixed(
@@ -593,7 +593,7 @@ def test_a_call_may_name_the_file_of_a_program(file: str, is_held: bool) -> None
 
 
 def test_a_literal_that_a_job_may_give_is_no_file() -> None:
-    """Where there are jobs an ASSIGN names a DD, unless its name can be none."""
+    """If there are jobs, ASSIGN names a DD, unless the name cannot be one."""
     files = {
         f"{name}.cbl": f"""       ID DIVISION.
        PROGRAM-ID. {name}.
@@ -611,7 +611,7 @@ def test_a_literal_that_a_job_may_give_is_no_file() -> None:
 
 
 def test_the_name_of_a_file_may_be_composed() -> None:
-    """By a STRING, of a folder that is data; in an item that ASSIGN alone declares, and in copied code."""
+    """The name may come from a STRING with a folder from data, from an item that only ASSIGN declares, or from copied code."""
     program = b"""       ID DIVISION.
        PROGRAM-ID. ONE.
        ENVIRONMENT DIVISION.
@@ -654,7 +654,7 @@ def test_the_name_of_a_file_may_be_composed() -> None:
 
 
 def test_code_of_a_copied_section_is_of_that_section() -> None:
-    """What it reads, writes and performs, where the section has no paragraph; and what a call by name may find there."""
+    """A copied section without a paragraph reads, writes and performs; its calls by name may have values from the program."""
     program = b"""       ID DIVISION.
        PROGRAM-ID. ONE.
        ENVIRONMENT DIVISION.
@@ -696,7 +696,7 @@ def test_code_of_a_copied_section_is_of_that_section() -> None:
         ("READING.READS", "performs", "READING.ELSEWHERE", "unknown"),
     } <= found
     assert not {one for one in found if one[0] == "ONE.FAILS" and one[1] != "part of"}
-    # The program that copies it says what W-NAME is.
+    # Only the program that copies it declares W-NAME.
     assert not {one for one in found if one[0] == "READING" and one[1] == "calls"}
 
 
@@ -706,11 +706,11 @@ def test_code_of_a_copied_section_is_of_that_section() -> None:
         ("READS", "GOBACK", {"reads"}),
         ("WRITES", "GOBACK", {"writes"}),
         ("READS THRU WRITES", "GOBACK", {"reads", "writes"}),
-        ("READS", "CONTINUE", {"reads", "writes"}),  # control runs on into what is copied
+        ("READS", "CONTINUE", {"reads", "writes"}),  # control falls through into the copied code
     ],
 )
 def test_a_program_does_what_it_performs_of_copied_code(performs: str, ends: str, verbs: set[str]) -> None:
-    """A copybook with all ways to use a file makes nobody its writer."""
+    """A copybook that can use a file in every way does not make all its programs writers of the file."""
     program = f"""       ID DIVISION.
        PROGRAM-ID. ONE.
        ENVIRONMENT DIVISION.
@@ -749,7 +749,7 @@ def test_a_program_does_what_it_performs_of_copied_code(performs: str, ends: str
 
 @pytest.mark.parametrize("clause", ["RECORD KEY IS F-ALL = F-A F-B", "RECORD KEY F-ALL SOURCE IS F-A F-B"])
 def test_a_key_may_be_of_several_items(clause: str) -> None:
-    """A name that stands for them, which no item has: each of them is of the key."""
+    """The key has a name that no item has; each of its items is part of the key."""
     program = f"""       ID DIVISION.
        PROGRAM-ID. ONE.
        INPUT-OUTPUT SECTION.
@@ -776,7 +776,7 @@ def test_a_key_may_be_of_several_items(clause: str) -> None:
 
 
 def test_members_with_one_job_card_are_jobs_of_their_own() -> None:
-    """As members are copied from each other: what one of them leaves is not read by the other."""
+    """They may be copies of each other: a data set that one leaves is not read by the other."""
     card = b"//USER1A JOB 1\n"
     files = {
         "a.jcl": card + b"//S1 EXEC PGM=IEBGENER\n//SYSUT1 DD DSN=A,DISP=SHR\n//SYSUT2 DD DSN=&&T,DISP=(,PASS)\n",
@@ -797,7 +797,7 @@ def test_members_with_one_job_card_are_jobs_of_their_own() -> None:
 
 
 def test_a_program_that_tso_runs_may_be_a_symbol() -> None:
-    """What SET says of it holds in the stream, and one that nothing sets is not known."""
+    """The value that SET gives holds in the stream; a program by a symbol that nothing sets is unknown."""
     jcl = b"""//J JOB 1
 // SET NAME=PGMX
 //S EXEC PGM=IKJEFT01
@@ -810,7 +810,7 @@ def test_a_program_that_tso_runs_may_be_a_symbol() -> None:
 
 
 def test_the_data_sets_of_a_procedure_that_is_not_here_are_used_by_its_step() -> None:
-    """What the job says of its DDs is all that is known, and more than nothing."""
+    """What the job says about the DDs of the missing procedure is used."""
     jcl = b"""//J JOB 1
 //S EXEC SAS94
 //INPUT DD DSN=IN.CSV,DISP=SHR
@@ -826,7 +826,7 @@ def test_the_data_sets_of_a_procedure_that_is_not_here_are_used_by_its_step() ->
 
 
 def test_a_binder_writes_its_library_whatever_its_disposition() -> None:
-    """DISP=SHR of a library says nothing of what is done with a member."""
+    """DISP=SHR of a library does not say what happens to its member."""
     jcl = b"""//J JOB 1
 //COB EXEC PGM=IGYCRCTL
 //SYSIN DD DSN=SRC(P),DISP=SHR
@@ -849,7 +849,7 @@ def test_a_binder_writes_its_library_whatever_its_disposition() -> None:
 
 
 def test_a_table_multiplies_what_grows_in_it() -> None:
-    """A field in a table of six makes its group, its record and what is laid over them longer by six times as much."""
+    """A field in a table of six makes its group, its record and their redefinitions longer by six times its growth."""
     program = b"""       ID DIVISION.
        PROGRAM-ID. ONE.
        DATA DIVISION.
@@ -868,7 +868,7 @@ def test_a_table_multiplies_what_grows_in_it() -> None:
 
 
 def test_what_takes_only_a_part_today_may_go_on_to_do_so() -> None:
-    """Only what held the whole is certainly too short; what cuts it already may be meant so, and nothing follows from it."""
+    """Only a receiver that held the whole is certainly too short; one that already cuts may be meant to, and nothing follows."""
     program = b"""       ID DIVISION.
        PROGRAM-ID. ONE.
        DATA DIVISION.
@@ -898,7 +898,7 @@ def test_what_takes_only_a_part_today_may_go_on_to_do_so() -> None:
 
 
 def test_a_data_set_has_other_layouts_in_other_programs() -> None:
-    """Two programs of a job describe one data set: what the first lengthens, the record of the second no longer is."""
+    """Two programs of a job describe one data set: if the first lengthens its record, the second's no longer matches."""
     program = """       ID DIVISION.
        PROGRAM-ID. {0}.
        ENVIRONMENT DIVISION.
@@ -929,7 +929,7 @@ def test_a_data_set_has_other_layouts_in_other_programs() -> None:
 
 
 def test_a_commarea_that_is_text_of_any_length_is_no_other_layout() -> None:
-    """DFHCOMMAREA as a table of PIC X takes whatever comes: nothing lies elsewhere in it."""
+    """DFHCOMMAREA as a table of PIC X takes any content, so nothing in it moves."""
     head = "       ID DIVISION.\n       PROGRAM-ID. {}.\n       DATA DIVISION.\n"
     caller = head.format("ONE") + (
         "       WORKING-STORAGE SECTION.\n       01  CA.\n           05  A PIC X(4).\n           05  B PIC X(4).\n"
@@ -945,7 +945,7 @@ def test_a_commarea_that_is_text_of_any_length_is_no_other_layout() -> None:
 
 
 def test_a_field_is_carried_to_its_place_in_the_other_area() -> None:
-    """The inner group begins at byte 4 and goes to a record that begins at 0: places count from the areas."""
+    """The inner group begins at byte 4 and is moved to a record that begins at 0: offsets count from the areas that are moved."""
     program = b"""       ID DIVISION.
        PROGRAM-ID. ONE.
        DATA DIVISION.
@@ -974,7 +974,7 @@ def test_a_field_is_carried_to_its_place_in_the_other_area() -> None:
 
 
 def test_a_field_that_lies_otherwise_in_the_other_area_may_be_carried_there() -> None:
-    """Bytes that come to lie in two fields, or in a longer one, `may` be what the field was, and the edge says why."""
+    """A field whose bytes go into two fields, or into a longer one, `may` be carried there, and the edge says why."""
     program = b"""       ID DIVISION.
        PROGRAM-ID. ONE.
        DATA DIVISION.
@@ -1003,7 +1003,7 @@ def test_a_field_that_lies_otherwise_in_the_other_area_may_be_carried_there() ->
         for name in (
             "ONE.A",
             "ONE.N-1",
-        )  # a number is moved by its value: what its first two digits become is not known
+        )  # a numeric MOVE converts the value: what its first two digits become is unknown
         for edge in carrying.after(nodes_named(graph, name)[0])
         if edge.verb == "carried to"
     }
@@ -1036,7 +1036,7 @@ def test_a_file_of_a_region_carries_fields_from_who_writes_it_to_who_reads_it() 
 
 
 def test_one_of_two_programs_of_one_name_is_asked_for_by_its_path() -> None:
-    """Both have their path in their names, a call may mean either, and letters of a path may be small."""
+    """Both programs have their path in their names, a call may mean either, and a path may have small letters."""
     one = sources.program("    CALL 'ONE'.", name="ONE").encode()
     other = sources.program("    CALL 'ONE'.", name="OTHER").encode()
     graph = graph_of({"old/one.cbl": one, "new/one.cbl": one, "other.cbl": other})
@@ -1049,7 +1049,7 @@ def test_one_of_two_programs_of_one_name_is_asked_for_by_its_path() -> None:
 
 @pytest.mark.proves("C-16", "C-17")
 def test_a_program_within_its_caller_is_meant_before_one_of_another_file() -> None:
-    """Copies of a program with one inside: each calls its own, surely; who has none of his own calls none of them."""
+    """Two copies of a program each call their own contained program, with certainty; a program without one calls neither."""
     text = (ESTATE / "cbl" / "MWS010.cbl").read_bytes()
     files = {f"{name}.cbl": text.replace(b"MWS010", name.encode()) for name in ("ONE010", "TWO010")}
     files["LOOSE.cbl"] = sources.program("    CALL 'DAYNUM'.", "    GOBACK.", name="LOOSE").encode()
@@ -1070,7 +1070,7 @@ def test_a_program_within_its_caller_is_meant_before_one_of_another_file() -> No
 
 @pytest.mark.proves("C-16", "C-17")
 def test_a_name_that_no_program_has_may_be_that_of_its_file() -> None:
-    """Some systems find a program by its file: a call, what it passes, and a step with its DDs reach the first of that file."""
+    """Some systems find a program by its file: a call, its arguments and a step with its DDs reach the file's first program."""
 
     def called(name: str) -> bytes:
         head = (
@@ -1117,7 +1117,7 @@ def test_a_name_that_no_program_has_may_be_that_of_its_file() -> None:
 
 @pytest.mark.proves("C-16")
 def test_a_transaction_starts_a_program_of_the_region_whoever_asks_for_it() -> None:
-    """By its name alone: a program of that name in the file of who asks is no nearer than another."""
+    """The name alone decides: a program of that name in the asking program's file is no nearer than another."""
     area = ("LINKAGE SECTION.", "01  DFHCOMMAREA PIC X(9).")
     asking = sources.program(
         "    EXEC CICS RETURN TRANSID('T001') COMMAREA(AREA-OUT) END-EXEC.",
@@ -1166,7 +1166,7 @@ def test_a_transaction_starts_a_program_of_the_region_whoever_asks_for_it() -> N
 def test_a_column_comes_from_the_table_that_it_names(
     asked: str, given: set[tuple[str, str, str]], has_cursor: bool
 ) -> None:
-    """Of several tables the name in front of a column tells one; where a column says none, each may be it."""
+    """A qualified column comes from the table that qualifies it, an unqualified one may come from any of several tables."""
     columns, into, tables = asked.partition(" INTO :A, :B")
     asking = [f"    EXEC SQL SELECT {columns}", f"           {into} {tables} END-EXEC."]
     if has_cursor:
@@ -1187,7 +1187,7 @@ def test_a_column_comes_from_the_table_that_it_names(
     [(":X OF H", ":I OF H"), (":X OF H INDICATOR ", ":I OF H"), (":H.X ", ":H.I"), (":H.X", ":I")],
 )
 def test_a_host_variable_is_the_item_of_its_group_and_its_indicator_none(value: str, indicator: str) -> None:
-    """DB2 writes the group in front with a point, NonStop SQL behind with OF; what tells of nulls goes into no column."""
+    """DB2 qualifies with a point in front, NonStop SQL with OF behind; an indicator goes into no column."""
     groups = ("01  G.", "    05  X PIC X.", "01  H.", "    05  X PIC X.", "    05  I PIC S9(4) COMP.")
     insert = f"    EXEC SQL INSERT INTO T1 VALUES (\n           {value}{indicator}) END-EXEC."
     text = sources.program(insert, "    EXEC SQL SELECT A INTO :X OF G FROM T1 END-EXEC.", name="P", data=groups)
@@ -1199,7 +1199,7 @@ def test_a_host_variable_is_the_item_of_its_group_and_its_indicator_none(value: 
 
 
 def test_copied_paragraphs_perform_and_go_to_each_other() -> None:
-    """What leads from one copied paragraph to another is an edge of the program; a section leads to its first paragraph."""
+    """Edges between copied paragraphs are edges of the program; a section leads to its first paragraph."""
     main = sources.program(
         "A.", "    PERFORM C1.", "    PERFORM SEC.", "    GO TO C2.", "OWN.", "    EXIT.", "COPY CP.", name="P"
     )
@@ -1219,7 +1219,7 @@ def test_copied_paragraphs_perform_and_go_to_each_other() -> None:
 
 
 def test_a_section_qualifies_what_is_gone_to_and_where_a_range_ends() -> None:
-    """Paragraphs of one name in two sections: GO TO and THRU lead to the one that is named."""
+    """If two sections have paragraphs of one name, GO TO and THRU lead to the qualified one."""
     text = sources.program(
         "S1 SECTION.", "A.", "    PERFORM B OF S2 THRU C OF S2.", "    GO TO A IN S2.", "B.", "    EXIT.", "C.", "    EXIT.",
         "S2 SECTION.", "A.", "    GO TO A OF S1 C DEPENDING ON X.", "B.", "    EXIT.", "C.", "    MOVE 'Q' TO X.", "    GOBACK.",
@@ -1237,7 +1237,7 @@ def test_a_section_qualifies_what_is_gone_to_and_where_a_range_ends() -> None:
 
 
 def test_a_range_that_ends_in_another_section_runs_what_is_between() -> None:
-    """What reaches a call by name goes through the end of the range that is named, and a GO TO to the section that is."""
+    """A call by name after the range has only the value that the end of the named range gives."""
     text = sources.program(
         "S1 SECTION.", "A.", "    MOVE 'P1' TO X.", "    PERFORM B THRU C OF S2.", "    CALL X.", "    GOBACK.",
         "B.", "    EXIT.", "C.", "    EXIT.",
@@ -1250,7 +1250,7 @@ def test_a_range_that_ends_in_another_section_runs_what_is_between() -> None:
 
 
 def test_records_of_a_database_are_nodes() -> None:
-    """Who finds and stores a record is told across programs, and what its area in a program takes and gives."""
+    """Programs that find and store a record are linked through it, and their areas give and receive its data."""
     staff = ("DATA DIVISION.", "SCHEMA SECTION.", "DB S WITHIN T.", "WORKING-STORAGE SECTION.")
     files = {
         "READER.cbl": (
@@ -1279,7 +1279,7 @@ def test_records_of_a_database_are_nodes() -> None:
     ['ONE AS "two"', 'ONE IS INITIAL PROGRAM AS "TWO"', "ONE EXTERNAL AS 'TWO' COMMON", 'ONE\n           AS "TWO"'],
 )
 def test_a_program_is_called_by_the_name_that_as_gives_it(identified: str) -> None:
-    """The literal is what a CALL of another file names; the word stays its name, and both lead to its parameters."""
+    """A CALL in another file uses the literal; the word remains the name, and both lead to the parameters."""
     program = sources.program("    GOBACK.", name=identified, data=("LINKAGE SECTION.", "01 GOT PIC X."))
     one = program.replace("PROCEDURE DIVISION.", "PROCEDURE DIVISION USING GOT.")
     caller = sources.program("    CALL 'TWO' USING V.", "    CALL 'ONE' USING V.", name="CALLER", data=("01 V PIC X.",))
@@ -1294,7 +1294,7 @@ def test_a_program_is_called_by_the_name_that_as_gives_it(identified: str) -> No
 
 
 def test_copied_paragraphs_of_one_name_are_told_apart_by_their_sections() -> None:
-    """One copybook has two of them, the program a third: each does what it says, and leads where its own section has it."""
+    """One copybook has two of them, the program a third: each has its own edges, to the targets in its own section."""
     main = sources.program(
         "S0 SECTION.", "M.", "    PERFORM A OF S2.", "    PERFORM A.", "    PERFORM S1.", "    GOBACK.", "A.", "    EXIT.",
         "LAST SECTION.", "COPY CP.", name="P", data=("01 X PIC X.",),
@@ -1315,7 +1315,7 @@ def test_copied_paragraphs_of_one_name_are_told_apart_by_their_sections() -> Non
 
 
 def test_a_call_by_a_name_that_nothing_declares_may_be_the_program_of_this_name() -> None:
-    """`CALL PAY USING A` where no item is PAY and a program is; one that is here by no name stays unknown, as does an item."""
+    """`CALL PAY USING A` may mean the program PAY if no item has that name; other undeclared names, and items, are unknown."""
     caller = (
         "PROGRAM-ID. ONE.\n       DATA DIVISION.\n       WORKING-STORAGE SECTION.\n       01 A PIC X.\n       01 TAX PIC X(8).\n"
         "       PROCEDURE DIVISION.\n           CALL PAY USING A.\n           CALL GONE USING A.\n           CALL TAX USING A.\n"
@@ -1342,7 +1342,7 @@ def test_a_call_by_a_name_that_nothing_declares_may_be_the_program_of_this_name(
 
 @pytest.mark.proves("C-16", "C-17")
 def test_a_data_set_after_a_dummy_may_be_used_and_nothing_is_read_of_it() -> None:
-    """The system ends a concatenation at a DUMMY or NULLFILE: a program and a SORT get only what is in front of it."""
+    """The system ends a concatenation at a DUMMY or NULLFILE: a program and a SORT read only what comes before it."""
     program = sources.fixed(
         "IDENTIFICATION DIVISION.",
         "PROGRAM-ID. RD.",
@@ -1380,7 +1380,7 @@ def test_a_data_set_after_a_dummy_may_be_used_and_nothing_is_read_of_it() -> Non
 
 @pytest.mark.proves("C-16")
 def test_a_backward_reference_takes_the_first_data_set_of_a_concatenation() -> None:
-    """It takes nothing of a DUMMY, which ends a concatenation there, too."""
+    """A backward reference takes nothing from a DUMMY, which ends a concatenation there too."""
     job = (
         "//J JOB\n//S EXEC PGM=SORT\n//SORTIN DD DSN=A,DISP=SHR\n// DD DSN=B,DISP=SHR\n//SORTOUT DD DUMMY\n"
         "//T EXEC PGM=SORT\n//SORTIN DD DSN=*.S.SORTIN,DISP=SHR\n// DD DSN=*.S.SORTOUT\n// DD DSN=C,DISP=SHR\n"
@@ -1397,7 +1397,7 @@ def test_a_backward_reference_takes_the_first_data_set_of_a_concatenation() -> N
 
 
 def test_a_data_set_of_an_ims_step_is_used_by_its_disp_where_the_program_never_opens_its_file() -> None:
-    """GSAM is read by calls of DL/I: the file that a SELECT gives it is not opened. One that is opened counts, as elsewhere."""
+    """GSAM is read by DL/I calls, so its file is never opened; a file that is opened counts as elsewhere."""
     program = (
         "       PROGRAM-ID. GS.\n       ENVIRONMENT DIVISION.\n       INPUT-OUTPUT SECTION.\n       FILE-CONTROL.\n"
         "           SELECT F ASSIGN TO GSEQ.\n           SELECT G ASSIGN TO OUT1.\n       DATA DIVISION.\n       FILE SECTION.\n"

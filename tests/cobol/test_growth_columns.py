@@ -1,4 +1,4 @@
-"""Columns of tables that are too short for a field that grows, and the fields that they are read into."""
+"""Which columns of tables are too short for a field that grows, and which fields are too short for a column?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TABLE = b"CREATE TABLE S.T (A CHAR(4) NOT NULL, B DECIMAL(5, 2), C INTEGER, D CH
 def grown(
     data: str, *statements: str, more: int = 2, ddl: bytes = TABLE, other: str = ""
 ) -> dict[tuple[str, str], Grown]:
-    """Return what follows where `F` of a program grows, by what it is and whose it is; `other` is a program beside it."""
+    """Return what follows if `F` of a program grows, by kind and owner; `other` is a second program."""
     source = program(
         "DATA DIVISION.",
         "WORKING-STORAGE SECTION.",
@@ -41,9 +41,9 @@ INSERT = "INSERT INTO S.T (A, E) VALUES (:F, CURRENT DATE)"
         ("X(7)", "D", False),
         ("X(8)", "D", True),
         ("S9(3)V99 COMP-3", "B", True),
-        ("S9(1)V99 COMP-3", "B", True),  # two bytes are four digits
+        ("S9(1)V99 COMP-3", "B", True),  # two bytes hold four digits
         ("9(1)", "B", False),
-        ("S9(4) COMP", "C", False),  # four bytes have nine digits
+        ("S9(4) COMP", "C", False),  # four bytes hold nine digits
         ("S9(9) COMP", "C", True),
         ("X(6)", "A", False),  # it takes only a part today
     ],
@@ -51,7 +51,7 @@ INSERT = "INSERT INTO S.T (A, E) VALUES (:F, CURRENT DATE)"
 def test_a_column_is_too_short_where_it_held_the_field_and_then_cannot(
     declared: str, column: str, *, is_short: bool
 ) -> None:
-    """Characters of text, digits before the point of numbers."""
+    """Text compares characters, numbers compare digits before the point."""
     found = grown(f"01 F PIC {declared}.", f"UPDATE S.T SET {column} = :F WHERE E = :G")
     assert (("column", f"S.T.{column}") in found) == is_short
     if is_short:
@@ -62,14 +62,14 @@ def test_a_column_is_too_short_where_it_held_the_field_and_then_cannot(
 
 
 def test_a_table_whose_column_has_room_is_not_told() -> None:
-    """One that is not declared here may have none."""
+    """A table that is not declared here may have none."""
     room, unknown = "UPDATE S.T SET D = :F", "UPDATE S.T SET Z = :F"
     assert ("table", "S.T") not in grown("01 F PIC X(4).", room)
     assert grown("01 F PIC X(4).", room, unknown)["table", "S.T"].certainty == "may"
 
 
 def test_what_a_longer_column_is_read_into_is_too_short_in_every_program() -> None:
-    """By SELECT and by the cursor of a FETCH; what has room is not, and neither is what gets another column."""
+    """A SELECT and the cursor of a FETCH read it; fields with room and fields of other columns are not too short."""
     other = program(
         "DATA DIVISION.",
         "WORKING-STORAGE SECTION.",
@@ -95,7 +95,7 @@ def test_what_a_longer_column_is_read_into_is_too_short_in_every_program() -> No
 
 
 def test_a_column_that_a_where_compares_with_a_longer_field_is_never_equal() -> None:
-    """`may`, and said by the column alone where the field is stored in it, too."""
+    """It is `may`, and reported only for the column if the field is also stored in it."""
     where = "DELETE FROM T WHERE A = :F"
     assert grown("01 F PIC X(4).", where)["compared", "S.T.A"].certainty == "may"
     both = grown("01 F PIC X(4).", where, INSERT)
@@ -104,7 +104,7 @@ def test_a_column_that_a_where_compares_with_a_longer_field_is_never_equal() -> 
 
 
 def test_a_table_that_is_declared_with_other_lengths_may_be_too_short() -> None:
-    """Of two schemas the one that the statement names is meant, or either."""
+    """With two schemas, the one in the statement is meant, or else either."""
     ddl = TABLE + b"CREATE TABLE R.T (A CHAR(9));\n"
     assert grown("01 F PIC X(4).", INSERT, ddl=ddl)["column", "S.T.A"].certainty == "is"
     assert grown("01 F PIC X(4).", INSERT.replace("S.T", "T"), ddl=ddl)["column", "S.T.A"].certainty == "may"
@@ -115,12 +115,12 @@ def test_a_table_that_is_declared_with_other_lengths_may_be_too_short() -> None:
     [
         ("VALUES (:F, 1, 2, 'X', CURRENT DATE)", True),
         ("SELECT :F, B, C, D, E FROM U", True),
-        ("VALUES ('X', 1, 2, :F, CURRENT DATE)", False),  # which has room
-        ("VALUES (:F, 1)", False),  # of another table, or one that has changed since
+        ("VALUES ('X', 1, 2, :F, CURRENT DATE)", False),  # it has room
+        ("VALUES (:F, 1)", False),  # for another table, or one that has changed since
     ],
 )
 def test_columns_that_an_insert_lists_by_position_are_those_of_the_declaration(insert: str, *, is_short: bool) -> None:
-    """As many as it declares; what reads the column by its name is too short, too."""
+    """The values must be as many as the declared columns; a reader of the column by name is too short as well."""
     found = grown(
         "01 F PIC X(4). 01 G PIC X(4).", f"INSERT INTO S.T {insert}", "SELECT A INTO :G FROM S.T WHERE E = :H"
     )
@@ -152,6 +152,6 @@ def test_columns_that_an_insert_lists_by_position_are_those_of_the_declaration(i
     ],
 )
 def test_host_variables_stand_beside_columns(text: str, uses: str) -> None:
-    """What is calculated, stands in a query within, or may be of another table is not told."""
+    """Calculated values, subqueries and columns of uncertain tables give no pair."""
     assert ", ".join(f"{one.way} {one.host} {one.column}" for one in host_columns(text)) == uses
     assert {one.table for one in host_columns(text)} <= {"T"}

@@ -1,4 +1,4 @@
-"""What a field that grows is compared with: GnuCOBOL says what is equal, and what is always true."""
+"""What changes in comparisons of a field that grows? GnuCOBOL says what is equal, and what is always true."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ TEXTS, NUMBERS = ("text", "group"), ("digits", "signed", "apart", "packed", "bin
 
 
 def grown(field: str, more: int, *lines: str) -> list[Grown]:
-    """Return what follows where a field grows of a program in free format from its data on."""
+    """Return what follows if a field grows in a program given in free format from its data on."""
     head = ["IDENTIFICATION DIVISION.", "PROGRAM-ID. P.", "DATA DIVISION.", "WORKING-STORAGE SECTION."]
     graph = graph_of({"p.cbl": "".join(f"{line}\n" for line in [*head, *lines, "    GOBACK."]).encode()})
     return list(growth(graph, nodes_named(graph, f"P.{field}"), more, carrying=Carrying(graph)))
 
 
 class Pair(NamedTuple):
-    """Two items that are compared, and by how many bytes the first of them grows."""
+    """Two items that are compared, and how many bytes the first grows."""
 
     one: Item
     other: Item
@@ -35,7 +35,7 @@ class Pair(NamedTuple):
 
 
 def pairs() -> list[Pair]:
-    """Return items of all kinds beside others of theirs."""
+    """Return items of all kinds, each with others that it can be compared with."""
     draw = random.Random(1)
     found: list[Pair] = []
     while len(found) < 150:
@@ -49,11 +49,11 @@ def pairs() -> list[Pair]:
 
 @pytest.mark.needs("cobc")
 def test_what_has_no_room_for_the_longer_values_is_never_equal_to_them(tmp_path: Path) -> None:
-    """An item gets a value of full length and is compared with the one that sent it: not equal is too short."""
+    """An item gets a value of full length and is compared with its sender: if they are not equal, it is too short."""
     cases = pairs()
     data, code = [], []
     for at, (one, other, more) in enumerate(cases):
-        # A binary item may have from one digit more on to as many as its bytes hold.
+        # A binary item may get from one digit more to as many as its bytes hold.
         for name, item in (("A", one), ("B", one.grown(more)[0]), ("C", one.grown(more)[1])):
             value = (
                 "987654321987654321"[: item.places]
@@ -102,11 +102,11 @@ def test_what_has_no_room_for_the_longer_values_is_never_equal_to_them(tmp_path:
         ("PERFORM UNTIL A = B CONTINUE END-PERFORM.", {"B"}),
         ("SEARCH T WHEN T1(I) = A CONTINUE.", {"T1"}),
         ("SEARCH ALL T WHEN T1(I) = A AND T2(I) = B CONTINUE.", {"T1"}),
-        ("IF B = A MOVE A TO B.", set()),  # which is too short, and grows
+        ("IF B = A MOVE A TO B.", set()),  # it is too short and has to grow
     ],
 )
 def test_who_is_compared_with_whom(statement: str, named: set[str]) -> None:
-    """By the signs of a condition and the subjects of an EVALUATE."""
+    """The relations of a condition and the subjects of an EVALUATE decide."""
     data = (
         "01 A PIC X(4).", "  88 TRUE-88 VALUE 'X'.", "01 B PIC X(4).", "01 C PIC X(5).", "01 D PIC X(4).",
         "01 L PIC X(9).", "01 N PIC 9.",
@@ -133,7 +133,7 @@ def test_who_is_compared_with_whom(statement: str, named: set[str]) -> None:
         ("9(4)", ("IF A = 9999 CONTINUE.",), "may"),
         ("9(4)", ("IF A > 9998 CONTINUE.",), None),
         ("9(4)", ("IF A < 10000 CONTINUE.",), "may"),  # true of all four digits
-        ("9(4)", ("IF A < 1000000 CONTINUE.",), None),  # and of six
+        ("9(4)", ("IF A < 1000000 CONTINUE.",), None),  # true of six digits too
         ("9(4)", ("88 V VALUE 1 THRU 10000.",), "is"),
         ("9(4)", ("IF A = TOP CONTINUE.",), "may"),
         ("9(4)", ("MOVE TOP TO A.",), "may"),
@@ -151,7 +151,7 @@ def test_who_is_compared_with_whom(statement: str, named: set[str]) -> None:
 def test_the_highest_value_of_today_is_not_the_highest_then(
     picture: str, lines: tuple[str, ...], said: str | None
 ) -> None:
-    """Ranges of a level 88 that cover all, and sentinels: `is` where a range ends there."""
+    """Level 88 ranges that cover all values, and sentinels, no longer do; it is `is` if a range ends at the highest value."""
     data = [line for line in lines if line.startswith("88")]
     code = [f"    {line}" for line in lines if not line.startswith("88")]
     found = grown(
@@ -163,14 +163,14 @@ def test_the_highest_value_of_today_is_not_the_highest_then(
 @pytest.mark.needs("cobc")
 @pytest.mark.parametrize("kind", ["text", "digits"])
 def test_a_part_of_a_field_is_no_longer_its_end_then_or_has_other_digits(kind: str, tmp_path: Path) -> None:
-    """What a part has of a value that fills the field: of a text it is the end no longer, and all places of a number move."""
+    """With a value that fills the field, a part of a text is no longer its end, and all places of a number move."""
     cases: list[tuple[int, int | None]] = [(start, length) for start in range(1, 6) for length in range(1, 7 - start)]
     if kind == "digits":
-        cases += [(start, None) for start in range(2, 6)]  # up to the end, wherever that is
+        cases += [(start, None) for start in range(2, 6)]  # up to the end, wherever it is
     shown: list[list[str]] = []
     for size in (5, 7):
         item = Item(kind, size)
-        # The same value for a number: two zeros stand before it then.
+        # The same number then has two leading zeros.
         value = "12345" if kind == "digits" else "'ABCDEFG'"
         code = [f"DISPLAY A({start}:{length or ''})." for start, length in cases]
         shown.append(displayed([item.declared("A"), "PROCEDURE DIVISION.", f"MOVE {value} TO A.", *code], tmp_path))
@@ -192,7 +192,7 @@ def test_a_part_of_a_field_is_no_longer_its_end_then_or_has_other_digits(kind: s
     [("X(9)", "T(1:4)", True), ("X(9)", "T(3:)", True), ("X(9)", "T(1:)", False), ("9(9)", "T(3:2)", False)],
 )
 def test_digits_that_a_number_sends_to_text_lie_elsewhere_there(receiver: str, part: str, *, is_told: bool) -> None:
-    """A text with room has more zeros before the same value, so that its first characters are others."""
+    """A text with room gets more leading zeros before the same value, so its first characters differ."""
     lines = [
         f"01 T PIC {receiver}.",
         "01 U PIC X(9).",
@@ -206,7 +206,7 @@ def test_digits_that_a_number_sends_to_text_lie_elsewhere_there(receiver: str, p
 
 
 def test_a_filler_that_grows_with_what_it_is_laid_over_fits() -> None:
-    """It is told by its first name, and is longer than that: one that has grown by as much no longer breaks."""
+    """The FILLER around the growing field grows with it and fits; a FILLER that is reported is named by its first field."""
     data = (
         "01 R.", "05 D PIC X(12).", "05 FILLER REDEFINES D.", "10 N PIC 9(7)V99.", "10 FILLER PIC X(3).",
         "05 FILLER REDEFINES D.", "10 M PIC X.", "10 FILLER PIC X(11).",

@@ -1,4 +1,4 @@
-"""What breaks when a number gets digits behind its point, beside what a compiled program loses."""
+"""What breaks if a number gets more digits after its point, compared with what a compiled program loses?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DATA = (
 
 
 def grown(*statements: str, field: str = "N", more: int = 2) -> list[Grown]:
-    """Return what follows where a field has some bytes more behind its point."""
+    """Return what follows if a field has some bytes more after its point."""
     lines = (
         "DATA DIVISION.",
         "WORKING-STORAGE SECTION.",
@@ -43,35 +43,35 @@ def grown(*statements: str, field: str = "N", more: int = 2) -> list[Grown]:
         ("N", "MOVE N TO E", ("too short", "E", 6, 8, "is")),
         ("N", "MOVE N TO I", ("cut today", "I", 3, 7, "may")),
         ("N", "IF N = X DISPLAY X END-IF", ("compared", "X", 5, 7, "may")),
-        ("P", "MOVE P TO X", ("too short", "X", 5, 9, "is")),  # two bytes are four digits
-        ("B", "MOVE B TO X", ("too short", "X", 5, 10, "is")),  # of eight bytes the fewest are ten digits
+        ("P", "MOVE P TO X", ("too short", "X", 5, 9, "is")),  # two bytes hold four digits
+        ("B", "MOVE B TO X", ("too short", "X", 5, 10, "is")),  # in eight bytes at least ten digits
         ("I", "MOVE I TO X", None),
     ],
 )
 def test_a_number_with_fewer_digits_behind_its_point_is_too_short(
     field: str, statement: str, told: tuple[str, str, int, int, str] | None
 ) -> None:
-    """Those before it are as many as before."""
+    """The digits before the point are as many as before."""
     found = [one for one in grown(statement, field=field) if one.what in {"too short", "cut today", "compared"}]
     said = [(one.what, one.node.name[2:], one.bytes, one.needed_bytes, one.certainty) for one in found]
     assert said == ([told] if told else [])
 
 
 def test_one_with_room_passes_the_digits_on() -> None:
-    """W has four behind its point, and X had both that came through W."""
+    """W has four digits after the point, and X had both that came through W."""
     (one,) = [one for one in grown("MOVE N TO W", "MOVE W TO X") if one.what == "too short"]
     assert (one.node.name, one.certainty) == ("P.X", "may")
 
 
 def test_it_grows_at_its_end() -> None:
-    """Its first digits, and a text that it is moved to, stay where they are; what lies behind it moves."""
+    """Its first digits, and a text that receives it, stay in place; what follows it moves."""
     assert not [one for one in grown("DISPLAY N(1:3)", "MOVE N TO T", "DISPLAY T(2:2)") if one.what == "part"]
     assert [one.node.name for one in grown("DISPLAY R(8:2)") if one.what == "part"] == ["P.R"]
 
 
 @pytest.mark.needs("cobc")
 def test_a_compiled_program_loses_them(tmp_path: Path) -> None:
-    """X and E had all digits, and have not."""
+    """X and E had all digits before, and now do not."""
     shown = []
     for decimals in (2, 4):
         data = [f"01 N PIC 9(3)V9({decimals}).", *DATA[4:]]

@@ -1,6 +1,6 @@
-"""What growth says of statements other than a MOVE of one item to another, beside what a compiled program loses by them.
+"""Does growth agree with a compiled program for statements other than a MOVE of one item to another?
 
-Each statement fills an item, and another one of its kind that has room for anything: what differs then was cut.
+Each statement fills an item, and another of its kind that has room for anything: if the two then differ, the first was cut.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ WIDE = {"text": 60, "digits": 18, "signed": 18, "packed": 18, "binary": 18}
 
 
 class Form(NamedTuple):
-    """A statement by which something of S comes to T."""
+    """A statement by which data of S reaches T."""
 
     statement: str
     sources: tuple[str, ...] = TEXTS
     targets: tuple[str, ...] = TEXTS
     is_exact: bool = True
-    """Whether lengths alone say what is cut: what only `may` be is another matter."""
+    """Whether lengths alone decide what is cut; otherwise it is only a `may`."""
     is_length: bool = False
-    """Whether T gets a length of S, and is one digit."""
+    """Whether T receives a length of S, and has one digit."""
 
 
 FORMS = (
@@ -55,11 +55,11 @@ FORMS = (
     Form("INITIALIZE {t} REPLACING NUMERIC DATA BY {s}", NUMBERS, NUMBERS),
 )  # fmt: skip
 CASES = 8
-"""Of each statement."""
+"""The cases of each statement."""
 
 
 class Case(NamedTuple):
-    """A statement with its two items, and by how many bytes the first of them grows."""
+    """A statement with its two items, and how many bytes the first grows."""
 
     form: Form
     source: Item
@@ -75,13 +75,13 @@ def drawn(seed: int) -> list[Case]:
         for _ in range(CASES):
             source = Item(draw.choice(form.sources), draw.randint(5, 9))
             target = Item(draw.choice(form.targets), 1 if form.is_length else draw.randint(5, 11))
-            # More digits than nine would be more bytes of a binary item than the oracle has.
+            # More than nine digits would give the binary item more bytes than the oracle has.
             found.append(Case(form, source, target, 1 if source.kind == "binary" else draw.randint(1, 3)))
     return [one for one in found if one.source.kind != "binary" or one.source.bytes() < 4]
 
 
 def cut(cases: list[tuple[Case, Item]], folder: Path) -> list[bool]:
-    """Return of each statement, with so long an item that it takes from, whether the item that it fills is too short."""
+    """Return, for each statement with a sender of that length, whether the item that it fills is too short."""
     data, code = ["01 N PIC 99.", "01 X PIC X(60)."], []
     for at, (case, source) in enumerate(cases):
         wide = case.target._replace(places=WIDE[case.target.kind])
@@ -109,7 +109,7 @@ def cut(cases: list[tuple[Case, Item]], folder: Path) -> list[bool]:
 
 
 def told(cases: list[Case]) -> list[Grown | None]:
-    """Return what growth says of the item that each statement fills."""
+    """Return what growth reports for the item that each statement fills."""
     lines = ["IDENTIFICATION DIVISION.", "PROGRAM-ID. P.", "DATA DIVISION.", "WORKING-STORAGE SECTION."]
     lines += ["01 N PIC 99.", "01 X PIC X(60)."]
     for at, case in enumerate(cases):
@@ -128,7 +128,7 @@ def told(cases: list[Case]) -> list[Grown | None]:
 @pytest.mark.needs("cobc")
 @pytest.mark.parametrize("seed", [1])
 def test_what_a_statement_cuts_is_named_and_what_is_sure_is_cut(seed: int, tmp_path: Path) -> None:
-    """All statements by which something comes to an item: as for a MOVE, what is seen cut is named, and `is` is seen cut."""
+    """For every statement that gives an item data, as for a MOVE: what is seen cut is named, and `is` is seen cut."""
     cases = drawn(seed)
     results = iter(cut([(one, size) for one in cases for size in (one.source, *one.source.grown(one.more))], tmp_path))
     wrong = []
@@ -148,7 +148,7 @@ def test_what_a_statement_cuts_is_named_and_what_is_sure_is_cut(seed: int, tmp_p
 
 
 class PlacedPart(NamedTuple):
-    """Some characters of a record of texts, by their place, and the text that grows."""
+    """A part of a record of texts, given by its place, and the text that grows."""
 
     lengths: tuple[int, ...]
     grown: int
@@ -157,7 +157,7 @@ class PlacedPart(NamedTuple):
     length: int | None
 
     def record(self, name: str, *, then: bool = False) -> list[str]:
-        """Return the entries of the record, as it is or then, each text with letters of its own."""
+        """Return the entries of the record before or after the growth; each text has letters of its own."""
         letters = iter("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
         lines = [f"01 {name}."]
         for at, length in enumerate(self.lengths):
@@ -167,7 +167,7 @@ class PlacedPart(NamedTuple):
         return lines
 
     def named(self, name: str) -> str:
-        """Return the part, as a statement names it."""
+        """Return the part as a statement names it."""
         return f"{name}({self.start}:{self.length or ''})"
 
 
@@ -186,12 +186,12 @@ def placed_parts(seed: int) -> list[PlacedPart]:
 @pytest.mark.needs("cobc")
 @pytest.mark.parametrize("statement", ["MOVE {0} TO {1}", "IF {0} = 'X' CONTINUE END-IF", "MOVE 'X' TO {0}"])
 def test_a_part_that_is_named_by_its_place_has_other_bytes_then(statement: str, tmp_path: Path) -> None:
-    """What lies there is displayed by a compiled program, as the record is and as it will be."""
+    """A compiled program displays the bytes at that place, for the record of today and for the grown one."""
     cases = placed_parts(1)
     shown = []
     for then in (False, True):
         data = [line for at, case in enumerate(cases) for line in case.record(f"R{at}", then=then)]
-        # A part that goes on to the end of the record is looked at as far as it goes today.
+        # A part up to the end of the record is examined as far as it extends today.
         parts = [
             f"R{at}({case.start}:{case.length or sum(case.lengths) - case.start + 1})" for at, case in enumerate(cases)
         ]
@@ -207,12 +207,12 @@ def test_a_part_that_is_named_by_its_place_has_other_bytes_then(statement: str, 
         said = {one.certainty for one in grown if one.what in {"part", "other layout", "cut today"}}
         before = sum(case.lengths[: case.grown])
         is_begun = case.start - 1 <= before and case.start - 1 + (case.length or 99) < sum(case.lengths)
-        sure = "may" if is_begun and "TO {1}" in statement else "is"  # only the beginning is moved: today, too
+        sure = "may" if is_begun and "TO {1}" in statement else "is"  # only the beginning is moved, as it is today
         assert said == ({sure} if shown[0][at] != shown[1][at] else set()), (case, shown[0][at], shown[1][at], grown)
 
 
 def displayed(lines: list[str], folder: Path) -> list[str]:
-    """Return what a program displays, line by line."""
+    """Return the lines that a program displays."""
     head = ["IDENTIFICATION DIVISION.", "PROGRAM-ID. SHOWN.", "DATA DIVISION.", "WORKING-STORAGE SECTION."]
     source, program = folder / "shown.cob", folder / "shown"
     source.write_text("\n".join([*head, *lines, "    STOP RUN."]) + "\n")

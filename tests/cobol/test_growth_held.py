@@ -1,4 +1,4 @@
-"""Longer values that pass through an item with room for them, beside what a compiled program cuts; and digits in a group."""
+"""What breaks if longer values pass through an item with room, and where are the digits of a number in a group?"""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ DATA = (
 @pytest.mark.parametrize(
     ("field", "statements", "short"),
     [
-        ("A", ("MOVE A TO W", "MOVE W TO B C D E"), {"B", "C"}),  # of D a part is cut today, and E has room
+        ("A", ("MOVE A TO W", "MOVE W TO B C D E"), {"B", "C"}),  # D takes only a part today, and E has room
         ("A", ("MOVE A TO W", "MOVE W TO V", "MOVE V TO B"), {"B"}),
         ("A", ("MOVE FUNCTION TRIM(A) TO W", "MOVE FUNCTION TRIM(W) TO B"), {"B"}),
         ("A", ("MOVE A TO W", "MOVE W TO B", "MOVE L TO W", "MOVE W TO C"), {"B"}),  # another use
         ("A", ("STRING '-' A DELIMITED BY SIZE INTO W", "MOVE W TO B"), set()),
         ("A", ("MOVE A TO W", "MOVE W TO W"), set()),
         ("N", ("MOVE N TO M", "MOVE M TO O"), {"O"}),
-        ("N", ("MOVE N TO M", "MOVE M TO B"), set()),  # of nine digits it takes four
+        ("N", ("MOVE N TO M", "MOVE M TO B"), set()),  # it takes four of nine digits
     ],
 )
 def test_what_held_all_of_a_work_field_that_was_in_use_may_be_too_short(
     field: str, statements: tuple[str, ...], short: set[str]
 ) -> None:
-    """As the values are, rather than the item that passes them on; nothing follows from what is cut today."""
+    """The length of the values counts, not that of the item that passes them on; nothing follows from what is cut today."""
     found = grown(field, 2, *DATA, "PROCEDURE DIVISION.", *(f"    {one}." for one in statements))
     told = [one for one in found if one.what == "too short"]
     assert {one.node.name.removeprefix("P.") for one in told} == short
@@ -42,7 +42,7 @@ def test_what_held_all_of_a_work_field_that_was_in_use_may_be_too_short(
 
 @pytest.mark.needs("cobc")
 def test_a_compiled_program_cuts_what_passes_through_a_work_field(tmp_path: Path) -> None:
-    """The items that are told lose the end of the longer value, and the others show what they did."""
+    """The reported items lose the end of the longer value, and the others display what they did."""
     shown = []
     for length in (4, 6):
         data = [f"01 A PIC X({length}).", *DATA[1:]]
@@ -56,7 +56,7 @@ def test_a_compiled_program_cuts_what_passes_through_a_work_field(tmp_path: Path
 def test_a_number_in_a_group_gets_its_digits_from_other_bytes(
     picture: str, sender: int, *, is_told: bool, tmp_path: Path
 ) -> None:
-    """What fills a group up to the end of a number has its digits where the longer number begins; of text they stay."""
+    """A sender that fills the group up to a number's end has its digits where the longer number begins; text stays in place."""
     shown = []
     data = ("01 S PIC X(6) VALUE 'AB1234'.", "01 G. 05 H PIC XX.")
     for length in (4, 5):

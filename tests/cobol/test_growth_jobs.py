@@ -1,4 +1,4 @@
-"""What breaks in jobs where a field grows: copies of data sets, and what JCL and control statements have in figures."""
+"""What breaks in jobs if a field grows: copies of data sets, and figures in JCL and control statements?"""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ COPYING = {
 
 
 def grown(name: str, step: str, *, clauses: str = "", card: str = "DSN=A.B.C,DISP=(NEW,CATLG)") -> list[Grown]:
-    """Return what follows where a field of ONE, which writes A.B.C, or of TWO, which reads A.B.D, is two bytes longer."""
+    """Return what follows if a field of ONE, which writes A.B.C, or of TWO, which reads A.B.D, is two bytes longer."""
     writes = PROGRAM.format(name="ONE", clauses=clauses, mode="OUTPUT", does="WRITE R")
     reads = PROGRAM.format(name="TWO", clauses="", mode="INPUT", does="READ F")
     job = f"//J1 JOB\n//S1 EXEC PGM=ONE\n//FDD DD {card}\n{step}//S9 EXEC PGM=TWO\n//FDD DD DSN=A.B.D,DISP=SHR\n"
@@ -61,7 +61,7 @@ def grown(name: str, step: str, *, clauses: str = "", card: str = "DSN=A.B.C,DIS
 
 @pytest.mark.parametrize("by", COPYING)
 def test_what_a_step_copies_is_read_with_the_longer_field(by: str) -> None:
-    """The field that is at its place in the copy is too short, and what describes the copy has the other layout; both ways."""
+    """The field at its place in the copy is too short, and a description of the copy has the other layout, in both directions."""
     step = COPYING[by].format("SORT FIELDS=(1,2,CH,A)")
     there = {(one.what, one.node.name): one.certainty for one in grown("ONE.A", step)}
     assert there["too short", "TWO.A"] == there["other layout", "TWO.R"] == there["data set", "A.B.D"] == "is"
@@ -73,14 +73,14 @@ def test_what_a_step_copies_is_read_with_the_longer_field(by: str) -> None:
     "control", ["SORT FIELDS=COPY\n OUTREC FIELDS=(1,4,9,4)", "INREC BUILD=(5,4)\n SORT FIELDS=(1,4,CH,A)"]
 )
 def test_what_a_step_builds_anew_may_be_longer_and_nothing_is_read_at_its_place(control: str) -> None:
-    """Where the field lies in the new records is not known: the data set is named, `may`."""
+    """The field's place in the new records is unknown, so only the data set is named, as `may`."""
     found = {(one.what, one.node.name): one.certainty for one in grown("ONE.A", COPYING["SORT"].format(control))}
     assert found["data set", "A.B.D"] == "may"
     assert not [name for _, name in found if name.startswith("TWO.")]
 
 
 def test_control_statements_that_are_elsewhere_may_say_anything() -> None:
-    """A SORT whose SYSIN is a data set."""
+    """A SORT whose SYSIN is a data set may use any field."""
     step = COPYING["SORT"].replace("*\n {0}\n/*", "DSN=A.CONTROL,DISP=SHR")
     found = {(one.what, one.node.name): one.certainty for one in grown("ONE.A", step)}
     assert found["data set", "A.B.D"] == found["too short", "TWO.A"] == "may"
@@ -91,7 +91,7 @@ def test_control_statements_that_are_elsewhere_may_say_anything() -> None:
     [
         ("A", "SORT FIELDS=(5,4,CH,A)", "is"),
         ("A", "SORT FIELDS=(1,3,CH,A)", None),
-        # All of the field, which has two bytes more then.
+        # The whole field, which then has two bytes more.
         ("A", "SORT FIELDS=(1,4,CH,A)", "is"),
         ("B", "SORT FIELDS=(1,4,CH,A)", None),
         ("B", "SORT FIELDS=(1,4,CH,A,9,4,ZD,D)", "is"),
@@ -103,14 +103,14 @@ def test_control_statements_that_are_elsewhere_may_say_anything() -> None:
         # A number grows at its front.
         ("C", "SORT FIELDS=(9,1,CH,A)", "is"),
         ("C", "SORT FIELDS=(1,8,CH,A)", None),
-        # Of records that are built anew first nothing says what their places were.
+        # If the records are rebuilt first, their places are unknown.
         ("B", "INREC FIELDS=(9,4,1,8)\n SORT FIELDS=(9,4,CH,A)", "may"),
     ],
 )
 def test_places_that_a_sort_has_in_figures_are_named_where_other_bytes_lie_then(
     field: str, control: str, said: str | None
 ) -> None:
-    """The bytes of keys, sums and conditions, as the records have them that grow."""
+    """Keys, sums and conditions give bytes of the records that grow."""
     found = [one for one in grown(f"ONE.{field}", COPYING["SORT"].format(control)) if one.what == "part"]
     assert [one.certainty for one in found] == ([said] if said else [])
     assert all(one.node.name == "J1.S2" for one in found)
@@ -125,16 +125,16 @@ def test_places_that_a_sort_has_in_figures_are_named_where_other_bytes_lie_then(
         ("", "DSN=A.B.C,DISP=NEW,DCB=(RECFM=FB,LRECL=12,BLKSIZE=120)", {"J1.S1"}),
         ("", "DSN=A.B.C,RECFM=FB,LRECL=12", {"J1.S1"}),
         ("", "DSN=A.B.C,DCB=LRECL=12", {"J1.S1"}),
-        # The word before a record that varies takes four bytes.
+        # The record descriptor word of variable records takes four bytes.
         ("", "DSN=A.B.C,RECFM=VB,LRECL=16", {"J1.S1"}),
         ("", "DSN=A.B.C,RECFM=VB,LRECL=17", {"J1.S1"}),
         ("", "DSN=A.B.C,RECFM=VB,LRECL=18", set()),
-        ("", "DSN=A.B.C,RECFM=FB,LRECL=13", {"J1.S1"}),  # a printer's control character stands before it
+        ("", "DSN=A.B.C,RECFM=FB,LRECL=13", {"J1.S1"}),  # the control character of a printer comes first
         ("", "DSN=A.B.C,LRECL=80", set()),
     ],
 )
 def test_lengths_that_are_written_in_figures_are_too_small(clauses: str, card: str, named: set[str]) -> None:
-    """LRECL, and what a file description says of its records."""
+    """LRECL in JCL and the record lengths of a file description are compared."""
     found = [
         one
         for one in grown("ONE.A", COPYING["SORT"].format("SORT FIELDS=COPY"), clauses=clauses, card=card)
@@ -163,7 +163,7 @@ REGION = """\
 
 
 def test_a_file_of_a_region_gets_longer_records_and_keys() -> None:
-    """What INTO names is its record, and what RIDFLD names its key, unless that is a number; the CSD says which data set it is."""
+    """INTO names the record, RIDFLD the key, unless it is a number; the CSD gives the data set."""
     csd = b"DEFINE FILE(CUST) GROUP(G) DSNAME(A.B.CUST)\n"
     graph = graph_of({"p.cbl": REGION.encode(), "r.csd": csd})
 
@@ -192,7 +192,7 @@ def test_a_file_of_a_region_gets_longer_records_and_keys() -> None:
     ],
 )  # fmt: skip
 def test_what_a_cluster_is_defined_with_is_named(field: str, defined: str, told: set[tuple[str, str]]) -> None:
-    """A key that what grows is in or lies before, and the most bytes of a record where they are too few."""
+    """A key that contains or follows the growing field is named, and so is a maximum record length that is too small."""
     step = f"//S2 EXEC PGM=IDCAMS\n//SYSIN DD *\n DEFINE {defined}\n/*\n"
     found = {
         (one.what, one.why.partition(": ")[2])
@@ -203,7 +203,7 @@ def test_what_a_cluster_is_defined_with_is_named(field: str, defined: str, told:
 
 
 def test_a_record_that_is_too_short_is_not_reported_again_for_its_data_set() -> None:
-    """Two programs of one name write a data set, each from the field of a copybook: what the one describes is the other's, too."""
+    """Two programs of one name write the data set from the same copybook's field: each describes the same record."""
     writing = """\
        ID DIVISION.
        PROGRAM-ID. RPT.

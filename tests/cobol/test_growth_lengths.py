@@ -1,4 +1,4 @@
-"""Lengths that a program states of a field that grows: in INSPECT, where GnuCOBOL is the oracle, and in figures in CICS."""
+"""Which lengths that a program states about a growing field are wrong: in INSPECT, with GnuCOBOL as oracle, and in CICS?"""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ STATEMENTS: tuple[tuple[str, set[str]], ...] = (
 
 @pytest.mark.needs("cobc")
 def test_what_an_inspect_replaces_has_as_many_characters_or_the_compiler_refuses_it(tmp_path: Path) -> None:
-    """Each statement with the field as it is compiles; with the longer one those do not of which something is told."""
+    """Each statement compiles with the field; with the longer field, exactly the reported ones do not."""
     refused = []
     for length in (4, 6):
         lines = ["IDENTIFICATION DIVISION.", "PROGRAM-ID. P.", "DATA DIVISION.", "WORKING-STORAGE SECTION."]
@@ -62,8 +62,8 @@ def test_what_an_inspect_replaces_has_as_many_characters_or_the_compiler_refuses
         ("LINK PROGRAM('Q') COMMAREA(R) LENGTH(10)", "is"),
         ("XCTL PROGRAM('Q') COMMAREA(R) LENGTH(TEN)", "is"),
         ("RETURN TRANSID('T1') COMMAREA(R) LENGTH(N)", "may"),
-        ("LINK PROGRAM('Q') COMMAREA(R) LENGTH(M)", "may"),  # which a MOVE gives it
-        ("WRITEQ TS QUEUE('Q') FROM(R) LENGTH(11)", "is"),  # which was more than enough
+        ("LINK PROGRAM('Q') COMMAREA(R) LENGTH(M)", "may"),  # a MOVE gives it the value
+        ("WRITEQ TS QUEUE('Q') FROM(R) LENGTH(11)", "is"),  # it was more than enough
         ("WRITEQ TS QUEUE('Q') FROM(R) LENGTH(12)", None),
         ("WRITEQ TS QUEUE('Q') FROM(R) LENGTH(4)", None),
         ("WRITEQ TS QUEUE('Q') FROM(R) LENGTH(LENGTH OF R)", None),
@@ -74,7 +74,7 @@ def test_what_an_inspect_replaces_has_as_many_characters_or_the_compiler_refuses
     ],
 )
 def test_a_length_in_figures_is_too_small_for_the_longer_area(command: str, said: str | None) -> None:
-    """By a number, a level 78, and the values that an item can have."""
+    """The length may be a number, a level 78, or any value that an item can have."""
     data = (
         "78 TEN VALUE 10.", "01 R. 05 A PIC X(8). 05 B PIC XX.", "01 S PIC X(10).", "01 K PIC X(10).",
         "01 N PIC S9(4) COMP VALUE +10.", "01 M PIC S9(4) COMP.",

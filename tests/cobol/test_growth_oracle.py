@@ -1,4 +1,4 @@
-"""What growth says to be too short, beside what a compiled program loses: GnuCOBOL is the oracle."""
+"""Does growth report as too short what a compiled program cuts? GnuCOBOL is the oracle."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ CASES = 240
 
 
 def may_move(one: Item, other: Item) -> bool:
-    """Return whether the standard has a MOVE of the one to the other, and the oracle does it."""
+    """Return whether the standard allows a MOVE of one to the other, and the oracle supports it."""
     if "group" in {one.kind, other.kind}:
         return True
     if one.kind == "decimals":
         return other.kind in NUMBERS
     if (one.kind, other.kind) == ("scaled", "packed"):
-        return False  # GnuCOBOL 3.1 makes no digit of the last but one
+        return False  # GnuCOBOL 3.1 leaves no digit in the last place but one
     return not (one.kind == "spaced" and other.kind in NUMBERS)
 
 
 def drawn(seed: int) -> list[tuple[Item, Item, int]]:
-    """Return items, what they are moved to, and by how many bytes they grow."""
+    """Return items, the items that they are moved to, and how many bytes they grow."""
     draw = random.Random(seed)
     found: list[tuple[Item, Item, int]] = []
     while len(found) < CASES:
         one, other = (Item(draw.choice(KINDS), draw.randint(5, 9)) for _ in "12")
         more = draw.randint(1, 3)
-        # A binary item of nine digits would get eight bytes, which hold more digits than the others may have.
+        # A binary item of more than nine digits would get eight bytes, which hold more digits than the other items may have.
         if one.kind == "long" or (one.kind in {"binary", "native"} and one.bytes() + more > 4):
             continue
         if may_move(one, other):
@@ -48,11 +48,11 @@ def drawn(seed: int) -> list[tuple[Item, Item, int]]:
 
 
 def lost(pairs: list[tuple[Item, Item]], folder: Path) -> list[bool]:
-    """Return of each pair whether a MOVE of the one to the other loses something, as a compiled program does it."""
+    """Return, for each pair, whether a compiled MOVE of one to the other loses something."""
     data, code = [], []
     for at, (one, other) in enumerate(pairs):
         data += [one.declared(f"S{at}"), other.declared(f"T{at}")]
-        # All places are filled, so that none is lost without a trace; but for that of P, which MOVE rounds off.
+        # All places are filled, so that every loss shows, except the place of P, which MOVE rounds off.
         value = (
             "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
             if one.kind not in NUMBERS and other.kind not in NUMBERS
@@ -63,7 +63,7 @@ def lost(pairs: list[tuple[Item, Item]], folder: Path) -> list[bool]:
         sign = "-" * (one.kind == "minus" and other.kind not in NUMBERS)
         code.append(f"MOVE {sign}{value if one.kind in NUMBERS else repr(value)} TO S{at}")
         code.append(f"MOVE S{at} TO T{at}")
-        # What has room for anything, of the kind of the item that gets it.
+        # A receiver of the same kind that has room for anything.
         whole = "NUMBER" if other.kind in NUMBERS and one.kind != "group" else "TEXT-1"
         if "group" in {one.kind, other.kind}:
             whole = "GROUP-1"
@@ -95,7 +95,7 @@ def lost(pairs: list[tuple[Item, Item]], folder: Path) -> list[bool]:
 
 
 def told(cases: list[tuple[Item, Item, int]]) -> list[Grown | None]:
-    """Return what growth says of the second item of each case."""
+    """Return what growth reports for the second item of each case."""
     lines = ["IDENTIFICATION DIVISION.", "PROGRAM-ID. P.", "DATA DIVISION.", "WORKING-STORAGE SECTION."]
     for at, (one, other, _) in enumerate(cases):
         lines += [one.declared(f"S{at}"), other.declared(f"T{at}")]
@@ -114,7 +114,7 @@ def told(cases: list[tuple[Item, Item, int]]) -> list[Grown | None]:
 @pytest.mark.needs("cobc")
 @pytest.mark.parametrize("seed", [1, 2])
 def test_what_is_too_short_loses_something_and_what_loses_something_is_named(seed: int, tmp_path: Path) -> None:
-    """Of moves between items of all kinds: `is` is seen cut where it was not before, and what is seen cut is named."""
+    """For moves between items of all kinds: `is` is seen cut only after the growth, and what is seen cut is named."""
     cases = drawn(seed)
     said = told(cases)
     pairs = []
@@ -123,7 +123,7 @@ def test_what_is_too_short_loses_something_and_what_loses_something_is_named(see
         needed = other
         if grown is not None and grown.needed_bytes is not None and other.kind != "long":
             places = grown.needed_digits or other.places + grown.needed_bytes - other.bytes()
-            # A group of nine bytes is more than a binary item of the oracle has: 18 digits, 8 bytes.
+            # A group of nine bytes is more than a binary item of the oracle holds, which is 18 digits in 8 bytes.
             needed = other._replace(places=places) if places <= 18 else Item("text", grown.needed_bytes)
             assert needed.bytes() == grown.needed_bytes, (one, other, more, grown)
         pairs += [(one, other), (least, other), (most, other), (most, needed)]
@@ -144,7 +144,7 @@ def test_what_is_too_short_loses_something_and_what_loses_something_is_named(see
 
 
 class Record(NamedTuple):
-    """A record as it is declared, the names of what it holds, and the texts in it that may grow."""
+    """A record declaration, the names in it, and its texts that may grow."""
 
     lines: tuple[str, ...]
     names: tuple[str, ...]
@@ -162,13 +162,13 @@ class Record(NamedTuple):
 
 
 def record(draw: random.Random, number: int) -> Record:
-    """Return a record with groups, tables, aligned items, what redefines them and what renames them."""
+    """Return a record with groups, tables, aligned items, redefinitions and renames."""
     lines, names, texts, plain = [f"01 R{number}."], [f"R{number}"], [], []
 
     def fill(level: int, *, is_table: bool = False, is_aligned: bool = True) -> None:
         before = ""
-        # GnuCOBOL forgets what is aligned in a table behind a group in it, and begins a group before the bytes that are left
-        # empty for its first item.
+        # GnuCOBOL does not align items of a table after a nested group, and begins a group before the slack bytes of its first
+        # item.
         is_flat = is_table and is_aligned
         for at in range(draw.randint(1, 4)):
             name = f"F{number}-{len(names)}"
@@ -206,7 +206,7 @@ def record(draw: random.Random, number: int) -> Record:
 
 
 def lengths(records: list[Record], folder: Path) -> dict[str, int]:
-    """Return how long all that some records hold is, as a compiled program says it."""
+    """Return the lengths of everything in some records, as a compiled program reports them."""
     lines = ["IDENTIFICATION DIVISION.", "PROGRAM-ID. ORACLE.", "DATA DIVISION.", "WORKING-STORAGE SECTION."]
     lines += [line for one in records for line in one.lines]
     shown = [f"    DISPLAY '{name} ' LENGTH OF {name}." for one in records for name in one.names]
@@ -217,7 +217,7 @@ def lengths(records: list[Record], folder: Path) -> dict[str, int]:
 @pytest.mark.needs("cobc")
 @pytest.mark.parametrize("seed", [1, 2])
 def test_what_gets_longer_has_the_length_that_the_grown_record_has(seed: int, tmp_path: Path) -> None:
-    """Groups, records and what renames them, with the bytes that SYNC leaves empty, before and after a text grows."""
+    """Groups, records and renames are checked, with the slack bytes of SYNC, before and after a text grows."""
     draw = random.Random(seed)
     records = [one for one in (record(draw, number) for number in range(120)) if one.texts]
     picked = [(draw.choice(one.texts), draw.randint(1, 5)) for one in records]

@@ -1,4 +1,4 @@
-"""What stands at other places in items with room when a field grows, beside what a compiled program shows."""
+"""What moves within items that have room when a field grows, compared with what a compiled program shows?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DATA = (
 @pytest.mark.parametrize(
     ("field", "statements", "told"),
     [
-        # Digits begin further on in a text, whoever reads it there.
+        # Digits start further on in a text, for any reader of the text.
         ("N", ("MOVE N TO T", "IF T = U DISPLAY '1' END-IF"), {("compared", "U")}),
         ("N", ("MOVE N TO T", "MOVE T TO S"), {("too short", "S")}),
         ("N", ("MOVE N TO T", "MOVE T TO R"), set()),  # all six
@@ -30,14 +30,14 @@ DATA = (
         ("N", ("STRING N DELIMITED BY SIZE INTO T", "MOVE T TO S"), {("too short", "S")}),
         ("N", ("MOVE N TO T", "MOVE T(2:2) TO S"), {("part", "T")}),
         ("N", ("MOVE N TO T", "MOVE T TO U", "MOVE A TO T", "MOVE T TO S"), set()),  # another use
-        # REVERSE puts its end first, where a shorter item takes another part; what TRIM leaves begins at its first character.
+        # REVERSE puts the end first, so a shorter receiver takes another part; the result of TRIM begins at its first character.
         ("N", ("MOVE N TO T", "MOVE FUNCTION REVERSE(T) TO R"), {("part", "R")}),
         ("N", ("MOVE N TO T", "MOVE FUNCTION REVERSE(FUNCTION UPPER-CASE(T)) TO R"), {("part", "R")}),
         ("N", ("MOVE N TO T", "MOVE FUNCTION REVERSE(T) TO U", "MOVE U TO R"), {("part", "R")}),
         ("N", ("MOVE N TO T", "MOVE FUNCTION REVERSE(FUNCTION REVERSE(T)) TO R"), set()),
         ("N", ("MOVE N TO T", "MOVE FUNCTION REVERSE(FUNCTION TRIM(T)) TO R"), set()),
         ("N", ("MOVE N TO T", "MOVE FUNCTION TRIM(T) TO R"), set()),
-        # So does what is JUSTIFIED; what is, keeps digits where they are.
+        # JUSTIFIED text moves as well; digits in a JUSTIFIED receiver stay where they are.
         ("N", ("MOVE N TO K", "IF K = U DISPLAY '1' END-IF"), set()),
         ("J", ("MOVE J TO T", "IF T = U DISPLAY '1' END-IF"), {("compared", "U")}),
         ("J", ("MOVE J(2:2) TO S",), {("part", "J")}),
@@ -46,10 +46,10 @@ DATA = (
         ("J", ("MOVE J TO P", "MOVE P TO J", "MOVE A TO P", "MOVE P TO Q"), {("too short", "P"), ("too short", "Q")}),
         ("A", ("MOVE A TO K", "IF K = U DISPLAY '1' END-IF"), {("compared", "U")}),
         ("A", ("MOVE A TO T", "IF T = U DISPLAY '1' END-IF"), set()),
-        # What a STRING puts behind it.
+        # Text that a STRING puts after it.
         ("A", ("STRING A '-' DELIMITED BY SIZE INTO T", "IF T = U DISPLAY '1' END-IF"), {("compared", "U")}),
         ("A", ("STRING A DELIMITED BY SIZE INTO T", "IF T = U DISPLAY '1' END-IF"), set()),
-        # A work field that has room is compared, calculated with, or given on without its zeros.
+        # A work field with room is compared, calculated with, or passed on without its zeros.
         ("A", ("MOVE A TO T", "IF T = S DISPLAY '1' END-IF"), {("compared", "S")}),
         ("A", ("STRING A DELIMITED BY SIZE INTO T", "IF T = S DISPLAY '1' END-IF"), {("compared", "S")}),
         ("N", ("MOVE N TO D", "COMPUTE B = D + 1"), {("calculated", "B")}),
@@ -60,7 +60,7 @@ DATA = (
 def test_what_sees_other_characters_of_an_item_with_room_is_named(
     field: str, statements: tuple[str, ...], told: set[tuple[str, str]]
 ) -> None:
-    """Nothing else is; it may be meant so."""
+    """Only statements that see other characters are named, as they may be meant so."""
     found = grown(field, 2, *DATA, "PROCEDURE DIVISION.", *(f"    {one}." for one in statements))
     said = [one for one in found if one.what != "field"]
     assert {(one.what, one.node.name.removeprefix("P.")) for one in said} == told
@@ -69,7 +69,7 @@ def test_what_sees_other_characters_of_an_item_with_room_is_named(
 
 @pytest.mark.needs("cobc")
 def test_a_compiled_program_sees_other_characters(tmp_path: Path) -> None:
-    """What is JUSTIFIED, and digits in a text, begin further on; the value is that of today."""
+    """JUSTIFIED text, and digits in a text, start further on; the value is that of today."""
     shown = []
     for length in (4, 6):
         data = [f"01 N PIC 9({length}).", f"01 J PIC X({length}) JUST.", *DATA[3:]]

@@ -1,7 +1,6 @@
-"""Fields that are used for several things: growth follows each use to where it goes, and no other.
+"""Does growth follow each use of a field with several uses to where it goes, and no other?
 
-GnuCOBOL says what a program leaves in its items after each MOVE; the same in words of Python says what would come where some
-are longer.
+GnuCOBOL says what a program leaves in its items after each MOVE; a model in Python says what it would leave if some were longer.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ ITEMS, MOVES, MORE = 5, 3, 2
 
 
 class Left(NamedTuple):
-    """What a MOVE leaves in an item, and whether that is less than what stood in the first item that sent it."""
+    """The content that a MOVE leaves in an item, and whether that is less than what the first sender held."""
 
     item: int
     value: str
@@ -32,14 +31,14 @@ class Left(NamedTuple):
 
 
 class Moves(NamedTuple):
-    """Paragraphs of MOVEs between some texts, and in which order they are performed."""
+    """Paragraphs of MOVEs between some texts, and the order in which they are performed."""
 
     lengths: tuple[int, ...]
     paragraphs: tuple[tuple[tuple[int, int], ...], ...]
     performed: tuple[int, ...]
 
     def names(self, number: int) -> list[str]:
-        """Return the names of its items, in a program that has it as the case of a number."""
+        """Return the names of the items, in a program that has this as the case with a number."""
         return [f"F{number}-{at}" for at in range(ITEMS)]
 
     def data(self, number: int) -> list[str]:
@@ -48,7 +47,7 @@ class Moves(NamedTuple):
         return [f"01 {name} PIC X({n}) VALUE ALL '{chr(65 + at)}'." for at, (name, n) in enumerate(names)]
 
     def code(self, number: int, *, shows: bool = False) -> tuple[list[str], list[str]]:
-        """Return what performs its paragraphs, and these; shows: what is moved, after each MOVE."""
+        """Return the code that performs the paragraphs, and the paragraphs, which with `shows` display what each MOVE moves."""
         names, lines = self.names(number), []
         for at, moves in enumerate(self.paragraphs):
             lines.append(f"P{number}-{at}.")
@@ -58,7 +57,7 @@ class Moves(NamedTuple):
         return [f"    PERFORM P{number}-{at}." for at in self.performed], lines
 
     def left(self, longer: Mapping[int, int], more: int = 0) -> list[Left]:
-        """Return what each MOVE that is performed leaves, where some items have other lengths, and the first more letters."""
+        """Return what each performed MOVE leaves if some items have other lengths, and the first has `more` letters more."""
         lengths = [longer.get(at, n) for at, n in enumerate(self.lengths)]
         full = {chr(65 + at): n + (0 if at else more) for at, n in enumerate(self.lengths)}
         values = [letter * n for letter, n in full.items()]
@@ -75,7 +74,7 @@ def drawn(seed: int, count: int) -> list[Moves]:
     draw = random.Random(seed)
     found = []
     for _ in range(count):
-        # What fits into an item with room is not followed, and what comes in there may be less than the item.
+        # A value that fits into an item with room is not followed, and may be shorter than the item.
         lengths = (draw.randint(3, 6),) * ITEMS
         paragraphs = tuple(
             tuple(
@@ -100,7 +99,7 @@ def source(cases: list[Moves], *, shows: bool = False) -> list[str]:
 
 @pytest.mark.needs("cobc")
 def test_a_compiled_program_leaves_what_the_moves_are_said_to_leave(tmp_path: Path) -> None:
-    """The words of Python that the next test goes by."""
+    """This checks the model in Python on which the next test relies."""
     cases = drawn(1, 40)
     text, binary = tmp_path / "uses.cob", tmp_path / "uses"
     text.write_text("\n".join(source(cases, shows=True)) + "\n")
@@ -115,7 +114,7 @@ def test_a_compiled_program_leaves_what_the_moves_are_said_to_leave(tmp_path: Pa
 
 @pytest.mark.parametrize("seed", [2, 3])
 def test_only_what_a_use_brings_is_too_short_for_it(seed: int) -> None:
-    """Once all has grown that is named nothing more is cut; and what is named would be cut if it alone had not grown."""
+    """Once everything named has grown, nothing more is cut; and each named item would be cut if it alone had not grown."""
     cases = drawn(seed, 40)
     graph = graph_of({"p.cbl": "".join(f"{line}\n" for line in source(cases)).encode()})
     carrying = Carrying(graph)
@@ -125,14 +124,14 @@ def test_only_what_a_use_brings_is_too_short_for_it(seed: int) -> None:
         today = {int(one.node.name[-1]) for one in grown if one.what == "cut today"}
         assert cut(case, length) <= today, (number, case, grown)
         sure = {int(one.node.name[-1]) for one in grown if one.what == "too short" and one.certainty == "is"}
-        # Of what is performed twice, or not at all, ways may be said that the program does not go.
+        # If a paragraph runs twice or never, growth may report paths that the program does not take.
         for at in sure if sorted(case.performed) == [0, 1, 2] else ():
             shorter = {other: one for other, one in length.items() if other != at}
             assert at in cut(case, shorter), (number, at, case, grown)
 
 
 def cut(case: Moves, lengths: Mapping[int, int]) -> set[int]:
-    """Return which items cut something, where some are longer, that they did not cut before."""
+    """Return the items that cut something with the longer lengths and did not before."""
     return {
         then.item
         for now, then in zip(case.left({}), case.left(lengths, MORE), strict=True)
@@ -148,12 +147,12 @@ SCRATCH = ("01 A PIC X(5).", "01 T PIC X(5).", "01 B PIC X(5).", "01 X PIC X(5).
     [
         (("MOVE A TO T.", "MOVE T TO B.", "MOVE X TO T.", "MOVE T TO Y."), {"T", "B"}),
         (("MOVE X TO T.", "MOVE T TO Y.", "MOVE A TO T.", "MOVE T TO B."), {"T", "B"}),
-        # Either may be there.
+        # Either value may be there.
         (("MOVE X TO T.", "IF X = 'X' MOVE A TO T.", "MOVE T TO Y."), {"T", "Y"}),
         (("PERFORM Q UNTIL X = 'X'.", "GOBACK.", "Q.", "MOVE T TO Y.", "MOVE A TO T."), {"T", "Y"}),
         (("MOVE A TO T.", "MOVE SPACES TO T.", "MOVE T TO Y."), {"T"}),
         (("MOVE A TO T.", "CALL 'TWO' USING T.", "MOVE T TO Y."), {"T", "Y"}),
-        # What comes as text to a number, or is put behind another one, has the blanks of the longer item.
+        # Text that a number receives, or that follows another text, has the blanks of the longer item.
         (("MOVE A TO T.", "MOVE X TO T.", "MOVE T TO N."), {"T", "N"}),
         (("MOVE A TO T.", "MOVE X TO T.", "STRING T DELIMITED BY SIZE INTO Y."), {"T", "Y"}),
     ],
@@ -161,7 +160,7 @@ SCRATCH = ("01 A PIC X(5).", "01 T PIC X(5).", "01 B PIC X(5).", "01 X PIC X(5).
 def test_a_scratch_field_carries_the_growth_of_one_use_to_that_use(
     statements: tuple[str, ...], named: set[str]
 ) -> None:
-    """By the ways through the program; where that is not told, to all of them."""
+    """The paths through the program decide; if they are unknown, all uses are followed."""
     graph = graph_of({"p.cbl": program(*statements, data=SCRATCH).encode()})
     found = growth(graph, nodes_named(graph, "P.A"), 2, carrying=Carrying(graph))
     assert {one.node.name.removeprefix("P.") for one in found if one.what == "too short"} == named

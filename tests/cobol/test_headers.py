@@ -1,4 +1,4 @@
-"""A header in area A behind a sentence without its period, and what only looks like one."""
+"""Is a header in area A found after a sentence without its period, and is nothing else taken for one?"""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SAID = "a period is assumed before the paragraph "
 
 
 def found(source: ScannedSource) -> list[str]:
-    """The paragraphs of a source, which both readers must see at the same lines."""
+    """Return the paragraphs of a source, which both readers must see at the same lines."""
     whole = [(part.name, part.line) for unit in source for part in unit.paragraphs if part.name]
     symbols = outline(source.data, "cobol", exact=False).symbols
     assert [(symbol.name, symbol.start_line) for symbol in symbols if symbol.kind == "paragraph"] == whole
@@ -28,7 +28,7 @@ def found(source: ScannedSource) -> list[str]:
 
 
 def assumed(source: ScannedSource) -> list[tuple[int, str]]:
-    """The headers that a warning is about."""
+    """Return the headers that a warning is about."""
     return [(said.line, said.text.removeprefix(SAID)) for said in source.warnings if said.text.startswith(SAID)]
 
 
@@ -49,7 +49,7 @@ def assumed(source: ScannedSource) -> list[tuple[int, str]]:
     ],
 )
 def test_a_header_stands_behind_a_statement_that_takes_nothing_more(before: str) -> None:
-    """Nothing else need speak for it; what is behind it is its own, and a warning says where it stands."""
+    """No other evidence is needed; the code after the header belongs to it, and a warning gives its line."""
     source = scan(program("MAIN.", f"    {before}", "    ", "READ-EXIT.", "    MOVE 1 TO TOTAL.", data=DATA))
     assert found(source) == ["MAIN", "READ-EXIT"]
     assert assumed(source) == [(11, "READ-EXIT")]
@@ -76,7 +76,7 @@ def test_a_header_stands_behind_a_statement_that_takes_nothing_more(before: str)
 )
 @pytest.mark.parametrize("area", ["READ-EXIT.", "   READ-EXIT  ."])
 def test_a_header_that_is_performed_or_gone_to_stands_behind_what_may_take_more(before: str, area: str) -> None:
-    """A name that nothing declares and that somebody performs is no operand."""
+    """A name that is performed and not declared is not an operand."""
     for mention in ("PERFORM READ-EXIT", "GO TO READ-EXIT", "PERFORM MAIN THRU READ-EXIT"):
         source = scan(program("MAIN.", f"    {mention}.", f"    {before}", area, "    GOBACK.", data=DATA))
         assert found(source) == ["MAIN", "READ-EXIT"]
@@ -84,7 +84,7 @@ def test_a_header_that_is_performed_or_gone_to_stands_behind_what_may_take_more(
 
 
 def test_a_header_in_front_of_exit_alone_needs_no_perform() -> None:
-    """EXIT alone with its period is a paragraph of its own and stands nowhere else."""
+    """EXIT alone with its period is a paragraph, and can be nothing else."""
     for leaving in (
         ("MAIN-EXIT.", "", "    EXIT."),
         ("MAIN-EXIT.  EXIT.", "*|", "    "),
@@ -107,7 +107,7 @@ def test_a_statement_of_a_database_is_no_header() -> None:
 
 
 def test_a_label_that_cics_goes_to_is_a_paragraph() -> None:
-    """HANDLE names it in parentheses."""
+    """HANDLE names the label in parentheses."""
     handled = "    EXEC CICS HANDLE CONDITION NOTFND(LATER) ERROR ( FAILED ) END-EXEC."
     source = scan(
         program("MAIN.", handled, "    DISPLAY 'A'", "FAILED.", "    MOVE 1 TO TOTAL", "LATER.", "    GOBACK.")
@@ -159,7 +159,7 @@ def test_a_section_stands_behind_a_sentence_without_its_period() -> None:
     ],
 )
 def test_an_operand_in_area_a_is_no_header(lines: tuple[str, ...]) -> None:
-    """What a statement waits for, what is declared, a word of the language, and what nothing speaks for stay operands."""
+    """Expected operands, declared names, words of the language, and names without other evidence remain operands."""
     first, *rest = lines
     source = scan(
         program(
@@ -177,7 +177,7 @@ def test_an_operand_in_area_a_is_no_header(lines: tuple[str, ...]) -> None:
 
 
 def test_free_format_has_no_area_a() -> None:
-    """A name in front is an operand there, and from a directive on."""
+    """In free format a name at the beginning of a line is an operand, also after a directive."""
     head = fixed("IDENTIFICATION DIVISION.", "PROGRAM-ID. P.")
     body = ("PROCEDURE DIVISION.", "MAIN.", "    PERFORM LATER", "LATER.", "    GOBACK.")
     free = "\n".join(body)
@@ -193,7 +193,7 @@ def test_free_format_has_no_area_a() -> None:
 
 
 def test_a_line_that_is_continued_is_no_header() -> None:
-    """Its name goes on, or it is the end of another."""
+    """The name continues on the next line, or ends another name."""
     source = scan(
         program("MAIN.", "    PERFORM READ-EXIT.", "    MOVE 1 TO READ-", "-|READ-EXIT.", "LAST.", "    GOBACK.")
     )
@@ -201,7 +201,7 @@ def test_a_line_that_is_continued_is_no_header() -> None:
 
 
 def test_names_are_those_of_the_whole_source() -> None:
-    """A copybook of paragraphs has headers without periods before them, too; a header may be performed behind or before it."""
+    """A copybook of paragraphs also has headers without periods before them; a PERFORM may come before or after its header."""
     source = scan(
         fixed("READ-IT.", "    DISPLAY 'A'", "READ-EXIT.", "    PERFORM SHOWN", "SHOWN.", "    GO TO READ-EXIT.")
     )
@@ -210,14 +210,14 @@ def test_names_are_those_of_the_whole_source() -> None:
 
 
 def test_a_copybook_that_is_copied_with_other_names_keeps_its_headers() -> None:
-    """It is read anew, with its area A."""
+    """The copybook is read again, with its area A."""
     book = scan(fixed(":P:-ONE.", "    MOVE 1 TO A", ":P:-EXIT.", "    EXIT."))
     (unit,) = copied(book, ((("==:P:==", "==READ=="),),), ())
     assert [part.name for part in unit.paragraphs] == ["READ-ONE", "READ-EXIT"]
 
 
 def test_a_chunk_begins_with_such_a_header() -> None:
-    """It parts a source as any other header does."""
+    """Such a header starts a chunk like any other header."""
     steps = [f"    MOVE {number} TO TOTAL" for number in range(60)]
     source = scan(program("MAIN.", "    PERFORM LATER.", *steps, "LATER.", *steps, "    GOBACK.", data=DATA))
     assert [chunk.spans for chunk in plan(source, source_tokens=600).chunks] == [((1, 69),), ((70, 131),)]
@@ -234,7 +234,7 @@ BODIES = st.lists(
 
 @given(BODIES)
 def test_a_program_without_some_periods_is_the_program_with_them(bodies: list[tuple[list[str], bool]]) -> None:
-    """Paragraphs, statements and edges are the same, and each period that is missing is told."""
+    """Paragraphs, statements and edges are the same, and each missing period is reported."""
 
     def written(*, whole: bool) -> str:
         lines = ["MAIN.", *(f"    PERFORM P-{number}." for number in range(len(bodies))), "    GOBACK."]
@@ -260,7 +260,7 @@ OPERANDS = st.lists(st.sampled_from(["TOTAL", "LAST-ONE", "COPIED", "ITEM (1)", 
     st.lists(st.tuples(st.sampled_from(["DISPLAY", "MOVE 1 TO", "CALL 'P-1' USING", "GO TO"]), OPERANDS), max_size=5)
 )
 def test_operands_in_area_a_are_what_they_are_in_area_b(statements: list[tuple[str, list[str]]]) -> None:
-    """One operand a line, from column 8 on: as many paragraphs as where they are indented."""
+    """With one operand per line, from column 8 on, there are as many paragraphs as with indented operands."""
 
     def written(margin: str) -> str:
         lines = ["MAIN.", "    PERFORM P-1."]

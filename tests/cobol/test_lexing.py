@@ -1,4 +1,4 @@
-"""Tokens are whole, wherever lines end."""
+"""Are tokens whole, wherever lines end?"""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ pytestmark = pytest.mark.proves("C-2")
 
 
 def words(*lines: str) -> list[Word]:
-    """The tokens of lines of code."""
+    """Return the tokens of lines of code."""
     source = scan(fixed(*lines))
     return source.words(0, len(source.code))
 
 
 def test_tokens_have_a_kind_and_a_line() -> None:
-    """A word, a literal, a number, marks and the period."""
+    """A word, a literal, a number, separators and the period are distinguished."""
     assert words("MOVE A-1 (2:X) TO", "    B-ITEM, +1.5 X'0F'.") == [
         Word("MOVE", 1, "word"),
         Word("A-1", 1, "word"),
@@ -37,7 +37,7 @@ def test_tokens_have_a_kind_and_a_line() -> None:
 
 
 def test_row_5_a_period_in_a_literal_or_number_ends_nothing() -> None:
-    """Row 5: doubled quotes, prefixes, decimals with and without a digit in front."""
+    """Row 5: doubled quotes, prefixes, and decimals with and without a leading digit are tokens."""
     found = one(
         program(
             "A.",
@@ -57,7 +57,7 @@ def test_row_5_a_literal_that_nobody_closes_ends_with_its_line() -> None:
 
 
 def test_row_5_a_name_in_a_literal_may_go_on() -> None:
-    """Row 5: what is called, copied or entered by a literal over two lines has its whole name, and no more."""
+    """Row 5: a literal over two lines that names a program, copybook or entry gives the whole name and no more."""
     found = one(
         program(
             *("    CALL 'CALLED".ljust(65, "-"), "-|    'TWICE' USING X."),
@@ -71,7 +71,7 @@ def test_row_5_a_name_in_a_literal_may_go_on() -> None:
 
 
 def test_row_5_pseudo_text_is_one_token() -> None:
-    """Row 5: periods and quotes between == are its own."""
+    """Row 5: periods and quotes between == belong to the pseudo-text."""
     assert [word.kind for word in words("REPLACE ==A. 'B== BY ==C.==.")] == [
         "word",
         "pseudo",
@@ -84,7 +84,7 @@ def test_row_5_pseudo_text_is_one_token() -> None:
 
 
 def test_row_22_copy_is_recorded_wherever_it_stands() -> None:
-    """Row 22: quoted, with its library, its pairs, and the period on the next line; nothing is expanded."""
+    """Row 22: a COPY may be quoted and have a library, pairs, and its period on the next line; nothing is expanded."""
     source = scan(
         program(
             "A.",
@@ -107,7 +107,7 @@ def test_row_22_copy_is_recorded_wherever_it_stands() -> None:
 
 
 def test_row_26_an_exec_block_is_one_statement() -> None:
-    """Row 26: over lines, with quotes, periods and words of COBOL in it; the period may be on another line."""
+    """Row 26: the block may span lines and contain quotes, periods and COBOL words; its period may be on another line."""
     source = scan(
         program(
             "A.",
@@ -144,7 +144,7 @@ def test_row_26_blocks_may_declare() -> None:
 
 
 def test_row_26_a_block_that_nobody_closes_is_none() -> None:
-    """Row 26: it is reported, and hides nothing that follows it."""
+    """Row 26: the block is reported, and hides nothing after it."""
     source = scan(program("A.", "    EXEC CICS RETURN.", "B.", "    EXEC SQL COMMIT END-EXEC."))
     assert names(one(source)) == ["A", "B"]
     assert [(warned.line, warned.text) for warned in source.warnings] == [(5, "EXEC without END-EXEC")]

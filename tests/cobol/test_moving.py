@@ -1,4 +1,4 @@
-"""What goes into which item, and who uses it, statement by statement."""
+"""What does each statement move into which item, and what does it use?"""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _moves(found: Facts) -> set[tuple[str, str, str]]:
             "PERFORM MAIN WITH TEST AFTER VARYING C FROM 1 BY N UNTIL C > 9 AFTER N FROM LENGTH OF A BY 1 UNTIL N = A",
             {("N", "computes", "C"), ("A", "computes", "N")},
         ),
-        # An index is no item: nothing goes into what is varied beside it.
+        # An index is not an item: nothing goes into the item that is varied with it.
         ("PERFORM MAIN VARYING C FROM 1 BY 1 UNTIL C > 9 AFTER IX FROM N BY 1 UNTIL IX > 9", set()),
         ("INSPECT A TALLYING N FOR ALL B", {("A", "computes", "N")}),
         ("INSPECT A REPLACING ALL B BY H BEFORE INITIAL I", {("B", "computes", "A"), ("H", "computes", "A")}),
@@ -78,7 +78,7 @@ def _moves(found: Facts) -> set[tuple[str, str, str]]:
 def test_what_a_statement_sends_and_what_receives_it_are_a_pair(
     statement: str, pairs: set[tuple[str, str, str]]
 ) -> None:
-    """Senders go with receivers; subscripts, delimiters and literals with nothing; lengths are calculated."""
+    """Senders are paired with receivers; subscripts, delimiters and literals with nothing; lengths are calculated."""
     assert _moves(_facts(statement)) == pairs
 
 
@@ -113,7 +113,7 @@ CORRESPONDING = """\
     ],
 )
 def test_what_corresponds_are_items_in_groups_of_the_same_names(statement: str, verb: str, pairs: set[str]) -> None:
-    """Two groups of a name are looked into, a group and an item are a pair, tables are none, and arithmetic takes numbers."""
+    """Subgroups of one name are matched inside, a group and an item are a pair, tables are not, arithmetic takes only numbers."""
     found = _facts(statement, CORRESPONDING)
     assert _moves(found) == {(name, verb, name) for name in pairs}
     x2 = [item for item in found.items if item.name == "X2"]
@@ -121,14 +121,14 @@ def test_what_corresponds_are_items_in_groups_of_the_same_names(statement: str, 
 
 
 def test_an_ambiguous_name_is_a_pair_that_may_be() -> None:
-    """`H` is in two groups: both may be meant, and neither is sure."""
+    """`H` is in two groups: either may be meant, and neither is certain."""
     found = _facts("MOVE H TO A")
     assert [(one.is_sure, len(one.places)) for one in found.moves] == [(False, 1), (False, 1)]
     assert all(one.is_sure for one in _facts("MOVE H OF G TO A").moves)
 
 
 def test_the_place_of_a_use_is_the_line_of_its_word() -> None:
-    """A statement over three lines has the name on its second: that is the place."""
+    """In a statement over three lines the place is the line of the name."""
     found = _facts("MOVE\n A\n TO B.")
     first = next(use for use in found.uses if found.items[use.item].name == "A")
     assert (first.is_write, first.places) == (False, (SourcePlace(27),))
@@ -171,7 +171,7 @@ def _sorting(statement: str) -> Facts:
 @pytest.mark.proves("C-16")
 @pytest.mark.parametrize("verb", ["SORT SRT ON ASCENDING KEY SK", "MERGE SRT ASCENDING SK"])
 def test_a_sort_carries_the_records_of_its_files(verb: str) -> None:
-    """What USING names goes into the records of the sort, and those into what GIVING names."""
+    """Records of the files in USING go into the records of the sort, and those into the files in GIVING."""
     found = _sorting(f"{verb} USING INF GIVING OUTF.")
     assert _moves(found) == {("IN-R", "moves", "SR"), ("SR", "moves", "OUT-R")}
     assert all(one.is_sure for one in found.moves)
@@ -180,7 +180,7 @@ def test_a_sort_carries_the_records_of_its_files(verb: str) -> None:
 @pytest.mark.proves("C-16")
 @pytest.mark.parametrize(("statement", "is_write"), [("READ INF INTO SR.", True), ("WRITE IN-R FROM SR.", False)])
 def test_the_length_of_a_record_is_read_and_written_with_it(statement: str, is_write: bool) -> None:
-    """RECORD VARYING DEPENDING ON: a READ sets it and a WRITE takes it; neither moves anything to it."""
+    """RECORD VARYING DEPENDING ON: a READ sets the item and a WRITE reads it; neither is a move."""
     found = _sorting(statement)
     name = [item.name for item in found.items]
     assert [one.is_write for one in found.uses if name[one.item] == "LEN"] == [is_write]
@@ -189,5 +189,5 @@ def test_the_length_of_a_record_is_read_and_written_with_it(statement: str, is_w
 
 @pytest.mark.proves("C-12")
 def test_a_key_behind_the_organization_is_one() -> None:
-    """`ORGANIZATION IS INDEXED RECORD KEY IS K`, in that order."""
+    """`ORGANIZATION IS INDEXED RECORD KEY IS K` has a key, in that order too."""
     assert _sorting("READ INF.").files[0].keys == ("IN-K", "IN-A")

@@ -1,4 +1,4 @@
-"""Classes and methods: who invokes which, whose data they use, and what comes back from a function, a method or a CALL."""
+"""Which methods are invoked, whose data do they use, and what does a function, a method or a CALL return?"""
 
 from __future__ import annotations
 
@@ -135,11 +135,11 @@ def _sentences(*verbs: str) -> set[str]:
 
 @pytest.mark.proves("C-16")
 def test_a_method_is_reached_by_the_class_of_its_object() -> None:
-    """A class has its own method or inherits it; an object may be of a class below the one that is declared."""
+    """A class has its own method or inherits it; an object may belong to a subclass of the declared class."""
     assert _sentences("calls", "inherits") == {
         "ACCOUNT inherits BASE is",
-        "ACCOUNT::OPEN-ONE calls ACCOUNT is",  # NEW is of the language
-        "ACCOUNT::DEPOSIT calls BASE::AUDIT is",  # SUPER, and SELF, which has no other
+        "ACCOUNT::OPEN-ONE calls ACCOUNT is",  # NEW is part of the language
+        "ACCOUNT::DEPOSIT calls BASE::AUDIT is",  # by SUPER, and by SELF, which has no method of its own
         "ACCOUNT::DEPOSIT calls COM.ACME.LOGGER may",
         "ACCOUNT::DEPOSIT calls AUDITPGM is",
         "MAIN calls ACCOUNT::OPEN-ONE is",
@@ -159,7 +159,7 @@ def test_a_method_is_reached_by_the_class_of_its_object() -> None:
 
 @pytest.mark.proves("C-16")
 def test_a_method_uses_the_data_of_its_object_or_factory() -> None:
-    """A method of the factory does not see what each object holds."""
+    """A factory method does not see the data of objects."""
     assert {one for one in _sentences("writes") if "ACCOUNT." in one} == {
         "ACCOUNT::OPEN-ONE.(MAIN) writes ACCOUNT.MADE is",
         "ACCOUNT::DEPOSIT.(MAIN) writes ACCOUNT.BALANCE is",
@@ -169,7 +169,7 @@ def test_a_method_uses_the_data_of_its_object_or_factory() -> None:
 
 @pytest.mark.proves("C-16")
 def test_what_is_returned_is_followed() -> None:
-    """A value that arrives as it is, and one that is calculated with; arguments go the other way."""
+    """Returned values are followed, whether unchanged or calculated with; arguments go in the other direction."""
     assert _sentences("passes to") == {
         "ACCOUNT::OPEN-ONE.RESULT passes to MAIN.ACC is",
         "ACCOUNT::DEPOSIT.AMOUNT passes to AUDITPGM is",

@@ -1,4 +1,4 @@
-"""What a precompiler of SQL leaves: the statement as a comment, and calls of its stubs behind it."""
+"""Is the output of an SQL precompiler understood: the statement as a comment, followed by calls of its stubs?"""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ FORMS = {
 def test_the_sql_of_a_precompiled_program_is_read_from_its_comments(
     code: str, operations: list[tuple[str, int]]
 ) -> None:
-    """Its tables and data are those of the EXEC SQL; a cursor is declared where it is used first, a dead statement is nothing."""
+    """Tables and data are those of the EXEC SQL; a cursor is declared at its first use; dead statements do not count."""
     head = fixed("ID DIVISION.", "PROGRAM-ID. P.", "DATA DIVISION.", "WORKING-STORAGE SECTION.", "01 W PIC X(8).")
     end = "      *    EXEC SQL DELETE FROM GONE END-EXEC.\n" + fixed("    DISPLAY W.", "    GOBACK.")
     source = scan(head + fixed("PROCEDURE DIVISION.", "MAIN.") + code + end)
@@ -89,7 +89,7 @@ def test_the_sql_of_a_precompiled_program_is_read_from_its_comments(
 
 
 def test_what_a_person_commented_out_above_a_call_of_his_own_is_nothing() -> None:
-    """Between the comment and the call a precompiler does no more than to prepare the call."""
+    """Between its comment and the call, a precompiler only prepares the call."""
     head = fixed("ID DIVISION.", "PROGRAM-ID. P.", "PROCEDURE DIVISION.", "MAIN.")
     dead = "      *    EXEC SQL DELETE FROM GONE END-EXEC.\n"
     for code in ('    CALL "RATES".', '    DISPLAY 1 CALL "SQLADR" USING SQLCUD.'):

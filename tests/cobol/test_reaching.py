@@ -1,4 +1,4 @@
-"""Which values reach a call by name: one pass through the program, with PERFORMs that come back."""
+"""Which values reach a call by name, in one pass through the program with PERFORMs that return?"""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DATA = (
 
 
 def _calls(*lines: str) -> list[tuple[tuple[str, ...], bool, bool]]:
-    """Return what each call by name reaches, whether that is sure, and whether something unknown may be there."""
+    """Return, for each call by name, the names that reach it, whether they are certain, and whether an unknown one may."""
     text = f"ID DIVISION.\nPROGRAM-ID. P.\nDATA DIVISION.\nWORKING-STORAGE SECTION.\n{DATA}PROCEDURE DIVISION.\nMAIN.\n"
     source = scan(text + "".join(f"{line}\n" for line in lines), source_format="free")
     found: list[ProgramCall] = [call for call in facts(source, source.programs[0]).calls if call.call_type != "static"]
@@ -37,24 +37,24 @@ SURE, MAY, UNKNOWN = (True, False), (False, False), (False, True)
 @pytest.mark.parametrize(
     ("lines", "expected"),
     [
-        # What was there before is gone.
+        # The earlier value is gone.
         (("MOVE 'A' TO X. CALL X. MOVE 'B' TO X. CALL X. STOP RUN.",), [(("A",), *SURE), (("B",), *SURE)]),
-        # A VALUE is there until something else is moved.
+        # A VALUE holds until something else is moved.
         (("CALL Y. MOVE 'B' TO Y. CALL Y. STOP RUN.",), [(("BEGIN",), *SURE), (("B",), *SURE)]),
         # Either branch may be taken.
         (("IF C = 1 MOVE 'A' TO X ELSE MOVE 'B' TO X END-IF CALL X. STOP RUN.",), [(("A", "B"), *MAY)]),
-        # A group begins with the values of its parts, one behind the other; when one gets another, that text is gone.
+        # A group begins with the values of its parts in order; once another value is moved to a part, that text is gone.
         (("CALL KEY-1. MOVE C TO K-2. CALL KEY-1. STOP RUN.",), [(("WHO0001",), *SURE), ((), *UNKNOWN)]),
         (
             ("IF C = 1 MOVE C TO K-2 END-IF CALL KEY-1. STOP RUN.",),
             [(("WHO0001",), False, True)],
         ),
-        # A PERFORM brings what was there at its own place, and not what was there at another.
+        # A PERFORM brings the value at its own place, not the one at another.
         (
             ("MOVE 'A' TO X. PERFORM Q. CALL X. MOVE 'B' TO X. PERFORM Q. CALL X. STOP RUN.", "Q.", "DISPLAY C."),
             [(("A",), *SURE), (("B",), *SURE)],
         ),
-        # A range comes back by its shorter way first: what its longer one brings is there, too.
+        # A range returns by its shorter path first, but the value of its longer path arrives too.
         (
             (
                 "MOVE 'Z' TO X. PERFORM Q. CALL X. STOP RUN.",
@@ -65,32 +65,32 @@ SURE, MAY, UNKNOWN = (True, False), (False, False), (False, True)
             ),
             [(("A", "B"), *MAY)],
         ),
-        # A range of several paragraphs ends with its last one.
+        # A range of several paragraphs ends with the last one.
         (
             ("MOVE 'A' TO X. PERFORM Q THRU R. CALL X. STOP RUN.", "Q.", "DISPLAY C.", "R.", "MOVE 'B' TO X."),
             [(("B",), *SURE)],
         ),
         # SET gives the value of its condition.
         (("SET Y-SET TO TRUE. CALL Y. STOP RUN.",), [(("SET",), *SURE)]),
-        # In the paragraph itself both are there.
+        # Within the paragraph itself both values are possible.
         (
             ("MOVE 'A' TO X. PERFORM Q. MOVE 'B' TO X. PERFORM Q. STOP RUN.", "Q.", "CALL X."),
             [(("A", "B"), *MAY)],
         ),
-        # A blank is a value, too: what is called may be nothing.
+        # A blank is a value too: the call may name nothing.
         (("MOVE SPACES TO X. IF C = 1 MOVE 'A' TO X. CALL X. STOP RUN.",), [(("A",), *MAY)]),
-        # What is read from outside can be anything.
+        # Input may be anything.
         (("MOVE 'A' TO X. IF C = 1 ACCEPT X. CALL X. STOP RUN.",), [(("A",), *UNKNOWN)]),
         (("MOVE 'A' TO X. CALL 'Z' USING W. CALL X. STOP RUN.",), [(("A",), *UNKNOWN)]),
         (("MOVE 'A' TO X. CALL 'Z' USING C. CALL X. STOP RUN.",), [(("A",), *SURE)]),
-        # The four letters of a redefinition are a part of it: what was there is gone.
+        # The redefinition shares four letters of the item, so the earlier value is gone.
         (("MOVE 'A' TO X. MOVE 'B' TO X-4. CALL X. STOP RUN.",), [((), *UNKNOWN)]),
-        # A group that is moved brings what lies at the same place, one that is blanked takes it.
+        # Moving a group moves the value at the same place, blanking it removes the value.
         (("MOVE V TO W. CALL X. STOP RUN.",), [(("OFV",), *SURE)]),
         (("MOVE 'PGM1    PGM2' TO W. CALL X. CALL Y. STOP RUN.",), [(("PGM1",), *SURE), (("PGM2",), *SURE)]),
-        # A name that is cut on its way is another name.
+        # A name that is truncated on its way is another name.
         (("MOVE 'PROGRAM' TO SHORT. MOVE SHORT TO X. CALL X. STOP RUN.",), [(("PROG",), *SURE)]),
-        # The label of an error is reached from any command behind HANDLE.
+        # The label of a handler is reached from any command after HANDLE.
         (
             (
                 "EXEC CICS HANDLE CONDITION ERROR(BAD) END-EXEC. MOVE 'A' TO X.",
@@ -100,12 +100,12 @@ SURE, MAY, UNKNOWN = (True, False), (False, False), (False, True)
             ),
             [(("B",), *SURE), (("A",), *SURE)],
         ),
-        # GO TO by ALTER.
+        # A GO TO may be altered.
         (
             ("MOVE 'A' TO X. ALTER J TO PROCEED TO L.", "J.", "GO TO K.", "K.", "MOVE 'B' TO X.", "L.", "CALL X."),
             [(("A", "B"), *MAY)],
         ),
-        # A loop that is tested before it runs may not run.
+        # A loop that is tested first may not run.
         (("MOVE 'A' TO X. PERFORM UNTIL C = 1 MOVE 'B' TO X END-PERFORM CALL X. STOP RUN.",), [(("A", "B"), *MAY)]),
         (("MOVE 'A' TO X. PERFORM 2 TIMES MOVE 'B' TO X END-PERFORM CALL X. STOP RUN.",), [(("B",), *SURE)]),
     ],
@@ -113,18 +113,18 @@ SURE, MAY, UNKNOWN = (True, False), (False, False), (False, True)
 def test_a_call_by_name_reaches_what_some_way_brings(
     lines: tuple[str, ...], expected: list[tuple[tuple[str, ...], bool, bool]]
 ) -> None:
-    """Values are those that a way leads from; one that is alone is sure."""
+    """The names are those that some path brings; a single one is certain."""
     assert [(tuple(sorted(names)), sure, unknown) for names, sure, unknown in _calls(*lines)] == expected
 
 
 def test_twenty_five_pairs_of_moves_and_calls_are_five_calls() -> None:
-    """Five names that are moved and called one after the other are five calls, each sure (review, D4)."""
+    """Five names, each moved and called in turn, are five certain calls (review, D4)."""
     lines = [f"MOVE 'PGM{n}' TO X. CALL X." for n in range(5)]
     assert _calls(*lines, "STOP RUN.") == [((f"PGM{n}",), True, False) for n in range(5)]
 
 
 def test_a_menu_calls_what_the_columns_of_its_table_say() -> None:
-    """A program's name is one column of rows that are written as texts and redefined as a table, as menus have it."""
+    """A program's name is one column of rows that are written as texts and redefined as a table, as in menus."""
     text = (
         "ID DIVISION.\nPROGRAM-ID. P.\nDATA DIVISION.\nWORKING-STORAGE SECTION.\n01 ROWS.\n"
         " 02 FILLER PIC X(12) VALUE 'BILL01  B100'.\n 02 FILLER PIC X(12) VALUE 'BILL02  B200'.\n"
@@ -139,7 +139,7 @@ def test_a_menu_calls_what_the_columns_of_its_table_say() -> None:
 
 
 def test_more_items_than_are_followed_take_linear_time() -> None:
-    """What was left out once is not looked for again at each call: 60 s for 400 calls by name."""
+    """Items beyond the limit are not searched for again at each call: that took 60 s for 400 calls by name."""
 
     def work(size: int) -> Callable[[], object]:
         items = "".join(f" 02 N{at} PIC X(8) VALUE 'P{at}'.\n" for at in range(size))
@@ -157,7 +157,7 @@ def test_more_items_than_are_followed_take_linear_time() -> None:
         ("MOVE 'A' TO X. CALL X. CANCEL X.", (("A",), *SURE)),
         ("MOVE 'B' TO X. MOVE 'A' TO X. DISPLAY C. CALL X.", (("A",), *SURE)),
         ("IF C = 1 MOVE 'A' TO X CALL X.", (("A",), *SURE)),
-        # Whatever may come between makes it one of several.
+        # Other code may run in between, so the name is one of several.
         ("IF C = 1 MOVE 'A' TO X. CALL X.", (("A", "Z"), *MAY)),
         ("IF C = 1 MOVE 'A' TO X END-IF CALL X.", (("A", "Z"), *MAY)),
         ("MOVE 'A' TO X. PERFORM Q. CALL X.", (("A", "Z"), *MAY)),
@@ -168,7 +168,7 @@ def test_more_items_than_are_followed_take_linear_time() -> None:
 def test_what_copied_code_moves_right_before_a_call_is_what_it_calls(
     copied: str, expected: tuple[tuple[str, ...], bool, bool]
 ) -> None:
-    """A copybook with headers of its own may run anywhere; the statements of its paragraphs run in a row all the same."""
+    """A copybook with headers may run anywhere, but the statements of one paragraph run in order."""
     book = scan(f"ASK.\n {copied}\nASK-EXIT.\n EXIT.\n", source_format="free")
     text = f"ID DIVISION.\nPROGRAM-ID. P.\nDATA DIVISION.\nWORKING-STORAGE SECTION.\n{DATA}PROCEDURE DIVISION.\nMAIN.\n"
     text += "PERFORM ASK. GOBACK.\nQ.\nMOVE 'Z' TO X.\nCOPY BOOK.\n"

@@ -1,4 +1,4 @@
-"""What is code is told from what is none, whatever the format, the encoding and the ends of lines."""
+"""Is code told from everything else, whatever the format, the encoding and the line ends?"""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ main-para.
 
 
 def code_of(source: ScannedSource) -> list[str]:
-    """The code of each line."""
+    """Return the code of each line."""
     ends = [*source.starts[1:], len(source.code) + 1]
     return [source.code[start : end - 1].rstrip() for start, end in zip(source.starts, ends, strict=True)]
 
 
 def test_row_1_the_format_is_told_by_the_columns() -> None:
-    """Row 1: fixed, free and variable in one tree, each told for itself."""
+    """Row 1: fixed, free and variable format are recognised for each file of a tree."""
     assert scan(program("A.", "    EXIT.")).format == "fixed"
     assert scan(FREE).format == "free"
     assert names(one(FREE)) == ["main-para"]
@@ -59,19 +59,19 @@ _WORD_TO_COLUMN_75 = f"    MOVE ZEROES TO {'A' * 47}-NAME."
     [
         (["A.", _LITERAL_TO_COLUMN_75], "variable"),
         (["A.", _WORD_TO_COLUMN_75], "variable"),
-        # named in its last eight columns; identified on more lines than are cut
+        # one with a tag in the last eight columns; one with more tagged lines than truncated ones
         (["A.", f"    MOVE 1 TO {'A' * 51}PAYROLL1"], "fixed"),
         (["A.", *["    EXIT.".ljust(65) + "PAYROLL1"] * 2, _LITERAL_TO_COLUMN_75], "fixed"),
     ],
 )
 def test_row_1_what_column_72_would_cut_is_code(lines: list[str], told: str) -> None:
-    """Row 1: no compiler takes a literal that is cut; a name there is a whole one, and on most lines."""
+    """Row 1: a truncated literal is invalid in any compiler; a whole name in those columns counts if most lines lack such a tag."""
     assert scan(program(*lines)).format == told
 
 
 @pytest.mark.parametrize("between", ["", "      * A COMMENT\n", "      /\n", "\n", "000400\n", f"{'':40}\n"])
 def test_row_1_a_line_that_is_continued_may_be_cut_in_column_72(between: str) -> None:
-    """Row 1: as fixed format has it, behind comments and blank lines, too."""
+    """Row 1: fixed format allows it, even if comments and blank lines come before the continuation."""
     source = program("A.", f"    MOVE 1 TO {'A' * 51}PAYROL1") + f"{between}      -    -NAME.\n"
     assert scan(source).format == "fixed"
     assert scan(source.replace("      -    -", "           ")).format == "variable"
@@ -88,7 +88,7 @@ def test_row_1_a_line_that_is_continued_may_be_cut_in_column_72(between: str) ->
     ],
 )
 def test_row_1_one_line_in_the_margin_of_an_indented_program_says_enough(odd: str, other: str, told: str) -> None:
-    """Row 1: not where another line has a number, a tag or an indicator there, for then it is a slip."""
+    """Row 1: the line is a slip if another line has a number, a tag or an indicator there."""
     source = program("A.", "    READ F", "        AT END EXIT") + f"{odd}\n{other}\n"
     assert scan(source).format == told
 
@@ -104,7 +104,7 @@ def test_row_1_one_line_in_the_margin_of_an_indented_program_says_enough(odd: st
     ],
 )
 def test_row_1_a_directive_overrules_the_columns(directive: str) -> None:
-    """Row 1: a directive says what the columns do not."""
+    """Row 1: a directive outranks the columns."""
     source = scan(
         f"{directive}\n       identification division.\n       program-id. p.\n procedure division.\n x. exit.\n"
     )
@@ -114,7 +114,7 @@ def test_row_1_a_directive_overrules_the_columns(directive: str) -> None:
 
 
 def test_row_1_a_directive_may_stand_behind_what_marks_its_line() -> None:
-    """Row 1: in columns 1 to 6 there may be a tag; in a literal or comment of free format a directive is none."""
+    """Row 1: columns 1 to 6 before a directive may hold a tag; a directive in a literal or a free-format comment does not count."""
     source = scan("TAG-1  >>SOURCE FREE\nTAG1   >>DEFINE X 1\n".replace("-", "_") + FREE)
     assert (source.format, source.kinds[:2], len(names(one(source)))) == ("free", ("directive", "directive"), 1)
     quoting = FREE.replace(
@@ -125,7 +125,7 @@ def test_row_1_a_directive_may_stand_behind_what_marks_its_line() -> None:
 
 
 def test_row_1_the_format_may_be_given_and_may_switch_in_the_middle() -> None:
-    """Row 1: a caller overrules the columns, a directive in the middle overrules both from there on."""
+    """Row 1: a caller outranks the columns; a directive in the middle outranks both from there on."""
     text = (
         program("A.", "    EXIT.")
         + "       >>SOURCE FORMAT IS FREE\nB. EXIT.\n>>SOURCE FORMAT IS FIXED\n000100 C. EXIT.\n"
@@ -137,7 +137,7 @@ def test_row_1_the_format_may_be_given_and_may_switch_in_the_middle() -> None:
 
 
 def test_row_2_sequence_numbers_are_no_code() -> None:
-    """Row 2: neither columns 1 to 6 nor 73 to 80 are in code or names; the bytes have them."""
+    """Row 2: columns 1 to 6 and 73 to 80 are in neither code nor names, but in the bytes."""
     text = "".join(
         f"{n:06d} {line:<65}PROG0001\n" for n, line in enumerate(["PROCEDURE DIVISION.", "A.", "    MOVE B TO C."])
     )
@@ -147,14 +147,14 @@ def test_row_2_sequence_numbers_are_no_code() -> None:
 
 
 def test_row_3_a_prompt_shows_lines_without_padding() -> None:
-    """Row 3: what is shown ends with its last letter and begins with the indicator; the source keeps its blanks."""
+    """Row 3: a shown line begins with the indicator and ends with its last letter; the source keeps its blanks."""
     source = scan(f"000100 {'A.':<65}PROG0001\n000200*{' a comment':<73}\n")
     assert [source.shown(1), source.shown(2)] == [" A.", "* a comment"]
     assert source.text(1, 1) == f"000100 {'A.':<65}PROG0001"
 
 
 def test_row_4_the_indicator_says_what_a_line_is() -> None:
-    """Row 4: comments and pages make no boundaries, debug lines are reported, an unknown letter is a comment with a warning."""
+    """Row 4: comments and page marks end nothing, debug lines are reported, an unknown letter is a comment with a warning."""
     text = program("A.", "*|B.", "/|C.", "D|D.", "d|    DISPLAY X.", "Y|E.", "    EXIT.")
     source = scan(text)
     assert source.kinds[3:] == ("code", "comment", "comment", "debug", "debug", "comment", "code")
@@ -163,7 +163,7 @@ def test_row_4_the_indicator_says_what_a_line_is() -> None:
 
 
 def test_row_4_debug_lines_are_code_where_that_is_asked_for() -> None:
-    """Row 4: by the caller, or by WITH DEBUGGING MODE in the program."""
+    """Row 4: the caller or WITH DEBUGGING MODE in the program asks for it."""
     text = program("A.", "D|B.", "D|    DISPLAY X.", "    EXIT.")
     assert names(one(scan(text, debug_lines=True))) == ["A", "B"]
     asked = text.replace(
@@ -177,7 +177,7 @@ def test_row_4_debug_lines_are_code_where_that_is_asked_for() -> None:
 
 
 def test_row_5_a_literal_goes_on_behind_the_indicator() -> None:
-    """Row 5: its padding to column 72 is part of it; the line cannot be parted from the one before."""
+    """Row 5: the literal is padded to column 72; the line cannot be separated from the one before."""
     text = program("A.", "    MOVE 'IT IS. ALL", "-|    ' ONE LITERAL.' TO B.", "C.", "    EXIT.")
     source = scan(text)
     (literal,) = [word.text for word in source.words(0, len(source.code)) if word.kind == "literal"]
@@ -187,7 +187,7 @@ def test_row_5_a_literal_goes_on_behind_the_indicator() -> None:
 
 
 def test_row_5_a_word_goes_on_behind_comments() -> None:
-    """Row 5: a verb and a name are whole, wherever they break; comments may stand between."""
+    """Row 5: verbs and names are whole wherever they are split; comments may come between."""
     found = one(program("PER-", "-|FORMED.", "    PER", "*| PERFORM NOTHING.", "-|    FORM PER-FOR", "-|    MED."))
     assert verbs(found) == ["PERFORM"]
     assert names(found) == ["PER-FORMED"]
@@ -195,7 +195,7 @@ def test_row_5_a_word_goes_on_behind_comments() -> None:
 
 
 def test_row_5_quotes_are_doubled_even_where_the_line_ends() -> None:
-    """Row 5: a quote in column 72 with one that continues it is a quote inside of the literal."""
+    """Row 5: a quote in column 72 and a continuation that starts with one are a quote within the literal."""
     line = "    DISPLAY " + '"'.ljust(52, "x") + '"'
     assert len(line) == 65
     source = scan(program("A.", line, '-|    "." TO B.', "C.", "    EXIT."))
@@ -204,7 +204,7 @@ def test_row_5_quotes_are_doubled_even_where_the_line_ends() -> None:
 
 
 def test_row_5_a_literal_of_three_lines_has_no_blanks_between() -> None:
-    """Row 5: a line in the middle is filled up to column 72, wherever its quote stands."""
+    """Row 5: a middle line extends to column 72, wherever its quote is."""
     source = scan(
         program("A.", "    DISPLAY '" + "a" * 52, "-|       '" + "b" * 57, "-|  '" + "c" * 62, "-|    'd' TO B.")
     )
@@ -213,7 +213,7 @@ def test_row_5_a_literal_of_three_lines_has_no_blanks_between() -> None:
 
 
 def test_row_5_two_quotes_go_on_after_one_in_the_last_column() -> None:
-    """Row 5: the first of the two marks the continuation, the other is the second half of a doubled one."""
+    """Row 5: the first quote starts the continuation, the second is half of a doubled one."""
     line = "    DISPLAY '" + "a" * 51 + "'"
     assert len(line) == 65
     source = scan(program("A.", line, "-|    ''b' TO B.", "C.", "    EXIT."))
@@ -221,14 +221,14 @@ def test_row_5_two_quotes_go_on_after_one_in_the_last_column() -> None:
 
 
 def test_row_5_a_number_goes_on_in_the_next_line() -> None:
-    """Row 5: it keeps all of its digits."""
+    """Row 5: the number keeps all its digits."""
     source = scan(program("A.", "    MOVE 12", "-|    345 TO B."))
     assert [w.text for w in source.words(source.starts[4], len(source.code))] == ["MOVE", "12345", "TO", "B", "."]
 
 
 @pytest.mark.parametrize("between", ["", "*| it's", " " * 66 + "00000100"])
 def test_row_5_what_stands_between_adds_nothing(between: str) -> None:
-    """Row 5: a card that is blank but for its numbers is none of the literal, nor of the word, around it."""
+    """Row 5: a card that is blank except for its number adds nothing to the literal or word around it."""
     literal = scan(program("A.", "    DISPLAY '" + "a" * 52, between, "-|    'b' TO B."))
     assert [w.text for w in literal.words(0, len(literal.code)) if w.kind == "literal"] == [f"'{'a' * 52}b'"]
     word = one(program("A.", "    PER", between, "-|    FORM B."))
@@ -238,7 +238,7 @@ def test_row_5_what_stands_between_adds_nothing(between: str) -> None:
 @pytest.mark.parametrize("encoding", ["ascii", "utf-8", "latin-1", "cp932"])
 @pytest.mark.parametrize("filled", [b"", b"\0" * 80], ids=["whole", "filled"])
 def test_cards_without_ends_are_read_and_warned_of(encoding: str, filled: bytes) -> None:
-    """A member that was downloaded in binary, translated or not: each card is a line, and others may count otherwise."""
+    """In a member downloaded in binary, translated or not, each card is a line; a warning says that others may count otherwise."""
     letters = {"ascii": "a", "utf-8": "a", "latin-1": "ä", "cp932": "\u3072\u3089\u304c\u306a"}[encoding]
     lines = [*program("A.", f"    DISPLAY '{letters}'.", "B.", "    EXIT.").splitlines()]
     data = b"".join(line.encode(encoding).ljust(72) + b"%08d" % at for at, line in enumerate(lines)) + filled
@@ -251,19 +251,19 @@ def test_cards_without_ends_are_read_and_warned_of(encoding: str, filled: bytes)
 
 
 def test_a_line_of_the_length_of_cards_is_none() -> None:
-    """A program on one line has letters where each card has its indicator."""
+    """A program on one line has letters in the cards' indicator columns, so it is not split."""
     source = scan("program-id. a. procedure division. display 'a'.".ljust(160))
     assert (source.lines, source.warnings) == (1, ())
 
 
 def test_row_5_what_looks_like_a_comment_in_a_literal_is_none() -> None:
-    """Row 5: `*>` inside a literal is text, behind it a comment, whatever quotes are in it."""
+    """Row 5: `*>` inside a literal is text, after the literal it starts a comment, whatever quotes the comment has."""
     source = scan(program("A.", "    DISPLAY 'a *> b' *> it's a comment.", "    DISPLAY 'C'."))
     assert code_of(source)[4:] == ["    DISPLAY 'a *> b'", "    DISPLAY 'C'."]
 
 
 def test_row_6_tabs_are_expanded_for_the_columns_alone() -> None:
-    """Row 6: text that tabs carry beyond column 72 is code; the bytes keep their tabs."""
+    """Row 6: text that tabs move beyond column 72 is code; the bytes keep their tabs."""
     text = "       01  RECORD-A.\n\t\t     05  A-NAME-THAT-IS-QUITE-LONG               PIC X(25).\n"
     source = scan(text)
     assert [entry.name for entry in one(source).entries] == ["RECORD-A", "A-NAME-THAT-IS-QUITE-LONG"]
@@ -274,7 +274,7 @@ def test_row_6_tabs_are_expanded_for_the_columns_alone() -> None:
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("last", ["", "\n"])
 def test_row_7_ends_of_lines_change_nothing(end: str, last: str) -> None:
-    """Row 7: CRLF, and a last line without an end."""
+    """Row 7: CRLF, and a last line without an end, make no difference."""
     text = program("A.", "    MOVE 'B", "-|    'C' TO D.", "E.", "    EXIT.").removesuffix("\n") + last
     source, plain = scan(text.replace("\n", end)), scan(text)
     assert [p.paragraphs for p in source] == [p.paragraphs for p in plain]
@@ -284,7 +284,7 @@ def test_row_7_ends_of_lines_change_nothing(end: str, last: str) -> None:
 
 
 def test_row_7_bytes_that_are_no_utf_8_are_read() -> None:
-    """Row 7: UTF-8 is tried first, and its columns are letters; else it is latin-1."""
+    """Row 7: UTF-8 is tried first, with columns counted in letters, then latin-1."""
     text = program("A.", f"    DISPLAY '{'ä' * 45}'.    ", "B.", "    EXIT.")
     for encoding in ("utf-8", "latin-1"):
         source = scan(text.encode(encoding))
@@ -296,7 +296,7 @@ def test_row_7_bytes_that_are_no_utf_8_are_read() -> None:
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("last", ["", "\r\n"])
 def test_row_7_utf_16_is_told_by_its_mark(encoding: str, last: str) -> None:
-    """Row 7: what some editors call Unicode; its lines are those of the text, whatever their bytes look like."""
+    """Row 7: some editors call it Unicode; lines are those of the text, whatever bytes it has."""
     lines = program("A.", "    DISPLAY '\u0a0a\U0001f600. X'.", "B.", "    EXIT.").splitlines()
     data = ("\ufeff" + "\r\n".join(lines) + last).encode(encoding)
     source = scan(data)
@@ -307,14 +307,14 @@ def test_row_7_utf_16_is_told_by_its_mark(encoding: str, last: str) -> None:
 
 
 def test_what_no_encoding_can_hold_is_a_question_mark() -> None:
-    """A lone surrogate in a str is no reason to read nothing; columns stay where they are."""
+    """A lone surrogate in a str does not stop the reading, and columns stay where they are."""
     source = scan(program("A.", "    DISPLAY '\ud800'. B.", "    EXIT."))
     assert (source.text(5, 5).strip(), names(one(source))) == ("DISPLAY '?'. B.", ["A", "B"])
 
 
 @pytest.mark.parametrize("end", [b"\x15", b"\x25", b""])
 def test_row_7_ebcdic_is_told_by_its_bytes(end: bytes) -> None:
-    """Row 7: NEL or LF between records, or records of 80 bytes; lines are records, bytes stay bytes."""
+    """Row 7: records end with NEL or LF, or have 80 bytes; lines are records, and bytes stay as they are."""
     lines = program("A.", "    PERFORM B.", "B.", "    DISPLAY 'X. Y'.").splitlines()
     data = b"".join(line.ljust(80).encode("cp037") + end for line in lines)
     source = scan(data)
@@ -326,8 +326,9 @@ def test_row_7_ebcdic_is_told_by_its_bytes(end: bytes) -> None:
 
 
 def test_row_7_a_file_without_ends_of_lines_is_told() -> None:
-    """Row 7: a newline ends a line, NEL, a card of 80 bytes, or a carriage return in a file of them alone, of which a warning
-    tells, for not everybody counts them; where something else seems to, a warning says so.
+    """Row 7: lines end with a newline, NEL or a card's 80 bytes, or with carriage returns if a file has no other ends.
+
+    A warning reports carriage returns, which not every program counts, and other records that seem to have no ends.
     """
     text = program("A.", "    EXIT.")
     for encoding in ("utf-8", "utf-16"):
@@ -342,7 +343,7 @@ def test_row_7_a_file_without_ends_of_lines_is_told() -> None:
 
 
 def test_row_7_double_bytes_in_ebcdic_are_no_quotes() -> None:
-    """Row 7: between shift-out and shift-in a byte is half a letter, even where it is that of a quote."""
+    """Row 7: between shift-out and shift-in a byte is half a letter, even if it equals a quote."""
     shifted = b"\x0e\x7d\x4b\x42\x7d\x0f"
     data = b"".join(
         line.encode("cp037") + b"\x15" for line in program("A.", "    DISPLAY 'HERE'.", "B.", "    EXIT.").splitlines()
@@ -351,7 +352,7 @@ def test_row_7_double_bytes_in_ebcdic_are_no_quotes() -> None:
 
 
 def test_row_8_options_before_the_first_division_are_no_code() -> None:
-    """Row 8: CBL and PROCESS lines stand in any column; the program begins with them."""
+    """Row 8: CBL and PROCESS lines may begin in any column, and belong to the program."""
     source = scan(" CBL LIST,MAP\nPROCESS XREF\n      * a preamble\n" + program("A.", "    EXIT."))
     assert source.kinds[:3] == ("directive", "directive", "comment")
     assert (one(source).name, one(source).start_line) == ("P", 1)
@@ -367,7 +368,7 @@ def test_listing_words_need_no_period() -> None:
 
 
 def test_many_titles_take_time_in_proportion() -> None:
-    """Whether one stands within a sentence is not looked for from the first line on."""
+    """Whether a title is within a sentence is not searched for from the first line."""
 
     def work(count: int) -> Callable[[], object]:
         text = "       PROGRAM-ID. A.\n" + "       TITLE 'X'.\n" * count
@@ -387,7 +388,7 @@ def test_many_titles_take_time_in_proportion() -> None:
     ],
 )
 def test_row_34_odd_files_have_a_defined_outcome(data: bytes, lines: int, kinds: set[str]) -> None:
-    """Row 34: an empty file, comments alone, NUL and any binary have lines and, where there is no code, no program."""
+    """Row 34: an empty file, comments only, NUL and any binary have lines and, without code, no program."""
     source = scan(data)
     assert source.lines == lines
     assert set(source.kinds) <= kinds
@@ -468,7 +469,7 @@ PIECES = st.sampled_from(
 
 @given(st.one_of(st.binary(max_size=400), st.lists(PIECES, max_size=60).map(lambda pieces: "".join(pieces).encode())))
 def test_any_bytes_are_a_source_whose_parts_nest(data: bytes) -> None:
-    """Lines joined are the bytes; every part is within the lines and within what holds it."""
+    """Joined lines are the bytes; every part is within the lines and within its parent."""
     source = scan(data)
     lines = source.lines
     assert b"".join(source.bytes_of(n, n) for n in range(1, lines + 1)) == data
@@ -476,7 +477,7 @@ def test_any_bytes_are_a_source_whose_parts_nest(data: bytes) -> None:
     assert source.code.count("\n") + source.code.count(BREAK) >= lines - 1
     assert all(1 < line <= lines for line in source.joined)
     assert b"".join(source.records()) == data
-    each = [source.shown(n) for n in range(1, lines + 1)]  # first: who has asked for all is given those again
+    each = [source.shown(n) for n in range(1, lines + 1)]  # first: a later call uses what `all_shown` kept
     assert source.all_shown() == each == [source.shown(n) for n in range(1, lines + 1)]
     assert not any("\n" in line for line in source.all_shown())
     outermost = [program for program in source if program.parent is None]
@@ -496,13 +497,13 @@ def test_any_bytes_are_a_source_whose_parts_nest(data: bytes) -> None:
 
 
 def in_order(spans: list[tuple[int, int]]) -> None:
-    """Each ends before the next begins; two may share a line."""
+    """Check that each span ends before the next begins; two may share a line."""
     assert all(start <= end for start, end in spans)
     assert all(before[1] <= after[0] for before, after in pairwise(spans))
 
 
 def test_lines_that_two_ask_for_at_once_are_there_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever comes in the middle, as threads do that ask about one file, gets every line, and so does the first."""
+    """A caller that asks during another's reading, as threads do, gets every line, and so does the first."""
     source = scan(b"       ID DIVISION.\n       PROGRAM-ID. P.\n       PROCEDURE DIVISION.\n           GOBACK.\n")
     each = [source.shown(n) for n in range(1, source.lines + 1)]
     as_ever, others = reading.all_shown, list[str]()
@@ -534,7 +535,7 @@ JAPANESE = """\
 
 
 def test_a_bar_begins_a_comment_and_two_join_texts() -> None:
-    """ACUCOBOL writes `|` where others write `*>`; SQL joins texts with `||`."""
+    """ACUCOBOL writes `|` for `*>`; SQL joins texts with `||`."""
     text = program(
         "A.", "    DISPLAY 'a|b' | it's open", "    | alone", "    EXEC SQL SET :A = :B || 'c' END-EXEC", "    ."
     )
@@ -545,7 +546,7 @@ def test_a_bar_begins_a_comment_and_two_join_texts() -> None:
 
 @pytest.mark.parametrize("encoding", ["cp932", "euc_jis_2004", "utf-8"])
 def test_a_program_in_japanese_is_read_in_its_codec(encoding: str) -> None:
-    """Its names are words whose hyphen is as wide as its letters; columns count bytes, so that the numbers of cards are no code."""
+    """A hyphen in its names may be as wide as a letter; columns count bytes, so that numbers of cards are not code."""
     cards = [line.encode(encoding) for line in JAPANESE.splitlines()]
     if encoding != "utf-8":
         cards = [card.ljust(72) + b"MOVE 1" for card in cards]
@@ -562,7 +563,7 @@ def test_a_program_in_japanese_is_read_in_its_codec(encoding: str) -> None:
 
 @pytest.mark.parametrize("encoding", ["cp932", "euc_jis_2004", "utf-8"])
 def test_a_damaged_byte_makes_no_other_codec_of_a_file(encoding: str) -> None:
-    """It is one letter that cannot be read; where it is said, and every line and name stays what it was."""
+    """It is one unreadable letter, which is reported with its line; every other line and name stays."""
     source = scan(JAPANESE.encode(encoding).replace(b"000500*", b"000500* \x81"))
     (program,) = source.programs
     assert source.encoding == encoding
@@ -584,7 +585,7 @@ def test_a_damaged_byte_makes_no_other_codec_of_a_file(encoding: str) -> None:
     ],
 )
 def test_letters_of_an_unknown_codec_are_told(text: str, encoding: str) -> None:
-    """They are read byte by byte, so that columns hold, and never without a word."""
+    """They are read byte by byte, so that columns hold, and a warning is given."""
     source = scan(
         f"       PROGRAM-ID. A.\n      * {text}\n       PROCEDURE DIVISION.\n           GOBACK.\n".encode(encoding)
     )
@@ -593,7 +594,7 @@ def test_letters_of_an_unknown_codec_are_told(text: str, encoding: str) -> None:
 
 
 def test_a_line_that_begins_with_an_asterisk_beside_its_column_is_a_comment_behind_a_sentence() -> None:
-    """No sentence begins with one: what it says is no statement. Within a sentence it multiplies."""
+    """No sentence begins with an asterisk, so such a line is a comment; within a sentence it multiplies."""
     source = scan(
         "       * by itself, CALL 'ZERO'\n"
         + program(
@@ -614,7 +615,7 @@ def test_a_line_that_begins_with_an_asterisk_beside_its_column_is_a_comment_behi
 
 @pytest.mark.parametrize("before", ["", "=COLS> "])
 def test_the_ruler_of_an_editor_is_no_continuation(before: str) -> None:
-    """One that was saved with the text has a hyphen in column 7: it joined the paragraph after it to the sentence before."""
+    """A ruler saved with the text has a hyphen in column 7, which must not join a paragraph to the sentence before."""
     ruler = before + "----+----1----+----2----+----3----+----4----+----5----+----6----+----7--\n"
     text = program("A.", "    MOVE X TO Y.", "B.", "    DISPLAY", "        'a'.")
     source = scan(
@@ -630,5 +631,5 @@ def test_the_ruler_of_an_editor_is_no_continuation(before: str) -> None:
     ["MOVE 'Prüfung, größer' TO A", "DISPLAY 'état déjà prêté'", "* It’s “said” – as è, ò, à", "* ação não, opções"],
 )
 def test_letters_of_europe_are_no_japanese(text: str) -> None:
-    """One letter with an accent and the letter behind it make a pair of Shift-JIS, too, but no two such stand together."""
+    """An accented letter and the next letter may be a pair of Shift-JIS, but two such pairs do not occur together."""
     assert scan(f"       {text}.\n".encode("cp1252")).encoding == "latin-1"

@@ -1,4 +1,4 @@
-"""Items of reports and screens, constants, and names that begin where no name is."""
+"""Are report and screen items, constants, and names in unusual places understood?"""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _facts(*statements: str) -> Facts:
 
 @pytest.mark.proves("C-12")
 def test_an_item_of_a_report_or_screen_needs_no_name() -> None:
-    """LINE and COLUMN are its clauses; it has no place in storage, and a CONSTANT no storage at all."""
+    """LINE and COLUMN are clauses of the item; it has no place in storage, and a CONSTANT has no storage at all."""
     found = _facts("    CONTINUE.")
     shown = [item for item in found.items if item.section in {"REPORT", "SCREEN"}]
     assert [item.name for item in shown] == [
@@ -57,7 +57,7 @@ def test_an_item_of_a_report_or_screen_needs_no_name() -> None:
 
 @pytest.mark.proves("C-16")
 def test_reports_and_screens_show_and_take_items() -> None:
-    """SOURCE, SUM and FROM are sent to them, TO is taken, USING both; the statement that names the screen uses the items."""
+    """SOURCE, SUM and FROM are sent, TO is received, USING both; the statement that names the screen uses the items."""
     found = _facts("    GENERATE DET.", "    DISPLAY LOGIN.", "    ACCEPT LOGIN.")
     name = [item.name for item in found.items]
     assert {(name[one.source], name[one.target]) for one in found.moves} == {
@@ -70,7 +70,7 @@ def test_reports_and_screens_show_and_take_items() -> None:
         ("USER-ID", False, 27),
         ("BEHIND", False, 27),
         ("USER-ID", False, 28),
-        ("USER-ID", False, 29),  # the screen gets it before the input
+        ("USER-ID", False, 29),  # the screen receives it before the input
         ("USER-ID", True, 29),
         ("PASS-WORD", True, 29),
     } <= uses
@@ -79,7 +79,7 @@ def test_reports_and_screens_show_and_take_items() -> None:
 
 @pytest.mark.proves("C-16")
 def test_constants_and_pointers_name_programs() -> None:
-    """CALL of a CONSTANT, and of a pointer that was SET to an ENTRY; BY VALUE with a SIZE is one parameter."""
+    """A CALL may name a CONSTANT, or a pointer that was SET to an ENTRY; BY VALUE with a SIZE is one parameter."""
     found = _facts(
         "    CALL NAMED.", "    SET ENTRY-OF TO ENTRY 'SUBROUTINE9'.", "    CALL ENTRY-OF USING BY VALUE 1 SIZE 4 T."
     )
@@ -91,7 +91,7 @@ def test_constants_and_pointers_name_programs() -> None:
 
 @pytest.mark.proves("C-14")
 def test_cics_runs_children_and_fetches_them() -> None:
-    """RUN TRANSID starts a transaction and gives a token; FETCH gives its channel."""
+    """RUN TRANSID starts a transaction and returns a token; FETCH returns its channel."""
     run = "    EXEC CICS RUN TRANSID('CHLD') CHILD(USER-ID) END-EXEC."
     found = _facts(run, "    EXEC CICS FETCH CHILD(USER-ID) CHANNEL(PASS-WORD) END-EXEC.")
     assert [(call.call_type, call.names) for call in found.calls] == [("start", ("CHLD",))]
@@ -105,7 +105,7 @@ def test_cics_runs_children_and_fetches_them() -> None:
 
 @pytest.mark.proves("C-12")
 def test_what_has_no_certain_length_has_none() -> None:
-    """ANY LENGTH, DYNAMIC and UTF-8; floating point of every kind has one, and a CONSTANT is declared."""
+    """ANY LENGTH, DYNAMIC and UTF-8 have no certain length; any floating-point item has one, and a CONSTANT is declared."""
     lines = (
         "01  K CONSTANT AS 'SUB'.",
         "01  F1 PIC 9 FLOAT-BINARY-32.",
@@ -172,7 +172,7 @@ HANDLING = (
 
 @pytest.mark.proves("C-16")
 def test_controls_take_the_values_and_properties_that_items_hold() -> None:
-    """VALUE shows an item and takes it; what looks like a directive of a listing within an entry is its title."""
+    """VALUE shows and receives an item; what looks like a listing directive within an entry is its title."""
     source = scan(program(*HANDLING, data=CONTROLS))
     found = facts(source, source.programs[0])
     begins = next(item.line for item in found.items if item.name == "ASKED")
@@ -182,7 +182,7 @@ def test_controls_take_the_values_and_properties_that_items_hold() -> None:
         ("GO-ON", None),
         ("ABOVE", "ALL 'X'"),
     ]
-    # Where the control is declared, where the screen is displayed, and for what it takes where it is accepted.
+    # at the declaration, where the screen is displayed, and for received values where it is accepted
     assert uses == {"USER-ID": (2, 2), "IS-SEEN": (2, 0), "SMALL-FONT": (2, 0), "HEADED": (2, 0), "MAIN-SCREEN": (1, 1)}
     moved = {(found.items[one.source].name, found.items[one.target].name) for one in found.moves}
     assert ((begins in found.items[0].read_lines), moved) == (True, {("USER-ID", "ASKED"), ("ASKED", "USER-ID")})
@@ -190,7 +190,7 @@ def test_controls_take_the_values_and_properties_that_items_hold() -> None:
 
 @pytest.mark.proves("C-12")
 def test_what_a_control_runs_is_not_dead() -> None:
-    """EVENT, BEFORE, AFTER and EXCEPTION PROCEDURE of a control or window are run by the system, and called by no paragraph."""
+    """The system runs the EVENT, BEFORE, AFTER and EXCEPTION PROCEDURE of a control or window; no paragraph calls them."""
     source = scan(program(*HANDLING, data=CONTROLS))
     found = facts(source, source.programs[0])
     assert [paragraph.name for paragraph in found.paragraphs if paragraph.dead] == ["NEVER"]

@@ -1,4 +1,4 @@
-"""Source as shops have it: headers from COPY, includes of librarians, translated CICS, IDMS, and what nobody knows."""
+"""Is source read as shops have it: headers from COPY, librarian includes, translated CICS, IDMS, and unknown dialects?"""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PROGRAM = fixed(
 
 
 def body(*lines: str) -> str:
-    """A program with a header of its own around some lines of a PROCEDURE DIVISION."""
+    """Return a program with a complete header around some lines of a PROCEDURE DIVISION."""
     return fixed("IDENTIFICATION DIVISION.", "PROGRAM-ID. BILLING.", "PROCEDURE DIVISION.", *lines)
 
 
@@ -41,7 +41,7 @@ def body(*lines: str) -> str:
 
 
 def test_d1_a_procedure_header_comes_from_copy() -> None:
-    """The copybook says in which division the next line is, and what the parameters are."""
+    """The copybook gives the division of the next line, and the parameters."""
     books = {"HEADER": scan(HEADER)}
     source = scan(PROGRAM, copybooks=lambda name, _: books.get(name))
     (program,) = source.programs
@@ -55,7 +55,7 @@ def test_d1_a_procedure_header_comes_from_copy() -> None:
 
 
 def test_d1_without_the_copybook_the_statements_tell_and_a_warning_says_so() -> None:
-    """Statements among data are statements, whether or not anybody knows where their header is."""
+    """Statements among data begin a PROCEDURE DIVISION, even if its header is not found, and a warning says so."""
     source = scan(PROGRAM)
     assert [paragraph.name for paragraph in source.programs[0].paragraphs] == ["MAIN", "TOTALS"]
     assert [(warned.line, "missing or comes from COPY" in warned.text) for warned in source.warnings] == [(7, True)]
@@ -65,14 +65,14 @@ def test_d1_without_the_copybook_the_statements_tell_and_a_warning_says_so() -> 
     "first", ["    MOVE 1 TO AMOUNT.", "MAIN SECTION.", "MAIN SECTION 10.", "    EXEC CICS RETURN END-EXEC."]
 )
 def test_d1_statements_begin_a_procedure_in_any_form(first: str) -> None:
-    """A bare verb, a section or a command of CICS begins it as well as a paragraph does."""
+    """A bare verb, a section or a CICS command begins it as a paragraph does."""
     lines = PROGRAM.replace("       MAIN.\n", f"       {first}\n")
     (program,) = scan(lines).programs
     assert len(program.statements) >= 4
 
 
 def test_data_that_looks_like_a_verb_is_data() -> None:
-    """A data division ends where statements stand, not where a word of it is a verb elsewhere."""
+    """A data division ends where statements begin, not at a word that is a verb elsewhere."""
     text = fixed(
         "IDENTIFICATION DIVISION.",
         "PROGRAM-ID. A.",
@@ -90,7 +90,7 @@ def test_data_that_looks_like_a_verb_is_data() -> None:
 
 
 def test_a_whole_procedure_from_copy_is_told_and_read() -> None:
-    """Its statements are the copybook's, cited at the COPY; the program is not said to do nothing."""
+    """Its statements belong to the copybook and are cited at the COPY; the program is not reported as empty."""
     book = scan(fixed("PROCEDURE DIVISION.", "MAIN.", "    CALL 'TAX'.", "    GOBACK."))
     text = fixed("IDENTIFICATION DIVISION.", "PROGRAM-ID. A.", "DATA DIVISION.", "COPY LOGIC.")
     source = scan(text, copybooks=lambda _name, _: book)
@@ -102,7 +102,7 @@ def test_a_whole_procedure_from_copy_is_told_and_read() -> None:
 
 
 def test_a_section_that_comes_from_copy_holds_what_follows() -> None:
-    """The header of a section may stand in a copybook, too."""
+    """A copybook may also hold the header of a section."""
     book = scan(fixed("LINKAGE SECTION.", "01  FIRST PIC X."))
     text = fixed(
         "PROGRAM-ID. A.", "DATA DIVISION.", "COPY LINK.", "01  SECOND PIC X.", "PROCEDURE DIVISION.", "    GOBACK."
@@ -113,7 +113,7 @@ def test_a_section_that_comes_from_copy_holds_what_follows() -> None:
 
 
 def test_the_end_of_a_record_comes_from_copy() -> None:
-    """A COPY inside of an entry is one, and what follows it is not swallowed."""
+    """A COPY inside an entry counts, and swallows nothing after it."""
     text = fixed(
         "PROGRAM-ID. A.",
         "DATA DIVISION.",
@@ -134,13 +134,13 @@ def test_the_end_of_a_record_comes_from_copy() -> None:
 
 
 def test_a_program_without_a_statement_is_a_warning() -> None:
-    """Nothing to do is nearly always something that was not read."""
+    """A program without a statement nearly always has something that was not read."""
     source = scan(fixed("IDENTIFICATION DIVISION.", "PROGRAM-ID. A.", "DATA DIVISION.", "COPY REST."))
     assert [warned.text for warned in source.warnings] == ["program A has no statement; it copies REST"]
 
 
 def test_every_statement_that_is_not_known_is_counted_and_shown() -> None:
-    """A dialect that nobody told of is named line by line, and what follows it is read."""
+    """An unknown dialect is reported line by line, and the code after it is read."""
     source = scan(
         body(
             "MAIN.",
@@ -162,14 +162,14 @@ def test_every_statement_that_is_not_known_is_counted_and_shown() -> None:
 
 
 def test_many_that_are_not_known_are_warned_of_once() -> None:
-    """A program in another language altogether has few warnings and all of its sentences."""
+    """A program in another language has few warnings but all its sentences."""
     source = scan(body(*["    FROBNICATE IT."] * 50))
-    assert len(source.warnings) == 22  # twenty of them, how many more, and that there is no statement
+    assert len(source.warnings) == 22  # twenty of them, the number of the others, and the lack of a statement
     assert len(source.programs[0].unread) == 50
 
 
 def test_statements_of_a_shops_own_preprocessor_end_the_one_before_them() -> None:
-    """`#ERROR A B` is no operand of what stands before it, and is counted as not known; an item of such a name is an item."""
+    """`#ERROR A B` is not an operand of the statement before it, and counts as unknown; an item with such a name is an item."""
     source = scan(
         program(
             "MAIN.",
@@ -202,7 +202,7 @@ def test_statements_of_a_shops_own_preprocessor_end_the_one_before_them() -> Non
     )
     assert [(one.verb, one.targets) for one in found.transforms] == [("STRING", ("B",))]
     assert not found.undeclared
-    # Its word says that it calls, and nothing what it becomes.
+    # Its word says that it calls, but not what statement it becomes.
     (call,) = found.calls
     assert (call.names, call.call_type, call.line, call.paragraph, call.is_sure) == (
         ("PART",),
@@ -214,7 +214,7 @@ def test_statements_of_a_shops_own_preprocessor_end_the_one_before_them() -> Non
 
 
 def test_an_entry_ends_without_its_period_where_the_next_one_begins() -> None:
-    """As compilers take it; a clause that goes on with a number and a word is none."""
+    """Compilers accept this; a clause that continues with a number and a word is not an entry."""
     source = scan(
         fixed(
             "IDENTIFICATION DIVISION.",
@@ -266,7 +266,7 @@ def test_an_entry_ends_without_its_period_where_the_next_one_begins() -> None:
     ["COMP", "USAGE COMP", "SYNC", "SIGN LEADING", "COMPUTATIONAL", "OCCURS 3", "PIC 9(4)", "HIGHLIGHT", "BLANK ZERO"],
 )
 def test_a_value_on_a_line_of_its_own_begins_no_item(clause: str) -> None:
-    """`VALUE`, and beneath it `10 COMP.`: what stands behind the number is a clause, and no item is called that."""
+    """In `VALUE` followed on the next line by `10 COMP.`, a clause follows the number, so no item begins."""
     source = scan(program("STOP RUN.", data=("01  A PIC 9(4) VALUE", f"    10 {clause}.", "01  B PIC X.")))
     found = facts(source, source.programs[0])
     assert [(item.name, item.parent) for item in found.items] == [("A", None), ("B", None)]
@@ -274,7 +274,7 @@ def test_a_value_on_a_line_of_its_own_begins_no_item(clause: str) -> None:
 
 @pytest.mark.parametrize("word", sorted({*FIGURATIVE, *USAGES, "THRU 5", "THROUGH 5"}))
 def test_a_list_of_values_goes_on_over_a_line_that_begins_with_one(word: str) -> None:
-    """`88 ONE VALUES 01`, and beneath it `02 ZERO.`: no item is called by a constant, a usage or a clause."""
+    """In `88 ONE VALUES 01` followed by `02 ZERO.` no item begins, as no item is named like a constant, usage or clause."""
     data = ("01  A PIC X.", "    88 ONE VALUES 01", f"     02 {word}.", "01  B PIC X.")
     source = scan(program("STOP RUN.", data=data))
     found = facts(source, source.programs[0])
@@ -282,7 +282,7 @@ def test_a_list_of_values_goes_on_over_a_line_that_begins_with_one(word: str) ->
 
 
 def test_a_file_is_described_behind_an_entry_without_its_period() -> None:
-    """A level 02 that nobody ended takes no FD into itself: the record behind it is of the next file."""
+    """A level 02 without a period does not swallow an FD: the record after it belongs to the next file."""
     source = scan(
         fixed(
             "IDENTIFICATION DIVISION.",
@@ -322,7 +322,7 @@ def test_a_file_is_described_behind_an_entry_without_its_period() -> None:
     ],
 )
 def test_d8_an_include_of_a_librarian_is_a_copy(line: str, via: str) -> None:
-    """Librarian and Panvalet write it from any column of the margin, without a period."""
+    """Librarian and Panvalet includes start in any column of the margin and have no period."""
     text = fixed("PROGRAM-ID. A.", "DATA DIVISION.", "WORKING-STORAGE SECTION.") + f"{line}\n"
     source = scan(text + fixed("01  NEXT-ONE PIC X.", "PROCEDURE DIVISION.", "    GOBACK."))
     (program,) = source.programs
@@ -333,7 +333,7 @@ def test_d8_an_include_of_a_librarian_is_a_copy(line: str, via: str) -> None:
 
 
 def test_d8_an_include_brings_statements_too() -> None:
-    """In a PROCEDURE DIVISION it brings paragraphs, which are cited at its line."""
+    """In a PROCEDURE DIVISION the include brings paragraphs, cited at its line."""
     source = scan(body("MAIN.", "    PERFORM ENDING.", "++INCLUDE ENDING"))
     book = scan(fixed("ENDING.", "    CALL 'LOG'.", "    GOBACK."))
     found = facts(source, source.programs[0], copybooks={"ENDING": book})
@@ -344,7 +344,7 @@ def test_d8_an_include_brings_statements_too() -> None:
 
 
 def test_d2_blanks_at_the_end_of_a_name_are_no_part_of_it() -> None:
-    """A name in a literal is padded to eight letters as often as not."""
+    """Names in literals are often padded to eight letters."""
     source = scan(
         body(
             "MAIN.", "    CALL 'TAX     '.", "    EXEC CICS LINK PROGRAM('RATE    ') END-EXEC.", "    ENTRY 'OTHER   '."
@@ -356,7 +356,7 @@ def test_d2_blanks_at_the_end_of_a_name_are_no_part_of_it() -> None:
 
 
 def test_d3_a_program_is_never_its_own_copybook() -> None:
-    """`COPY BILLING` in BILLING.cbl is a copybook that is missing, unless another file has the name."""
+    """`COPY BILLING` in BILLING.cbl is a missing copybook, unless another file has the name."""
     shelf = Copybooks([("src/BILLING.cbl", "cobol", PROGRAM.encode())])
     assert shelf.beside("src/BILLING.cbl")("BILLING", None) is None
     assert shelf.beside("src/OTHER.cbl")("BILLING", None) is not None
@@ -364,7 +364,7 @@ def test_d3_a_program_is_never_its_own_copybook() -> None:
 
 
 def test_a_program_is_no_copybook_of_what_another_declares() -> None:
-    """`COPY RATES` in a FILE SECTION means a copybook that is missing where RATES is a program; what follows is read as before."""
+    """`COPY RATES` in a FILE SECTION is a missing copybook if RATES is a program; the code after it is read as before."""
     called = program("    EXEC SQL DELETE FROM T END-EXEC.", name="RATES").encode()
     shelf = Copybooks([("src/RATES.cbl", "cobol", called)])
     source = scan(
@@ -394,7 +394,7 @@ def test_a_suffix_chooses_between_two_copybooks_of_one_name() -> None:
 
 
 def test_a_folder_in_front_of_a_name_chooses_between_copybooks() -> None:
-    """`COPY "..\\lib\\rates.cpy"` names a file as Windows does; where the folder is not here the name is enough."""
+    """`COPY "..\\lib\\rates.cpy"` gives a Windows path; if the folder does not exist here, the name is enough."""
     shelf = Copybooks([("a/rates.cpy", "copybook", b"01 A PIC X."), ("lib/rates.cpy", "copybook", b"01 B PIC X.")])
     assert (
         shelf.path(r"..\lib\rates.cpy") == shelf.path("../LIB/RATES.CPY") == shelf.path("lib/rates") == "lib/rates.cpy"
@@ -403,7 +403,7 @@ def test_a_folder_in_front_of_a_name_chooses_between_copybooks() -> None:
 
 
 def test_of_several_copybooks_the_nearest_is_taken() -> None:
-    """An estate that holds its old sources, too, has each copybook several times: each program means its own."""
+    """An estate with its old sources has each copybook several times; each program means the one next to it."""
     texts = {"bak/lib/RATES.cpy": b"01 B PIC X.", "live/lib/RATES.cpy": b"01 L PIC X.", "RATES.cpy": b"01 R PIC X."}
     for files in (texts, dict(reversed(texts.items()))):
         shelf = Copybooks([(path, "copybook", text) for path, text in files.items()])
@@ -413,14 +413,14 @@ def test_of_several_copybooks_the_nearest_is_taken() -> None:
 
 
 def test_of_copybooks_that_are_equally_near_a_text_is_taken_last() -> None:
-    """Anybody writes texts, of listings too; one that is nearer is meant all the same."""
+    """Text files may be anything, such as listings; one that is nearer is still taken."""
     shelf = Copybooks([("a/RATES.TXT", "copybook", b"01 A PIC X."), ("b/RATES.cpy", "copybook", b"01 A PIC X.")])
     assert (shelf.path("RATES"), shelf.path("RATES", None, "a/PAY.cbl")) == ("b/RATES.cpy", "a/RATES.TXT")
     assert shelf.ambiguous == (("RATES", ("b/RATES.cpy", "a/RATES.TXT")),)
 
 
 def test_a_library_of_nonstop_holds_many_copybooks() -> None:
-    """COPY names a section of the file that is named behind OF; its lines are those of that file."""
+    """COPY names a section of the file named after OF; its lines are those of that file."""
     library = (
         b"?SECTION RATES\n 01  RATE PIC 9.\n?section TAXES, ANSI\n 01  TAX PIC 9(3).\n?Section ENDS\n 01  E PIC X.\n"
     )
@@ -434,7 +434,7 @@ def test_a_library_of_nonstop_holds_many_copybooks() -> None:
 
 @pytest.mark.parametrize("columns", ["", " " * 6])
 def test_a_directive_of_nonstop_is_no_code(columns: str) -> None:
-    """It stands where the compiler looks for an indicator: in column 1, and in column 7 of the format of ANSI."""
+    """The directive starts in the column of the indicator: column 1, or column 7 in ANSI format."""
     lines = [
         "PROGRAM-ID. A.",
         "PROCEDURE DIVISION.",
@@ -453,12 +453,12 @@ def test_a_directive_of_nonstop_is_no_code(columns: str) -> None:
 
 
 def test_a_listing_of_a_compiler_is_no_program() -> None:
-    """Nor what a preprocessor leaves behind: each would be a second program of the same name."""
+    """Listings and the output of a preprocessor would each be a second program of the same name."""
     assert {kind_of(f"PAY.{suffix}", PROGRAM.encode()) for suffix in ("lst", "lis", "trc")} == {None}
 
 
 def test_a_picture_and_a_word_behind_a_sign_are_no_copybooks() -> None:
-    """COPY RESOURCE puts a picture into the program that is built, and `@Copy` is a method of a control that is declared."""
+    """COPY RESOURCE puts a picture into the built program, and `@Copy` is a method of a declared control."""
     text = fixed(
         "PROGRAM-ID. A.",
         "ENVIRONMENT DIVISION.",
@@ -478,13 +478,13 @@ def test_a_picture_and_a_word_behind_a_sign_are_no_copybooks() -> None:
 
 
 def test_a_host_looks_for_eight_letters_of_a_longer_name() -> None:
-    """A member has a name of eight letters at most, so that the rest of a longer one is not asked for."""
+    """Member names have at most eight letters, so the rest of a longer name is ignored."""
     shelf = Copybooks([("lib/CUSTOMER.cpy", "copybook", b"01  C PIC X.")])
     assert shelf.path("CUSTOMERRECORD") == "lib/CUSTOMER.cpy"
 
 
 def test_a_call_may_name_a_constant() -> None:
-    """A level 78 is a literal under a name: the program that it calls is known."""
+    """A level 78 is a literal with a name, so the called program is known."""
     text = fixed(
         "PROGRAM-ID. A.",
         "DATA DIVISION.",
@@ -500,7 +500,7 @@ def test_a_call_may_name_a_constant() -> None:
 
 @pytest.mark.parametrize("header", ["SPECIAL-NAMES. DECIMAL-POINT IS COMMA.", "INPUT-OUTPUT SECTION.", "FILE-CONTROL."])
 def test_an_environment_division_may_have_no_header(header: str) -> None:
-    """What stands behind AUTHOR is anything, but ends where the environment begins: files were lost with its COPYs."""
+    """The text of AUTHOR may be anything, but ends where the environment begins: its files and COPYs were lost."""
     rest = ["FILE-CONTROL.", "    COPY USERS.", "DATA DIVISION.", "FILE SECTION.", "FD  USERS.", "01  U PIC X."]
     lines = rest if header == rest[0] else [header, *rest]
     source = scan(fixed("PROGRAM-ID. A.", "AUTHOR. Andrea.", *lines, "PROCEDURE DIVISION.", "    GOBACK."))
@@ -510,7 +510,7 @@ def test_an_environment_division_may_have_no_header(header: str) -> None:
 
 
 def test_a_file_section_may_have_no_header() -> None:
-    """Some compilers do without; the section of the division before does not reach into the data."""
+    """Some compilers need none; the section of the division before does not extend into the data."""
     text = fixed(
         "PROGRAM-ID. A.",
         "ENVIRONMENT DIVISION.",
@@ -539,7 +539,7 @@ def test_a_file_section_may_have_no_header() -> None:
 
 
 def test_d11_a_command_that_was_translated_is_read_from_its_comment() -> None:
-    """The translator leaves the command as a comment and calls its stub behind it: that is one operation, and no program."""
+    """The translator leaves the command as a comment and then calls its stub: that is one operation, not a called program."""
     source = scan(
         body("MAIN.")
         + "      *    EXEC CICS LINK PROGRAM('RATE')\n      *         COMMAREA(AREA-1) END-EXEC.\n"
@@ -570,11 +570,11 @@ TRANSLATED = (
 
 
 def test_the_arguments_that_a_translator_moves_may_stand_between_a_command_and_its_call() -> None:
-    """One that is an option's literal or length is moved by a statement of its own, with a comment of the translator behind."""
+    """A literal or length in an option is moved in a separate statement, followed by a comment of the translator."""
     source = scan(TRANSLATED + fixed("    CALL W.", "    GOBACK."))
     found = facts(source, source.programs[0])
     assert [(one.command, one.resource) for one in found.cics] == [("LINK", "W")]
-    # What is given to the stub is what is given to CICS: the name of a program is read there, and keeps what it has.
+    # The arguments of the stub are those of CICS: an item with a program's name is read and keeps its value.
     assert [(call.call_type, call.names, call.is_sure) for call in found.calls] == [
         ("static", ("kxdfhei1",), True),
         ("link", ("TAX",), True),
@@ -583,14 +583,14 @@ def test_the_arguments_that_a_translator_moves_may_stand_between_a_command_and_i
 
 
 def test_a_command_that_was_commented_out_is_none_where_code_stands_before_the_call() -> None:
-    """Nothing but moves to names of the translator lies between a command and its call."""
+    """Between a command and its call there is nothing but moves to the translator's names."""
     kept = TRANSLATED.replace("MOVE 'RATES' TO DFHEIV1", "MOVE 'RATES' TO W\n           MOVE 'X' TO DFHEIV1")
     source = scan(kept + fixed("    GOBACK."))
     assert not facts(source, source.programs[0]).cics
 
 
 def test_what_wrote_a_program_is_named() -> None:
-    """CA-Telon says so in a comment: whoever plans a change has to go to its source."""
+    """CA-Telon says so in a comment: a change has to be made in its source."""
     source = scan("      * GENERATED BY CA-TELON 5.1\n" + body("MAIN.", "    GOBACK."))
     (note,) = facts(source, source.programs[0]).notes
     assert (note.line, "CA-Telon" in note.text) == (1, True)
@@ -619,7 +619,7 @@ IDMS = fixed(
 
 
 def test_d11_the_statements_of_idms_are_operations() -> None:
-    """They name records, sets and areas, and what they do to a record is told as of a table."""
+    """The statements name records, sets and areas; access to a record is reported like access to a table."""
     source = scan(IDMS)
     found = facts(source, source.programs[0])
     assert [(one.verb, one.record, one.within) for one in found.idms] == [
@@ -644,7 +644,7 @@ def test_d11_the_statements_of_idms_are_operations() -> None:
 
 
 def test_what_stands_behind_the_on_of_idms_is_done_on_that_status_alone() -> None:
-    """So its GO TO is no end of the paragraph; IDMS-ABORT is performed by what COPY IDMS brings in, which is on no shelf."""
+    """Its GO TO therefore does not end the paragraph; IDMS-ABORT is performed by COPY IDMS, which is not available."""
     lines = (
         "    OBTAIN NEXT JOB WITHIN EMP-JOB ON DB-END-OF-SET GO TO DONE.",
         "MORE.",
@@ -678,13 +678,13 @@ def test_what_stands_behind_the_on_of_idms_is_done_on_that_status_alone() -> Non
         ("IDMS STATUS", "ON DB-END-OF-SET of OBTAIN NEXT"),
         ("IDMS STATUS", "ON ANY-ERROR-STATUS of MODIFY JOB"),
     ]
-    (employee,) = found.items  # OBTAIN brings it, STORE sends it
+    (employee,) = found.items  # OBTAIN fills it, STORE sends it
     assert (employee.name, employee.written_lines, employee.read_lines) == ("EMPLOYEE", (13,), (15,))
     assert {one.name for one in found.undeclared} == {"ERROR-STATUS"}
 
 
 def test_the_words_of_idms_are_names_elsewhere() -> None:
-    """A paragraph or item of another program may be called FIND or STORE."""
+    """Another program may have a paragraph or item named FIND or STORE."""
     source = scan(body("MAIN.", "    MOVE FIND TO STORE.", "    PERFORM OBTAIN.", "OBTAIN.", "    EXIT."))
     assert facts(source, source.programs[0]).idms == ()
     assert [statement.verb for statement in source.programs[0].statements] == ["MOVE", "PERFORM", "EXIT"]
@@ -694,13 +694,13 @@ def test_the_words_of_idms_are_names_elsewhere() -> None:
 
 
 def test_a_short_copybook_in_free_format_is_told_by_one_line() -> None:
-    """Most of its lines are indented; one that runs from the margin over column 7 is enough where no line has an indicator."""
+    """Most of its lines are indented; one that starts in the margin and passes column 7 is enough if no line has an indicator."""
     source = scan("     select  sales-file\n               assign to disk-1\n               organization indexed.\n")
     assert (source.format, source.warnings) == ("free", ())
 
 
 def test_an_asterisk_in_column_1_is_a_comment_of_terminal_format() -> None:
-    """Compilers that read it as free format take an asterisk in column 1 for a comment."""
+    """Compilers that read the file as free format take an asterisk in column 1 for a comment."""
     text = "*{tool}begin\n IDENTIFICATION DIVISION.\n PROGRAM-ID. A.\n PROCEDURE DIVISION.\n MAIN.\n* that's it.\n    GOBACK.\n"
     source = scan(text)
     assert (source.format, source.kinds[0], source.kinds[5]) == ("free", "comment", "comment")
@@ -708,7 +708,7 @@ def test_an_asterisk_in_column_1_is_a_comment_of_terminal_format() -> None:
 
 
 def test_a_slash_in_column_1_is_a_comment_of_free_format() -> None:
-    """It begins a page; what follows is no part of an expression that it would make of the entry before."""
+    """The slash starts a new page; the text after it would otherwise join an expression of the entry before."""
     text = (
         "identification division.\nprogram-id. A.\nenvironment division.\nspecial-names.\n/\ndata division.\n/ next\n"
     )
@@ -718,7 +718,7 @@ def test_a_slash_in_column_1_is_a_comment_of_free_format() -> None:
 
 
 def test_a_slash_in_column_1_divides_within_a_sentence() -> None:
-    """Where everything stands at the left, an expression goes on there; a slash alone begins a page even so."""
+    """If all code starts in column 1, the slash continues an expression; a slash alone still starts a page."""
     text = "identification division.\nprogram-id. A.\nprocedure division.\nMAIN.\ncompute T =\n( B - C )\n/ 100\n/\ndisplay T.\n"
     source = scan(text)
     assert (source.format, source.kinds[6], source.kinds[7]) == ("free", "code", "comment")
@@ -729,7 +729,7 @@ def test_a_slash_in_column_1_divides_within_a_sentence() -> None:
 
 
 def test_a_block_of_a_precompiler_is_no_code_and_a_warning() -> None:
-    """What it makes of it is not known; the statements around it are whole."""
+    """The code that the precompiler generates is unknown; the statements around the block are whole."""
     text = (
         "identification division.\nprogram-id. A.\nprocedure division.\nMAIN.\n    move 1 to N\n"
         "    /MYSQL FETCH\\\n        TABLE=POSTING-REC\n    /MYSQL-END\\\n    display N.\n    goback.\n"
@@ -744,7 +744,7 @@ def test_a_block_of_a_precompiler_is_no_code_and_a_warning() -> None:
 
 
 def test_d10_a_suffix_of_a_shop_hides_no_program() -> None:
-    """A suffix that nobody knows says nothing; one of another world says enough."""
+    """An unknown suffix does not matter; a suffix of another language does."""
     assert kind_of("online/EL101.cl2", PROGRAM.encode()) == "cobol"
     assert kind_of("EL101.20140710", PROGRAM.encode()) == "cobol"
     assert kind_of("manual.md", PROGRAM.encode()) is None
@@ -752,7 +752,7 @@ def test_d10_a_suffix_of_a_shop_hides_no_program() -> None:
 
 
 def test_d11_whens_that_share_statements_are_one_branch() -> None:
-    """Each of them leads there, not only the last."""
+    """Each WHEN leads to the branch, not only the last."""
     source = scan(
         body(
             "MAIN.",
@@ -781,7 +781,7 @@ def test_d11_whens_that_share_statements_are_one_branch() -> None:
     "line", ["       CBL APOST,NODYNAM", "       PROCESS LIST", "       >>SOURCE FORMAT IS FIXED", "           EJECT"]
 )
 def test_d7_numbers_of_cards_are_no_part_of_a_directive(line: str) -> None:
-    """A program that is numbered anew shows the same lines, its options and directives too."""
+    """A renumbered program shows the same lines, options and directives included."""
     plain = [line, *PROGRAM.splitlines()]
     numbered = [f"{number:06}{text[6:]:<66}BILL{number:04}" for number, text in enumerate(plain, 1)]
     padded = [text.ljust(80) for text in plain]
@@ -796,7 +796,7 @@ def test_d7_numbers_of_cards_are_no_part_of_a_directive(line: str) -> None:
 
 
 def replacing(*lines: str, **copybooks: str) -> Facts:
-    """The facts of a program with these lines in its WORKING-STORAGE, and a PROCEDURE DIVISION if they have one."""
+    """Return the facts of a program with these lines in its WORKING-STORAGE, and of a PROCEDURE DIVISION if they have one."""
     books = {name: scan(text) for name, text in copybooks.items()}
     text = fixed("IDENTIFICATION DIVISION.", "PROGRAM-ID. P.", "DATA DIVISION.", "WORKING-STORAGE SECTION.", *lines)
     source = scan(text, copybooks=lambda name, _: books.get(name))
@@ -805,7 +805,7 @@ def replacing(*lines: str, **copybooks: str) -> Facts:
 
 
 def items_of(found: Facts) -> list[tuple[str, int, int | None]]:
-    """Name, line and size of each item."""
+    """Return name, line and size of each item."""
     return [(item.name, item.line, item.bytes) for item in found.items]
 
 
@@ -813,7 +813,7 @@ TAGGED = fixed("01  :TAG:-REC.", "    05  :TAG:-F PIC X(:LEN:).", "    05  G PIC
 
 
 def test_replace_holds_for_what_follows_and_for_what_that_copies() -> None:
-    """Up to the next REPLACE; the lines stay those of the file, however many an old or new text has."""
+    """It holds up to the next REPLACE; lines stay those of the file, however many lines the old or new text has."""
     found = replacing(
         "01  :TAG:-A PIC X.",
         "REPLACE ==:TAG:== BY ==WS==",
@@ -840,7 +840,7 @@ def test_replace_holds_for_what_follows_and_for_what_that_copies() -> None:
 
 
 def test_replace_in_a_copybook_holds_behind_its_copy() -> None:
-    """A member of passwords or constants has nothing but a REPLACE."""
+    """A copybook of passwords or constants may have nothing but a REPLACE."""
     found = replacing(
         "COPY PWD.",
         "01  SIZED PIC X(:LEN:).",
@@ -855,7 +855,7 @@ def test_replace_in_a_copybook_holds_behind_its_copy() -> None:
 
 
 def test_replace_reaches_copybooks_within_copybooks_behind_their_own_replacing() -> None:
-    """REPLACING comes first, and REPLACE sees what it made."""
+    """REPLACING comes first, and REPLACE applies to its result."""
     found = replacing(
         "REPLACE ==:LEN:== BY ==9== ==MID-F== BY ==LAST-F==.",
         "COPY OUTER.",
@@ -866,7 +866,7 @@ def test_replace_reaches_copybooks_within_copybooks_behind_their_own_replacing()
 
 
 def test_an_outer_replacing_reaches_what_its_copybook_copies() -> None:
-    """As GnuCOBOL 3.1.2 does it: the nearest has the first choice, and what it wrote is compared with no other."""
+    """As in GnuCOBOL 3.1.2, the nearest REPLACING comes first, and what it wrote is not replaced again."""
     found = replacing(
         "REPLACE ==SEEN== BY ==LAST==.",
         "COPY OUTER REPLACING ==:TAG:== BY ==WS== ==INNER== BY ==WRONG== ==OWN== BY ==SEEN==.",
@@ -877,7 +877,7 @@ def test_an_outer_replacing_reaches_what_its_copybook_copies() -> None:
 
 
 def test_replace_also_stands_in_front_and_last_off_takes_it_away() -> None:
-    """The pairs of several are compared as those of one, the latest first."""
+    """The pairs of several REPLACE statements are compared as one list, the latest first."""
     found = replacing(
         "REPLACE ==A== BY ==B== ==C== BY ==D==.",
         "REPLACE ALSO ==A== BY ==E== ==B== BY ==F==.",
@@ -889,7 +889,7 @@ def test_replace_also_stands_in_front_and_last_off_takes_it_away() -> None:
 
 
 def test_nothing_is_replaced_in_literals_and_in_statements_that_replace() -> None:
-    """A literal is one word: it is an old text as a whole, or stays as it is."""
+    """A literal is one word: it matches an old text as a whole, or stays."""
     found = replacing(
         "REPLACE ==AA== BY ==BB== =='Q'== BY =='R'== LEADING ==X-== BY ==Y-==.",
         "01  AA PIC X(2) VALUE 'AA'. 01 QQ PIC X VALUE 'Q'. 01 X-X-A PIC X. 01 AA-1 PIC X.",
@@ -901,7 +901,7 @@ def test_nothing_is_replaced_in_literals_and_in_statements_that_replace() -> Non
 
 
 def test_what_replacing_adds_is_bounded() -> None:
-    """A word that stands for much, and stands often, is replaced as long as there is room."""
+    """A frequent word with a long replacement is replaced only as long as there is room."""
     text = fixed("01  A PIC X.", "REPLACE ==Q== BY ==" + "LONG " * 10, "==.", *["    Q Q Q Q Q Q Q Q Q Q"] * 9)
     source = scan(text.replace("LONG ", "L" * 60_000 + " "), source_format="free")
     assert 3_000_000 < len(source.code) < 4_500_000
@@ -917,7 +917,7 @@ def test_what_replacing_adds_is_bounded() -> None:
     )
 )
 def test_any_text_keeps_its_lines(words: list[str]) -> None:
-    """Whatever is replaced, a line of the code is one of the file."""
+    """Whatever is replaced, each line of code is a line of the file."""
     text = " ".join(words)
     source = scan(text, source_format="free")
     assert len(source.starts) == source.lines
@@ -968,7 +968,7 @@ PROCEDURE DIVISION.
 def test_conditional_compilation_leaves_out_what_the_source_itself_leaves_out(
     choice: str, called: str, is_told: bool
 ) -> None:
-    """Where the source does not say which branch is compiled, all count and a warning says so."""
+    """If the source does not decide which branch is compiled, all branches count and a warning says so."""
     lines = [part if part.lstrip()[0] in ">$" else f'    CALL "{part}".' for part in choice.split("|")]
     source = scan(CHOICES.format("\n".join(lines)), source_format="free")
     assert " ".join(call.target for call in source.programs[0].calls) == called
@@ -978,7 +978,7 @@ def test_conditional_compilation_leaves_out_what_the_source_itself_leaves_out(
 
 
 def test_a_copybook_hands_on_the_section_that_it_ends_in() -> None:
-    """Records behind a COPY of their FD, and items in front of a copied header, are in the section of the text."""
+    """Records after a COPY of their FD, and items before a copied header, are in the section that the text gives."""
     books = {
         "HEADS": fixed("FILE SECTION.", "COPY FDF."),
         "FDF": fixed("FD  F."),
@@ -1007,7 +1007,7 @@ def test_a_copybook_hands_on_the_section_that_it_ends_in() -> None:
 
 
 def test_what_a_copybook_replaces_is_not_replaced_again() -> None:
-    """Its own REPLACE is done where it is read; what it leaves behind is for the lines behind its COPY."""
+    """A copybook's own REPLACE is applied when it is read; what it leaves in force is for the lines after its COPY."""
     books = {"B": scan(fixed("    REPLACE ==CC== BY ==X-A== TRAILING ==-A== BY ==-B==.", "    MOVE CC TO D-A."))}
     text = program(
         "COPY B.", "    MOVE CC TO E-A.", data=("01 X-A PIC X.", "01 D-B PIC X.", "01 E-B PIC X.", "01 X-B PIC X.")

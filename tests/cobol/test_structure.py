@@ -1,4 +1,4 @@
-"""Programs, divisions, sections, paragraphs and statements are where they are."""
+"""Are programs, divisions, sections, paragraphs and statements found where they are?"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.proves("C-2")
 
 
 def test_a_paragraph_goes_from_its_header_to_the_line_before_the_next() -> None:
-    """Comments in front of a header belong to the paragraph above it."""
+    """Comments before a header belong to the paragraph above it."""
     found = one(program("FIRST-ONE.", "    MOVE A TO B.", "*| about the second", "SECOND-ONE.", "    EXIT."))
     assert [(p.name, p.line, p.end_line, p.first, p.last) for p in found.paragraphs] == [
         ("FIRST-ONE", 4, 6, 0, 1),
@@ -28,7 +28,7 @@ def test_a_paragraph_goes_from_its_header_to_the_line_before_the_next() -> None:
 
 
 def test_divisions_go_from_header_to_header() -> None:
-    """Each ends on the line before the next; the last with the program."""
+    """Each division ends on the line before the next; the last ends with the program."""
     found = one(program("A.", "    EXIT.", data=("01  B PIC X.",)) + fixed("END PROGRAM P."))
     assert [tuple(division) for division in found.divisions] == [
         ("IDENTIFICATION", 1, 2),
@@ -42,20 +42,20 @@ def test_divisions_go_from_header_to_header() -> None:
     "header", ["PROGRAM-ID. P", "PROGRAM-ID P.", "PROGRAM-ID.\n           P.", "PROGRAM-ID. 'P' IS INITIAL PROGRAM."]
 )
 def test_row_9_a_program_is_named_with_and_without_periods(header: str) -> None:
-    """Row 9: ID DIVISION, a period that is missing, divisions that are missing."""
+    """Row 9: ID DIVISION, a missing period, and missing divisions are accepted."""
     found = one(fixed("ID DIVISION.", header, "PROCEDURE DIVISION USING A-1 BY VALUE B RETURNING C.", "    EXIT."))
     assert (found.name, found.kind, found.using) == ("P", "program", ("A-1", "B"))
     assert [division.name for division in found.divisions] == ["IDENTIFICATION", "PROCEDURE"]
 
 
 def test_row_9_a_program_may_have_no_header_at_all() -> None:
-    """Row 9: with a PROCEDURE DIVISION alone it is a program without a name."""
+    """Row 9: a PROCEDURE DIVISION alone is a program without a name."""
     found = one(fixed("PROCEDURE DIVISION.", "A.", "    EXIT."))
     assert (found.name, found.kind, names(found)) == ("", "program", ["A"])
 
 
 def test_row_9_a_copybook_has_entries_or_paragraphs_or_both() -> None:
-    """Row 9: what has no divisions is told by its sentences."""
+    """Row 9: a source without divisions is classified by its sentences."""
     data = one(fixed("01  A.", "    05  B PIC 9.9.", "    88  C VALUE 1."))
     assert (data.kind, [(entry.level, entry.name) for entry in data.entries]) == (
         "copybook",
@@ -95,13 +95,13 @@ def test_row_10_programs_nest_and_follow_each_other() -> None:
 
 
 def test_row_10_programs_without_end_program_stand_beside_each_other() -> None:
-    """Row 10: one that nobody ends holds no others; comments in front of a program are its own."""
+    """Row 10: a program without END PROGRAM contains no others; comments before a program belong to it."""
     source = scan(program("A.", name="ONE") + "      * of the second\n" + program("B.", name="TWO"))
     assert [(p.name, p.parent, p.start_line, p.end_line) for p in source] == [("ONE", None, 1, 4), ("TWO", None, 5, 9)]
 
 
 def test_row_10_functions_classes_and_methods_are_units() -> None:
-    """Row 10: FUNCTION-ID, CLASS-ID and METHOD-ID, and a prototype without divisions."""
+    """Row 10: FUNCTION-ID, CLASS-ID and METHOD-ID are units, and so is a prototype without divisions."""
     source = scan(
         fixed(
             "IDENTIFICATION DIVISION.",
@@ -129,7 +129,7 @@ def test_row_10_functions_classes_and_methods_are_units() -> None:
 
 
 def test_row_11_a_division_begins_where_a_sentence_does() -> None:
-    """Row 11: not in a comment, a literal or text that is generated."""
+    """Row 11: a division does not begin in a comment, in a literal or in generated text."""
     found = one(
         program(
             "A.",
@@ -145,7 +145,7 @@ def test_row_11_a_division_begins_where_a_sentence_does() -> None:
 
 
 def test_remarks_may_say_anything() -> None:
-    """The text of AUTHOR and its like ends at the next header, whatever apostrophes and periods are in it."""
+    """The text of AUTHOR and the like ends at the next header, whatever apostrophes and periods it contains."""
     text = fixed(
         "IDENTIFICATION DIVISION.",
         "PROGRAM-ID. P.",
@@ -164,7 +164,7 @@ def test_remarks_may_say_anything() -> None:
 
 
 def test_row_12_declaratives_are_units_of_their_own() -> None:
-    """Row 12: their sections are marked, what USE names runs, and what follows them is in no section of theirs."""
+    """Row 12: their sections are marked, USE runs the code it names, and the code after them is in no section of theirs."""
     found = one(
         program(
             "DECLARATIVES.",
@@ -187,14 +187,14 @@ def test_row_12_declaratives_are_units_of_their_own() -> None:
 
 
 def test_row_13_code_before_the_first_paragraph_is_an_unnamed_one() -> None:
-    """Row 13: it is covered, and it is a caller."""
+    """Row 13: such code is covered, and it can call."""
     found = one(program("    PERFORM LATER.", "    STOP RUN.", "LATER.", "    EXIT."))
     assert names(found) == ["", "LATER"]
     assert found.performs == (Perform(4, "LATER"),)
 
 
 def test_row_14_sections_hold_their_own_code_and_paragraphs() -> None:
-    """Row 14: with and without paragraphs, with a segment number; paragraphs may stand outside of sections."""
+    """Row 14: a section may have paragraphs or none, and a segment number; paragraphs may be outside sections."""
     found = one(
         program(
             "A.",
@@ -225,7 +225,7 @@ def test_row_15_a_paragraph_may_be_called_like_the_end_of_a_verb() -> None:
 
 
 def test_row_16_sentences_of_one_word_are_no_paragraphs() -> None:
-    """Row 16: EXIT, GOBACK, CONTINUE and END-IF alone on a line."""
+    """Row 16: EXIT, GOBACK, CONTINUE and END-IF alone on a line are statements."""
     found = one(
         program(
             "A.",
@@ -243,14 +243,14 @@ def test_row_16_sentences_of_one_word_are_no_paragraphs() -> None:
 
 
 def test_row_17_a_header_ends_at_its_period() -> None:
-    """Row 17: statements and further headers may follow on its line; then both parts are on that line."""
+    """Row 17: statements and further headers may follow on its line; both parts are then on that line."""
     found = one(program("A. ADD 1 TO B. C. EXIT.", "D.", "    EXIT."))
     assert [(p.name, p.start_line, p.end_line) for p in found.paragraphs] == [("A", 4, 4), ("C", 4, 4), ("D", 5, 6)]
     assert verbs(found) == ["ADD", "EXIT", "EXIT"]
 
 
 def test_row_18_name_and_period_may_be_on_different_lines() -> None:
-    """Row 18: the line of a header is that of its name, of a section that of its first word."""
+    """Row 18: a paragraph's header is on the line of its name, a section's on that of its first word."""
     found = one(program("A", "    .", "    EXIT", "    .", "B", "*| a comment", "  SECTION", "    ."))
     assert [(p.name, p.line, p.end_line) for p in found.paragraphs] == [("A", 4, 7)]
     assert [(section.name, section.line) for section in found.sections] == [("B", 8)]
@@ -258,7 +258,7 @@ def test_row_18_name_and_period_may_be_on_different_lines() -> None:
 
 
 def test_row_19_numbers_may_be_names_and_names_may_count() -> None:
-    """Row 19: 100 THRU 200 are paragraphs, 3 TIMES and X TIMES are none; EXIT PERFORM and inline loops call nothing."""
+    """Row 19: 100 THRU 200 are paragraphs, 3 TIMES and X TIMES are not; EXIT PERFORM and inline loops call nothing."""
     found = one(
         program(
             "100.",
@@ -299,7 +299,7 @@ def test_row_20_names_may_occur_twice() -> None:
 
 @pytest.mark.parametrize("name", ["lower-case", "Mixed_Case", "A#1", "@B", "$C", "漢字-段落", "ÄÖÜ-1", ":TAG:-PARA"])
 def test_row_21_names_are_what_people_call_them(name: str) -> None:
-    """Row 21: any case and alphabet, area A or not; the spelling is kept."""
+    """Row 21: names may have any case and alphabet and start in area A or not; their spelling is kept."""
     found = one(
         program(f"        {name}.", "    continue.", "perform.", f"    Perform {name}.").replace(
             "       perform.\n", ""
@@ -310,13 +310,13 @@ def test_row_21_names_are_what_people_call_them(name: str) -> None:
 
 
 def test_row_23_a_target_may_be_elsewhere() -> None:
-    """Row 23: paragraphs of a copybook are not here, the PERFORM of them is."""
+    """Row 23: paragraphs of a copybook are elsewhere, but a PERFORM of them is here."""
     found = one(program("    PERFORM IN-A-COPYBOOK.", "    COPY PARAS."))
     assert (found.performs, [copy.name for copy in found.copies]) == ((Perform(4, "IN-A-COPYBOOK"),), ["PARAS"])
 
 
 def test_row_27_a_range_is_one_edge() -> None:
-    """Row 27: THRU and THROUGH, with a loop behind them."""
+    """Row 27: the range has THRU or THROUGH, and a loop after it."""
     found = one(
         program(
             "    PERFORM A THRU A-EXIT.", "    PERFORM B", "      THROUGH B-EXIT VARYING I FROM 1 BY 1 UNTIL I > 2."
@@ -326,7 +326,7 @@ def test_row_27_a_range_is_one_edge() -> None:
 
 
 def test_row_28_jumps_have_their_targets() -> None:
-    """Row 28: GO TO with and without TO, DEPENDING, the one that ALTER fills, and ALTER itself."""
+    """Row 28: GO TO with and without TO, with DEPENDING, one that ALTER fills, and ALTER itself have targets."""
     found = one(
         program(
             "    GO TO A.",
@@ -348,7 +348,7 @@ def test_row_28_jumps_have_their_targets() -> None:
 
 
 def test_row_29_procedures_of_other_verbs_are_edges() -> None:
-    """Row 29: of SORT, MERGE and XML PARSE; ENTRY is an entry point, and a comma may be a decimal point."""
+    """Row 29: SORT, MERGE and XML PARSE have procedures; ENTRY is an entry point, and a comma may be a decimal point."""
     found = one(
         program(
             "    SORT F ON ASCENDING KEY K INPUT PROCEDURE IS A THRU B OUTPUT PROCEDURE C.",
@@ -370,7 +370,7 @@ def test_row_29_procedures_of_other_verbs_are_edges() -> None:
 
 
 def test_calls_are_static_or_dynamic() -> None:
-    """A literal is a program, a name holds one; words of dialects may stand in front."""
+    """A literal is a program, an item holds one; words of dialects may come first."""
     found = one(
         program(
             "    CALL 'A-1' USING B.", "    CALL C-NAME.", '    CALL STATIC "D".', "    CALL STDCALL 'E' RETURNING 'X'."
@@ -385,7 +385,7 @@ def test_calls_are_static_or_dynamic() -> None:
 
 
 def test_row_30_entries_end_at_their_own_period() -> None:
-    """Row 30: levels of all kinds, FILLER with and without its name, pictures with periods and commas."""
+    """Row 30: entries have levels of all kinds, FILLER or no name, and pictures with periods and commas."""
     found = one(
         program(
             "    STOP RUN.",
@@ -413,7 +413,7 @@ def test_row_30_entries_end_at_their_own_period() -> None:
 
 
 def test_row_31_files_are_entries_with_their_names() -> None:
-    """Row 31: SELECT, FD and SD, each in its section."""
+    """Row 31: SELECT, FD and SD are entries, each in its section."""
     found = one(
         fixed(
             "ENVIRONMENT DIVISION.",
@@ -440,7 +440,7 @@ def test_row_31_files_are_entries_with_their_names() -> None:
 
 
 def test_row_32_statements_know_what_is_open_around_them() -> None:
-    """Row 32: a paragraph can be cut between sentences, else between statements at the least depth."""
+    """Row 32: a paragraph can be cut between sentences, or else between statements at the least depth."""
     found = one(
         program(
             "    IF A = 1",
@@ -483,7 +483,7 @@ def test_row_32_statements_know_what_is_open_around_them() -> None:
 
 
 def test_row_33_a_data_division_can_be_cut_at_its_entries() -> None:
-    """Row 33: entries tile the division, one after the other, with their lines."""
+    """Row 33: consecutive entries tile the division, with their lines."""
     source = scan(
         program(
             "    STOP RUN.",
@@ -496,7 +496,7 @@ def test_row_33_a_data_division_can_be_cut_at_its_entries() -> None:
 
 
 def test_row_36_a_word_of_a_dialect_may_be_a_name() -> None:
-    """Row 36: a name is one by its place: items called COMMIT or FREE, functions, and conditions set by a directive."""
+    """Row 36: the place decides: items called COMMIT or FREE, functions, and conditions set by a directive are names."""
     source = scan(
         program(
             ">>SET CONSTANT A 1",
@@ -566,7 +566,7 @@ HOSTILE: dict[str, Callable[[int], str]] = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_any_source_is_read_in_linear_time(name: str) -> None:
-    """Four times the source takes about four times as long, its lines and tokens too."""
+    """Four times the source takes about four times as long, lines and tokens included."""
 
     def work(size: int) -> Callable[[], object]:
         text = HOSTILE[name](size)
@@ -585,7 +585,7 @@ def test_any_source_is_read_in_linear_time(name: str) -> None:
 @pytest.mark.parametrize(
     ("code", "depths"),
     [
-        # What goes on with the IF says that the period was the COPY's.
+        # The next word continues the IF, so the period belonged to the COPY.
         ("IF A = 1 COPY X. MOVE 2 TO A END-IF. MOVE 3 TO A.", "IF 0 COPY 1 MOVE 1 END-IF 0 MOVE 0"),
         ("IF A = 1 COPY X. ELSE MOVE 2 TO A. MOVE 3 TO A.", "IF 0 COPY 1 ELSE 0 MOVE 1 MOVE 0"),
         (
@@ -593,21 +593,21 @@ def test_any_source_is_read_in_linear_time(name: str) -> None:
             "EVALUATE 0 WHEN 0 COPY 1 WHEN 0 GOBACK 1 END-EVALUATE 0",
         ),
         ("PERFORM UNTIL A = 1 COPY X. PERFORM B END-PERFORM.", "PERFORM 0 COPY 1 PERFORM 1 END-PERFORM 0"),
-        # The IF behind it is another one.
+        # The next IF is another one.
         ("IF A = 1 COPY X. IF A = 2 MOVE 1 TO A END-IF.", "IF 0 COPY 1 IF 0 MOVE 1 END-IF 0"),
-        # Without a word of its own around it the sentence ends, as it does where the copied text ends with a period.
+        # Without such a word the sentence ends, as it does if the copied text ends with a period.
         ("IF A = 1 COPY X. MOVE 2 TO A.", "IF 0 COPY 1 MOVE 0"),
-        # A PERFORM of a paragraph at the end of a loop takes nothing from its END-PERFORM.
+        # A PERFORM of a paragraph at the end of a loop does not take the loop's END-PERFORM.
         ("PERFORM UNTIL A = 1 PERFORM B END-PERFORM MOVE 1 TO A.", "PERFORM 0 PERFORM 1 END-PERFORM 0 MOVE 0"),
     ],
 )
 def test_a_statement_ends_where_its_own_words_say(code: str, depths: str) -> None:
-    """`COPY X.` within an IF is replaced with its period: what follows up to END-IF is still within."""
+    """`COPY X.` within an IF is replaced together with its period: statements up to END-IF are still inside."""
     assert _depths(code) == depths
 
 
 def _depths(code: str) -> str:
-    """Return the statements of some code, each with how many are open around it."""
+    """Return the statements of some code, each with the number of open statements around it."""
     head = (
         "ID DIVISION.\nPROGRAM-ID. P.\nDATA DIVISION.\nWORKING-STORAGE SECTION.\n01 A PIC 9.\nPROCEDURE DIVISION.\nM.\n"
     )
@@ -617,13 +617,13 @@ def _depths(code: str) -> str:
 
 @pytest.mark.parametrize("convention", ["EXTERN", "WITH STDCALL LINKAGE", "WITH C LINKAGE"])
 def test_a_convention_may_stand_before_the_parameters(convention: str) -> None:
-    """`PROCEDURE DIVISION EXTERN USING`: the parameters are those of USING, and EXTERN is no paragraph."""
+    """In `PROCEDURE DIVISION EXTERN USING` the parameters are those of USING, and EXTERN is not a paragraph."""
     header = (f"PROCEDURE DIVISION {convention} USING BY VALUE A", "    RETURNING B.")
     (found,) = scan(fixed("PROGRAM-ID. P.", *header, "MAIN.", "    GOBACK."))
     assert (found.using, names(found), found.unread) == (("A",), ["MAIN"], ())
 
 
 def test_a_convention_may_stand_alone() -> None:
-    """A program that takes nothing may say how it is called."""
+    """A program without parameters may also state its calling convention."""
     (found,) = scan(fixed("PROGRAM-ID. P.", "PROCEDURE DIVISION WITH C LINKAGE.", "MAIN.", "    GOBACK."))
     assert (found.using, names(found), found.unread) == ((), ["MAIN"], ())

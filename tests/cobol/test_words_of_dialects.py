@@ -1,4 +1,4 @@
-"""Words that are statements in some dialect, or some place: NOTE, UNLOCK, CHAIN, SUPPRESS."""
+"""Are words that are statements in some dialects or places read rightly: NOTE, UNLOCK, CHAIN, SUPPRESS?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .sources import names, one, program, verbs
 
 
 def test_the_words_of_a_note_are_none_of_the_language() -> None:
-    """One that begins a paragraph goes on to the next header, any other to its period; a data item may be called so."""
+    """A NOTE that begins a paragraph lasts to the next header, any other to its period; a data item may have that name."""
     source = scan(
         program(
             *("MAIN.", "    MOVE W TO NOTE. NOTE CALL 'P' OR PERFORM P9.", "    DISPLAY W."),
@@ -46,7 +46,7 @@ def test_a_phrase_behind_unlock_is_that_of_the_statement_that_unlocks() -> None:
 
 
 def test_what_a_chain_passes_is_passed_and_its_target_is_read() -> None:
-    """As with CALL: the other program has the item from then on."""
+    """As with CALL, the other program has the item from then on."""
     data = ("01 W PIC X(8).", "01 X PIC X.")
     source, called = (scan(program("MAIN.", f"    {verb} W USING X.", data=data)) for verb in ("CHAIN", "CALL"))
     found = facts(source, one(source))
@@ -56,13 +56,13 @@ def test_what_a_chain_passes_is_passed_and_its_target_is_read() -> None:
 
 
 def test_suppress_alone_is_a_statement() -> None:
-    """PRINTING may be left out: it is no paragraph in the middle of one."""
+    """PRINTING may be left out: SUPPRESS within a paragraph is not a paragraph."""
     found = one(program("MAIN.", "    DISPLAY 1.", "    SUPPRESS.", "    GOBACK."))
     assert (names(found), verbs(found)) == (["MAIN"], ["DISPLAY", "SUPPRESS", "GOBACK"])
 
 
 def test_three_bars_are_a_comment_and_two_join_texts() -> None:
-    """ACUCOBOL's begins with one, and people draw lines with many; SQL joins with two."""
+    """An ACUCOBOL comment starts with one bar, and people draw lines of many; SQL joins texts with two."""
     lines = (
         "MAIN.",
         "    DISPLAY 1",
