@@ -60,9 +60,7 @@ def estate() -> EstateGraph:
 def test_what_pages_show_of_a_program_has_the_first_place_of_each_edge() -> None:
     """Reduced parts give the same edges as whole parts, in the same order, each with its first citation."""
     files = {path.relative_to(ESTATE).as_posix(): path.read_bytes() for path in ESTATE.rglob("*") if path.is_file()}
-    move = (
-        b"           MOVE ONE-N TO TWO-N.\n"  # in the program and in the copybook, where the statement is on an earlier line
-    )
+    move = b"           MOVE ONE-N TO TWO-N.\n"  # in the program and in the copybook, where the statement is on an earlier line
     files["cbl/MOVES.cbl"] = (
         b"       IDENTIFICATION DIVISION.\n       PROGRAM-ID. MOVES.\n       DATA DIVISION.\n       WORKING-STORAGE SECTION.\n"
         b"       01 ONE-N PIC 9.\n       01 TWO-N PIC 9.\n       PROCEDURE DIVISION.\n"
