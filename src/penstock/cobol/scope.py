@@ -69,7 +69,7 @@ class ProgramNames:
         places = [self._entries[at].place for at in found]
         if len(places) == 1 and not places[0].around:
             return found
-        return [found[at] for at in meant(places, caller)]
+        return [found[at] for at in _meant(places, caller)]
 
     def is_file(self, name: str) -> bool:
         """Return whether a called name leads to programs only because their files have it."""
@@ -101,7 +101,7 @@ class ProgramNames:
         return first
 
 
-def meant(places: Sequence[ProgramPlace], caller: ProgramPlace | None) -> list[int]:
+def _meant(places: Sequence[ProgramPlace], caller: ProgramPlace | None) -> list[int]:
     """Return the indexes of the programs that a call by their name may mean; none if it means a program that is not here.
 
     Args:

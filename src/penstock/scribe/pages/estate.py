@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
 
 from penstock.cobol.estate.members import stem
-from penstock.cobol.program import METHOD
-from penstock.cobol.scope import ProgramPlace, meant
+from penstock.cobol.scope import NamedEntry, ProgramNames, ProgramPlace
 from penstock.scribe.pages.blocks import CodeSpan, DocumentLink, GraphNode, ParagraphLink
 
 if TYPE_CHECKING:
@@ -156,14 +155,11 @@ class NameIndex:
         self._pages: dict[str, str] = {}
         self._inner: dict[tuple[str, str], str] = {}
         """The pages of programs that are not the first with their name, by the file and the name."""
-        self._places: dict[str, list[tuple[str, ProgramPlace]]] = {}
-        """The pages of all programs with the name of some contained program, with where they are."""
         self._files: dict[str, str] = {}
-        self._filed: dict[str, str] = {}
-        """The page of the first program of each file, by the name of the file in capitals."""
         self._items: dict[str, frozenset[int]] = {}
         self._paragraphs: dict[str, dict[str, int]] = {}
         self._users: dict[str, list[CopyUser]] = {}
+        own: list[tuple[str, str]] = []
         entries: list[tuple[str, str]] = []
         for page, document in programs.items():
             # `setdefault` throughout: the first of several stays, and documents come in the order of their files.
@@ -171,20 +167,21 @@ class NameIndex:
             self._names[page] = name
             if header["program_id"] and self._pages.setdefault(header["program_id"].upper(), page) != page:
                 self._inner.setdefault((header["file_name"], header["program_id"].upper()), page)
-            if header.get("within"):
-                self._places.setdefault(header["program_id"].upper(), [])
-            if header["file_name"] not in self._files:
-                self._files[header["file_name"]] = program_path(page)
-                self._filed.setdefault(stem(header["file_name"]).upper(), page)
+            self._files.setdefault(header["file_name"], program_path(page))
             self._use(DocumentLink(name, program_path(page)), header["program_type"], document["copybooks_used"])
-            entries += [(entry["name"], page) for entry in document["calling_context"]["entry_points"]]
-        for page, document in programs.items() if self._places else ():
-            place = _place(document["header"])
-            if place.name in self._places:
-                self._places[place.name].append((page, place))
+            own.append(((header["program_id"] or "").upper(), page))
+            points = document["calling_context"]["entry_points"]
+            entries += [(entry["name"].strip("'\"").upper(), page) for entry in points]
         # Only after all programs have their own names: an ENTRY may have the name of a program in another file.
         for name, page in entries:
-            self._pages.setdefault(name.strip("'\"").upper(), page)
+            self._pages.setdefault(name, page)
+        self._entries = [*own, *entries]
+        """What a CALL may name, with the page of its program."""
+        places = {page: _place(document["header"]) for page, document in programs.items()}
+        # Without the classes above others: a method that is not found is inherited, or the language's, and its class has a page.
+        self._called = ProgramNames(
+            (NamedEntry(name, stem(places[page].path).upper(), places[page]) for name, page in self._entries), {}
+        )
         for page, document in (layouts or {}).items():
             path = document["header"]["file_name"]
             self._files.setdefault(path, copybook_path(page))
@@ -216,12 +213,8 @@ class NameIndex:
             name: The name that is called.
             caller: The header of the program that calls.
         """
-        places = self._places.get(name.upper())
-        if places is None:  # a method not found here is inherited, or the language's: its class has a page
-            found = self._page(name, caller["file_name"]) or self._pages.get(name.upper().partition(METHOD)[0])
-            return found or self._filed.get(name.upper())
-        visible = meant([place for _, place in places], _place(caller))
-        return places[visible[0]][0] if visible else None
+        found = self._called.called(name.upper(), _place(caller))
+        return self._entries[found[0]][1] if found else None
 
     def piece(self, name: str, file: str = "") -> Piece:
         """Return the name of a program, as a link if it has a page; `file` is the one that names it."""
