@@ -119,6 +119,20 @@ def test_growth_tells_uses_of_one_field_apart(tmp_path: Path, capsys: pytest.Cap
     assert [row["name"] for row in rows] == ["A.F-A", "A.T", "A.F-B"]
 
 
+def test_what_breaks_for_sure_and_may_need_still_more_is_counted_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """There is a line for each."""
+    data = ("01 F-A PIC X(4).", "01 F-B PIC X(5).", "01 F-C PIC X(5).")
+    moves = ("MOVE F-A TO F-B.", "STRING '-' F-A DELIMITED BY ' ' INTO F-C.", "MOVE F-C TO F-B.")
+    (tmp_path / "a.cbl").write_text(program(*moves, name="A", data=data))
+    main(["impact", "F-A", str(tmp_path), "--grow", "2"])
+    told = capsys.readouterr().out
+    assert told.startswith("F-A grows by 2 bytes: 1 breaks for sure, 1 may")
+    assert "too short A.F-B 5 bytes, then 6: A.F-A moves to it" in told
+    assert "too short may: A.F-B 5 bytes, then 7: A.F-C moves to it" in told
+
+
 def test_a_block_that_begins_on_a_line_of_its_own_shows_what_it_does(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

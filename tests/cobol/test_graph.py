@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -1374,6 +1375,17 @@ def test_a_data_set_after_a_dummy_may_be_used_and_nothing_is_read_of_it() -> Non
     }
     assert {node.name for node, bound in graph.bindings.items() if bound} == {"A"}
     assert not graph.copied
+
+
+@pytest.mark.parametrize(("most", "is_complete"), [(3, False), (4, True), (5, True)])
+def test_a_tree_says_that_edges_are_missing_only_if_some_are(
+    most: int, *, is_complete: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tree of as many edges as it may have is complete."""
+    monkeypatch.setattr(sys.modules["penstock.cobol.graph.impact"], "MAX_EDGES", most)
+    job = "//J JOB\n//S EXEC PGM=SORT\n//SORTIN DD DSN=A,DISP=SHR\n// DD DSN=B,DISP=SHR\n"
+    found = impact(graph_of({"j.jcl": job.encode()}), "J.S")
+    assert (len(found.branches), found.is_complete) == (min(most, 4), is_complete)
 
 
 @pytest.mark.proves("C-16")

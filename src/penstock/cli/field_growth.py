@@ -54,7 +54,9 @@ def growth_lines(
 
 def _summary(found: Sequence[Grown]) -> str:
     """Return how much breaks, and how much gets longer with the field."""
-    breaking = Counter(one.certainty for one in found if one.is_breaking)
+    # What breaks for sure comes first; that it may need still more does not count twice.
+    certainties = {(one.what, one.node): one.certainty for one in reversed(found) if one.is_breaking}
+    breaking = Counter(certainties.values())
     surely = counted(breaking["is"], "breaks", "break")
     parts = [f"{surely} for sure, {sum(breaking.values()) - breaking['is']} may"]
     stored = sum(one.is_stored for one in found)

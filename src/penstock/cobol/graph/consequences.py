@@ -1,6 +1,7 @@
 """What are the consequences of a field that grows, and in which order are they reported?
 
-Law: one consequence of each kind is kept for a node: the most certain, and of equally certain ones the one that needs most.
+Law: of the consequences of one kind for a node, the most certain is kept, and of equally certain ones the one that needs most; a
+less certain one is kept as well if it needs more than all that are more certain.
 Leaves to others: which items get longer (`growth`).
 """
 
@@ -127,15 +128,15 @@ class Consequences:
     """The consequences found so far."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[What, NodeId], Grown] = {}
+        self._found: dict[tuple[What, NodeId], tuple[Grown, ...]] = {}
 
     def __contains__(self, told: tuple[What, NodeId]) -> bool:
         """Return whether a kind of consequence is known for a node."""
         return told in self._found
 
-    def get(self, what: What, node: NodeId) -> Grown | None:
-        """Return the consequence of a kind for a node; None if none is known."""
-        return self._found.get((what, node))
+    def of(self, what: What, node: NodeId) -> tuple[Grown, ...]:
+        """Return the consequences of a kind for a node, the most certain first; each further one needs more."""
+        return self._found.get((what, node), ())
 
     def add(
         self,
@@ -148,13 +149,15 @@ class Consequences:
         certainty: Certainty = "is",
         digits: tuple[int | None, int | None] = (None, None),
     ) -> None:
-        """Add a consequence, unless one of its kind is known that is more certain, or as certain and needs at least as much."""
-        known = self._found.get((what, node))
+        """Add a consequence, unless one of its kind is known that is at least as certain and needs at least as much."""
+        known = self.of(what, node)
         said = Grown(what, node, *lengths, steps, certainty, why, tuple(dict.fromkeys(citations)), *digits)
-        if known is not None:
-            better = said if _weight(said) > _weight(known) else known
-            said = better._replace(steps=min(steps, known.steps))
-        self._found[what, node] = said
+        kept: list[Grown] = []
+        for one in sorted((*known, said), key=_weight):
+            if not kept or _needs(one) > _needs(kept[-1]):
+                kept.append(one)
+        nearest = min(steps, *(one.steps for one in known)) if known else steps
+        self._found[what, node] = tuple(one._replace(steps=nearest) for one in kept)
 
     def told(self) -> tuple[Grown, ...]:
         """Return what is reported, the most important first."""
@@ -162,8 +165,9 @@ class Consequences:
         # may grow with it.
         told = (
             one
-            for one in self._found.values()
-            if one.what not in _OVERRULED or not any((what, one.node) in self for what in _OVERRULED[one.what])
+            for (what, node), alike in self._found.items()
+            if not any((other, node) in self for other in _OVERRULED.get(what, ()))
+            for one in alike
         )
         return tuple(sorted(told, key=_worth))
 
@@ -182,5 +186,11 @@ def _worth(one: Grown) -> tuple[int, int, int, int, str]:
 
 
 def _weight(one: Grown) -> tuple[int, int, int]:
-    """Return the sort key of two consequences of a kind: the more certain one counts, then the one that needs more."""
-    return -RANK[one.certainty], one.needed_bytes or 0, one.needed_digits or 0
+    """Return the sort key of the consequences of a kind: the most certain first, of these the one that needs most."""
+    needed_bytes, needed_digits = _needs(one)
+    return RANK[one.certainty], -needed_bytes, -needed_digits
+
+
+def _needs(one: Grown) -> tuple[int, int]:
+    """Return how many bytes and digits a consequence needs."""
+    return one.needed_bytes or 0, one.needed_digits or 0

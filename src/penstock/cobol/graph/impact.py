@@ -92,7 +92,7 @@ class Impact(NamedTuple):
     branches: tuple[TreeEdge, ...]
     """The edges in tree order: by depth, then as found."""
     is_complete: bool
-    """Whether all edges are included; False if `MAX_EDGES` was reached."""
+    """Whether all edges are included; False if there are more than `MAX_EDGES`."""
 
     @property
     def kind(self) -> str:
@@ -226,7 +226,8 @@ class _Tree:
                     # All edges of the name itself are shown, wherever they lead; `up` is the second of its two ways.
                     if leads or (depth == 1 and way == "up"):
                         self._take(edge, node, depth, way, goes_on=leads)
-                    if len(self.branches) >= MAX_EDGES:
+                    if len(self.branches) > MAX_EDGES:
+                        self.branches.pop()
                         self.is_complete = False
                         return
 

@@ -56,8 +56,8 @@ class Stored:
         Two programs of one name, copied from each other, describe each other's data sets, and both grow.
         """
         for node, needed, certainty, tell in self._described:
-            known = self._found.get("too short", node)
-            if known is None or RANK[known.certainty] > RANK[certainty] or (known.needed_bytes or 0) < needed:
+            known = self._found.of("too short", node)
+            if not any(RANK[one.certainty] <= RANK[certainty] and (one.needed_bytes or 0) >= needed for one in known):
                 tell()
 
     def tell(self, changed: Longer, then: int | None, grown: set[int]) -> None:
