@@ -434,9 +434,93 @@ def test_dli_by_exec_and_by_call_have_the_same_facts() -> None:
         ("ISRT", ("ROOT", "CHILD"), "A"),
         ("GU", ("CHILD",), "A"),
     ]
-    (segment,) = found.crud
-    assert (segment.resource, segment.kind, segment.create, segment.read) == ("CHILD", "segment", (13,), (15,))
+    assert [(one.resource, one.kind, one.create, one.read) for one in found.crud] == [
+        ("CHILD", "segment", (13,), (15,)),
+        ("ROOT", "segment", (), (13,)),
+    ]
     assert found.type == "IMS"
+
+
+SSAS = (
+    "01  A PIC X(9).",
+    "01  B PIC X(9).",
+    "01  PARMS PIC S9(8) COMP VALUE 4.",
+    "01  FUNC PIC X(4).",
+    "01  PCB1 PIC X(9).",
+    "01  PCB2 PIC X(9).",
+    "01  ROOT-SSA.",
+    "    05  FILLER PIC X(8) VALUE 'ROOT'.",
+    "    05  FILLER PIC X(3) VALUE '*P('.",
+    "01  DATA-SSA.",
+    "    05  FILLER PIC X(8) VALUE 'ROOT'.",
+    "    05  FILLER PIC X(3) VALUE '*D('.",
+    "01  CHILD-SSA PIC X(9) VALUE 'CHILD'.",
+    "01  ANY-SSA PIC X(9).",
+    "01  WHICH PIC X(8).",
+)
+
+
+@pytest.mark.parametrize(
+    ("statements", "uses"),
+    [
+        # The function that is moved right before a call, although DL/I has the item as an argument of the call before.
+        (
+            (
+                "MOVE 'GU' TO FUNC",
+                "CALL 'CBLTDLI' USING FUNC PCB1 A ROOT-SSA CHILD-SSA",
+                "MOVE 'ISRT' TO FUNC",
+                "CALL 'CBLTDLI' USING PARMS FUNC PCB1 A ROOT-SSA CHILD-SSA",
+            ),
+            ["GU ROOT", "GU CHILD", "GU ROOT", "ISRT CHILD"],
+        ),
+        # On two paths to one call.
+        (
+            (
+                "MOVE 'GU' TO FUNC",
+                "IF A = B MOVE 'REPL' TO FUNC END-IF",
+                "CALL 'CBLTDLI' USING FUNC PCB1 A CHILD-SSA",
+            ),
+            ["GU CHILD may", "REPL CHILD may"],
+        ),
+        # Nothing tells which: every function that the item may have.
+        (
+            ("MOVE 'GU' TO FUNC", "MOVE 'DLET' TO FUNC", "ACCEPT FUNC", "CALL 'CBLTDLI' USING FUNC PCB1 A CHILD-SSA"),
+            ["GU CHILD may", "DLET CHILD may"],
+        ),
+        # The data of an upper segment is sent by the command code D, and by FROM.
+        (("CALL 'CBLTDLI' USING 'REPL' PCB1 A DATA-SSA CHILD-SSA",), ["REPL ROOT", "REPL CHILD"]),
+        (
+            ("EXEC DLI REPL SEGMENT(ROOT) FROM(A) SEGMENT(MIDDLE) SEGMENT(CHILD) FROM(B) END-EXEC",),
+            ["REPL ROOT", "GU MIDDLE", "REPL CHILD"],
+        ),
+        # A change without segments is of what is held by its PCB, and by its area if there are several.
+        (
+            (
+                "CALL 'CBLTDLI' USING 'GHU' PCB1 A ROOT-SSA",
+                "CALL 'CBLTDLI' USING 'GHNP' PCB1 B CHILD-SSA",
+                "CALL 'CBLTDLI' USING 'GU' PCB1 B DATA-SSA",
+                "CALL 'CBLTDLI' USING 'REPL' PCB1 A",
+                "CALL 'CBLTDLI' USING 'DLET' PCB1 FUNC",
+                "CALL 'CBLTDLI' USING 'DLET' PCB2 B",
+            ),
+            ["GHU ROOT", "GHNP CHILD", "GU ROOT", "REPL ROOT", "DLET ROOT may", "DLET CHILD may"],
+        ),
+        # A name that is moved to a search argument, and one in an item of EXEC DLI.
+        (
+            ("MOVE 'ONE' TO ANY-SSA", "MOVE 'TWO' TO ANY-SSA", "CALL 'CBLTDLI' USING 'GU' PCB1 A ANY-SSA"),
+            ["GU ONE may", "GU TWO may"],
+        ),
+        (
+            ("MOVE 'ONE' TO WHICH", "EXEC DLI GU SEGMENT((WHICH)) SEGMENT(CHILD) INTO(A) END-EXEC"),
+            ["GU ONE", "GU CHILD"],
+        ),
+    ],
+)
+def test_each_segment_of_a_call_has_its_use(statements: tuple[str, ...], uses: list[str]) -> None:
+    """By the function that reaches the call; a segment that only leads to another one is read, for its key."""
+    found = ran(*statements, data=SSAS)
+    said = [use for one in found.dli for use in one.uses]
+    assert [f"{use.function} {use.segment}{'' if use.is_sure else ' may'}" for use in said] == uses
 
 
 def test_a_search_argument_names_its_segment_and_another_area_none() -> None:

@@ -261,7 +261,7 @@ def _operations(
         files=files.files(rows, data.items, data.records, code, file_names.of),
         sql=sql.operations(code, DynamicSql(code, data.names, reaching)),
         cics=cics.operations(code, reaching),
-        dli=ims.operations(code, data.names, values, called),
+        dli=ims.operations(code, data.names, values, reaching, called),
         mq=mq.operations(code, values, called),
         idms=idms.operations(code),
     )

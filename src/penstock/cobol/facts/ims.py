@@ -1,105 +1,187 @@
 """Which operations does a program request from IMS, by EXEC DLI and by calls of the DL/I interface?
 
+A call names segments from the outermost; the upper ones lead to the innermost by their keys, unless their data is asked for, too.
 Leaves to others: where a segment is defined (the estate's PSBs and DBDs).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from ..program import key
 from .calls import DLI_INTERFACES
 from .resolving import literal
-from .values import DliOperation
+from .values import DliOperation, SegmentUse
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from .calls import WrittenCall
     from .code import Block, Code
     from .naming import DataNames
+    from .reaching import Reaching
     from .resolving import Values
+
+_HOLDING = frozenset({"GHU", "GHN", "GHNP"})
+_CHANGING = frozenset({"REPL", "DLET"})
+_PUTTING = frozenset({"ISRT", *_CHANGING})
+_READING = "GU"
+"""What is done with a segment that only leads to another: its key is looked at."""
+_MOST_LETTERS = 4  # of a function; a longer text is another parameter
+_NAME = 8  # of a segment, with which a search argument begins
+
+
+class _Step(NamedTuple):
+    """A segment on the path of a call."""
+
+    names: tuple[str, ...]
+    """The segment, or each that it may be."""
+    is_transferred: bool
+    """Whether the call brings or takes the data of the segment, too."""
+
+
+class _Functions(NamedTuple):
+    """The functions that a call may have; none if nothing tells them."""
+
+    names: tuple[str, ...]
+    is_sure: bool
 
 
 def operations(
-    code: Code, names: DataNames, values: Values, calls: tuple[WrittenCall, ...]
+    code: Code, names: DataNames, values: Values, reaching: Reaching, calls: tuple[WrittenCall, ...]
 ) -> tuple[DliOperation, ...]:
     """Return every EXEC DLI and every CALL of a DL/I interface in source order, in the same form.
 
     Args:
         code: The blocks.
         names: The declared names.
-        values: The values of data items, for functions and segment names, which are constants of the program.
+        values: The values of data items, for segment names and functions, most of which are constants of the program.
+        reaching: The values of items at a statement, for a function that is moved to its item before each call.
         calls: The CALLs.
     """
+    asked = [call for call in calls if call.target.strip("'\"").strip().upper() in DLI_INTERFACES]
+    reaching.follow(name for call in asked for name in call.parameters[:2] if len(_said(name, values)) > 1)
     found = [_block(block, code, values) for block in code.blocks if block.exec.kind == "DLI"]
-    found += [
-        _called(call, code, names, values)
-        for call in calls
-        if call.target.strip("'\"").strip().upper() in DLI_INTERFACES
-    ]
-    return tuple(sorted(found, key=lambda operation: operation.line))
+    found += [_called(call, code, names, values, reaching) for call in asked]
+    found.sort(key=lambda operation: operation.line)
+    return tuple(one if one.segments else one._replace(uses=tuple(_held(one, found))) for one in found)
 
 
 def _block(block: Block, code: Code, values: Values) -> DliOperation:
     """Return the operation of an EXEC DLI."""
     command = block.command
-    area = command.get("INTO", "FROM")
     psb = command.get("PSB")
-    segments = tuple(argument for option, argument in command.options if option == "SEGMENT" and argument)
     name = (psb or "").strip("() ")
+    steps: list[_Step] = []
+    for option, argument in command.options:
+        if option == "SEGMENT" and argument:
+            # SEGMENT((A)) names the item that holds the name.
+            item = argument.strip("() ")
+            held = values.of(item) if argument.startswith("(") else ()
+            steps.append(_Step(tuple(dict.fromkeys(value.value for value in held)) or (item,), False))
+        elif option in {"INTO", "FROM"} and steps:
+            steps[-1] = steps[-1]._replace(is_transferred=True)
     return DliOperation(
         function=command.name,
-        segments=segments,
+        segments=tuple(step.names[0] for step in steps),
         pcb=command.get("PCB") or (name or None),
-        area=area,
+        area=command.get("INTO", "FROM"),
         resolved=values.of(name) if name else (),
         line=block.line,
         end_line=block.end_line,
         paragraph=code.name(block.paragraph),
         copybook=block.copybook,
+        uses=tuple(_uses(_Functions((command.name,), True), steps)),
     )
 
 
-def _called(call: WrittenCall, code: Code, names: DataNames, values: Values) -> DliOperation:
+def _called(call: WrittenCall, code: Code, names: DataNames, values: Values, reaching: Reaching) -> DliOperation:
     """Return the operation of a CALL, whose parameters are a count (which may be missing), the function, the PCB or AIB, the area,
     and segment search arguments.
     """
     parameters = list(call.parameters)
-    if parameters and not _function(parameters[0], values) and len(parameters) > 1 and _function(parameters[1], values):
-        parameters = parameters[1:]
-    resolved = values.of(parameters[0]) if parameters else ()
-    function = _function(parameters[0], values) if parameters else None
+    functions = [_functions(name, call, values, reaching) for name in parameters[:2]]
+    if len(functions) > 1 and functions[1].names and not functions[0].names:
+        parameters, functions = parameters[1:], functions[1:]
+    function = functions[0] if functions else _Functions((), False)
+    steps = [step for name in parameters[3:] if (step := _step(name, names, values)) is not None]
     return DliOperation(
-        function=function or (parameters[0] if parameters else ""),
-        segments=tuple(filter(None, (_segment(name, names, values) for name in parameters[3:]))),
+        function=function.names[0] if len(function.names) == 1 else parameters[0] if parameters else "",
+        segments=tuple(step.names[0] for step in steps),
         pcb=parameters[1] if len(parameters) > 1 else None,
         area=parameters[2] if len(parameters) > 2 else None,
-        resolved=resolved,
+        resolved=values.of(parameters[0]) if parameters else (),
         line=call.line,
         end_line=call.end_line,
         paragraph=code.name(call.paragraph),
         copybook=call.copybook,
+        uses=tuple(_uses(function, steps)),
     )
 
 
-def _function(name: str, values: Values) -> str | None:
-    """Return the function that a parameter holds, in capitals; None if it is not a function, or may have several values."""
+def _said(name: str, values: Values) -> tuple[str, ...]:
+    """Return the functions that a parameter may hold anywhere in the program, in capitals; none if it holds longer texts."""
     text = literal(name)
-    if text is None:
-        found = values.of(name)
-        text = found[0].value if len({value.value for value in found}) == 1 else None
-    # A function has at most four letters; a longer text is another parameter.
-    return text.upper() if text and len(text) <= 4 else None
+    found = [text] if text is not None else [value.value for value in values.of(name)]
+    return tuple(dict.fromkeys(map(str.upper, found))) if all(len(one) <= _MOST_LETTERS for one in found) else ()
 
 
-def _segment(name: str, names: DataNames, values: Values) -> str | None:
+def _functions(name: str, call: WrittenCall, values: Values, reaching: Reaching) -> _Functions:
+    """Return the functions that a parameter may hold at a call."""
+    said = _said(name, values)
+    if len(said) < 2:
+        return _Functions(said, True)
+    reached = reaching.at(name, call.site)
+    here = tuple(dict.fromkeys(value.value.upper() for value in reached.values))
+    return _Functions(here, reached.is_sure) if here and not reached.unknown else _Functions(said, False)
+
+
+def _uses(functions: _Functions, steps: Sequence[_Step]) -> Iterator[SegmentUse]:
+    """Yield what a call does with the segments of its path."""
+    for at, step in enumerate(steps):
+        is_used = step.is_transferred or at == len(steps) - 1
+        for function in functions.names:
+            done = function if is_used or function not in _PUTTING else _READING
+            for name in step.names:
+                yield SegmentUse(done, name, functions.is_sure and len(step.names) == 1)
+
+
+def _held(one: DliOperation, among: Sequence[DliOperation]) -> Iterator[SegmentUse]:
+    """Yield what a REPL or DLET without segments changes: what a call that holds a segment brought by the same PCB.
+
+    If one of these calls has the same area, the others do not count.
+    """
+    if one.function not in _CHANGING or one.pcb is None:
+        return
+    holding = [
+        other
+        for other in among
+        if other.pcb is not None
+        and key(other.pcb) == key(one.pcb)
+        and other.segments
+        and any(use.function in _HOLDING for use in other.uses)
+    ]
+    same = [other for other in holding if key(other.area or "") == key(one.area or "")]
+    segments = dict.fromkeys(other.segments[-1] for other in same or holding)
+    for segment in segments:
+        yield SegmentUse(one.function, segment, len(segments) == 1)
+
+
+def _step(name: str, names: DataNames, values: Values) -> _Step | None:
     """Return the segment of a search argument, which the first eight characters of its value name.
 
     None if no value is known. Not every parameter after the area is a search argument: the area of a conversation is not.
     """
     index = names.one(name)
+    whole = values.item(index)[:1] if index is not None else ()
     while index is not None:
-        found = values.item(index)
+        found = [value.value for value in values.item(index)]
+        segments = [one[:_NAME].split("(")[0].split("*")[0].strip() for one in found]
         if found:
-            return found[0].value[:8].split("(")[0].split("*")[0].strip() or None
+            # The command code D, after a name and an asterisk, asks for the data of an upper segment.
+            codes = [one.value[_NAME:].partition("*")[2].partition("(")[0] for one in whole]
+            named = tuple(dict.fromkeys(filter(None, segments)))
+            return _Step(named, any("D" in one for one in codes)) if named else None
         parts = names.children.get(index, [])
         index = parts[0] if parts else None
     return None

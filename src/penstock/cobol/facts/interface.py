@@ -149,13 +149,12 @@ def _of_sql(found: InterfaceOperations) -> Iterator[_Deed]:
 
 
 def _of_dli(found: InterfaceOperations) -> Iterator[_Deed]:
-    """Yield what calls do with the innermost segment of their path."""
+    """Yield what calls do with segments."""
     for call in found.dli:
-        # The upper segments of a path only lead to the innermost one, which is read or written.
-        deed = _DLI_DEEDS.get(call.function)
-        if deed:
-            for segment in call.segments[-1:]:
-                yield "segment", segment, deed, call.line
+        for use in call.uses:
+            deed = _DLI_DEEDS.get(use.function)
+            if deed:
+                yield "segment", use.segment, deed, call.line
 
 
 def _of_mq(found: InterfaceOperations) -> Iterator[_Deed]:

@@ -18,6 +18,8 @@ from collections import deque
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..clauses import FIGURATIVE
+from .arguments import parameters
+from .calls import DLI_INTERFACES
 from .resolving import literal
 from .storage import Storage
 from .values import ReachedValues, Resolved
@@ -303,10 +305,13 @@ class Reaching:
                     found.setdefault(root(write.item), []).append((said, (), writing))
                 continue
             mentions = moving.mentions.get((said.copybook, said.start), ())
+            kept = self._function(said)
             for one in mentions:
                 # Bit 0 of a role is reading; a statement that only reads the item defines nothing.
                 if one.role & ~1:
                     for item in one.items:
+                        if item in kept:
+                            continue
                         # A write of a name that may mean two items changes one of them, but which is unknown: both keep their
                         # old definitions.
                         whole = one.whole and len(one.items) == 1
@@ -317,6 +322,14 @@ class Reaching:
                 for item in self._records.get(said.keys[1], ()):
                     found.setdefault(root(item), []).append((said, (), _Writing(item, True, False)))
         return found
+
+    def _function(self, said: ReadStatement) -> frozenset[int]:
+        """Return the items by which a call tells DL/I its function, and their count; DL/I only reads them."""
+        if said.verb != "CALL" or said.keys[1].strip("'\"") not in DLI_INTERFACES:
+            return frozenset()
+        first, *others = [*map(self._names.one, parameters(said)[:2]), None]
+        is_count = first is not None and (self._names.items[first].picture or "X").upper().lstrip("S").startswith("9")
+        return frozenset(item for item in (first, *others[: int(is_count)]) if item is not None)
 
     def _initial(self, index: int) -> list[_Definition]:
         """Return the definitions of an item when the program begins."""

@@ -440,11 +440,21 @@ class CicsOperation(NamedTuple):
         return next((argument for name in names for option, argument in self.options if option == name), None)
 
 
+class SegmentUse(NamedTuple):
+    """What a DL/I call does with one segment."""
+
+    function: str
+    """GU, ISRT, REPL and so on; a GU for a segment that only leads to another one, as its key is looked at."""
+    segment: str
+    is_sure: bool
+    """Whether the call has no other function and no other segment in this place."""
+
+
 class DliOperation(NamedTuple):
     """A DL/I call: an EXEC DLI, or a CALL of CBLTDLI and the like."""
 
     function: str
-    """GU, ISRT, REPL and so on; the name of the data item if its value is not known."""
+    """GU, ISRT, REPL and so on; the name of the data item if its value is not known, or may be one of several."""
     segments: tuple[str, ...]
     """The segments on the path, from the outermost."""
     pcb: str | None
@@ -456,6 +466,8 @@ class DliOperation(NamedTuple):
     end_line: int
     paragraph: str
     copybook: str | None = None
+    uses: tuple[SegmentUse, ...] = ()
+    """What it does with each segment; a REPL or DLET without any changes those that the program holds by the same PCB."""
 
 
 class IdmsOperation(NamedTuple):

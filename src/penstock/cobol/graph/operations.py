@@ -246,12 +246,18 @@ def _named(
 
 
 def _dli(one: DliOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
-    """Yield what a DL/I call does with the innermost segment of its path."""
-    verb = _DLI.get(one.function)
-    if verb is not None:
-        for segment in one.segments[-1:]:
-            cited = _cited(one, program)
-            yield EstateEdge(program.program, verb, NodeId("segment", key(segment.strip(_QUOTES))), "is", cited)
+    """Yield what a DL/I call does with segments."""
+    cited = _cited(one, program)
+    used: dict[tuple[Verb, str], bool] = {}
+    for use in one.uses:
+        verb = _DLI.get(use.function)
+        if verb is not None:
+            at = (verb, key(use.segment.strip(_QUOTES)))
+            used[at] = used.get(at, False) or use.is_sure
+    for (verb, segment), is_sure in used.items():
+        certainty: Certainty = "is" if is_sure else "may"
+        why = "" if is_sure else "the call may have another function or segment"
+        yield EstateEdge(program.program, verb, NodeId("segment", segment), certainty, cited, why)
 
 
 def _idms(one: IdmsOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
