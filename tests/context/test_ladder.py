@@ -28,7 +28,7 @@ from penstock.context.provider_counts import min_decrease, stated
 from penstock.context.recovery import MARGIN, MAX_CALLS, REPLY_FLOOR_TOKENS
 from penstock.context.rung_choice import choose
 from penstock.context.situation import Attempt, Situation
-from penstock.context.sized import MESSAGE_TOKENS, Sized, measure_entry
+from penstock.context.sized import MESSAGE_TOKENS, Sized, high_of, measure_entry
 from penstock.overflow import Overflow
 from penstock.overflow.learned import SMALLEST_TOKENS
 from penstock.text.allowance import Budget
@@ -416,6 +416,16 @@ def test_what_results_named_goes_one_by_one_and_the_floor_is_without() -> None:
     assert ["named" in text for text in shown] == [True, False]
 
 
+def test_the_plan_of_a_rung_says_what_a_provider_reads_anew() -> None:
+    """All that follows its first edit."""
+    ladder = ladder_of(request_of(CHAT, "openai-chat"), "openai-chat")
+    shown = ladder.sized.transcript.visible()
+    for rung in (0, 1, ladder.gentle, ladder.last):
+        made = ladder.plan(rung, 0)
+        same = shown[: min((step.first for step in made.steps), default=len(shown))]
+        assert made.after_tokens == ladder.sized.fixed_high + high_of(same, COUNTER) + made.rewritten_tokens
+
+
 @pytest.mark.parametrize(("can_summarise", "calls_left"), [(True, 3), (True, 2), (True, 1), (False, 3)])
 def test_a_summary_is_asked_for_before_sending_only_where_a_call_is_left_for_the_request(
     can_summarise: bool, calls_left: int
@@ -428,6 +438,10 @@ def test_a_summary_is_asked_for_before_sending_only_where_a_call_is_left_for_the
         assert isinstance(cure, recovery.SummaryWanted)
         assert (cure.first, cure.last) == spans.summary_span(whole.transcript, situation.kept)
         assert cure.first < cure.last
+        made = recovery.with_summary(situation, cure, "The files were read.")
+        assert isinstance(made, recovery.SendSmaller)
+        same = whole.transcript.visible()[: min(step.first for step in made.plan.steps)]
+        assert made.plan.after_tokens == whole.fixed_high + high_of(same, COUNTER) + made.plan.rewritten_tokens
     else:
         assert isinstance(cure, recovery.SendSmaller)
 
@@ -507,7 +521,9 @@ def test_a_reply_is_lowered_only_where_a_refusal_counts_it_and_a_call_is_left(
     counted = {"kind": "context_total", "limit": 8_000, "input": 1_000, "output": 7_900, **said}
     refused = Attempt(sized=sized, overflow=Overflow(**counted))
     cure = recovery.decide(Situation(sized=sized, budget=Budget(8_000), attempts=(refused,), calls_left=calls_left))
-    assert (isinstance(cure, recovery.SendSmaller) and cure.strategy == "lower_reserve") == is_lowered
+    lowered = cure if isinstance(cure, recovery.SendSmaller) and cure.strategy == "lower_reserve" else None
+    assert (lowered is not None) == is_lowered
+    assert lowered is None or lowered.plan.rewritten_tokens == 0  # the request stays as it is
 
 
 @pytest.mark.proves("R-3")

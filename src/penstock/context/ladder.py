@@ -22,7 +22,7 @@ from functools import cached_property, partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from penstock.context.compaction.plans import HANDLE, Plan, lasting
+from penstock.context.compaction.plans import HANDLE, Plan, lasting, rewritten_tokens
 from penstock.context.compaction.results import KEEP_RESULTS, Offload, Stale
 from penstock.context.compaction.spans import (
     FailedAttempts,
@@ -237,14 +237,16 @@ class Ladder:
         """Return the steps to a rung as a plan that can be printed and applied."""
         steps = self.steps(rung)
         before = self.sized.high
+        after = before - sum(step.before_tokens - step.after_tokens for step in steps)
         return Plan(
             steps=steps,
             before_tokens=before,
-            after_tokens=before - sum(step.before_tokens - step.after_tokens for step in steps),
+            after_tokens=after,
             limit_tokens=limit_tokens,
             outcome="shrunk" if steps else "fits",
             entries=len(self.sized.transcript.entries),
             edits=len(self.sized.transcript.edits),
+            rewritten_tokens=rewritten_tokens(self.sized, steps, after),
         )
 
     def first(self, is_small_enough: Callable[[int], bool], *, after: int = 0) -> int:

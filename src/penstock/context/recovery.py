@@ -24,7 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from penstock.context.compaction.plans import SAMPLE_HANDLE, Plan, lasting, with_steps
+from penstock.context.compaction.plans import SAMPLE_HANDLE, Plan, lasting, rewritten_tokens, with_steps
 from penstock.context.compaction.spans import Summary, summary_span
 from penstock.context.compaction.views import View
 from penstock.context.counts import KindCounts
@@ -349,8 +349,14 @@ def _no_steps(sized: Sized) -> Plan:
 
 def _plan_of(situation: Situation, steps: tuple[PlanStep, ...], after_tokens: int) -> Plan:
     """Return steps as a plan for the situation's request."""
-    none = _no_steps(situation.sized)
-    return replace(none, steps=steps, after_tokens=after_tokens, limit_tokens=situation.room_tokens, outcome="shrunk")
+    return replace(
+        _no_steps(situation.sized),
+        steps=steps,
+        after_tokens=after_tokens,
+        limit_tokens=situation.room_tokens,
+        outcome="shrunk",
+        rewritten_tokens=rewritten_tokens(situation.sized, steps, after_tokens),
+    )
 
 
 def _difference(whole: KindCounts, smaller: KindCounts) -> RungChange:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from tests.context.compaction.talks import WIRES, Shelf, did, edited, lines, mor
 from tests.growth import BOUND, growth
 
 from penstock.context.compaction import DEFAULT, RECOVERY, Clear, NewLines, Offload, PlanStep, Spans, Stale, apply, plan
-from penstock.context.compaction.plans import SAMPLE_HANDLE
+from penstock.context.compaction.plans import SAMPLE_HANDLE, lasting
 from penstock.context.sized import ESTIMATOR, size_of
 from penstock.errors import CallerError
 from penstock.text.allowance import Budget
@@ -113,6 +114,16 @@ def test_the_cost_of_an_early_edit_is_what_stands_behind_it(wire: str) -> None:
     assert 10 * calls * made.freed_tokens >= 115 * made.rewritten_tokens > 10 * (calls - 1) * made.freed_tokens
 
 
+@pytest.mark.parametrize(
+    ("rewritten", "freed", "calls"), [(20, 10, 23), (20_000, 10, 23_000), (1, 1_000, 1), (0, 7, 0)]
+)
+def test_a_rewrite_is_repaid_at_the_prices_of_a_cache(rewritten: int, freed: int, calls: int) -> None:
+    """What follows the first edit is written at 125 instead of read at 10; at each call, what went would be read at 10."""
+    talk = told("openai-chat", step(viewed("a.py")))
+    made = replace(plan(talk, 10_000), before_tokens=freed, after_tokens=0, rewritten_tokens=rewritten)
+    assert made.repaid_after_calls == calls
+
+
 # ── applying it ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -170,6 +181,22 @@ def test_what_a_later_step_takes_too_is_kept_once() -> None:
     assert len(shelf) == len(made.steps)
     note = next(entry.text for entry in after.visible() if "Left out here" in entry.text)
     assert "value_60 = compute(60" in next(shelf[handle] for handle in shelf if handle in note)
+
+
+def test_what_stands_beside_a_span_is_not_taken_by_it() -> None:
+    """Of steps before and behind a later span none is dropped; what lies within it is."""
+
+    def taken(first: int, last: int, call_id: str | None = None) -> PlanStep:
+        return PlanStep(
+            strategy="own", what="all", first=first, last=last, call_id=call_id,
+            text="", kept_text="", before_tokens=0, after_tokens=0,
+        )  # fmt: skip
+
+    beside = [taken(1, 1, "a"), taken(5, 5, "b"), taken(6, 8)]
+    within = [taken(2, 2, "c"), taken(3, 4), taken(4, 4, "d")]
+    span = taken(2, 4)
+    assert lasting([*beside, *within, span]) == (*beside, span)
+    assert lasting([span, *beside, *within[::2]]) == (span, *beside)
 
 
 def test_a_strategy_of_ones_own_is_measured_and_held_to_the_rules() -> None:

@@ -35,6 +35,7 @@ from penstock.context.compaction import (
     Summary,
     apply,
     plan,
+    plans,
     results,
     spans,
     summary_problem,
@@ -46,11 +47,11 @@ from penstock.text.tokens import Count
 from penstock.wires import dump, load, violations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from tests.wires.strategies import Round
 
-    from penstock.context.compaction import PlanStep
+    from penstock.context.compaction import PlanStep, Strategy
 
 wires = pytest.mark.parametrize("wire", WIRES)
 
@@ -88,6 +89,15 @@ def test_a_newer_view_that_covers_an_older_one_replaces_it(wire: str) -> None:
     outer = did("view", lines(60), path="parser.py", offset=0, limit=60)
     talk = told(wire, step(inner), step(beyond), step(outer))
     assert cleared(Stale().steps(seen(talk))) == [inner.id]
+
+
+def test_other_lines_that_a_command_shows_replace_none_of_a_file() -> None:
+    """A command that shows a part of a file is a read of that part; the same part again is the same, whatever came between."""
+    first, same, other = (
+        did("bash", lines(60, at), command=f"sed -n '{at},{at + 59}p' parser.py") for at in (1, 1, 200)
+    )
+    assert Stale().steps(seen(told("anthropic", step(first), step(other), *fillers(25)))) == []
+    assert cleared(Stale().steps(seen(told("anthropic", step(first), step(same), *fillers(25))))) == [first.id]
 
 
 @wires
@@ -343,6 +353,16 @@ def test_a_turn_in_which_one_of_two_calls_went_well_did_not_fail(wire: str) -> N
     assert FailedAttempts().steps(seen(told(wire, *both, *fillers(3)))) == []
 
 
+def test_two_failed_attempts_are_a_row_and_one_of_another_kind_is_not_part_of_it() -> None:
+    """The two become a note; the failure right behind them keeps the head of its error."""
+    same = [did("edit_file", f"Error: no match\n{lines(30)}", failed=True, path="parser.py") for _ in range(2)]
+    other = did("bash", f"Exit code 2\n{lines(30)}\nValueError: bad tab", failed=True, command="make")
+    talk = told("anthropic", step(viewed("a.py")), *map(step, same), step(other), *fillers(3))
+    note, head = FailedAttempts().steps(seen(talk))
+    assert (note.call_id, head.call_id) == (None, other.id)
+    assert "Left out here: 2 steps" in note.text
+
+
 @wires
 def test_a_single_old_failure_keeps_its_head(wire: str) -> None:
     """The long output of a failed command goes, the line that says what failed stays."""
@@ -353,7 +373,7 @@ def test_a_single_old_failure_keeps_its_head(wire: str) -> None:
     (made,) = FailedAttempts().steps(seen(talk))
     assert made.call_id == run.id
     assert made.text.startswith("[failed attempt, cleared: ValueError: bad tab: bash make; about ")
-    for newer in range(2):  # until two answers stand behind it, it is read as it is
+    for newer in range(3):  # it is read as it is while it is among the three newest answers
         assert not FailedAttempts().steps(seen(told(wire, step(run), *fillers(newer)))), newer
 
 
@@ -496,6 +516,17 @@ def test_the_longest_row_of_turns_is_summed_up() -> None:
         assert summary_span(talk, frozenset({(index, call)})) == (turns[0].first, turns[1].last)
 
 
+def test_of_finished_turns_the_newest_answers_are_none() -> None:
+    """An answer of one message is one of them; what comes before as many answers as stay is finished."""
+    talk = told("openai-chat", *fillers(3), step(text="All were read."))
+    turns = talk.turns()
+    for keep in (1, 2, 4):
+        assert spans.finished_turns(seen(talk), keep) == list(turns[1 : len(turns) - keep])
+    noted = talk.drop_span(turns[1].first, turns[2].last, "left out")
+    (note,) = [turn for turn in noted.turns() if turn.kind == "note"]
+    assert [spans.finished_turns(seen(noted), keep) for keep in (2, 3)] == [[note], []]
+
+
 def test_a_long_text_that_begins_like_an_error_is_a_summary() -> None:
     """From 500 characters on: no gateway writes as much."""
     text = "Error handling was moved into the reader. " * 12
@@ -545,7 +576,9 @@ def test_a_stub_is_smaller_than_what_it_replaces_and_is_not_stubbed_again(wire: 
     )
     for strategy in (Clear(keep=0, active=True), FailedAttempts(), Stale(), Offload(max_tokens=200, min_tokens=60)):
         view = seen(talk, over_tokens=10**6)
-        assert all(made.after_tokens < made.before_tokens for made in strategy.steps(view))
+        for made in strategy.steps(view):
+            assert made.after_tokens < made.before_tokens
+            assert [plans.HANDLE in text for text in (made.text, made.kept_text)] == [False, True]
     shelf = Shelf()
     once = apply(talk, plan(talk, 3_000, [FailedAttempts(), Clear(keep=0)]), shelf)
     again = plan(
@@ -620,7 +653,8 @@ def test_nothing_is_put_in_the_place_of_what_takes_as_much() -> None:
             return Count(tokens=size, low=size, high=size, method="exact:alike")
 
     failed = [step(did("bash", f"{lines(40)}\nE: none", command=f"make {at}", failed=True)) for at in range(2)]
-    rounds = [*fillers(3), *fillers(3), *failed, step(viewed("a.py", 60)), *fillers(4, prefix="more")]
+    single = step(did("bash", f"Exit code 2\n{lines(40)}\nE: none", failed=True, command="make"))
+    rounds = [*fillers(3), single, *fillers(3), *failed, step(viewed("a.py", 60)), *fillers(4, prefix="more")]
     view = replace(seen(told("openai-chat", *rounds), over_tokens=5_000), counter=Alike())
     assert len(view.results) == len(rounds)
     for strategy in (
@@ -632,6 +666,44 @@ def test_nothing_is_put_in_the_place_of_what_takes_as_much() -> None:
         made = strategy.steps(view)
         assert all(one.after_tokens < one.before_tokens for one in made), strategy
         assert not [one for one in made if one.call_id is not None], strategy
+
+
+def test_a_note_is_smaller_than_the_turns_that_it_replaces() -> None:
+    """By at least one token, whatever a counter says of the note."""
+
+    class Priced:
+        note = short_note = 1
+        short_chars = 0
+
+        def count(self, text: str) -> Count:
+            note = self.short_note if len(text) <= self.short_chars else self.note
+            size = note if stand_ins.is_note(text) else 100 * bool(text)
+            return Count(tokens=size, low=size, high=size, method="exact:priced")
+
+    words = "I look at it once more. " * 90
+    failed = [
+        step(did("bash", "Exit code 1\nE: none", command=f"make {at}", failed=True), text=words) for at in range(3)
+    ]
+    talk = told("openai-chat", *failed)
+    turns = talk.turns()
+    for strategy in (
+        FailedAttempts(keep_turns=0),
+        Spans(keep_turns=0),
+        spans.BareSpans(),
+        Summary(text="All three failed.", first=turns[1].first, last=turns[-1].last),
+    ):
+
+        def made(tokens: int, short_chars: int = 0, strategy: Strategy = strategy) -> Sequence[PlanStep]:
+            counter = Priced()
+            counter.note, counter.short_chars = tokens, short_chars
+            return strategy.steps(replace(seen(talk, over_tokens=5_000), counter=counter))
+
+        (one,) = made(1)
+        spared = one.before_tokens - one.after_tokens
+        assert [len(made(tokens)) for tokens in (spared, spared + 1)] == [1, 0], strategy
+        if isinstance(strategy, Spans):  # a shorter one is written where that is smaller
+            (shorter,) = made(spared + 1, short_chars=len(one.kept_text) - 50)
+            assert 0.4 < len(shorter.kept_text) / len(one.kept_text) < 0.9
 
 
 def test_what_is_kept_of_a_span_is_that_span() -> None:
@@ -717,6 +789,19 @@ def test_the_names_of_a_note_take_no_more_than_what_goes_now() -> None:
 
 
 @pytest.mark.proves("S-4")
+def test_the_names_of_a_note_take_a_share_of_its_own_turns() -> None:
+    """What stands behind them, be it long, makes no room for more names."""
+    names = " ".join(f"Identifier_{at:04d}" for at in range(900))
+    talk = told("openai-chat", step(did("lookup", names)), step(text="So it is. " * 900), *fillers(2))
+    turns = talk.turns()[1:2]
+    before = high_of(turns[0].entries, ESTIMATOR)
+    for share in (0.1, 0.2):
+        note = spans.span_step(seen(talk), "spans", turns, names_share=share).text
+        named = note.partition("named: ")[2].partition("\n")[0]
+        assert before * share - 20 < len(named) <= before * share
+
+
+@pytest.mark.proves("S-4")
 def test_a_note_names_what_calls_of_other_tools_named() -> None:
     """In their arguments too, where these are longer than what a note says of a call; a file can be read again."""
     calls = [did("lookup", f"Result-{at}", why="because " * 90, order=f"Order-{at}") for at in range(4)]
@@ -754,7 +839,7 @@ def test_a_batch_is_the_earliest_run_that_costs_hardly_more_than_the_best() -> N
         view = SimpleNamespace(
             over_tokens=over,
             goal_tokens=over + dice.randrange(5),
-            size_tokens=dice.choice([100, 200]),
+            size_tokens=dice.choice([5, 100, 200]),  # a provider may count less than we do
             calls_left=dice.choice([0, 1, 9, 40]),
         )
         pairs = list(zip(starts, freed, strict=True))

@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING
 
 from penstock.context.activity import actions
 from penstock.context.bill import bill_of
-from penstock.context.compaction.plans import SAMPLE_HANDLE, Plan, PlanStep, apply, lasting, with_steps
+from penstock.context.compaction.plans import (
+    SAMPLE_HANDLE,
+    Plan,
+    PlanStep,
+    apply,
+    lasting,
+    rewritten_tokens,
+    with_steps,
+)
 from penstock.context.compaction.prices import prices_of
 from penstock.context.compaction.results import Clear, NewLines, Offload, Stale
 from penstock.context.compaction.spans import FailedAttempts, Spans, Summary, summary_problem, summary_span
@@ -127,7 +135,7 @@ def plan(
         outcome="cannot" if irreducible else "shrunk" if steps else "fits",
         entries=len(transcript.entries),
         edits=len(transcript.edits),
-        rewritten_tokens=size - _stays(sized, steps)[0] if steps else 0,
+        rewritten_tokens=rewritten_tokens(sized, steps, size),
         irreducible=irreducible,
     )
 
@@ -184,8 +192,8 @@ class _Descent:
         """Return whether to continue because the next plan would be due before this one is repaid; lower the target to that."""
         if self._prices is None:
             return False
-        untouched, staying = _stays(self._sized, self.steps)
-        self._target = self._prices.repaid_tokens(self.size, self.size - untouched, staying)
+        rewritten = rewritten_tokens(self._sized, self.steps, self.size)
+        self._target = self._prices.repaid_tokens(self.size, rewritten, _staying(self._sized, self.steps))
         return self._target < self.size
 
 
@@ -216,10 +224,8 @@ def _size_after(smaller: Transcript, steps: Sequence[PlanStep], size: int, count
     return size_of(smaller, counter)
 
 
-def _stays(sized: Sized, steps: Sequence[PlanStep]) -> tuple[int, int]:
-    """Return the tokens before the first edit, which are still in the provider's cache, and those after it that have to stay."""
+def _staying(sized: Sized, steps: Sequence[PlanStep]) -> int:
+    """Return the tokens after the first edit that have to stay."""
     first = min(step.first for step in steps)
     shown, protected = sized.transcript.visible(), sized.transcript.protected()
-    before = high_of([entry for entry in shown if entry.last_index < first], sized.counter)
-    staying = [entry for entry in shown if entry.last_index >= first and entry.index in protected]
-    return sized.fixed_high + before, high_of(staying, sized.counter)
+    return high_of([entry for entry in shown if entry.last_index >= first and entry.index in protected], sized.counter)

@@ -10,6 +10,7 @@ from bisect import bisect_left
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from penstock.context.sized import high_of
 from penstock.errors import CallerError
 from penstock.text import escape
 from penstock.text.json_access import as_json
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from penstock.context.bill import Bill
+    from penstock.context.sized import Sized
     from penstock.wires import Transcript
 
 Outcome = Literal["fits", "shrunk", "cannot"]
@@ -197,6 +199,21 @@ def lasting(steps: Sequence[PlanStep]) -> tuple[PlanStep, ...]:
         kept.append(step)
     # A result that an earlier span took can no longer be cleared; counting it twice would make the request seem too small.
     return tuple(step for step in reversed(kept) if step.call_id is None or step.first not in spans)
+
+
+def rewritten_tokens(sized: Sized, steps: Sequence[PlanStep], after_tokens: int) -> int:
+    """Return the tokens that follow the first edit once some steps are applied; 0 without a step.
+
+    Args:
+        sized: the transcript before the steps.
+        steps: the steps.
+        after_tokens: the tokens of the whole request after them.
+    """
+    if not steps:
+        return 0
+    first = min(step.first for step in steps)
+    before = [entry for entry in sized.transcript.visible() if entry.last_index < first]
+    return after_tokens - sized.fixed_high - high_of(before, sized.counter)
 
 
 def with_steps(

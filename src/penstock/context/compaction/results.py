@@ -166,10 +166,8 @@ class Offload:
         freed = 0
         for result in sorted(can, key=lambda result: -result.tokens):
             own = most if result.age_turns else room
-            if freed >= view.over_tokens:
-                break
-            step = self.cut(view, result, own) if result.tokens > 2 * own else None
-            if step is not None:  # and smaller: it takes at most half as much
+            if freed < view.over_tokens and result.tokens > 2 * own:
+                step = self.cut(view, result, own)  # smaller: it takes at most half as much
                 made.append(step)
                 freed += step.before_tokens - step.after_tokens
         return made

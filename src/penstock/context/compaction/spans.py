@@ -44,15 +44,14 @@ class FailedAttempts:
         """Return notes for rows of failures, and error heads for single ones."""
         failed = {(action.index, action.call_id) for action in view.actions if action.failed}
         turns = finished_turns(view, self.keep_turns)
-        made: list[PlanStep] = []
-        for name, row in groupby(turns, lambda turn: _failed_name(turn, failed)):
-            runs = neighbours(list(row), view.transcript.turns()) if name else ()
-            made += [span_step(view, self.name, run, names_share=NAMES_SHARE) for run in runs if len(run) > 1]
-        spans = {index for step in made for index in range(step.first, step.last + 1)}
+        rows = [list(row) for name, row in groupby(turns, lambda turn: _failed_name(turn, failed)) if name]
+        runs = [run for row in rows for run in neighbours(row, view.transcript.turns()) if len(run) > 1]
+        made = [span_step(view, self.name, run, names_share=NAMES_SHARE) for run in runs]
+        gone = {entry.index for run in runs for turn in run for entry in turn.entries}
         for result in view.results:
             action = result.action
             old = result.age_turns > self.keep_turns and result.is_worth_a_stub
-            if action is not None and action.failed and old and result.entry.index not in spans:
+            if action is not None and action.failed and old and result.entry.index not in gone:
                 made.append(view.short_stub(self.name, result, stand_ins.failed_with(action.error_head)))
         return sorted((s for s in made if s.after_tokens < s.before_tokens), key=lambda step: step.first)
 
@@ -94,11 +93,9 @@ class Spans:
         made: list[PlanStep] = []
         freed = 0
         for run in neighbours(finished, view.transcript.turns()):
-            if freed >= goal:
-                break
             turns = _enough(view, run, goal - freed)
             # A note in place of notes would lose what they repeat and free next to nothing.
-            if all(turn.kind == "note" for turn in turns):
+            if freed >= goal or all(turn.kind == "note" for turn in turns):
                 continue
             step = span_step(view, self.name, turns, note_share=self.note_share, names_share=NAMES_SHARE)
             if step.after_tokens < step.before_tokens:
@@ -274,7 +271,7 @@ def span_step(
     max_chars = max(max_chars, _MIN_NOTE_CHARS)
     # Based on the original turns: otherwise a note of notes would have room for fewer names each time. But never more than
     # about a third of what goes now.
-    came = _tokens(view, view.transcript.entries[first : last + 1]) if names_share else 0
+    came = _tokens(view, view.transcript.entries[first : last + 1])
     names_chars = min(int(came * names_share), before)
     told = list(_foreign(view, done, first, last)) if names_share else []
     while True:
