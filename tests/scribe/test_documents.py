@@ -208,6 +208,22 @@ def test_a_table_that_a_program_declares_has_its_columns(tmp_path: Path) -> None
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("SPECIAL-NAMES.\n           DECIMAL-POINT IS COMMA.", "it holds special names of a program, and no data"),
+        ("DECIMAL-POINT IS COMMA\n           C01 IS TOP-OF-FORM", "it holds special names of a program, and no data"),
+        ("CONSOLES ARE HERE.", "there is no COBOL in it"),
+        ("NAME DS CL8     COPY OF THE RECORD", "there is no COBOL in it"),
+    ],
+)
+def test_a_copybook_without_data_is_told_what_it_is(text: str, reason: str, tmp_path: Path) -> None:
+    """Special names are COBOL; a remark in assembler does not copy a member OF."""
+    file = GatheredFile("SPECIAL.cpy", "copybook", f"           {text}\n".encode())
+    read = FileReader(ReadSetup(files=[file], members=[], spool=str(tmp_path)))(0)
+    assert read == FileRead("nothing", reason=reason)
+
+
 def test_a_file_that_only_declares_tables_is_called_that(tmp_path: Path) -> None:
     """A DCLGEN without its record is nothing to document: its tables stand in the index, and it is no file without COBOL."""
     declared = b"           EXEC SQL DECLARE BANK.ACCT TABLE\n           ( ID CHAR(8) NOT NULL) END-EXEC.\n"

@@ -59,8 +59,10 @@ _FROM = (
     r"|(?P<resource>RESOURCE)\s++(?=['\"]))|)"
 )
 _COPYING = rf"(?:COPY\s++{re.sub(r'[?]P<[a-z]+>', '?:', _FROM)}|(?:-INC|\+\+INCLUDE)\s++)"
+_NO_MEMBER = r"(?!(?:OF|IN)(?![\w-]))"
+"""What no member is called: assembler has its own COPY, and a remark in it may say `COPY OF THE RECORD`."""
 COPY = (
-    rf"{_COPYING}(?:{LITERAL}|{WORD}(?>(?:\.(?=\w){WORD})*))(?>\s++(?:OF|IN)\s++(?:{LITERAL}|{WORD})|)(?>\s++SUPPRESS(?>\s++PRINTING|)|)"
+    rf"{_COPYING}{_NO_MEMBER}(?:{LITERAL}|{WORD}(?>(?:\.(?=\w){WORD})*))(?>\s++(?:OF|IN)\s++(?:{LITERAL}|{WORD})|)(?>\s++SUPPRESS(?>\s++PRINTING|)|)"
     rf"(?>\s++REPLACING{_PAIRS}|)"
 )
 """A COPY statement without its period, which may be on another line; or the include of a librarian.
@@ -76,7 +78,7 @@ PAIR = re.compile(rf"{GAP}({_OPERAND})\s++BY\s++({_OPERAND})")
 """One `old BY new` of REPLACING, with its operands as groups 1 and 2."""
 COPIED = re.compile(
     rf"(?P<via>COPY|-INC|\+\+INCLUDE)\s++"
-    rf"{_FROM}(?P<name>{LITERAL}|{WORD}(?>(?:\.(?=\w){WORD})*))(?>\s++(?:OF|IN)\s++(?P<library>{LITERAL}|{WORD})|)"
+    rf"{_FROM}{_NO_MEMBER}(?P<name>{LITERAL}|{WORD}(?>(?:\.(?=\w){WORD})*))(?>\s++(?:OF|IN)\s++(?P<library>{LITERAL}|{WORD})|)"
     rf"(?>\s++SUPPRESS(?>\s++PRINTING|)|)(?>\s++REPLACING(?P<pairs>{_PAIRS})|)"
 )
 """A COPY statement with its parts as groups: `via`, `dictionary`, `resource`, `name`, `library` and `pairs`."""

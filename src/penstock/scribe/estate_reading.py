@@ -9,6 +9,7 @@ Leaves to others: what files say about each other (`cobol.estate`), and what a m
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -37,6 +38,11 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 1_000
 """The most characters of a line in a listing: four times what a line of COBOL may have."""
+_SPECIAL_NAMES = re.compile(
+    r"\s*(?:SPECIAL-NAMES\s*\.|(?:DECIMAL-POINT|CURRENCY|ALPHABET|SYMBOLIC|C\d\d|CSP|CONSOLE|SYSIN|SYSOUT|UPSI-\d)\s)",
+    re.IGNORECASE,
+)
+"""How a copybook begins that is the SPECIAL-NAMES paragraph of a program, or the clauses of one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,6 +219,8 @@ def _why_nothing(file: GatheredFile, one: ScannedFile) -> str:
         return f"it is binary: {window.kind_of(head)}"
     if set(one.source.kinds) <= {"comment", "blank"}:
         return "it holds comments and no code"
+    if _SPECIAL_NAMES.match(one.source.code):
+        return "it holds special names of a program, and no data"
     return "there is no COBOL in it"
 
 
