@@ -323,6 +323,8 @@ class GrowingProgram:
             return
         if "{in_a}" in template.text and a != FIELD and _is_number(items[a]):
             return  # with room a number begins with more zeros, so that the same places have others
+        if "{value}" in template.text and self.field.kind == "decimals" and not _is_number(items[b]):
+            return  # a number with a fraction is no text
         if "{c}" in template.text and (c in {a, b} or items[c].kind not in TEXTS):
             return
         of = {"a": a, "b": b, "c": c, "g": GROUP, "h": OTHER, "flag": f"F{len(self.compared)}"}

@@ -26,7 +26,7 @@ class Item(NamedTuple):
     kind: str
     places: int
     decimals: int = 2
-    """The digits after the point, for the kind that has some and is not edited."""
+    """The digits after the point, for the kinds that have some."""
 
     def declared(self, name: str) -> str:
         """Return the data description entry."""
@@ -47,7 +47,7 @@ class Item(NamedTuple):
             "native": f"PIC S9({n}) COMP-5",
             "long": "BINARY-LONG",
             "edited": f"PIC Z({n - 1})9",
-            "money": f"PIC $({n})9.99",
+            "money": f"PIC $({n})9.{'9' * self.decimals}",
             "minus": f"PIC -({n})9",
             "date": f"PIC 99/99/9({n - 4})",
         }
@@ -58,7 +58,15 @@ class Item(NamedTuple):
         n = self.places
         if self.kind in {"binary", "native"}:
             return next(size for size, most in BINARY.items() if n <= most)
-        more = {"spaced": 1, "apart": 1, "decimals": self.decimals, "scaled": -1, "money": 4, "minus": 1, "date": 2}
+        more = {
+            "spaced": 1,
+            "apart": 1,
+            "decimals": self.decimals,
+            "scaled": -1,
+            "money": 2 + self.decimals,
+            "minus": 1,
+            "date": 2,
+        }
         return 4 if self.kind == "long" else n // 2 + 1 if self.kind == "packed" else n + more.get(self.kind, 0)
 
     def grown_behind_point(self, more: int) -> Item:

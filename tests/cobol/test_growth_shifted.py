@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 DATA = (
     "01 N PIC 9(4).", "01 A PIC X(4).", "01 J PIC X(4) JUSTIFIED RIGHT.", "01 T PIC X(12).", "01 K PIC X(12) JUST.",
     "01 U PIC X(12).", "01 S PIC X(5).", "01 R PIC X(8).", "01 D PIC 9(9) COMP-3.", "01 P PIC X(4) JUST.", "01 B PIC 9(4).",
-    "01 Q PIC X(4).",
+    "01 Q PIC X(4).", "01 H PIC X(9) JUST.", "01 E PIC Z(3)9.", "01 F PIC Z(8)9.",
 )  # fmt: skip
 
 
@@ -55,6 +55,21 @@ DATA = (
         ("N", ("MOVE N TO D", "COMPUTE B = D + 1"), {("calculated", "B")}),
         ("N", ("MOVE N TO D", "MOVE D TO P"), {("too short", "P")}),
         ("N", ("MOVE N TO D", "MOVE D TO S"), set()),
+        # So is the value of an edited number.
+        ("E", ("MOVE E TO D", "MOVE D TO B"), {("too short", "B")}),
+        ("N", ("MOVE N TO F", "MOVE F TO B"), {("too short", "B")}),
+        ("E", ("MOVE E TO F", "MOVE F TO P"), {("too short", "P")}),
+        ("E", ("MOVE E TO D", "COMPUTE B = D + 1"), {("calculated", "B")}),
+        # A JUSTIFIED item takes the end of what it receives.
+        ("N", ("MOVE N TO T", "MOVE T TO H"), {("part", "H")}),
+        ("A", ("MOVE A TO K", "MOVE K TO H"), set()),
+        ("A", ("MOVE A TO K", "STRING K DELIMITED BY SIZE INTO H"), {("part", "H")}),
+        ("A", ("MOVE FUNCTION REVERSE(A) TO T", "MOVE 'X' TO T(2:1)"), {("part", "T")}),
+        # A part of a work field has all of what is sent there, and then only its end or its beginning.
+        ("N", ("MOVE N TO K", "MOVE K(8:) TO T"), {("part", "K")}),
+        ("N", ("MOVE N TO K", "MOVE K(7:) TO T"), set()),
+        ("A", ("MOVE A TO T", "MOVE T(1:5) TO U"), {("part", "T")}),
+        ("A", ("MOVE A TO T", "MOVE T(1:6) TO U", "MOVE T(2:3) TO U"), set()),
     ],
 )
 def test_what_sees_other_characters_of_an_item_with_room_is_named(

@@ -101,7 +101,7 @@ class _Growing:
         self._columns = Columns(graph, self.found)
         self._shifted = Shifted(graph, carrying, self.found, self._parts, self._comparisons, self._items, self._uses)
         self._work_fields = WorkFields(
-            graph, carrying, self.found, self._items, self._uses, self._comparisons, MAX_STEPS
+            graph, carrying, self.found, self._items, self._uses, self._comparisons, self._parts, MAX_STEPS
         )
         self._waiting: deque[tuple[NodeId, Wave]] = deque()
         self._changed: dict[tuple[int, int], ProgramPart] = {}

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .consequences import Consequences, Wave
     from .estates import EstateGraph
     from .holding import GrowingPlace
+    from .shortages import Sizes
     from .sizes import Size
     from .values import Certainty, CitedLine, ProgramPart
 
@@ -61,6 +62,26 @@ class NamedParts:
             self._tell(
                 node, placed, f"{_characters(sent)} that {sender} sends there today, others then", wave, cited, "may"
             )
+
+    def of_content(self, node: NodeId, placed: PlacedField, content: Sizes, sender: NodeId, wave: Wave) -> None:
+        """Report statements that address, by position, all that an item with room holds today, and then only a part of it.
+
+        Args:
+            node: The item.
+            placed: Where it is declared.
+            content: How much of it is filled, today and then.
+            sender: What fills it.
+            wave: How the sender comes to grow.
+        """
+        size = size_of(placed.field)
+        if size is not None:
+            cited = [
+                place
+                for part, places in self._used(node, placed)
+                if _has_all(part, size, content.now) and not _has_all(part, size, content.then)
+                for place in places
+            ]
+            self._tell(node, placed, f"all that {sender} sends there today, only a part then", wave, cited, "may")
 
     def of_group(self, part: ProgramPart, at: int, place: GrowingPlace, wave: Wave) -> None:
         """Report statements that address bytes of a group behind what grows in it.
@@ -118,3 +139,11 @@ def _characters(size: Size) -> str:
 def _is_behind(part: ItemPart) -> bool:
     """Return whether a part of a number holds other digits once more digits precede them: it is not all of the number."""
     return bool(part.length) if not part.is_open else part.start != 1
+
+
+def _has_all(part: ItemPart, size: Size, content: Size) -> bool:
+    """Return whether a part of an item has all that fills the item, up to the side at which it grows."""
+    before = (part.start or 1) - 1
+    if size.grows_at_front:
+        return before <= size.digits - content.digits
+    return not before and (part.is_open or (part.length or 0) >= content.characters)

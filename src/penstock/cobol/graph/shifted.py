@@ -15,6 +15,7 @@ from .bringing import ways_of
 from .sizes import grows_behind_point, size_of
 
 if TYPE_CHECKING:
+    from ..facts.values import MoveWay
     from .carrying import Carrying, PlacedField
     from .comparisons import Comparisons
     from .consequences import Consequences, Wave
@@ -73,14 +74,16 @@ class Shifted:
             self._follow(sender, sent.then, other, placed, end, wave)
 
     def _follow(self, sender: NodeId, sent: Size, node: NodeId, placed: PlacedField, end: int, wave: Wave) -> None:
-        """Report what sees other characters in an item in which they are shifted; the last of them is before `end`."""
+        """Report what sees other characters in an item in which they are shifted: they are among the first `end` characters of a
+        text, and among the last of one that is JUSTIFIED.
+        """
         size = size_of(placed.field)
         if size is None or (sender, node) in self._seen:
             return
         self._seen.add((sender, node))
         self._parts.of_shifted(node, placed, sender, sent, wave)
         self._comparisons.tell_shifted(placed.part, placed.at, sender, wave)
-        onward, end = wave._replace(steps=wave.steps + 1), size.characters if size.is_justified else end
+        onward = wave._replace(steps=wave.steps + 1)
         for edge in self._graph.touching(node):
             other = self._carrying.place(edge.target) if edge.source == node else None
             taken = None if other is None else size_of(other.field)
@@ -88,8 +91,7 @@ class Shifted:
             if other is None or taken is None or not given:
                 continue
             lengths = (other.field.bytes, None)
-            # REVERSE puts the room of an item in front of its characters.
-            ends = [size.characters if one.function == "reversed" else end for one in ways_of(edge)]
+            ends = [end if _keeps_side(size, way, taken) else size.characters for way in ways_of(edge)]
             if edge.verb == "computes" and any(one.function != "length" for one in ways_of(edge)):
                 why = f"it is calculated from {node}, where what {sender} sends will be at another position"
                 self._found.add("calculated", edge.target, lengths, onward.steps, why, edge.citations, "may")
@@ -104,11 +106,22 @@ class Shifted:
 
     def _shifts(self, edge: EstateEdge, sent: Sizes, size: Size) -> bool:
         """Return whether what grows is shifted in a text that receives it, or shifts what is next to it there."""
-        at_front = sent.then.grows_at_front and not grows_behind_point(*sent)
+        grows_at_front = sent.then.grows_at_front and not grows_behind_point(*sent)
         for way in ways_of(edge):
+            at_front = grows_at_front != (way.function == "reversed")
             if way.string:
                 if at_front or (not way.is_piece and self._items.beside(way, edge)[0]):
                     return True
             elif way.sent is None and way.taken is None and at_front != size.is_justified:
                 return True
         return False
+
+
+def _keeps_side(size: Size, way: MoveWay, taken: Size) -> bool:
+    """Return whether an item takes another one from the side on which that has its characters, rather than its room.
+
+    REVERSE puts the room at the other side. What is JUSTIFIED takes the end of what is moved to it, but the beginning of what a
+    STRING puts there.
+    """
+    takes_end = taken.is_justified and not way.string
+    return takes_end == (size.is_justified != (way.function == "reversed"))

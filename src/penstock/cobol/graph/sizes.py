@@ -197,7 +197,7 @@ def held(size: Size, sent: Size) -> Size:
     """Return how much of an item is filled by another one that it has room for; the rest are blanks or zeros."""
     if size.kind == "text" and not size.inserted and sent.kind != "group":
         return _with_characters(size, min(size.characters, sent.characters))
-    if size.kind == sent.kind == "number":
+    if size.is_number and sent.is_number:
         return size._replace(
             digits=min(size.digits, sent.digits),
             sure_digits=min(size.digits, sent.sure_digits),

@@ -1,8 +1,8 @@
 """What may be too short for a longer value that an item with room passes on, as a work field does?
 
 `MOVE A TO WORK`, `MOVE WORK TO B`: B received all of A, although it takes only a part of WORK. The same applies to what WORK is
-compared with, and to what is calculated from it. Leaves to others: what grows (`growth`), and characters that shift in such an
-item (`shifted`).
+compared with, to what is calculated from it, and to a part of it that had all of A. Leaves to others: what grows (`growth`), and
+characters that shift in such an item (`shifted`).
 
 Law: whatever is reported received all of today's value.
 """
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .consequences import Consequences, Wave
     from .estates import EstateGraph
     from .grown_items import GrownItems
+    from .named_parts import NamedParts
     from .shortages import Shortage
     from .sizes import Size
     from .uses import Uses
@@ -51,6 +52,7 @@ class WorkFields:
         items: The items that have grown so far.
         uses: The uses of each field.
         comparisons: Reports what fields are compared with.
+        parts: Reports parts that are addressed by position.
         max_steps: The maximum number of moves that are followed.
     """
 
@@ -62,10 +64,12 @@ class WorkFields:
         items: GrownItems,
         uses: Uses,
         comparisons: Comparisons,
+        parts: NamedParts,
         max_steps: int,
     ) -> None:
         self._graph, self._carrying, self._found = graph, carrying, found
-        self._items, self._uses, self._comparisons, self._max_steps = items, uses, comparisons, max_steps
+        self._items, self._uses, self._comparisons, self._parts = items, uses, comparisons, parts
+        self._max_steps = max_steps
         self._held: set[tuple[NodeId, Sizes]] = set()
         """The contents of items with room that were already passed on."""
 
@@ -90,6 +94,7 @@ class WorkFields:
         self._held.add((holder, content))
         onward = wave._replace(steps=wave.steps + 1, causes=(*wave.causes, holder))
         self._comparisons.tell(placed.part, placed.at, content, onward._replace(certainty="may"))
+        self._parts.of_content(holder, placed, content, edge.source, onward)
         for further in self._graph.touching(holder):
             other = self._carrying.place(further.target) if further.source == holder else None
             taken = None if other is None else size_of(other.field)
@@ -126,9 +131,9 @@ class WorkFields:
 
 def _given_on(content: Sizes, size: Size, taken: Size) -> Sizes | None:
     """Return what an item passes on of its content to another one; None if it passes on its unused room as well."""
-    if taken.kind == size.kind:
+    if taken.kind == size.kind or (taken.is_number and size.is_number):
         return content
-    if size.kind == "number" and taken.is_justified:
-        # Only the zeros at its front do not fit.
-        return Sizes(*(text(Bytes(one.digits)) for one in content))
+    if size.is_number and taken.is_justified:
+        # Only the zeros or blanks at its front do not fit.
+        return Sizes(*(text(Bytes(size.characters - size.digits + one.digits)) for one in content))
     return None
