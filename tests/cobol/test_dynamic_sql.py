@@ -124,6 +124,58 @@ def test_a_table_that_a_string_gets_from_an_item_is_one_of_those_it_may_hold() -
     assert edges(found, *said) == ["P writes T5 may", "P writes T6 may", "P runs P.ASKED unknown"]
 
 
+SPELLED = (
+    "01  PREPARED.",
+    "    05  PIC X(7) VALUE 'INSERT'.",
+    "    05  VERB PIC X(5) VALUE 'INTO'.",
+    "    05  SCHEMA-DOT PIC X(9).",
+    "    05  WHICH PIC X(8) VALUE 'T0'.",
+    "    05  FILLER PIC X(7) VALUE 'VALUES('.",
+    "    05  V PIC 9(4).",
+    "    05  FILLER PIC X VALUE ')'.",
+    "01  OTHER.",
+    "    05  FILLER PIC X(6) VALUE 'SELECT'.",
+    "    05  V2 PIC X(4).",
+)
+
+
+@pytest.mark.parametrize(
+    ("statements", "tables"),
+    [
+        # The parts of a group spell the text that is moved; the schema is data, and a name that is moved takes the VALUE's place.
+        (("MOVE 'T1' TO WHICH", "MOVE PREPARED TO STMT-TEXT", "MOVE 'T2' TO WHICH"), ("T1",)),
+        (("MOVE PREPARED TO STMT-TEXT",), ("T0",)),
+        # Through another item, and as a piece of a STRING.
+        (("MOVE 'T1' TO WHICH", "MOVE PREPARED TO ASKED", "MOVE ASKED TO STMT-TEXT"), ("T1",)),
+        (("MOVE 'T1' TO WHICH", "STRING PREPARED DELIMITED BY SIZE INTO STMT-TEXT"), ("T1",)),
+        # A STRING that gets the schema and the table from items.
+        (
+            (
+                "MOVE 'T1' TO WHICH",
+                "STRING 'DELETE FROM ' SCHEMA-DOT '.' WHICH ' WHERE A = 1' DELIMITED BY SPACE INTO STMT-TEXT",
+            ),
+            ("T1",),
+        ),
+        (
+            (
+                "MOVE 'PROD' TO SCHEMA-DOT",
+                "STRING 'DELETE FROM ' SCHEMA-DOT '.' WHICH ' WHERE A = 1' DELIMITED BY SPACE INTO STMT-TEXT",
+            ),
+            ("PROD.T0",),
+        ),
+        # The verb is not its VALUE any more, or there is no table.
+        (("ACCEPT VERB", "MOVE PREPARED TO STMT-TEXT"), ()),
+        (("MOVE OTHER TO STMT-TEXT",), ()),
+    ],
+)
+def test_a_group_spells_the_text_that_it_is_moved_to(statements: tuple[str, ...], tables: tuple[str, ...]) -> None:
+    """Programs prepare an INSERT as a group of VALUEs with items between, and move it as a whole."""
+    lines = (*statements, "EXEC SQL EXECUTE IMMEDIATE :STMT END-EXEC", "GOBACK.")
+    source = scan(program(*(f"    {one}" for one in lines), data=(*DATA, *SPELLED)), source_format="free")
+    (found,) = facts(source, source.programs[0]).sql
+    assert (found.tables, found.is_sure) == (tables, False)
+
+
 def test_a_procedure_of_the_database_may_be_a_program_of_its_name() -> None:
     """The program gets the arguments in order, without indicators, and they may be changed on return."""
     said = (

@@ -1,7 +1,7 @@
 """Which SQL does a program prepare or run from data, by EXECUTE IMMEDIATE or PREPARE of a host variable?
 
-The text is what the item can hold at the statement, or what a STRING composes in it, with a `?` for each part that is data;
-an item used as a table name is replaced by each value that it can have there.
+The text is what the item can hold at the statement, or what a STRING composes in it, or a MOVE of a group whose parts spell it
+out, with a `?` for each part that is data; an item used as a table name is replaced by each value that it can have there.
 Leaves to others: how a statement is read (`sql`). Law: every text comes from the source, with its line; a reason says why there may
 be others.
 """
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .composing import composed
 from .execs import body, tokens
+from .resolving import literal
 from .values import Resolved
 
 if TYPE_CHECKING:
@@ -27,10 +28,13 @@ _DATA = "?"
 """The placeholder for a part of a text that is data."""
 _MARK = "\0"
 _MARKED = re.compile(f"{_MARK}([^{_MARK}]+){_MARK}")
-_TABLE = re.compile(rf"\b(?:INTO|FROM|JOIN|TABLE|UPDATE)\s+{_MARKED.pattern}", re.IGNORECASE)
-"""An item that a STRING sends in the position of a table name."""
+_RUN = rf"(?:{_MARK}[^{_MARK}]+{_MARK}\.?)"
+_BEFORE_TABLE = re.compile(rf"\b(?:INTO|FROM|JOIN|TABLE|UPDATE)\s+{_RUN}*$", re.IGNORECASE)
+_TABLE = re.compile(rf"\b(?:INTO|FROM|JOIN|TABLE|UPDATE)\s+({_RUN}+)", re.IGNORECASE)
+"""Items that are sent in the position of a table name: the name, or its schema and the name."""
+_VERBS = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE", "WITH"})
 _MOST_TEXTS = 16
-"""The maximum number of texts taken from one STRING."""
+"""The maximum number of texts taken from one statement."""
 _TEXT = 2  # a text of varying length is a group of two items: its length and its characters
 
 
@@ -57,13 +61,18 @@ class DynamicSql:
         for block in code.blocks:
             if (name := _variable(block)) is not None:
                 self._held[block.copybook, block.exec.line] = self._letters(name)
-        self._composed: dict[int, list[Resolved]] = {}
+        self._given: dict[str, str] = {}  # the VALUEs of named parts of groups, with their blanks
+        self._composed: dict[tuple[int, str | None], list[Resolved]] = {}
         if self._held:
-            strings = [(said, "".join(composed(said, _marked))) for said in code.of("STRING")]
-            tables = [name for _, text in strings for name in _TABLE.findall(text)]
-            reaching.follow([*self._held.values(), *tables])
-            for said, text in strings:
-                self._compose(said, text)
+            strings = [(said, "".join(composed(said, self._sent))) for said in code.of("STRING")]
+            moves = [(said, self._moved(said)) for said in code.of("MOVE")]
+            spelled = [*strings, *((said, text) for said, text in moves if self._is_sql(text))]
+            tables = {name for _, text in spelled for name in self._tables(text)}
+            given = {name for _, text in spelled for name in _MARKED.findall(text) if name in self._given}
+            reaching.follow([*self._held.values(), *sorted(tables | given)])
+            for said, text in spelled:
+                texts = self._composed.setdefault((said.line, said.copybook), [])
+                texts += [Resolved(one, "STRING", said.line, said.copybook) for one in self._texts(said, text)]
 
     def of(self, block: Block) -> SqlText | None:
         """Return the possible texts of a statement; None if its text is not data."""
@@ -71,11 +80,9 @@ class DynamicSql:
         if held is None:
             return None
         reached = self._reaching.at_block(held, block)
-        index = self._names.one(held)
-        composed = self._composed.get(index, []) if index is not None else []
-        strung = [text for text in composed if (text.line, text.copybook) in reached.strung]
+        strung = [text for place in sorted(reached.strung, key=str) for text in self._composed.get(place, ())]
         texts = {text.value: text for text in (*reached.values, *strung)}
-        return SqlText(tuple(texts.values()), reached.is_sure, reached.unknown)
+        return SqlText(tuple(texts.values()), reached.is_sure and not reached.strung, reached.unknown)
 
     def _letters(self, name: str) -> str:
         """Return the item that holds the characters of a text, qualified: the second part of a text of varying length."""
@@ -83,26 +90,85 @@ class DynamicSql:
         parts = self._names.children.get(index, []) if index is not None else []
         return f"{self._names.items[parts[1]].name} OF {name}" if len(parts) == _TEXT else name
 
-    def _compose(self, said: ReadStatement, marked: str) -> None:
-        """Record the texts that a STRING composes, if its INTO names an item."""
-        keys = said.keys
-        if "INTO" not in keys:
-            return
-        into = keys.index("INTO")
-        names = said.texts[into + 1 : into + 4 if keys[into + 2 : into + 3] == ("OF",) else into + 2]
-        index = self._names.one(" ".join(names))
-        if index is not None:
-            # INTO may name a text of varying length, or the item of its characters.
-            parts = self._names.children.get(index, [])
-            texts = self._composed.setdefault(parts[1] if len(parts) == _TEXT else index, [])
-            texts += [Resolved(text, "STRING", said.line, said.copybook) for text in self._texts(said, marked)]
+    def _sent(self, name: str) -> str:
+        """Return what stands for an item that a STRING sends: the parts of a group with VALUEs, or the marked name."""
+        return self._parts(self._names.one(name)) or _marked(name)
+
+    def _moved(self, said: ReadStatement) -> str:
+        """Return the parts of the group that a MOVE sends; "" if it sends no group with VALUEs."""
+        to = said.keys.index("TO") if "TO" in said.keys else 0
+        return self._parts(self._names.one(" ".join(said.texts[1:to])))
+
+    def _parts(self, group: int | None) -> str:
+        """Return the parts of a group, one after another: the text of a FILLER, and the marked names of others.
+
+        "" if no part has a VALUE, which then spells nothing.
+        """
+        text = ""
+        has_value = False
+        for at in self._names.children.get(group, []) if group is not None else []:
+            part = self._names.items[at]
+            if part.redefines is not None:
+                continue
+            value = None if part.value is None else (literal(part.value) or "").ljust(part.bytes or 1)
+            has_value = has_value or bool(value)
+            if part.usage == "GROUP":
+                piece = self._parts(at) or _DATA
+                has_value = has_value or piece != _DATA
+            elif part.name not in {"", "FILLER"}:
+                name = " OF ".join([part.name, *(self._names.items[above].name for above in self._names.above(at))])
+                piece = _marked(name)
+                if value is not None:
+                    self._given[name] = value
+            else:
+                piece = value if value is not None else _DATA
+            # An item ends with blanks of its own.
+            text += f" {piece}" if text.endswith(_MARK) and piece[:1].isalnum() else piece
+        return text if has_value else ""
+
+    def _tables(self, marked: str) -> set[str]:
+        """Return the items in the positions of table names, if the others have their VALUEs."""
+        found = set()
+        said = ""
+        for at, part in enumerate(marked.split(_MARK)):
+            if at % 2 == 0:
+                said += part
+            elif _BEFORE_TABLE.search(said):
+                said += _marked(part)
+                found.add(part)
+            else:
+                said += self._given.get(part, _DATA)
+        return found
+
+    def _is_sql(self, marked: str) -> bool:
+        """Return whether a text begins with the verb of a statement on tables, as far as VALUEs tell."""
+        words = _MARKED.sub(lambda found: self._given.get(found[1], _DATA), marked).split(maxsplit=1)
+        return bool(words) and words[0].upper() in _VERBS
 
     def _texts(self, said: ReadStatement, marked: str) -> Iterator[str]:
-        """Yield the texts that a STRING composes, one for each combination of tables that it may name."""
-        tables = dict.fromkeys(_TABLE.findall(marked))
-        for values in islice(product(*(self._values(name, said) for name in tables)), _MOST_TEXTS):
-            known = dict(zip(tables, values, strict=True))
-            yield _MARKED.sub(lambda found: known.get(found[1], _DATA), marked).strip()  # noqa: B023
+        """Yield the texts that a statement composes, one for each combination of tables that it may name."""
+        tables = self._tables(marked)
+        sure = {
+            name: self._given[name]
+            for name in _MARKED.findall(marked)
+            if name in self._given and name not in tables and self._is_kept(name, said)
+        }
+        marked = _MARKED.sub(lambda found: sure.get(found[1], found[0]), marked)
+        runs = list(dict.fromkeys(_TABLE.findall(marked)))
+        names = list(dict.fromkeys(name for run in runs for name in _MARKED.findall(run)))
+        for values in islice(product(*(self._values(name, said) for name in names)), _MOST_TEXTS):
+            known = dict(zip(names, values, strict=True))
+            text = marked
+            for run in runs:
+                # A schema that is data is left out: the name alone tells the table.
+                table = _MARKED.sub(lambda found: known[found[1]], run)  # noqa: B023
+                text = text.replace(run, table.rpartition(_DATA)[2].lstrip(".") or _DATA)
+            yield _MARKED.sub(_DATA, text).strip()
+
+    def _is_kept(self, name: str, said: ReadStatement) -> bool:
+        """Return whether an item certainly has its VALUE at a statement."""
+        reached = self._reaching.at(name, said.site)
+        return reached.is_sure and reached.values[0].value == self._given[name].strip()
 
     def _values(self, name: str, said: ReadStatement) -> list[str]:
         """Return the values that an item can have at a statement; the placeholder if they are not known, or it is a group."""

@@ -185,6 +185,8 @@ class Reaching:
                 if definition.source is not None and definition.source not in self._items:
                     unknown = unknown or "too many items would have to be followed"
                 elif definition.source is not None:
+                    if self._names.items[definition.source].usage == "GROUP":
+                        strung.add((definition.line, definition.copybook))
                     way = (definition.source, definition.node)
                     if way not in seen:
                         seen.add(way)

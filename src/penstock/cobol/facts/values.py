@@ -364,7 +364,7 @@ class ReachedValues(NamedTuple):
     unknown: str
     """Why there may be other, unknown values, as a clause; "" if there are none."""
     strung: frozenset[tuple[int, str | None]] = frozenset()
-    """The STRING statements that may have composed the value: line and copybook of each."""
+    """The STRINGs and the MOVEs of groups that may have composed the value: line and copybook of each."""
 
 
 class PreparedSql(NamedTuple):
