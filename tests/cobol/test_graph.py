@@ -1140,6 +1140,25 @@ def test_a_transaction_starts_a_program_of_the_region_whoever_asks_for_it() -> N
 
 
 @pytest.mark.proves("C-16")
+def test_a_program_that_starts_its_own_transaction_again_may_get_what_it_passes() -> None:
+    """EIBTRNID names the transaction that runs; whether it began with this program no source says."""
+    asking = sources.program(
+        "    EXEC CICS RETURN TRANSID(EIBTRNID) COMMAREA(AREA-OUT) END-EXEC.",
+        name="ASKING",
+        data=("01  AREA-OUT PIC X(9).", "LINKAGE SECTION.", "01  DFHCOMMAREA PIC X(9)."),
+    )
+    said = {
+        f"{edge.source} {edge.verb} {edge.target} {edge.certainty}"
+        for edge in graph_of({"a.cbl": asking.encode()}).drawn
+        if edge.certainty != "is"
+    }
+    assert said == {
+        "ASKING.AREA-OUT passes to ASKING.DFHCOMMAREA may",
+        "ASKING starts ASKING.EIBTRNID unknown",
+    }
+
+
+@pytest.mark.proves("C-16")
 @pytest.mark.parametrize(
     ("asked", "given"),
     [

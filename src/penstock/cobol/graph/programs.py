@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from .values import Certainty, Kind, Verb
 
 _READS = frozenset({"READ", "START", "RETURN"})
+_RUNNING = "EIBTRNID"
+"""The field of CICS that names the transaction that runs."""
 _WRITES = frozenset({"WRITE", "REWRITE", "DELETE", "RELEASE"})
 _ON_EVENT = {
     "HANDLE": "where the condition or key arises",
@@ -364,6 +366,8 @@ class _Drawing:
                 return  # the programs that copy it declare it, and say what it may be
             held = self._field(field) if field is not None else NodeId("field", f"{self._name}.{key(call.target)}")
             why = call.unknown or "nothing in the program gives it a value"
+            if key(call.target) == _RUNNING:
+                why = "it is the transaction that runs the program"
             self._add(self._me, verb, held, "unknown", citations, why)
 
     def _given(self, call: ProgramCall) -> Iterator[CitedLine]:
@@ -487,19 +491,22 @@ class _Drawing:
         for operation in self._facts.cics:
             area = operation.option("COMMAREA")
             if area and operation.command in {"LINK", "XCTL", "RETURN"} and operation.resource:
-                names = _named(operation)
-                targets = tuple((name, kind) for name, kind, _ in _targets(names, operation.is_sure, operation.unknown))
-                yield Passing(
-                    targets,
-                    "transaction" if operation.command == "RETURN" else "commarea",
-                    (self._given_field(area),),
-                    # The program that LINK runs works on this very area; one that runs later works on a copy.
-                    (_way(area, operation.command != "LINK"),),
-                    operation.line,
-                    operation.end_line,
-                    _why(names, operation.is_sure, operation.unknown),
-                    operation.copybook,
-                )
+                yield self._commarea(operation, area)
+
+    def _commarea(self, operation: CicsOperation, area: str) -> Passing:
+        """Return what a LINK, XCTL or RETURN TRANSID passes."""
+        names = _named(operation)
+        by: Literal["transaction", "commarea"] = "transaction" if operation.command == "RETURN" else "commarea"
+        targets = tuple((name, kind) for name, kind, _ in _targets(names, operation.is_sure, operation.unknown))
+        why = _why(names, operation.is_sure, operation.unknown)
+        if key(operation.resource or "") == _RUNNING:
+            # The area comes back when the transaction is started again, in which this program was.
+            own = self._name.partition("@")[0]
+            by, targets, why = "commarea", ((own, "may"),), "the transaction may begin with another program"
+        # The program that LINK runs works on this very area; one that runs later works on a copy.
+        way = _way(area, operation.command != "LINK")
+        field = self._given_field(area)
+        return Passing(targets, by, (field,), (way,), operation.line, operation.end_line, why, operation.copybook)
 
     def _given_field(self, text: str) -> int | str | None:
         """Return a field that is passed to another program: its index, or its name if a containing program declares it."""
