@@ -1,6 +1,6 @@
-"""A model that documents from what its prompt shows, and plants claims of every kind: right, shifted, twice, and wrong ones.
+"""A model that documents what its prompt shows, and plants claims of every kind: right, shifted, repeated and wrong.
 
-What is right begins with `Right`, what is wrong with `Wrong`: whoever reads a document can tell.
+A right claim begins with `Right`, a wrong one with `Wrong`, so that a reader of a document can tell them apart.
 """
 
 from __future__ import annotations
@@ -30,30 +30,30 @@ FIELDS = {
 
 
 def shown_in(request: dict[str, Any]) -> dict[int, str]:
-    """The lines that a request shows, by number."""
+    """Return the lines that a request shows, by number."""
     return {int(number): text.rstrip() for number, text in _LINE.findall(sizes.text_of(request))}
 
 
 def own_in(request: dict[str, Any]) -> frozenset[int]:
-    """The numbers of the lines that a request asks about: those behind their context."""
+    """Return the numbers of the lines that a request asks about, without their context."""
     asked = sizes.text_of(request)
     return frozenset(int(number) for number, _ in _LINE.findall(asked, max(0, asked.find(_SOURCE))))
 
 
 def wanted_in(request: dict[str, Any]) -> list[str]:
-    """The ids that a request wants words for, those of programs first; none where there was no room for notes."""
+    """Return the ids for which a request wants text, programs first; none if there was no room for notes."""
     asked = sizes.text_of(request)
     notes = _NOTES.search(asked)
     if notes is None:
         return []
     ids = ["program"] if notes[1] is None else [name for name in notes[1].split(", ") if name]
-    for alone, row in _ROW.findall(asked, notes.end()):  # an id stands alone, or has a name behind it
+    for alone, row in _ROW.findall(asked, notes.end()):  # an id may be alone, or have a name after it
         ids += row.split(", ") if alone else [found.partition(" ")[0] for found in row.split(", ")]
     return ids
 
 
 def groups_in(request: dict[str, Any]) -> list[int]:
-    """How many statements each group has that is to become one; none where a request asks for something else."""
+    """Return the number of statements in each group that is to become one; none if a request asks for something else."""
     shown = sizes.text_of(request)
     if "are to become fewer" not in shown:
         return []
@@ -61,7 +61,7 @@ def groups_in(request: dict[str, Any]) -> list[int]:
 
 
 def worded(groups: list[int], text: str, covers: Any = None) -> ScriptStep:
-    """One text for each group, which says that it covers so many of its statements; all of them unless said otherwise."""
+    """Return one text for each group that claims to cover all of the group's statements, or as many as `covers` says."""
     texts = [
         {"group": at, "text": text, "covers": list(range(1, statements + 1)) if covers is None else covers}
         for at, statements in enumerate(groups, 1)
@@ -70,12 +70,12 @@ def worded(groups: list[int], text: str, covers: Any = None) -> ScriptStep:
 
 
 def is_code(text: str) -> bool:
-    """Whether a shown line of fixed format is code."""
+    """Return whether a shown line of fixed format is code."""
     return bool(text.strip()) and not text.startswith("*")
 
 
 class Author:
-    """Answers requests; remembers what was asked. Threads may share one."""
+    """A policy that answers requests and records what was asked; threads may share one."""
 
     def __init__(self, *, wrong: bool = False, shift: int = 0) -> None:
         self.wrong, self.shift = wrong, shift
@@ -89,7 +89,7 @@ class Author:
         return say(json.dumps({"claims": self.claims(request)}))
 
     def claims(self, request: dict[str, Any]) -> list[dict[str, Any]]:
-        """The claims about what a request shows."""
+        """Return the claims about what a request shows."""
         lines = shown_in(request)
         code = {number: text for number, text in lines.items() if is_code(text)}
         made = []
@@ -114,24 +114,24 @@ class Author:
         return made
 
     def _shifted(self, line: int, lines: dict[int, str]) -> int:
-        """A line next to the right one, as a model that counts wrongly gives it."""
+        """Return a line next to the right one, as a model that miscounts gives it."""
         there = line + self.shift
         return there if there in lines else line
 
 
 def statement_of(of: str, code: dict[int, str]) -> int:
-    """The line of the first statement that proves something of an id: a header proves nothing."""
+    """Return the line of the first statement that proves something about an id; a header proves nothing."""
     line = line_of(of, code)
     return next((at for at in sorted(code) if at >= line and not is_header(code[at])), line)
 
 
 def is_header(text: str) -> bool:
-    """Whether a line holds the header of a paragraph or section and nothing else."""
+    """Return whether a line has nothing but the header of a paragraph or section."""
     return re.fullmatch(r"\s*[\w#@$-]+(?:\s+SECTION(?:\s+\d+)?)?\s*\.?\s*", text, re.IGNORECASE) is not None
 
 
 def line_of(of: str, code: dict[int, str]) -> int:
-    """The line of code that an id stands for: that of its number, else the first that has its name, else the first of all."""
+    """Return the line of code for an id: the line with its number, else the first with its name, else the first line."""
     numbered = re.fullmatch(r"[PREC](\d+)(?:\.\d+)?", of)
     if numbered is not None and int(numbered[1]) in code:
         return int(numbered[1])

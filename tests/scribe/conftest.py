@@ -1,4 +1,4 @@
-"""What tests of the scribe share: plans over the same programs are made once."""
+"""Fixtures of the scribe's tests: plans of the same program are made only once."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def _packed(
 
 
 def pack(items: Sequence[packing.PackedItem], ties: packing.Ties, room: packing.BinRoom) -> list[int]:
-    """Same input, same bins: half of the time of these tests went into packing the same programs again."""
+    """Return the bins for an input, computed once: packing the same programs again took half of the time of these tests."""
     return list(_packed(tuple(items), tuple(ties.items()), room))
 
 
 @pytest.fixture(scope="package", autouse=True)
 def packed_once() -> Iterator[None]:
-    """Chunks are packed once for each program and budget."""
+    """Pack chunks once for each program and budget."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cobol, "pack", pack)
         yield

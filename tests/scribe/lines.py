@@ -1,10 +1,10 @@
-"""A source without a scanner: lines as they are, those with an asterisk in front are comments."""
+"""A source without a scanner: lines as they are; those that begin with an asterisk are comments."""
 
 from __future__ import annotations
 
 
 class Text:
-    """Lines of a text; the first is line 1."""
+    """The lines of a text; the first is line 1."""
 
     def __init__(self, text: str) -> None:
         self._lines = text.split("\n")

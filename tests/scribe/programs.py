@@ -1,10 +1,10 @@
-"""A COBOL program of any length, whose every paragraph is its own."""
+"""A COBOL program of any length in which every paragraph is different."""
 
 from __future__ import annotations
 
 
 def program(paragraphs: int = 12, *, name: str = "LEDGER", changed: int | None = None, numbered: bool = False) -> str:
-    """A program in fixed format; the paragraph `changed` has one statement more. `numbered` fills columns 1 to 6 and 73 to 80."""
+    """Return a program in fixed format; `changed` has a statement more, `numbered` fills columns 1 to 6 and 73 to 80."""
     lines = [
         "       IDENTIFICATION DIVISION.",
         f"       PROGRAM-ID. {name}.",

@@ -1,4 +1,4 @@
-"""Whatever a model sends, what is whole in it is read, and nothing is raised."""
+"""Is everything that is whole in a model's answer read, whatever it sends, without an exception?"""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ READ = Claim("P10", "summary", "Reads a record.", (11, 12), "READ IN-FILE", ("IN
 
 
 def answer(*claims: object) -> str:
-    """An answer of these claims."""
+    """Return an answer with these claims."""
     return json.dumps({"claims": claims})
 
 
@@ -55,7 +55,7 @@ def test_an_answer_is_read_whatever_stands_around_it(text: str) -> None:
 
 
 def test_an_answer_that_breaks_off_keeps_what_was_whole() -> None:
-    """A reply that ran out of tokens is not lost."""
+    """The whole claims of a reply that ran out of tokens are kept."""
     whole = answer(ONE, {**ONE, "of": "P20"}, {**ONE, "of": "P30"})
     for end in range(len(whole) - 2):
         cut = read_answer(whole[:end])
@@ -64,7 +64,7 @@ def test_an_answer_that_breaks_off_keeps_what_was_whole() -> None:
 
 
 def test_a_claim_that_is_broken_takes_nothing_with_it() -> None:
-    """An apostrophe that was escaped is no JSON; what stands before and behind that claim is read."""
+    """An escaped apostrophe is not JSON; the claims before and after that claim are read."""
     text = answer(ONE, {**ONE, "claim": "The day's record."}, {**ONE, "of": "P20"}).replace("'", "\\'")
     assert read_answer(text) == ParsedAnswer((READ, READ._replace(of="P20")), False)
 
@@ -93,7 +93,7 @@ def test_a_claim_that_is_broken_takes_nothing_with_it() -> None:
     ],
 )
 def test_what_is_no_claim_is_left_out(claim: object) -> None:
-    """Wrong types and sizes take nothing else with them."""
+    """Wrong types and sizes take no other claim with them."""
     assert read_answer(answer(claim, ONE)) == ParsedAnswer((READ,), True)
 
 
@@ -116,7 +116,7 @@ def test_what_is_no_claim_is_left_out(claim: object) -> None:
     ],
 )
 def test_a_text_without_claims_gives_none(text: str) -> None:
-    """Broken, deep and huge texts come back empty."""
+    """Broken, deep and huge texts give no claims."""
     assert read_answer(text).claims == ()
 
 
@@ -127,20 +127,20 @@ def test_huge_numbers_are_no_lines() -> None:
 
 
 def test_there_is_an_end_to_claims() -> None:
-    """What is more than any program needs is not read."""
+    """Claims beyond what any program needs are not read."""
     found = read_answer(answer(*({**ONE, "of": f"P{number}"} for number in range(MAX_CLAIMS + 5))))
     assert len(found.claims) == MAX_CLAIMS
 
 
 def test_claims_are_inert() -> None:
-    """Escape sequences, invisible and turned-round text can only be read."""
+    """Escape sequences, and invisible and bidirectional characters, are shown as text."""
     (claim,) = read_answer(answer({**ONE, "claim": "a\x1b[2Jb\u202ec\ud800", "names": ["\x07"]})).claims
     assert claim.claim == "a\\x1b[2Jb\\u{202e}c\\u{d800}"
     assert claim.names == ("\\x07",)
 
 
 def test_what_is_about_nothing_is_about_the_program() -> None:
-    """A claim without `of` and `names` is one of the program."""
+    """A claim without `of` and `names` is about the program."""
     claim = {"field": "Summary", "claim": "Posts.", "lines": 3, "evidence": None}
     assert read_answer(answer(claim)).claims == (Claim(PROGRAM, "summary", "Posts.", (3,), "", ()),)
 
@@ -154,10 +154,10 @@ JSON = st.recursive(
 
 @given(st.one_of(st.text(), JSON.map(json.dumps), st.lists(JSON).map(lambda listed: answer(*listed))))
 def test_nothing_is_raised_and_everything_is_small(text: str) -> None:
-    """Any text at all: claims of the promised types and sizes."""
+    """Any text gives claims of the promised types and sizes."""
     for claim in read_answer(text).claims:
         assert 0 < len(claim.claim) <= MAX_CLAIM_CHARS
         assert claim.lines
         assert all(type(line) is int for line in claim.lines)
-        # A character that this Python's tables do not know yet controls nothing.
+        # A character unknown to this Python's tables is not a control character.
         assert all(letter.isprintable() or unicodedata.category(letter) == "Cn" for letter in claim.claim)

@@ -1,4 +1,4 @@
-"""From a source to its documents: everything right that a model says is in them, and nothing that is wrong."""
+"""Does every right statement of a model reach the documents, and no wrong one?"""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def asked(
     window: int = WIDE,
     **more: Any,
 ) -> tuple[DocumentingRun, LoopbackProvider]:
-    """A run over one source with a model in this process, on a clock that waiting moves on."""
+    """Return a run over one source with a model in this process, on a clock that waiting moves forward."""
     subjects = [subject(text, "ledger.cbl")] if isinstance(text, str) else text
     provider = LoopbackProvider(wire, window, policy=policy)
     waits: list[float] = more.pop("waits", [])
@@ -51,7 +51,7 @@ def asked(
 
 
 class Unsized:
-    """A model of which nobody knows how much it holds, as most are."""
+    """A model of unknown size, as most are."""
 
     window_tokens = None
 
@@ -60,12 +60,12 @@ class Unsized:
 
 
 def document(made: DocumentingRun) -> dict[str, Any]:
-    """The first document of a run."""
+    """Return the first document of a run."""
     return made.documents[0][1][0]
 
 
 def citations_of(value: Any) -> list[dict[str, Any]]:
-    """Every citation anywhere in a document."""
+    """Return every citation anywhere in a document."""
     found: list[dict[str, Any]] = []
     if isinstance(value, dict):
         found += value.get("citations", [])
@@ -77,7 +77,7 @@ def citations_of(value: Any) -> list[dict[str, Any]]:
 
 
 def test_without_a_model_nothing_is_kept_of_a_program_that_is_done() -> None:
-    """An estate of any size takes the memory of one program at a time, where somebody takes the documents."""
+    """If documents are taken one by one, an estate of any size needs the memory of one program."""
     taken: list[weakref.ref[Part]] = []
     alive: list[int] = []
 
@@ -95,11 +95,11 @@ def test_without_a_model_nothing_is_kept_of_a_program_that_is_done() -> None:
     assert done == [f"PROG{number}" for number in range(5)]
     assert not made.documents
     assert made.chunks == 0  # nobody is asked, so nothing is cut
-    assert max(alive) <= 1  # the last one, which the loop has not let go of yet
+    assert max(alive) <= 1  # the last one, which the loop still holds
 
 
 def test_without_a_model_the_document_says_what_is_missing() -> None:
-    """All that the code says is there; words are null, and named; the program waits as a ticket."""
+    """Everything from the code is there; missing text is null and named; the program becomes a ticket."""
     made = document(run([subject(program(40), "ledger.cbl")], max_prompt_tokens=BUDGET))
     assert made["purpose"] is None
     assert made["header"]["final_status"] == "code only"
@@ -118,7 +118,7 @@ def test_without_a_model_the_document_says_what_is_missing() -> None:
 @pytest.mark.proves("C-7", "C-8")
 @pytest.mark.parametrize(("wire", "shift"), [*product(WIRES, [1]), *zip(cycle(WIRES), [-3, -1, 2, 7])])
 def test_every_right_fact_survives_and_nothing_false_is_told(wire: str, shift: int) -> None:
-    """Right, shifted, duplicated, out of range, invented: the first two are in the document, once, the rest nowhere."""
+    """Claims are right, shifted, repeated, out of range or invented: the first two kinds appear once, the others nowhere."""
     author = Author(wrong=True, shift=shift)
     made, _ = asked(author, program(40), wire=wire)
     told = json.dumps(document(made))
@@ -134,7 +134,7 @@ def test_every_right_fact_survives_and_nothing_false_is_told(wire: str, shift: i
 
 @pytest.mark.proves("C-7")
 def test_every_citation_is_a_line_of_code_with_its_evidence() -> None:
-    """Whatever was cited, what the document cites can be found there."""
+    """Whatever was cited, the document's citations are lines with the evidence."""
     text = program(40)
     made, _ = asked(Author(wrong=True, shift=2), text)
     lines = [line[6:72].rstrip() for line in text.splitlines()]
@@ -150,7 +150,7 @@ def test_every_citation_is_a_line_of_code_with_its_evidence() -> None:
 
 @pytest.mark.proves("C-8")
 def test_no_item_is_told_twice() -> None:
-    """Paragraphs, rules and calls have one entry each, however often they were spoken of."""
+    """Paragraphs, rules and calls have one entry each, however often they were mentioned."""
     made = document(asked(Author(shift=1), program(40))[0])
     for section, key in [("paragraphs", "start_line"), ("business_rules", "rule_id"), ("inputs", "name")]:
         keys = [item[key] for item in made[section]]
@@ -161,7 +161,7 @@ def test_no_item_is_told_twice() -> None:
 @pytest.mark.proves("C-5")
 @pytest.mark.parametrize("budget", [1_500, 2_400, 4_000, 15_000])
 def test_no_prompt_is_larger_than_its_budget(budget: int) -> None:
-    """Instructions, schema, context, source, notes and the second asking: counted as they are sent."""
+    """Instructions, schema, context, source, notes and the second question are counted as they are sent."""
     author = Author(wrong=True)
     made, _ = asked(author, program(60), max_prompt_tokens=budget)
     assert made.failed == 0
@@ -171,7 +171,7 @@ def test_no_prompt_is_larger_than_its_budget(budget: int) -> None:
 
 @pytest.mark.proves("C-5", "C-8", "C-10")
 def test_a_program_that_just_fits_has_room_for_its_notes_or_is_cut() -> None:
-    """Whatever the budget, no prompt is above it, each has notes with ids, and what fits with its notes is in one piece."""
+    """Whatever the budget, no prompt exceeds it, each has notes with ids, and a program that fits with its notes is one piece."""
     found = subject(program(5), "ledger.cbl")
     whole, prompt_of = planned(found)
     (chunk,) = whole.chunks
@@ -192,7 +192,7 @@ def test_a_program_that_just_fits_has_room_for_its_notes_or_is_cut() -> None:
 
 @pytest.mark.proves("C-5")
 def test_what_is_fixed_takes_at_most_900_tokens() -> None:
-    """Instructions and schema together, counted exactly."""
+    """Instructions and schema are counted together, with an exact tokenizer."""
     made, prompt_of = planned(subject(program(3), "ledger.cbl"))
     assert tokens.count(prompt_of(made.chunks[0].id).system, mode="exact").tokens <= 900
     assert made.overhead_tokens <= 900
@@ -200,7 +200,7 @@ def test_what_is_fixed_takes_at_most_900_tokens() -> None:
 
 @pytest.mark.proves("C-10")
 def test_a_program_that_fits_is_asked_about_once() -> None:
-    """One call, whose prompt is the file with its numbers, from the first line to the last."""
+    """There is one call, whose prompt is the whole numbered file."""
     text = program(5)
     author = Author()
     found = subject(text, "ledger.cbl")
@@ -217,7 +217,7 @@ def test_a_program_that_fits_is_asked_about_once() -> None:
 
 @pytest.mark.proves("C-11")
 def test_there_are_few_calls() -> None:
-    """Fewer than twice as many as the source needs at least, and none with more than forty paragraphs."""
+    """There are less than twice as many as the source needs at least, and none has more than forty paragraphs."""
     found = subject(program(120), "ledger.cbl")
     made, provider = asked(Author(), [found], max_prompt_tokens=4_000)
     plan, _ = planned(found, model=provider, max_prompt_tokens=4_000)
@@ -228,7 +228,7 @@ def test_there_are_few_calls() -> None:
 
 @pytest.mark.proves("C-7")
 def test_what_was_rejected_is_asked_once_more_with_the_reason() -> None:
-    """A model that mends its claim is believed then; one that does not leaves a question in our words."""
+    """A corrected claim is accepted; an uncorrected one leaves a question in our words."""
     text = program(3)
     line = text.splitlines().index("       0000-MAIN.") + 1
 
@@ -255,12 +255,12 @@ def test_what_was_rejected_is_asked_once_more_with_the_reason() -> None:
 
 
 def claim(of: str, text: str, lines: list[int], evidence: str, field: str = "summary") -> dict[str, Any]:
-    """One claim as a model sends it."""
+    """Return one claim as a model sends it."""
     return {"of": of, "field": field, "claim": text, "lines": lines, "evidence": evidence, "names": []}
 
 
 def told_by(*claims: dict[str, Any]) -> ScriptStep:
-    """An answer of these claims."""
+    """Return an answer with these claims."""
     return say(json.dumps({"claims": claims}))
 
 
@@ -271,12 +271,12 @@ def told_by(*claims: dict[str, Any]) -> ScriptStep:
 @pytest.mark.parametrize("wire", WIRES)
 @pytest.mark.parametrize("window", [2_500, 9_000])
 def test_a_provider_with_a_smaller_window_gets_smaller_chunks(wire: str, window: int) -> None:
-    """What is refused for its size is asked about in pieces or with a shorter reply; every line is documented in the end."""
+    """Chunks refused for their size are asked about in pieces or with a shorter reply; in the end every line is documented."""
     text = program(60)
     author = Author()
     made, provider = asked(author, text, wire=wire, max_prompt_tokens=7_000, window=window)
     told = document(made)
-    assert provider.refused > 0 or wire == "openai-responses"  # which does not count the reply
+    assert provider.refused > 0 or wire == "openai-responses"  # it does not count the reply
     assert told["coverage"]["chunks_failed"] == []
     assert told["coverage"]["lines_documented"] == len(text.splitlines())
     assert told["coverage"]["paragraphs_described"] == 61
@@ -286,7 +286,7 @@ def test_a_provider_with_a_smaller_window_gets_smaller_chunks(wire: str, window:
 @pytest.mark.proves("C-9", "C-11")
 @pytest.mark.parametrize(("window", "budget", "paragraphs"), [(3_000, 9_000, 120), (9_000, 15_000, 150)])
 def test_what_has_to_be_cut_is_asked_about_once(window: int, budget: int, paragraphs: int) -> None:
-    """Of chunks that are too large each is cut for itself: no line is in two that are answered."""
+    """Chunks that are too large are cut one by one, and no line is in two answered chunks."""
     made, provider = asked(Author(), program(paragraphs), max_prompt_tokens=budget, window=window, jobs=1)
     tickets = [ticket for ticket in document(made)["tickets"] if ticket["type"] == "chunk_continuation"]
     lines = [line for ticket in tickets for first, last in ticket["lines"] for line in range(first, last + 1)]
@@ -296,7 +296,7 @@ def test_what_has_to_be_cut_is_asked_about_once(window: int, budget: int, paragr
 
 
 def test_a_prompt_that_no_cut_makes_fit_is_listed() -> None:
-    """A provider that takes next to nothing: each chunk is listed with its lines and the reason, and few requests went out."""
+    """If a provider accepts next to nothing, each chunk is listed with its lines and the reason, after few requests."""
     made, provider = asked(Author(), program(20), window=1_200)
     told = document(made)
     failed = told["coverage"]["chunks_failed"]
@@ -322,7 +322,7 @@ def test_a_prompt_that_no_cut_makes_fit_is_listed() -> None:
     ids=["500", "429", "401", "400", "refusal", "deep", "types"],
 )
 def test_a_chunk_that_fails_for_good_is_reported(step: ScriptStep, reason: str, max_requests: int) -> None:
-    """Tried again where that may help, then listed with its lines and the reason; the rest of the document is there."""
+    """The chunk is tried again if that may help, then listed with lines and reason; the rest of the document is there."""
     made, provider = asked(lambda _: step, program(5), max_prompt_tokens=15_000)
     told = document(made)
     (failed,) = told["coverage"]["chunks_failed"]
@@ -337,7 +337,7 @@ def test_a_chunk_that_fails_for_good_is_reported(step: ScriptStep, reason: str, 
 @pytest.mark.proves("C-9")
 @pytest.mark.parametrize("mended", [True, False])
 def test_an_answer_that_breaks_off_is_asked_for_again_then_reported(mended: bool) -> None:
-    """What was whole in it is told; the chunk is listed as failed, unless the second answer is whole, which is the better one."""
+    """Whole claims are kept; the chunk is listed as failed unless the second answer is whole, which then replaces the first."""
     line = program(5).splitlines().index("       0000-MAIN.") + 1
     whole = told_by(claim(f"P{line}", "Whole.", [line + 1], "OPEN INPUT DAY-FILE"))
     broken = say(
@@ -357,7 +357,7 @@ def test_an_answer_that_breaks_off_is_asked_for_again_then_reported(mended: bool
 @pytest.mark.proves("C-9")
 @pytest.mark.parametrize("seed", range(3))
 def test_every_line_is_documented_or_listed(seed: int) -> None:
-    """Whatever fails, is refused or is answered: no line of the program is in neither list, and none is in both."""
+    """Whatever fails, is refused or answered, each line of the program is either documented or listed."""
     author = Author(shift=1)
 
     def policy(request: dict[str, Any]) -> ScriptStep:
@@ -385,7 +385,7 @@ def test_every_line_is_documented_or_listed(seed: int) -> None:
 @pytest.mark.proves("C-9")
 @pytest.mark.parametrize("wire", WIRES)
 def test_what_passes_by_itself_is_waited_for(wire: str) -> None:
-    """Two failures of every kind in the way of every chunk: all is documented in the end, and each wait is for everybody."""
+    """Two faults of every kind before each chunk: everything is documented in the end, and each wait is shared."""
     author = Author()
     troubles = [fail(503, "down"), fail(429, {"error": {"message": "Rate limit reached, try again in 2s"}})]
     seen: dict[str, int] = {}
@@ -404,7 +404,7 @@ def test_what_passes_by_itself_is_waited_for(wire: str) -> None:
 
 @pytest.mark.proves("C-9")
 def test_an_answer_that_breaks_off_is_taken_as_far_as_it_goes() -> None:
-    """A reply that ran out of tokens documents what it got to."""
+    """A reply that ran out of tokens documents as far as it goes."""
     author = Author()
 
     def policy(request: dict[str, Any]) -> ScriptStep:
@@ -416,13 +416,13 @@ def test_an_answer_that_breaks_off_is_taken_as_far_as_it_goes() -> None:
 
 
 def test_the_order_of_answers_does_not_matter() -> None:
-    """One at a time or eight, the document is the same."""
+    """One question at a time or eight, the document is the same."""
     one, eight = (document(asked(Author(wrong=True, shift=1), program(40), jobs=jobs)[0]) for jobs in (1, 8))
     assert one == eight
 
 
 def test_progress_is_told_with_the_time_that_is_left() -> None:
-    """After every chunk, up to the last, when nothing is left."""
+    """Progress is reported after every chunk, until no time is left."""
     told: list[Progress] = []
     made, _ = asked(Author(), program(40), progress=told.append)
     assert [step.done for step in told] == list(range(1, made.chunks + 1))
@@ -433,7 +433,7 @@ def test_progress_is_told_with_the_time_that_is_left() -> None:
 @pytest.mark.proves("C-9")
 @pytest.mark.parametrize("at", ["an answer", "its counting"])
 def test_an_interrupt_keeps_what_is_there(at: str) -> None:
-    """Ctrl-C in the middle: what was answered is in the document, what was not is open, and nothing more is sent."""
+    """After Ctrl-C answers so far are in the document, the rest is open, and nothing more is sent."""
     author = Author()
 
     def policy(request: dict[str, Any]) -> ScriptStep:
@@ -442,7 +442,7 @@ def test_an_interrupt_keeps_what_is_there(at: str) -> None:
             signal.raise_signal(signal.SIGINT)
         return step
 
-    def progress(told: Progress) -> None:  # on the thread that is interrupted, outside of its wait for answers
+    def progress(told: Progress) -> None:  # on the interrupted thread, outside its wait for answers
         if told.done == 3 and at == "its counting":
             signal.raise_signal(signal.SIGINT)
 
@@ -457,7 +457,7 @@ def test_an_interrupt_keeps_what_is_there(at: str) -> None:
 
 
 def test_two_programs_of_a_file_have_a_document_each() -> None:
-    """Names are of their program: what is said of one stands in its document alone."""
+    """Names belong to their program: a claim about one is in that program's document only."""
     text = program(4, name="FIRST") + "       END PROGRAM FIRST.\n" + program(4, name="SECOND")
     author = Author(wrong=True)
     made, _ = asked(author, text, max_prompt_tokens=15_000)
@@ -471,7 +471,7 @@ def test_two_programs_of_a_file_have_a_document_each() -> None:
 
 
 def test_a_file_without_a_program_is_not_asked_about() -> None:
-    """Comments alone, or nothing: no document, and no call."""
+    """Comments only, or an empty file, give no document and no call."""
     for text in ("      * Kept for its name.\n", ""):
         made, provider = asked(Author(), text)
         ((_, documents),) = made.documents
@@ -490,7 +490,7 @@ def test_comments_alone_are_not_asked_about() -> None:
 
 
 def test_a_contradiction_becomes_a_ticket() -> None:
-    """A call that the code does not have is asked about, with the lines that are said to prove it."""
+    """A claimed call that the code does not have becomes a question, with the lines that should prove it."""
     text = program(3)
     line = text.splitlines().index("       0000-MAIN.") + 1
     wrong = told_by(claim(f"P{line}", "It calls PAYROLL.", [line + 1], "OPEN INPUT DAY-FILE"))
@@ -503,7 +503,7 @@ def test_a_contradiction_becomes_a_ticket() -> None:
 
 
 def test_a_program_is_asked_about_over_http() -> None:
-    """The same over real HTTP, with a provider that fails in between."""
+    """The same works over real HTTP, with a provider that sometimes fails."""
     author = Author(wrong=True, shift=2)
     troubles = [
         fail(500, "<html>"),
@@ -525,7 +525,7 @@ def test_a_program_is_asked_about_over_http() -> None:
 
 @pytest.mark.proves("C-9")
 def test_a_provider_that_does_not_answer_is_given_up() -> None:
-    """Time-outs are tried again, then the chunk is listed."""
+    """Time-outs are retried, then the chunk is listed."""
     release = threading.Event()
 
     def policy(_: dict[str, Any]) -> ScriptStep:
@@ -541,7 +541,7 @@ def test_a_provider_that_does_not_answer_is_given_up() -> None:
 
 
 def _no_waiting() -> dict[str, Any]:
-    """A clock that waiting moves on."""
+    """Return a clock that waiting moves forward."""
     waits: list[float] = []
     return {"pause": waits.append, "clock": lambda: sum(waits)}
 
@@ -556,5 +556,5 @@ def _no_waiting() -> dict[str, Any]:
     ],
 )
 def test_a_copybook_of_files_or_constants_says_something(text: str, says: bool) -> None:
-    """What programs copy into FILE-CONTROL, and a list of constants, has a page although it has no data."""
+    """A copybook for FILE-CONTROL, or with only constants, has a page although it has no data."""
     assert says_anything(subject(text, "f.cpy")) is says

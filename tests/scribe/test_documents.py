@@ -1,4 +1,4 @@
-"""The document of a program without a model: complete where the code speaks, honest where it does not."""
+"""Is a program's document without a model complete in what the code says, and honest about the rest?"""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ KEYS = {
 
 
 def documented(path: Path) -> tuple[ScannedFile, list[dict[str, Any]]]:
-    """A file of the estate and its documents."""
+    """Return a file of the estate and its documents."""
     ((found, documents),) = run([subject(path.read_bytes(), path.name)]).documents
     return found, documents
 
 
 def items_of(value: Any) -> list[dict[str, Any]]:
-    """Everything in a document that has citations."""
+    """Return everything in a document that has citations."""
     found = [value] if isinstance(value, dict) and "citations" in value else []
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
     return found + [item for one in inner for item in items_of(one)]
@@ -57,7 +57,7 @@ def items_of(value: Any) -> list[dict[str, Any]]:
 @pytest.mark.proves("C-12")
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.name)
 def test_a_document_has_all_its_keys_and_cites_code(path: Path) -> None:
-    """Every program of the estate: what is listed is from the code, with lines of code that say it; it is JSON."""
+    """For every program of the estate, what is listed comes from the code and cites its lines, and the document is JSON."""
     found, documents = documented(path)
     source = found.source
     for told in documents:
@@ -76,7 +76,7 @@ def test_a_document_has_all_its_keys_and_cites_code(path: Path) -> None:
 @pytest.mark.proves("C-12")
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.name)
 def test_what_needs_a_model_is_null_and_named(path: Path) -> None:
-    """Words are missing, and the document says which."""
+    """Text is missing, and the document says which."""
     for told in documented(path)[1]:
         assert told["purpose"] is None
         assert told["header"]["final_status"] == "code only"
@@ -96,7 +96,7 @@ def test_what_needs_a_model_is_null_and_named(path: Path) -> None:
 @pytest.mark.proves("C-8")
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.name)
 def test_no_key_of_a_document_stands_twice(path: Path) -> None:
-    """What has one name is one item."""
+    """Items of one name are one item."""
     names = {
         "business_rules": ("rule_id",),
         "files": ("name",),
@@ -113,7 +113,7 @@ def test_no_key_of_a_document_stands_twice(path: Path) -> None:
 
 
 def test_confidence_is_by_section_and_by_chunk() -> None:
-    """The worst chunk and the mean by claims; overall is the share of all claims that held."""
+    """A section has the worst chunk and the mean by claims; overall is the share of all claims that held."""
     ((found, _),) = run([subject((ESTATE / PROGRAMS[0].name).read_bytes(), "x")]).documents
     said = [
         Value(text, "model", (), (grade,)) for text, grade in [("A.", Grade("c1", 9, 1)), ("B.", Grade("c2", 1, 1))]
@@ -135,7 +135,7 @@ def test_confidence_is_by_section_and_by_chunk() -> None:
 
 
 def test_a_citation_begins_and_ends_on_code() -> None:
-    """Blanks and comments at its ends are left out; where there is nothing else, there is none."""
+    """Blank and comment lines at both ends are cut off; if nothing else is left, there is no citation."""
     text = Text("* one\n A.\n\n B.\n* two\n")
     assert cite(text, 1, 6) == (Citation(2, 4, "A."),)
     assert cite(text, 4) == (Citation(4, 4, "B."),)
@@ -143,7 +143,7 @@ def test_a_citation_begins_and_ends_on_code() -> None:
 
 
 def test_what_was_made_of_a_program_is_free_as_soon_as_nobody_names_it() -> None:
-    """A circle would keep all of it until the collector looks: over a large estate that took a twentieth of the time."""
+    """A reference cycle would keep it until the collector runs, which took a twentieth of the time for a large estate."""
 
     def made() -> int:
         found, (document,) = documented(ESTATE / "MWB020.cbl")
@@ -154,10 +154,10 @@ def test_what_was_made_of_a_program_is_free_as_soon_as_nobody_names_it() -> None
     was_on = gc.isenabled()
     gc.disable()
     try:
-        assert made() > 10_000  # what is made once for all programs is not counted
+        assert made() > 10_000  # what is made once for all programs does not count
         gc.collect()
         made()
-        assert gc.collect() < 300  # Jinja's macros know the page that they are on: some 150
+        assert gc.collect() < 300  # some 150 belong to Jinja's macros, which refer to their page
     finally:
         if was_on:
             gc.enable()
@@ -165,7 +165,7 @@ def test_what_was_made_of_a_program_is_free_as_soon_as_nobody_names_it() -> None
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.name)
 def test_what_the_code_alone_says_is_listed_as_what_a_model_adds_to(path: Path) -> None:
-    """Items of the code are made in one step: they are what they would be if every value were looked at."""
+    """Items from the code are made in one step, and equal what merging every value would give."""
     found = subject(path.read_bytes(), path.name)
     for part, about in zip(found.parts, found.about, strict=True):
         looked_at = {
@@ -177,7 +177,7 @@ def test_what_the_code_alone_says_is_listed_as_what_a_model_adds_to(path: Path) 
 
 
 def test_a_branch_that_does_something_twice_says_so_twice() -> None:
-    """What a branch does is a sequence: as a set of texts the second PERFORM was lost."""
+    """The actions of a branch are a sequence: as a set of texts, the second PERFORM was lost."""
     said = ["IF A = 1", "    PERFORM B", "    MOVE 2 TO A", "    PERFORM B", "END-IF."]
     lines = [
         "PROGRAM-ID. T.",
@@ -194,7 +194,7 @@ def test_a_branch_that_does_something_twice_says_so_twice() -> None:
 
 
 def test_a_table_that_a_program_declares_has_its_columns(tmp_path: Path) -> None:
-    """As that of a DCLGEN has; of several declarations a definition is taken, or else the first."""
+    """A declared table has columns like that of a DCLGEN; of several declarations a definition is taken, else the first."""
     declared = "       EXEC SQL DECLARE {0} TABLE\n000200 ( ID CHAR(8) NOT NULL,   {1} DATE) END-EXEC.\n"
     data = declared.format("ACCT", "OPENED") + declared.format("BANK", "SINCE")
     text = f"       PROGRAM-ID. ONE.\n       DATA DIVISION.\n       WORKING-STORAGE SECTION.\n{data}       PROCEDURE DIVISION.\n"
@@ -225,7 +225,7 @@ def test_a_copybook_without_data_is_told_what_it_is(text: str, reason: str, tmp_
 
 
 def test_a_file_that_only_declares_tables_is_called_that(tmp_path: Path) -> None:
-    """A DCLGEN without its record is nothing to document: its tables stand in the index, and it is no file without COBOL."""
+    """A DCLGEN without its record has nothing to document: its tables are in the index, and it counts as COBOL."""
     declared = b"           EXEC SQL DECLARE BANK.ACCT TABLE\n           ( ID CHAR(8) NOT NULL) END-EXEC.\n"
     file = GatheredFile("ACCT.cpy", "dclgen", declared)
     read = FileReader(ReadSetup(files=[file], members=[], spool=str(tmp_path)))(0)

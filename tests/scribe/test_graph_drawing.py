@@ -1,4 +1,4 @@
-"""The picture of an estate's flows."""
+"""Does the picture of an estate's flows show them without overlaps?"""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @pytest.fixture(scope="module")
 def estate() -> EstateGraph:
-    """The estate of examples/cobol."""
+    """Return the estate of examples/cobol."""
     return draw(Root(str(MILLWATER)), ["."]).graph
 
 
 @pytest.mark.proves("C-16")
 def test_what_runs_leads_to_what_is_run_and_writers_to_readers(estate: EstateGraph) -> None:
-    """From a job over its step to the program, and from a step that writes a data set to one that reads it."""
+    """A job leads over its step to the program, and a step that writes a data set to one that reads it."""
     arrows = {tuple(node.name for node in ends) for ends in graph_drawing._arrows(estate)}
     assert {("MWDAILY", "MWDAILY.EDIT"), ("MWDAILY.EDIT", "MWB010")} <= arrows
     assert {("MWDAILY.EDIT", "MW.PROD.READINGS.SORTED"), ("MW.PROD.READINGS.SORTED", "MWDAILY.BILL.MWB020")} <= arrows
 
 
 def test_no_two_boxes_overlap(estate: EstateGraph) -> None:
-    """Each box has its place, and the picture is the same whenever it is drawn."""
+    """Each box has its place, and the picture is the same each time."""
     picture = "".join(graph_drawing.svg(estate))
     assert picture == "".join(graph_drawing.svg(estate))
     boxes = [

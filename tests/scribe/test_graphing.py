@@ -1,4 +1,4 @@
-"""An estate is read and drawn, in one process or in several."""
+"""Is the graph of an estate the same whether one process reads it or several?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class _Ending(graphing._Reader):
-    """One whose process the system ends at the first file."""
+    """A reader whose process the system ends at the first file."""
 
     def __call__(self, number: int) -> list[ProgramPart]:
         if number == 0:
@@ -31,7 +31,7 @@ class _Ending(graphing._Reader):
 
 @pytest.mark.proves("C-16")
 def test_the_graph_is_the_same_in_one_process_and_in_two() -> None:
-    """Parts come in the order of their files, whoever drew them."""
+    """Parts come in the order of their files, whichever process made them."""
     one, two = (graphing.draw(Root(str(MILLWATER)), ["."], processes=count) for count in (1, 2))
     assert one.graph.parts == two.graph.parts
     assert len(one.graph.parts) > 20
@@ -39,7 +39,7 @@ def test_the_graph_is_the_same_in_one_process_and_in_two() -> None:
 
 
 def test_a_file_that_ends_every_process_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is drawn is of the others, and the answer is told to be less than all."""
+    """The other files are in the graph, and the answer is reported as incomplete."""
     for name in ("ONE", "TWO"):
         (tmp_path / f"{name}.cbl").write_text(
             f"       PROGRAM-ID. {name}.\n       PROCEDURE DIVISION.\n           STOP RUN.\n"
@@ -52,7 +52,7 @@ def test_a_file_that_ends_every_process_is_named(tmp_path: Path, monkeypatch: py
 
 
 def test_members_of_one_name_in_two_libraries_are_two_layouts(tmp_path: Path) -> None:
-    """Each COPY brings in its own; documents and edges cite the file that declares an item."""
+    """Each COPY brings in its own member; documents and edges cite the file that declares an item."""
     files = {
         "src/P.cbl": "PROGRAM-ID. P.\nDATA DIVISION.\nWORKING-STORAGE SECTION.\n01 A. COPY R OF LIB1.\n01 B. COPY R OF LIB2.\n"
         "PROCEDURE DIVISION.\n    MOVE A1 TO B1.\n",

@@ -1,4 +1,4 @@
-"""Programs that nobody writes, and that files hold all the same, are understood in time that grows with their size."""
+"""Does time grow only with size for programs that nobody writes but that files may hold?"""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 def _lines(count: int, *lines: str) -> list[str]:
-    """Lines in which `{0}` is a number, and `{1}` half of it, so many times."""
+    """Return `count` lines, with `{0}` replaced by a number and `{1}` by half of it."""
     return [line.format(at, at // 2) for at in range(count) for line in lines]
 
 
 @pytest.mark.proves("C-12")
 def test_facts_take_time_in_proportion() -> None:
-    """Paragraphs of one name, each in a section of its own, are found by their sections."""
+    """Paragraphs of one name, each in its own section, are found by their sections."""
 
     def work(size: int) -> Callable[[], object]:
         source = scan(program(*_lines(size, "S-{0} SECTION.", "P.", "    PERFORM P OF S-{1}.")))
@@ -43,7 +43,7 @@ def test_facts_take_time_in_proportion() -> None:
 
 @pytest.mark.proves("C-3")
 def test_a_plan_takes_time_in_proportion() -> None:
-    """Ranges that are wider than any chunk tie nothing."""
+    """Ranges that are wider than any chunk tie nothing together."""
 
     def work(size: int) -> Callable[[], object]:
         source = scan(program(*_lines(size, "P-{0}.", "    PERFORM P-0 THRU Z."), "Z."))
@@ -54,7 +54,7 @@ def test_a_plan_takes_time_in_proportion() -> None:
 
 @pytest.mark.proves("C-7")
 def test_citations_take_time_in_proportion() -> None:
-    """A line that is cited thousands of times, and as long as all of them, is looked at once."""
+    """A line cited thousands of times, and as long as all of them, is examined once."""
 
     def work(size: int) -> Callable[[], object]:
         source = scan("PROCEDURE DIVISION. " + "IF A = B MOVE C TO D END-IF. " * size)
@@ -65,7 +65,7 @@ def test_citations_take_time_in_proportion() -> None:
 
 @pytest.mark.proves("C-12")
 def test_a_file_of_many_programs_is_listed_once(tmp_path: Path) -> None:
-    """The page of a program shows its lines, but not those inside of the programs that it holds; each line keeps its number."""
+    """The page of a program shows its lines without those of the programs in it; each line keeps its number."""
     inner = fixed("ID DIVISION.", "PROGRAM-ID. {0}.", "PROCEDURE DIVISION.", "A.", "    EXIT.", "END PROGRAM {0}.")
     nested = program("A.", "    EXIT.", name="OUTER") + inner.format("INNER") + fixed("END PROGRAM OUTER.")
     (tmp_path / "all.cbl").write_text(nested + inner.format("LAST").replace("EXIT.", f"DISPLAY '{'x' * 9_000}'.") * 2)
@@ -89,7 +89,7 @@ def test_a_file_of_many_programs_is_listed_once(tmp_path: Path) -> None:
 
 
 def test_no_source_is_held_while_the_pages_are_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A large estate's sources are a part of what its process holds: they are let go when all are read."""
+    """The sources of a large estate take much memory: they are released once all are read."""
     gone: list[str] = []
     gone_before: dict[str, list[str]] = {}
 

@@ -1,4 +1,4 @@
-"""A second run asks for what changed, and for nothing else."""
+"""Does a second run ask only for what changed?"""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SIZE = 50
 
 
 def again(folder: Path, text: str | bytes, author: Author | None = None, **more: Any) -> tuple[DocumentingRun, Author]:
-    """A run that keeps its results in a folder."""
+    """Return a run that keeps its results in a folder, and its author."""
     author = author or Author(wrong=True, shift=1)
     provider = LoopbackProvider("anthropic", 200_000, policy=author)
     results = Folder(str(folder), fresh=more.pop("fresh", False))
@@ -49,12 +49,12 @@ def again(folder: Path, text: str | bytes, author: Author | None = None, **more:
 
 
 def told(made: DocumentingRun) -> dict[str, Any]:
-    """The document of a run."""
+    """Return the document of a run."""
     return made.documents[0][1][0]
 
 
 def test_nothing_changed_is_nothing_asked(tmp_path: Path) -> None:
-    """The second document is the first, without a call."""
+    """The second run makes no call and gives the same document."""
     first, _ = again(tmp_path, program(SIZE))
     second, author = again(tmp_path, program(SIZE))
     assert first.chunks > 4
@@ -76,7 +76,7 @@ def test_nothing_changed_is_nothing_asked(tmp_path: Path) -> None:
     ids=["sequence numbers", "line ends", "padding", "no last line end"],
 )
 def test_what_is_no_code_changes_nothing(tmp_path: Path, changed: str | bytes) -> None:
-    """Columns 1 to 6 and 73 to 80, blanks at the end of lines, CRLF: no call, and the same words on the same lines."""
+    """Columns 1 to 6 and 73 to 80, trailing blanks and CRLF do not matter: no call, and the same text on the same lines."""
     first, _ = again(tmp_path, program(SIZE))
     second, _ = again(tmp_path, changed)
     assert (second.calls, second.failed) == (0, 0)
@@ -86,7 +86,7 @@ def test_what_is_no_code_changes_nothing(tmp_path: Path, changed: str | bytes) -
 
 @pytest.mark.parametrize("changed", [1, 2, SIZE // 2, SIZE - 1, SIZE])
 def test_one_edited_paragraph_is_asked_about_with_one_neighbour_at_most(tmp_path: Path, changed: int) -> None:
-    """A statement more in one paragraph: every line behind it moves, and the words about them move along."""
+    """With one statement more in a paragraph, all lines after it move, and the text about them moves along."""
     author = Author(shift=1)
     again(tmp_path, program(SIZE), author)
     before = len(author.requests)
@@ -104,9 +104,9 @@ def test_one_edited_paragraph_is_asked_about_with_one_neighbour_at_most(tmp_path
 
 
 def test_all_that_was_cited_is_kept(tmp_path: Path) -> None:
-    """Said twice with other lines, in any order, or contradicted; that a wrong claim was mended: nothing changes.
+    """Repeats with other lines, in any order, contradictions and corrections survive: the second document is the first.
 
-    Nor do citations that begin with what would prove nothing alone: a header, an ELSE.
+    So do citations that begin with a line that proves nothing alone, such as a header or an ELSE.
     """
     text = program(3)
     lines = {number: line.strip() for number, line in enumerate(text.splitlines(), 1)}
@@ -147,7 +147,7 @@ def test_all_that_was_cited_is_kept(tmp_path: Path) -> None:
 
 
 def test_that_nobody_answered_what_was_asked_again_is_told(tmp_path: Path) -> None:
-    """The first answer is all there is of the chunk then, in this run and in the next, and says why."""
+    """Only the first answer is then there for the chunk, in this run and the next, and both say why."""
     text = program(3)
     line = text.splitlines().index("       0000-MAIN.") + 1
     wrong = {"of": f"P{line}", "field": "summary", "claim": "Wrong.", "lines": [line], "evidence": "MOVE NEVER TO X"}
@@ -168,7 +168,7 @@ def test_that_nobody_answered_what_was_asked_again_is_told(tmp_path: Path) -> No
 
 
 def test_fresh_asks_for_everything(tmp_path: Path) -> None:
-    """What was kept is not looked at, and replaced."""
+    """Kept answers are not used, and are replaced."""
     first, _ = again(tmp_path, program(SIZE))
     second, _ = again(tmp_path, program(SIZE), fresh=True)
     third, _ = again(tmp_path, program(SIZE))
@@ -177,7 +177,7 @@ def test_fresh_asks_for_everything(tmp_path: Path) -> None:
 
 
 def test_a_plan_of_another_kind_is_a_plan_of_its_own(tmp_path: Path) -> None:
-    """Smaller chunks are made where they are asked for, and where they no longer are, the larger ones are as they were."""
+    """Smaller chunks exist only for the runs that ask for them; other runs have the larger ones as before."""
     plain, _ = again(tmp_path, program(SIZE))
     adaptive, _ = again(tmp_path, program(SIZE), adaptive=True)
     assert adaptive.chunks == again(tmp_path / "new", program(SIZE), adaptive=True)[0].chunks > plain.chunks
@@ -186,7 +186,7 @@ def test_a_plan_of_another_kind_is_a_plan_of_its_own(tmp_path: Path) -> None:
 
 
 def test_another_model_is_asked_itself(tmp_path: Path) -> None:
-    """An answer is one model's."""
+    """An answer belongs to one model."""
     again(tmp_path, program(5))
     other = LoopbackProvider("anthropic", 200_000, policy=Author(), model="other")
     found = subject(program(5), "ledger.cbl")
@@ -194,14 +194,14 @@ def test_another_model_is_asked_itself(tmp_path: Path) -> None:
 
 
 def test_other_instructions_are_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a newer version says to the model is said, whatever the older one was answered."""
+    """New instructions of a newer version are sent, whatever was answered to the old ones."""
     again(tmp_path, program(5))
     monkeypatch.setattr(prompts, "SYSTEM", f"{prompts.SYSTEM} Be brief.")
     assert again(tmp_path, program(5))[0].calls > 0
 
 
 def test_what_is_said_of_a_program_is_said_of_that_program(tmp_path: Path) -> None:
-    """Two programs with the same paragraphs: neither has an answer that names the other."""
+    """Two programs have the same paragraphs: neither gets an answer that names the other."""
 
     def policy(request: dict[str, Any]) -> ScriptStep:
         text = sizes.text_of(request)
@@ -220,7 +220,7 @@ def test_what_is_said_of_a_program_is_said_of_that_program(tmp_path: Path) -> No
 
 
 def test_what_was_damaged_is_asked_for_again(tmp_path: Path) -> None:
-    """A result that is not what was written is none; nothing of it reaches the document."""
+    """A result that differs from what was written is ignored, and none of it reaches the document."""
     first, _ = again(tmp_path, program(SIZE))
     files = sorted(path for path in tmp_path.rglob("*") if path.is_file())
     for path in files:
@@ -231,7 +231,7 @@ def test_what_was_damaged_is_asked_for_again(tmp_path: Path) -> None:
 
 
 def test_what_was_kept_is_held_against_the_source_again(tmp_path: Path) -> None:
-    """Whoever writes results of their own gets no claim past the lines that it cites."""
+    """A claim from a result that somebody wrote by hand is still checked against the lines that it cites."""
     from hashlib import sha256
 
     again(tmp_path, program(5))
@@ -247,7 +247,7 @@ def test_what_was_kept_is_held_against_the_source_again(tmp_path: Path) -> None:
 
 
 def test_what_had_to_be_cut_is_not_refused_again(tmp_path: Path) -> None:
-    """That a prompt was too large is kept as well: the second run sends nothing at all."""
+    """A refusal for size is kept too, so the second run sends nothing."""
 
     class Small:
         wire, name, window_tokens = "openai-chat", "small", None
@@ -269,7 +269,7 @@ def test_what_had_to_be_cut_is_not_refused_again(tmp_path: Path) -> None:
 
 
 def question(number: int, size_tokens: int = 100, context: tuple[tuple[int, int], ...] = ()) -> Question:
-    """A question about one line of a program, a paragraph of one statement."""
+    """Return a question about one line of a program, a paragraph of one statement."""
     text = Text("\n".join([" 01 A PIC 9.", *["*"] * (number - 2), " P. ADD 1 TO A."]))
     chunk = Chunk(
         id="c",
@@ -290,7 +290,7 @@ def question(number: int, size_tokens: int = 100, context: tuple[tuple[int, int]
 
 
 def answering(*steps: ScriptStep) -> ModelPool:
-    """A desk before a model with a script."""
+    """Return a pool before a model with a script."""
     return ModelPool(ScriptedModel(steps, "openai-chat"))
 
 
@@ -298,13 +298,13 @@ CLAIM = {"of": "P2", "field": "summary", "claim": "Right.", "lines": [2], "evide
 
 
 def claims(of: str, line: int, evidence: str) -> ScriptStep:
-    """An answer of one claim."""
+    """Return an answer of one claim."""
     claim = {**CLAIM, "of": of, "lines": [line], "evidence": evidence}
     return say(json.dumps({"claims": [claim]}))
 
 
 def test_the_same_lines_with_less_around_them_are_tried(tmp_path: Path) -> None:
-    """That a prompt was refused says nothing of a smaller one, and an answer stands for both."""
+    """A refused prompt says nothing about a smaller one, and an answer holds for both."""
     desk = answering(refuse(9_000, of=6_000), claims("P2", 2, "ADD 1 TO A."))
     results = Folder(str(tmp_path))
     outcomes = []
@@ -315,7 +315,7 @@ def test_the_same_lines_with_less_around_them_are_tried(tmp_path: Path) -> None:
 
 
 def test_a_chunk_is_made_smaller_by_the_refusal_that_is_kept(tmp_path: Path) -> None:
-    """Of two that were refused at the same time the first is kept, and both make the smaller chunks that it says."""
+    """Of two simultaneous refusals the first is kept, and both runs make the smaller chunks that it determines."""
 
     class Late(Folder):
         def put(self, key: str, value: Json, /) -> None:
@@ -327,7 +327,7 @@ def test_a_chunk_is_made_smaller_by_the_refusal_that_is_kept(tmp_path: Path) -> 
 
 
 def test_what_holds_in_an_answer_that_broke_off_is_told_until_there_is_a_whole_one(tmp_path: Path) -> None:
-    """Whoever is refused next tells it all the same, and asks again each time."""
+    """A later run that is refused still reports the claims, and asks again each time."""
     results, whole = Folder(str(tmp_path)), json.dumps({"claims": [CLAIM]})
     broken = say(whole[:-2] + ', {"of": "P2", "fi')
     refused = fail(400, {"error": {"message": "no"}})
@@ -339,7 +339,7 @@ def test_what_holds_in_an_answer_that_broke_off_is_told_until_there_is_a_whole_o
 
 
 def test_a_claim_whose_lines_are_no_longer_shown_does_not_vanish(tmp_path: Path) -> None:
-    """Where there is less room around the same lines, what was proved there is not borne out."""
+    """If a prompt shows fewer lines around a chunk, a claim proved there is reported as unproved."""
     results = Folder(str(tmp_path))
     before = question_asked(question(2, context=((1, 1),)), answering(claims("P2", 1, "01 A")), "model", results)
     after = question_asked(question(2), answering(), "model", results)
@@ -348,7 +348,7 @@ def test_a_claim_whose_lines_are_no_longer_shown_does_not_vanish(tmp_path: Path)
 
 
 def test_an_id_that_was_invented_stays_invented(tmp_path: Path) -> None:
-    """Also where the lines have moved, and it would be one now."""
+    """The id stays invalid even if lines have moved so that it would now exist."""
     results = Folder(str(tmp_path))
     question_asked(question(2), answering(*[claims("P3", 2, "ADD 1 TO A.")] * 2), "model", results)
     after = question_asked(question(3), answering(), "model", results)
@@ -377,7 +377,7 @@ print(made.was_interrupted, len(made.documents), made.documents[0][1][0]["header
 
 @pytest.mark.parametrize("answered", [1, 9])
 def test_a_run_that_was_killed_goes_on_where_it_stopped(tmp_path: Path, answered: int) -> None:
-    """Kill -9 in the middle of three programs: the second run sends only what was not answered."""
+    """After kill -9 in the middle of three programs, the second run sends only unanswered questions."""
     author = Author()
     reached, release = threading.Event(), threading.Event()
 
@@ -408,7 +408,7 @@ def test_a_run_that_was_killed_goes_on_where_it_stopped(tmp_path: Path, answered
 
 @pytest.mark.proves("C-9")
 def test_an_interrupt_ends_a_request_under_way(tmp_path: Path) -> None:
-    """Ctrl-C while a provider says nothing: the run ends at once, with a document of each program."""
+    """After Ctrl-C during a silent request the run ends at once, with a document of each program."""
     author = Author()
     reached, release = threading.Event(), threading.Event()
 

@@ -1,4 +1,4 @@
-"""Documents go beneath one folder, and nowhere else."""
+"""Are documents written under one folder, and nowhere else?"""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def test_what_says_the_same_is_left_alone(tmp_path: Path) -> None:
-    """A file is written once for each text that it is given."""
+    """A file is written once for each text given for it."""
     output = Output(str(tmp_path / "out"))
     for text, written in [("one", 1), ("one", 1), ("two", 2), ("three, which is longer", 3)]:
         output.write("programs/A.json", text)
@@ -25,7 +25,7 @@ def test_what_says_the_same_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_files_of_one_folder_are_written_one_by_one(tmp_path: Path) -> None:
-    """Of several files that are given at once each is written, or left alone, as if it had been given alone."""
+    """Each of several files given at once is written or left alone, as if given separately."""
     output = Output(str(tmp_path / "out"))
     output.write("programs/A.md", "as it was")
     output.write_beside([("programs/A.json", "one"), ("programs/A.md", "as it was"), ("programs/A.js", "three")])
@@ -41,7 +41,7 @@ def test_files_of_one_folder_are_written_one_by_one(tmp_path: Path) -> None:
 def test_what_somebody_else_writes_meanwhile_is_written_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str | None
 ) -> None:
-    """Whoever comes second writes over what another program wrote between its look and its writing."""
+    """What another program writes between check and write is overwritten."""
     output, file = Output(str(tmp_path)), tmp_path / "A.json"
     if before is not None:
         file.write_text(before)
@@ -58,7 +58,7 @@ def test_what_somebody_else_writes_meanwhile_is_written_over(
 
 
 def test_two_runs_write_one_file_one_after_the_other(tmp_path: Path) -> None:
-    """Each finds what the other left: nothing is refused, and what came last stays."""
+    """Each run finds what the other left: nothing is refused, and the last text stays."""
     runs = [Output(str(tmp_path)) for _ in range(4)]
     with ThreadPoolExecutor(4) as pool:
         for at in range(20):
@@ -68,7 +68,7 @@ def test_two_runs_write_one_file_one_after_the_other(tmp_path: Path) -> None:
 
 
 def test_no_link_is_followed(tmp_path: Path) -> None:
-    """A folder or a file that leads elsewhere is an error, and stays as it was."""
+    """A folder or file that is a link is an error, and its target stays as it was."""
     (tmp_path / "outside").mkdir()
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "programs").symlink_to(tmp_path / "outside")
@@ -81,7 +81,7 @@ def test_no_link_is_followed(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
-    """With its name, and what the disk says."""
+    """The error has the folder's name and the system's message."""
     (tmp_path / "file").write_text("x")
     with pytest.raises(CallerError, match="file/out: Not a directory"):
         Output(str(tmp_path / "file" / "out"))

@@ -1,4 +1,4 @@
-"""Questions are carried a few at a time; what passes is waited for, what does not is said, and an interrupt ends it."""
+"""Are questions asked a few at a time, with passing faults waited for, others reported, and interrupts obeyed?"""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ RATE = {"error": {"message": "Rate limit reached", "code": "rate_limit_exceeded"
 
 
 class Waits(list[float]):
-    """A clock that waiting moves on."""
+    """A clock that waiting moves forward."""
 
     def __call__(self) -> float:
         return sum(self)
 
 
 def desk(steps: Iterable[ScriptStep], wire: str = "openai-chat", **more: Any) -> tuple[ModelPool, ScriptedModel, Waits]:
-    """A desk before a model with a script."""
+    """Return a pool before a model with a script, the model and its clock."""
     waits = Waits()
     model = ScriptedModel(steps, wire)
     return ModelPool(model, clock=waits, pause=waits.append, **more), model, waits
@@ -46,7 +46,7 @@ def desk(steps: Iterable[ScriptStep], wire: str = "openai-chat", **more: Any) ->
 
 @pytest.mark.parametrize("wire", ["openai-chat", "openai-responses", "anthropic"])
 def test_instructions_stand_where_the_wire_has_them(wire: str) -> None:
-    """Once, beside the question, and the words of the answer come back."""
+    """Instructions are there once, apart from the question, and the text of the answer comes back."""
     asked, model, _ = desk([say("done", requires=["Instructions", "Source"])], wire)
     assert asked.ask(PROMPT, 100) == PoolReply("answered", "done", sent=1)
     (body,) = model.requests
@@ -55,7 +55,7 @@ def test_instructions_stand_where_the_wire_has_them(wire: str) -> None:
 
 @pytest.mark.proves("C-9")
 def test_waits_grow_where_nobody_names_one() -> None:
-    """One, two, four, eight seconds, then it is given up and says why and how often."""
+    """After one, two, four and eight seconds the question is given up, with the reason and the number of tries."""
     asked, _, waits = desk([fail(500, "boom")] * 5)
     reply = asked.ask(PROMPT, 100)
     assert (reply.outcome, reply.sent, waits) == ("failed", 5, [1, 2, 4, 8])
@@ -64,7 +64,7 @@ def test_waits_grow_where_nobody_names_one() -> None:
 
 
 def test_the_wait_that_a_provider_names_holds_for_everybody() -> None:
-    """Another question that comes meanwhile waits as long."""
+    """Another question asked meanwhile waits as long."""
     step = fail(429, {"error": {"message": "Rate limit reached, try again in 20s", "code": "rate_limit_exceeded"}})
     asked, _, waits = desk([step, say("late")])
     assert asked.ask(PROMPT, 100).words == "late"
@@ -72,7 +72,7 @@ def test_the_wait_that_a_provider_names_holds_for_everybody() -> None:
 
 
 def test_a_wait_that_is_too_long_is_not_waited_for() -> None:
-    """An hour is for a person to decide."""
+    """Whether to wait an hour is a person's decision."""
     too_long = f"try again in {int(LONGEST_WAIT_SECONDS) + 1}s"
     asked, _, waits = desk(
         [fail(429, {"error": {"message": f"Rate limit, {too_long}", "code": "rate_limit_exceeded"}})]
@@ -90,7 +90,7 @@ def test_a_wait_that_is_too_long_is_not_waited_for() -> None:
     ],
 )
 def test_what_no_chunk_can_cure_ends_the_asking_for_all(step: ScriptStep) -> None:
-    """A key that is not taken, an account without money, a model that is not there: it is not asked for again."""
+    """A refused key, an empty account and an unknown model end the asking for all questions."""
     asked, model, _ = desk([step])
     first, second = asked.ask(PROMPT, 100), asked.ask(PROMPT, 100)
     assert first.outcome == second.outcome == "failed"
@@ -99,7 +99,7 @@ def test_what_no_chunk_can_cure_ends_the_asking_for_all(step: ScriptStep) -> Non
 
 
 def test_a_prompt_that_is_forbidden_ends_that_question_alone() -> None:
-    """A firewall before the model ended the asking for all; eight prompts in a row, each another, are the key."""
+    """A firewall before the model may forbid one prompt; eight different prompts in a row mean that the key is at fault."""
     forbidden = fail(403, {"error": {"message": "Forbidden"}})
     asked, model, _ = desk([forbidden] * 9 + [say("done")] + [forbidden] * 8)
     for _ in range(9):
@@ -112,7 +112,7 @@ def test_a_prompt_that_is_forbidden_ends_that_question_alone() -> None:
 
 
 def test_a_model_that_knows_why_there_is_no_answer_says_so_in_its_own_words() -> None:
-    """They are the reason as it was told before, and are not read as a refusal."""
+    """The stated reason is used, and is not parsed as a new refusal."""
 
     class Knowing:
         wire, name, window_tokens = "openai-chat", "x", None
@@ -125,7 +125,7 @@ def test_a_model_that_knows_why_there_is_no_answer_says_so_in_its_own_words() ->
 
 @pytest.mark.proves("C-5")
 def test_a_prompt_as_large_as_one_that_was_refused_is_not_sent() -> None:
-    """A refusal is learnt by all: a larger prompt is too large unasked, a smaller one is tried."""
+    """All questions learn from a refusal: a larger prompt fails without asking, a smaller one is tried."""
     asked, model, _ = desk([refuse(9_000, of=6_000), say("fits")], reply_tokens=500)
     refused = asked.ask(PROMPT, 8_000)
     assert refused.outcome == "too_large"
@@ -136,7 +136,7 @@ def test_a_prompt_as_large_as_one_that_was_refused_is_not_sent() -> None:
 
 
 def test_a_shorter_reply_is_asked_for_where_that_is_enough() -> None:
-    """From then on by all: the window that the provider named has room for so much."""
+    """The provider's stated window has room for a shorter reply; from then on all questions ask for one."""
     body = {
         "error": {
             "message": "This model's maximum context length is 8192 tokens. However, you requested 12192 tokens (4000 in the "
@@ -153,7 +153,7 @@ def test_a_shorter_reply_is_asked_for_where_that_is_enough() -> None:
 
 @pytest.mark.parametrize("wire", ["openai-chat", "anthropic"])
 def test_a_model_with_short_replies_is_asked_for_such(wire: str) -> None:
-    """That a reply may not be so long says nothing about the prompt: half of it, until it is taken, from then on by all."""
+    """A limit on replies says nothing about the prompt: the reply is halved until accepted, from then on for all questions."""
     body = {
         "error": {"type": "invalid_request_error", "message": "max_tokens: 8192 > 3000, which is the maximum allowed "}
     }
@@ -166,7 +166,7 @@ def test_a_model_with_short_replies_is_asked_for_such(wire: str) -> None:
 
 
 def test_a_model_without_replies_is_given_up() -> None:
-    """Where not even the shortest that is of use is allowed."""
+    """Not even the shortest useful reply is allowed."""
     body = {"error": {"message": "max_tokens is too large: 1024. This model supports at most 100 completion tokens."}}
     asked, model, _ = desk([fail(400, body)] * 4)
     reply = asked.ask(PROMPT, 4_000)
@@ -176,7 +176,7 @@ def test_a_model_without_replies_is_given_up() -> None:
 
 
 def test_a_mistake_in_a_script_is_not_taken_for_a_refusal() -> None:
-    """What a test demands is not retried away."""
+    """An assertion in a test's script is not retried."""
     asked, _, _ = desk([])
     with pytest.raises(ScriptMismatch):
         asked.ask(PROMPT, 100)
@@ -192,7 +192,7 @@ def test_a_mistake_in_a_script_is_not_taken_for_a_refusal() -> None:
     ],
 )
 def test_whatever_a_model_raises_is_read(error: Exception, outcome: str, sent: int) -> None:
-    """Time-outs, refusals and mistakes: each has an outcome, and is tried again only where that may help."""
+    """Time-outs, refusals and mistakes each have an outcome, and are retried only if that may help."""
 
     class Broken:
         wire, name, window_tokens = "openai-chat", "broken", None
@@ -206,7 +206,7 @@ def test_whatever_a_model_raises_is_read(error: Exception, outcome: str, sent: i
 
 
 def test_a_stopped_desk_sends_nothing() -> None:
-    """Who waits for a turn is told, too."""
+    """A question that waits for its turn is told too."""
     asked, model, _ = desk([])
     asked.stop()
     assert asked.ask(PROMPT, 100).outcome == "stopped"
@@ -214,7 +214,7 @@ def test_a_stopped_desk_sends_nothing() -> None:
 
 
 def test_a_desk_that_begins_nothing_more_does_not_wait_for_its_turn() -> None:
-    """A provider wants to be left alone for a minute, and meanwhile its worker is told to end: it sent again after that minute."""
+    """The stop comes during a minute's wait that the provider asked for: nothing must be sent after it."""
     step = fail(429, {"error": {"message": "Rate limit reached, try again in 60s", "code": "rate_limit_exceeded"}})
     looks: list[int] = []
 
@@ -229,7 +229,7 @@ def test_a_desk_that_begins_nothing_more_does_not_wait_for_its_turn() -> None:
 
 
 def test_a_request_under_way_is_cancelled() -> None:
-    """A model that can be cancelled is."""
+    """A model that supports it is cancelled."""
     begun = threading.Event()
 
     class Slow:
@@ -256,11 +256,11 @@ def test_a_request_under_way_is_cancelled() -> None:
 
 
 def nothing() -> None:
-    """Stops nothing."""
+    """Do nothing to stop."""
 
 
 def test_pieces_that_turn_into_smaller_ones_are_all_done() -> None:
-    """A number is done by halves until it is 1; what is in work never exceeds the jobs."""
+    """Numbers are halved until they are 1; work in progress never exceeds the number of jobs."""
     lock, busy, most = threading.Lock(), 0, 0
 
     def work(task: int) -> tuple[int, list[int]]:
@@ -282,7 +282,7 @@ def test_pieces_that_turn_into_smaller_ones_are_all_done() -> None:
 
 
 def test_what_is_raised_in_a_piece_is_raised_to_who_waits() -> None:
-    """And the rest is stopped."""
+    """The other pieces are stopped."""
     stopped: list[bool] = []
 
     def work(_: int) -> tuple[int, list[int]]:
@@ -294,7 +294,7 @@ def test_what_is_raised_in_a_piece_is_raised_to_who_waits() -> None:
 
 
 def test_whoever_walks_away_stops_the_work() -> None:
-    """A generator that is closed sends nothing more."""
+    """A closed generator sends nothing more."""
     stopped: list[bool] = []
     pool: Pool[int, int] = Pool(lambda task: (task, []), jobs=1, stop=lambda: stopped.append(True))
     running = pool.run([1, 2, 3])
@@ -304,7 +304,7 @@ def test_whoever_walks_away_stops_the_work() -> None:
 
 
 def test_whoever_insists_is_not_kept_waiting() -> None:
-    """A piece that does not end after an interrupt does not swallow the next one."""
+    """A piece that does not end after an interrupt does not block the next interrupt."""
     stopped = [threading.Event(), threading.Event()]
 
     def stop() -> None:
@@ -324,6 +324,6 @@ def test_whoever_insists_is_not_kept_waiting() -> None:
 
 
 def test_there_is_a_job_at_least() -> None:
-    """None would never end."""
+    """With no job the work would never end."""
     with pytest.raises(CallerError, match="jobs"):
         Pool(lambda task: (task, []), jobs=0, stop=nothing)

@@ -1,4 +1,4 @@
-"""One wording for several is taken where it says all of them, and nothing else."""
+"""Is one wording for several statements accepted only if it states all of them and nothing else?"""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.proves("C-8")
 
 
 def asked(text: str, covers: Any = None, source: str | None = None) -> tuple[DocumentingRun, list[dict[str, Any]]]:
-    """A run whose model words every group by `text`, and says that it covers so many."""
+    """Return a run whose model words every group as `text` and claims that it covers that many statements."""
     author, asked_to_word = Author(), []
 
     def policy(request: dict[str, Any]) -> ScriptStep:
@@ -38,13 +38,13 @@ def asked(text: str, covers: Any = None, source: str | None = None) -> tuple[Doc
 
 
 def purpose(made: DocumentingRun) -> dict[str, Any]:
-    """The purpose in the document."""
+    """Return the purpose in the document."""
     told: dict[str, Any] = made.documents[0][1][0]["purpose"]
     return told
 
 
 def test_one_text_stands_for_all_with_every_citation() -> None:
-    """The words are fewer, the lines that prove them are the same."""
+    """The text is shorter, and the lines that prove it are the same."""
     plain, _ = asked("Uses WS-NEVER-THERE.")
     made, requests = asked("It posts the day's records.")
     assert purpose(made)["summary"] == "It posts the day's records."
@@ -66,21 +66,21 @@ def test_one_text_stands_for_all_with_every_citation() -> None:
     ],
 )
 def test_the_union_stays_where_the_text_does_not_hold(text: str, covers: Any) -> None:
-    """A statement that is left out, a name that is not there, or no text at all."""
+    """A statement is left out, a name does not exist, or the text is empty."""
     made, _ = asked(text, covers)
     assert "Right about program" in purpose(made)["summary"]
     assert not text or text not in purpose(made)["summary"]
 
 
 def test_a_program_of_one_chunk_is_not_asked_about_twice() -> None:
-    """There is nothing to bring together."""
+    """A single chunk has nothing to reconcile."""
     made, requests = asked("It posts.", source=program(3))
     assert (made.calls, requests) == (1, [])
 
 
 @pytest.mark.proves("C-5")
 def test_the_question_is_within_the_budget_with_its_frame() -> None:
-    """Counted as every other prompt is: what the provider puts around it is a part of it."""
+    """The question is counted like any other prompt, with what the provider puts around it."""
     said = itertools.cycle(f"It is said at length that {'word ' * 300}{name}." for name in ("one", "two", "three"))
 
     def policy(request: dict[str, Any]) -> ScriptStep:

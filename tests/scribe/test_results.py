@@ -1,4 +1,4 @@
-"""What is read is what was put, or nothing."""
+"""Is a result read as it was written, or not at all?"""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEY = key_of("a", "b")
 
 
 def test_a_result_is_there_for_the_next_run(tmp_path: Path) -> None:
-    """Any JSON, under its key and no other; the newest where there are two."""
+    """Any JSON is kept under its own key; if there are two results, the newest is read."""
     folder = Folder(str(tmp_path / "new" / "results"))
     assert folder.get(KEY) is None
     values: list[Any] = [{"claims": [1, "ü", None]}, [], 7]
@@ -31,12 +31,12 @@ def test_a_result_is_there_for_the_next_run(tmp_path: Path) -> None:
 
 
 def test_keys_are_of_their_parts() -> None:
-    """No two lists of parts have one key."""
+    """No two lists of parts have the same key."""
     assert len({key_of("a", "b"), key_of("ab"), key_of("a", "b", ""), key_of('a","b'), key_of()}) == 5
 
 
 def test_fresh_reads_nothing(tmp_path: Path) -> None:
-    """And what it writes is read by the next that is not."""
+    """What a fresh run writes is read by the next that is not fresh."""
     Folder(str(tmp_path)).put(KEY, 1)
     fresh = Folder(str(tmp_path), fresh=True)
     assert fresh.get(KEY) is None
@@ -46,7 +46,7 @@ def test_fresh_reads_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"x", b"\n{}", b"\xff\xfe", b"{}", b"0" * 64 + b"\n{}"])
 def test_what_was_damaged_is_nothing(tmp_path: Path, content: bytes) -> None:
-    """A file that was cut, changed or put there by someone else."""
+    """The file was truncated, changed, or written by somebody else."""
     folder = Folder(str(tmp_path))
     folder.put(KEY, {"claims": []})
     (path,) = (path for path in tmp_path.rglob("*") if path.is_file())
@@ -55,14 +55,14 @@ def test_what_was_damaged_is_nothing(tmp_path: Path, content: bytes) -> None:
 
 
 def test_results_are_private(tmp_path: Path) -> None:
-    """They hold words about somebody's programs."""
+    """Results have text about somebody's programs."""
     Folder(str(tmp_path / "results")).put(KEY, 1)
     modes = {stat.S_IMODE(os.stat(path).st_mode) & 0o077 for path in tmp_path.rglob("*")}
     assert modes == {0}
 
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
-    """With its path, and what the disk says."""
+    """The error has the path and the system's message."""
     (tmp_path / "file").write_text("x")
     with pytest.raises(CallerError, match="Results cannot be kept"):
         Folder(str(tmp_path / "file")).put(KEY, 1)
@@ -70,7 +70,7 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["", KEY[:2]])
 def test_no_link_is_followed(tmp_path: Path, name: str) -> None:
-    """Neither the folder nor one within it may lead elsewhere; where it lies may be called as one likes."""
+    """The folder and what is in it may not be links; the path to it may have any name."""
     inside, outside, called = tmp_path / "results", tmp_path / "outside", tmp_path / "called"
     outside.mkdir()
     called.symlink_to(tmp_path)
@@ -86,6 +86,6 @@ def test_no_link_is_followed(tmp_path: Path, name: str) -> None:
 
 
 def test_a_key_is_no_path(tmp_path: Path) -> None:
-    """Nothing but a hash is a name."""
+    """Only a hash is a valid name."""
     with pytest.raises(CallerError):
         Folder(str(tmp_path)).get("../../etc/passwd")

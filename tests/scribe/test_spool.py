@@ -1,4 +1,4 @@
-"""What waits between reading and writing is what was put there, whoever put it."""
+"""Is a value that waits between reading and writing returned as it was, whichever process stored it?"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def test_what_is_taken_is_what_was_put(tmp_path: Path) -> None:
-    """Each value is found at its place, by whoever shares the folder, and all of it goes with the run."""
+    """Any process that shares the folder finds each value in its place, and all are removed with the run."""
     values = [{"name": "A", "lines": [1, 2]}, ["x" * 70_000, ("y", None)], "", {"é": 1.5}]
     with spooled(str(tmp_path)) as one:
         other = Spool(one.folder)

@@ -1,4 +1,4 @@
-"""A claim is taken where the source bears it out, moved where it stands elsewhere, and thrown away where it does not."""
+"""Is a claim accepted if the source proves it, moved if its evidence is elsewhere, and else rejected?"""
 
 from __future__ import annotations
 
@@ -56,17 +56,17 @@ HELD = shown(SOURCE, [(1, 14)], ITEMS, KNOWN)
 
 
 def claimed(lines: list[int], evidence: str, text: str = "It counts.", of: str = "P2", *names: str) -> ClaimVerdict:
-    """The verdict on such a claim."""
+    """Return the verdict on such a claim."""
     return verify(Claim(of, "summary", text, tuple(lines), evidence, names), HELD)
 
 
 def lines_of(verdict: ClaimVerdict) -> list[tuple[int, int]]:
-    """What a verdict cites."""
+    """Return what a verdict cites."""
     return [(proof.first_line, proof.last_line) for proof in verdict.citations]
 
 
 def test_a_right_claim_is_accepted_with_its_lines() -> None:
-    """The evidence of the citation is the line itself; blanks do not count."""
+    """The evidence is the cited line itself; blanks do not count."""
     verdict = claimed([3, 4], "READ   IN-FILE")
     assert (verdict.outcome, verdict.citations) == ("accepted", (Citation(3, 4, "READ IN-FILE"),))
 
@@ -89,18 +89,18 @@ _TWO_OF_ONE_NAME = Text(
     ("line", "evidence", "of", "cited"),
     [
         (2, "READ T AT END", "I:T.X", 2),
-        (6, "READ T AT END", "I:T.X.2", 6),  # it stands in both: what was cited says which
+        (6, "READ T AT END", "I:T.X.2", 6),  # both have it: the citation decides
         (7, "READ T AT END", "I:T.X.2", 6),
         (6, "MOVE 2 TO WS-B.", "I:T.X.2", 7),
-        (6, "MOVE 1 TO WS-A.", "I:T.X", 3),  # it stands in the one that was named, and in no other
+        (6, "MOVE 1 TO WS-A.", "I:T.X", 3),  # only the named one has it
         (6, "", "", 0),
-        (2, "MOVE 2 TO WS-B.", "", 0),  # both say the first, and the evidence is the second's
+        (2, "MOVE 2 TO WS-B.", "", 0),  # both name the first program, but the evidence is in the second
     ],
 )
 def test_of_two_programs_of_one_name_that_is_meant_where_the_evidence_was_cited(
     line: int, evidence: str, of: str, cited: int
 ) -> None:
-    """An id that leaves out the number of the second program leads to it all the same, and never tells of the first."""
+    """An id without the second program's number may still mean it, and then says nothing about the first."""
     items = [
         ClaimSubject(made, "inputs", ("summary",), {}, first, first, "input", "T", at, (first - 1, first + 2))
         for at, (made, first) in enumerate((("I:T.X", 2), ("I:T.X.2", 6)))
@@ -115,7 +115,7 @@ def test_of_two_programs_of_one_name_that_is_meant_where_the_evidence_was_cited(
 @pytest.mark.proves("C-15")
 @pytest.mark.parametrize("of", ["program-X", "program-X.2"])
 def test_a_line_of_two_programs_of_one_name_is_of_the_one_that_was_named(of: str) -> None:
-    """Where one ends on the line that the next begins on, a claim that is looked at again stays where it was."""
+    """If one ends on the line where the next begins, a claim that is checked again keeps its program."""
     source = Text(" PROGRAM-ID. X.\n MOVE 1 TO A. IDENTIFICATION DIVISION.\n PROGRAM-ID. X.\n MOVE 2 TO A.")
     items = [
         ClaimSubject(made, "purpose", ("summary",), {}, first, last, "program", "X", at)
@@ -136,20 +136,20 @@ def test_the_gutter_is_no_part_of_evidence(evidence: str) -> None:
     "evidence", ["01  :TAG:-RECORD.", "1|01  :TAG:-RECORD.", "01  :TAG:-RECORD.\n    05 :TAG:-ID PIC 9(4)."]
 )
 def test_a_level_before_a_tag_is_no_line_number(evidence: str) -> None:
-    """A copybook whose names are replaced begins with `01 :TAG:`, as a numbered line does: R18 told such claims as lost."""
+    """A copybook for REPLACING begins with `01 :TAG:`, as a numbered line does: such claims were reported lost in R18."""
     held = shown(Text(" 01  :TAG:-RECORD.\n     05 :TAG:-ID PIC 9(4)."), [(1, 2)], ITEMS[:1], KNOWN)
     assert verify(Claim(PROGRAM, "summary", "It is a record.", (1,), evidence, ()), held).outcome == "accepted"
 
 
 def test_evidence_may_run_over_lines() -> None:
-    """A fragment of several lines cites them all, and a comment between them does not part it."""
+    """A fragment of several lines cites them all, and a comment in between does not split it."""
     assert lines_of(claimed([3], "READ IN-FILE\n AT END MOVE 'Y'")) == [(3, 4)]
     assert lines_of(claimed([6], "ADD 1 TO WS-COUNT. IF WS-COUNT > 10")) == [(6, 8)]
 
 
 @pytest.mark.parametrize("shift", [-2, -1, 1, 2, 5])
 def test_a_shifted_claim_is_moved(shift: int) -> None:
-    """All its lines move with the evidence; where part of the range was right, what the evidence begins is kept."""
+    """All its lines move with the evidence; a correct part of the range at the start of the evidence stays."""
     verdict = claimed([8 + shift, 9 + shift, 10 + shift], "IF WS-COUNT > 10")
     if shift > 0:
         assert (verdict.outcome, lines_of(verdict)) == ("relocated", [(8, 10)])
@@ -158,21 +158,21 @@ def test_a_shifted_claim_is_moved(shift: int) -> None:
 
 
 def test_a_claim_on_a_blank_or_a_comment_is_moved() -> None:
-    """Neither is a line of code, so that neither proves anything."""
+    """Neither is code, so neither proves anything."""
     for line in (1, 5, 7):
         verdict = claimed([line], "PERFORM WRITE-IT")
         assert (verdict.outcome, lines_of(verdict)) == ("relocated", [(9, 9)])
 
 
 def test_evidence_that_stands_more_than_once_is_that_of_the_item() -> None:
-    """A statement that is repeated is cited in the paragraph that the claim is about, else nearest to where it was cited."""
+    """A repeated statement is cited in the paragraph of the claim, else nearest to the citation."""
     assert lines_of(claimed([10], "ADD 1 TO WS-COUNT.", of="P2")) == [(6, 6)]
     assert lines_of(claimed([8], "ADD 1 TO WS-COUNT.", of="P11")) == [(13, 13)]
     assert lines_of(claimed([11], "ADD 1 TO WS-COUNT.", of=PROGRAM)) == [(13, 13)]
 
 
 def test_a_slip_over_the_edge_is_moved() -> None:
-    """A line just outside of what was shown is a slip when its evidence stands inside."""
+    """A line just outside the shown ones is a slip if its evidence is inside."""
     verdict = claimed([15], "CALL 'AUDIT'", of="P11")
     assert (verdict.outcome, lines_of(verdict)) == ("relocated", [(12, 12)])
 
@@ -198,13 +198,13 @@ def test_a_slip_over_the_edge_is_moved() -> None:
     ],
 )
 def test_a_false_claim_is_rejected(lines: list[int], evidence: str, reason: str) -> None:
-    """Lines that are not there or were not shown, and evidence that nobody wrote."""
+    """Cited lines do not exist or were not shown, or nobody wrote the evidence."""
     verdict = claimed(lines, evidence)
     assert (verdict.outcome, verdict.reason, verdict.citations) == ("rejected", reason, ())
 
 
 def test_far_away_is_no_slip() -> None:
-    """A line that was not shown and is far from its evidence was invented."""
+    """A line that was not shown and is far from its evidence is invented."""
     long = Text("\n".join(["     ADD 1 TO WS-COUNT.", *["     CONTINUE."] * 200]))
     held = shown(long, [(1, 50)], ITEMS, KNOWN)
     assert verify(Claim(PROGRAM, "summary", "Adds.", (180,), "ADD 1 TO WS-COUNT."), held).reason == "elsewhere"
@@ -212,7 +212,7 @@ def test_far_away_is_no_slip() -> None:
 
 @pytest.mark.proves("C-15")
 def test_a_statement_of_one_word_is_evidence_as_a_whole() -> None:
-    """`EXIT.` alone on its line says something; a header, and a word of a line, do not."""
+    """`EXIT.` alone on its line is evidence; a header, or one word of a line, is not."""
     assert claimed([14], "EXIT.", "Ends.", "P11").outcome == "accepted"
     assert claimed([11], "WRITE-IT.", "Ends.", "P11").reason == "statement"
     assert claimed([12], "CALL", "Ends.", "P11").reason == "statement"
@@ -221,7 +221,7 @@ def test_a_statement_of_one_word_is_evidence_as_a_whole() -> None:
 @pytest.mark.proves("C-15")
 @pytest.mark.parametrize("evidence", [", C", ", COLUMN_7", "IF W", "X OR", "OR Y = Z", ", COLUMN_70 IF"])
 def test_evidence_has_two_whole_words_or_is_a_line(evidence: str) -> None:
-    """A sign is no word, and a word that is cut is none; where a line is no more than that, all of it is evidence."""
+    """A sign or a truncated word is not a word; a line that has no more is evidence as a whole."""
     text = Text("    IF WS-COUNT > 10\n      MAX OR Y = ZERO\n    , COLUMN_70\n    IF X\n    , COLUMN_7")
     held = shown(text, [(1, 5)], ITEMS, KNOWN)
     verdict = verify(Claim(PROGRAM, "summary", "Reads it.", (3,), evidence), held)
@@ -253,8 +253,9 @@ def test_evidence_lies_in_what_a_claim_speaks_of() -> None:
     ],
 )
 def test_d6_numbers_are_held_against_the_code(text: str, outcome: str, derived: tuple[str, ...]) -> None:
-    """One that the cited lines contradict is rejected, one that the code does not have is marked, one that a name is declared
-    with is held.
+    """A number that contradicts the cited lines rejects its claim, one that the code does not have is marked.
+
+    A number in the declaration of a cited name counts as one of the code.
     """
     declared = replace(KNOWN, numbers={"WS-COUNT": frozenset({"250"})})
     held = shown(SOURCE, [(1, 14)], ITEMS, declared)
@@ -265,7 +266,7 @@ def test_d6_numbers_are_held_against_the_code(text: str, outcome: str, derived: 
 
 @pytest.mark.proves("C-15")
 def test_what_is_marked_says_which_numbers_are_the_models_own() -> None:
-    """A reader sees in the document which figure no line of the program has."""
+    """The document shows the reader which figures no line of the program has."""
     assert marked("Sixty, 60.", ("60",)) == "Sixty, 60. Not in the code: 60."
     assert marked("Ten.", ()) == "Ten."
 
@@ -273,13 +274,13 @@ def test_what_is_marked_says_which_numbers_are_the_models_own() -> None:
 @pytest.mark.proves("C-15")
 @given(st.integers(2, 10**9), st.sampled_from(["{:,}", "{}", "{}.00", "{} times", "{}%"]))
 def test_a_number_of_the_lines_is_held_in_any_form(number: int, form: str) -> None:
-    """Thousands may be grouped and decimals written out: a claim of its own numbers is never touched."""
+    """Thousands may be grouped and decimals written out: a claim with numbers of its lines is never changed."""
     assert judged(f"It is {form.format(number)}.", "", f"IF A > {number}", {}) == NumberVerdict()
 
 
 @pytest.mark.parametrize("of", ["P3", "R2", ""])
 def test_what_is_not_there_has_nothing_said_about_it(of: str) -> None:
-    """An id that was not given, or a field that it does not have."""
+    """An id was not given, or lacks the field."""
     assert claimed([3], "READ IN-FILE", of=of).reason == "item"
     assert verify(Claim("P2", "purpose", "x", (3,), "READ IN-FILE"), HELD).reason == "item"
 
@@ -296,12 +297,12 @@ def test_what_is_not_there_has_nothing_said_about_it(of: str) -> None:
     ],
 )
 def test_an_invented_name_is_rejected(text: str) -> None:
-    """What looks like a name must be one of the program's."""
+    """A word that looks like a name must be a name in the program."""
     assert claimed([3], "READ IN-FILE", text).reason == "name"
 
 
 def test_names_that_are_listed_are_looked_at_too() -> None:
-    """Any word of `names` is a name; qualified and subscripted ones are taken apart."""
+    """Every word in `names` is a name; qualified and subscripted names are split."""
     assert claimed([3], "READ IN-FILE", "Reads.", "P2", "other").reason == "name"
     assert claimed([3], "READ IN-FILE", "Reads.", "P2", "ws-count OF IN-FILE", "WS-TOTAL(1:X)").holds
 
@@ -315,7 +316,7 @@ def test_names_that_are_listed_are_looked_at_too() -> None:
     ],
 )
 def test_words_are_not_taken_for_names(text: str) -> None:
-    """English with hyphens, dates, and the words of the trade."""
+    """Hyphenated English, dates and technical terms are not names."""
     assert claimed([3], "READ IN-FILE", text).holds
 
 
@@ -333,7 +334,7 @@ def test_words_are_not_taken_for_names(text: str) -> None:
     ],
 )
 def test_a_fact_that_the_code_does_not_have_is_a_contradiction(text: str, reason: str) -> None:
-    """A call, a table or a copybook that was not extracted is asked about, not said."""
+    """A call, table or copybook that was not extracted becomes a question instead of a statement."""
     verdict = claimed([3], "READ IN-FILE", text)
     assert (verdict.outcome, verdict.reason) == ("contradicted", reason)
     assert not verdict.holds
@@ -354,12 +355,12 @@ def test_a_fact_that_the_code_does_not_have_is_a_contradiction(text: str, reason
     ],
 )
 def test_what_the_code_has_is_no_contradiction(text: str) -> None:
-    """Facts that were extracted may be spoken of."""
+    """Extracted facts may be mentioned."""
     assert claimed([3], "READ IN-FILE", text).holds
 
 
 def test_a_claim_that_is_said_twice_is_said_once() -> None:
-    """The duplicate that holds wins, and its lines are added."""
+    """The valid duplicate is kept, and gets the other's lines."""
     made = [
         claimed([3], "NOWHERE AT ALL"),
         claimed([3], "READ IN-FILE"),
@@ -372,6 +373,6 @@ def test_a_claim_that_is_said_twice_is_said_once() -> None:
 
 
 def test_nothing_is_shown_of_nothing() -> None:
-    """A chunk of comments alone bears nothing out."""
+    """A chunk of comments proves nothing."""
     held: Shown = shown(Text("* one\n\n* two"), [(1, 3)], ITEMS, KNOWN)
     assert verify(Claim(PROGRAM, "summary", "One.", (1,), "one"), held).reason == "evidence"

@@ -1,4 +1,4 @@
-"""Work in processes: every piece is done or named, whatever happens to a process, and nobody is left behind."""
+"""Is every piece of work done or named, whatever happens to a process, and is no process left behind?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Piece(NamedTuple):
-    """A number, and what the process that has it does: nothing, or it ends itself so many times, or it raises, or it sleeps."""
+    """A number, and what its process does: nothing, kill itself that many times, raise, or sleep."""
 
     number: int
     ends: int = 0
@@ -30,7 +30,7 @@ class Piece(NamedTuple):
 
 
 def working(folder: str) -> Callable[[Piece], tuple[int, int]]:
-    """Make what doubles numbers; how often a piece was tried is kept in a folder."""
+    """Return a function that doubles numbers; a folder counts how often each was tried."""
 
     def work(piece: Piece) -> tuple[int, int]:
         path = os.path.join(folder, str(piece.number))
@@ -49,7 +49,7 @@ def working(folder: str) -> Callable[[Piece], tuple[int, int]]:
 
 
 def is_there(process: int) -> bool:
-    """Whether a process is still there."""
+    """Return whether a process still exists."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -59,7 +59,7 @@ def is_there(process: int) -> bool:
 
 @pytest.mark.parametrize("processes", [1, 2, 3])
 def test_answers_come_in_the_order_of_the_pieces(tmp_path: Path, processes: int) -> None:
-    """However many processes there are; with one, it is this one."""
+    """The number of processes does not matter; with one it is this process."""
     pieces = [Piece(number, sleeps_seconds=0.01 * (number % 3)) for number in range(20)]
     with Workers(processes) as workers:
         made = list(workers.each(working, str(tmp_path), pieces))
@@ -68,18 +68,18 @@ def test_answers_come_in_the_order_of_the_pieces(tmp_path: Path, processes: int)
 
 
 def test_a_piece_whose_process_is_killed_is_tried_again_or_named(tmp_path: Path) -> None:
-    """Killed once, it is done by the next process; killed again, it is lost, and says how; the others are all done."""
+    """After one kill the next process does the piece; after another it is lost, and says how; all others are done."""
     pieces = [Piece(number, ends={3: 1, 7: 9}.get(number, 0)) for number in range(12)]
     with Workers(2) as workers:
         made = list(workers.each(working, str(tmp_path), pieces))
-        again = list(workers.each(working, str(tmp_path), [Piece(20), Piece(21)]))  # and go on after that
+        again = list(workers.each(working, str(tmp_path), [Piece(20), Piece(21)]))  # and continue after that
     assert made[7] == Lost("the process that read it ended twice: signal 9, then signal 9")
     assert [one[0] for one in made if not isinstance(one, Lost)] == [n * 2 for n in range(12) if n != 7]
     assert [one[0] for one in again if not isinstance(one, Lost)] == [40, 42]
 
 
 def test_what_is_raised_in_a_process_is_raised_here(tmp_path: Path) -> None:
-    """With its words; and making what does the work may raise, too."""
+    """The error keeps its message; making the function may raise too."""
     with Workers(2) as workers, pytest.raises(LookupError, match="no 5"):
         list(workers.each(working, str(tmp_path), [Piece(number, raises=number == 5) for number in range(9)]))
     with Workers(2) as workers, pytest.raises(ZeroDivisionError):
@@ -87,13 +87,13 @@ def test_what_is_raised_in_a_process_is_raised_here(tmp_path: Path) -> None:
 
 
 def divided(by: int) -> Callable[[int], float]:
-    """Make what divides; by 0 there is none."""
+    """Return a function that divides; for 0 it cannot be made."""
     whole = 1 / by
     return lambda piece: piece * whole
 
 
 def test_whoever_walks_away_leaves_no_process_behind(tmp_path: Path) -> None:
-    """Whoever stops reading answers, as an interrupt does, ends all processes at once, those at work, too."""
+    """A consumer that stops reading, as after an interrupt, ends all processes at once, busy ones too."""
     pieces = [Piece(0), *(Piece(number, sleeps_seconds=30.0) for number in range(1, 9))]
     begun = time.monotonic()
     seen = 0
@@ -107,7 +107,7 @@ def test_whoever_walks_away_leaves_no_process_behind(tmp_path: Path) -> None:
 
 
 def test_a_process_ends_with_who_started_it() -> None:
-    """It ends when its input does, in the middle of a request, too, and says nothing."""
+    """The process ends silently when its input does, even in the middle of a request."""
     start = [sys.executable, "-c", "from penstock.scribe.work_process import main; main()"]
     for request in (b"", pickle.dumps(("piece", "x" * 1_000))[:500]):
         done = subprocess.run(start, input=request, capture_output=True, timeout=60, check=False)
@@ -115,14 +115,14 @@ def test_a_process_ends_with_who_started_it() -> None:
 
 
 def test_small_work_needs_no_process() -> None:
-    """A process is started for a megabyte of sources at least; whoever asks for so many gets them."""
+    """Only a megabyte of sources or more starts a process, unless processes are asked for."""
     assert processes_for(900_000) == 0
     assert processes_for(10_000_000_000) >= 1
     assert processes_for(10, 3) == 3
 
 
 def test_a_process_loads_nothing_that_asks_a_model() -> None:
-    """Wires, models and refusals are loaded where somebody is asked, or each process would load a third more."""
+    """Wires, models and refusals are loaded only by the process that asks; workers would load a third more."""
     rooms = "penstock.scribe.estate_reading, penstock.scribe.page_writing"
     said = (
         f"import sys, {rooms}; print({{'penstock.wires', 'penstock.models', 'penstock.overflow'}} & set(sys.modules))"

@@ -1,4 +1,4 @@
-"""The pages of examples/cobol, as a run without a model makes them; and the same estate with a hostile word for every text."""
+"""The pages of examples/cobol as a run without a model makes them, and the same estate with every text made hostile."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Made(NamedTuple):
 
 
 def estate_at(root: Path) -> Made:
-    """An estate read from disk, documented from its code alone."""
+    """Return an estate read from disk and documented from its code alone."""
     found = []
     for path in sorted(path for path in root.rglob("*") if path.is_file()):
         data, name = path.read_bytes(), str(path.relative_to(root))
@@ -87,13 +87,13 @@ def estate_at(root: Path) -> Made:
 
 @pytest.fixture(scope="session")
 def millwater() -> Made:
-    """The estate of examples/cobol."""
+    """Return the estate of examples/cobol."""
     return estate_at(MILLWATER)
 
 
 @pytest.fixture
 def told(millwater: Made) -> dict[str, Any]:
-    """MWB020 with what a model would add: words, their confidence, a chunk that failed, a question, tickets."""
+    """Return MWB020 with what a model would add: text, confidence, a failed chunk, a question, tickets."""
     document: dict[str, Any] = deepcopy(millwater.estate["programs"]["MWB020"])
     cited = document["paragraphs"][0]["citations"]
     document["header"]["final_status"] = "partial"
@@ -141,7 +141,7 @@ def told(millwater: Made) -> dict[str, Any]:
 
 
 def hostile(made: Made, word: str) -> Made:
-    """The same with a word after every text; names stay apart, and pages keep their names."""
+    """Return the same estate with a word appended to every text; names stay distinct, and pages keep their names."""
     estate: Any = {name: _changed(value, word) for name, value in made.estate.items()}
     for kept in ("programs", "layouts"):
         estate[kept] = {page: _changed(document, word) for page, document in made.estate[kept].items()}
@@ -167,4 +167,13 @@ def _changed(value: Any, word: str) -> Any:
     return value
 
 
-_DECIDING = {"job", "procedure", "static", "dynamic", "link", "xctl", "start", "return_transid"}  # what pages decide by
+_DECIDING = {
+    "job",
+    "procedure",
+    "static",
+    "dynamic",
+    "link",
+    "xctl",
+    "start",
+    "return_transid",
+}  # pages branch on these values

@@ -1,7 +1,7 @@
 """Opens a site from disk in Chromium and prints what it saw as JSON: `drive_site.py CHROMIUM SITE HOSTILE [PICTURE]`.
 
-Runs in an environment of its own, which has Playwright. SITE is examples/cobol as pages, HOSTILE the same with hostile words;
-PICTURE takes the picture of docs/pictures.
+Runs in its own environment, which has Playwright. SITE is examples/cobol as pages, HOSTILE the same with hostile texts;
+PICTURE is the file for the picture in docs/pictures.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ TOLD = "body[data-told]"
 
 
 def looked_at(site: str) -> list[Path]:
-    """Every page of a kind that there is once, and of the others the two largest and the smallest; all in the long form."""
+    """Return one page of each kind that occurs once, and the two largest and the smallest of the others; all in the long form."""
     pages = sorted(Path(site).rglob("*.html"))
     if os.environ.get("PENSTOCK_EVERY_CELL") == "1":
         return pages
@@ -93,14 +93,14 @@ def looked_at(site: str) -> list[Path]:
 
 
 def opened(page: Page, address: str) -> None:
-    """Go to a page, and wait for what its script makes of it."""
-    page.goto("about:blank")  # else an address with the same path and another anchor would load nothing
+    """Go to a page, and wait until its script has built it."""
+    page.goto("about:blank")  # else an address that differs only in its anchor would load nothing
     page.goto(address)
     page.wait_for_selector(TOLD, state="attached")
 
 
 class Seen:
-    """What a page asks for and complains about, whatever is done with it."""
+    """What a page requests and complains about, whatever is done with it."""
 
     def __init__(self) -> None:
         self.requests: list[str] = []
@@ -114,7 +114,7 @@ class Seen:
 
 
 def searched(page: Page, index: str) -> dict[str, Any]:
-    """By keyboard alone: / leads to the search, a paragraph is found, Enter opens it."""
+    """Search by keyboard alone: / focuses the search, a paragraph is found, Enter opens it."""
     opened(page, index)
     page.keyboard.press("/")
     page.keyboard.type("mwb")
@@ -139,7 +139,7 @@ def searched(page: Page, index: str) -> dict[str, Any]:
 
 
 def copied(page: Page, index: str) -> dict[str, Any]:
-    """By keyboard alone to a copybook and to a data item that only a copybook has; then to the COPY of a program."""
+    """Go by keyboard to a copybook and to a data item that only a copybook has, then to the COPY in a program."""
     told: dict[str, Any] = {}
     for name, words, address in (("page", "mwcust", "MWCUST.html"), ("item", ":tag:-town", "MWADDR.html#d*")):
         opened(page, index)
@@ -155,12 +155,12 @@ def copied(page: Page, index: str) -> dict[str, Any]:
     page.wait_for_url("**/programs/MWB020.html#L*")
     line = page.locator("li.target")
     line.wait_for()
-    # Not its inner text: that is empty until a line that was out of view is painted (`content-visibility`).
+    # The inner text is empty until a line outside the view is painted (`content-visibility`).
     return {**told, "line": line.text_content(), "in_view": line.evaluate(IN_VIEW)}
 
 
 def cited(page: Page, program: str) -> dict[str, Any]:
-    """A citation opens the folded listing at its line."""
+    """Follow a citation, which opens the folded listing at its line."""
     opened(page, program)
     folded = page.locator("#lines").get_attribute("open") is None and page.locator("#lines li").count() == 0
     link = page.locator("a.at").nth(5)
@@ -173,7 +173,7 @@ def cited(page: Page, program: str) -> dict[str, Any]:
 
 
 def ordered(page: Page, index: str) -> dict[str, Any]:
-    """A column sorts by its numbers, and the other way round."""
+    """Sort a column by its numbers, in both directions."""
     opened(page, index)
     table = page.locator("section[aria-labelledby=programs] table")
     button, cells = table.locator("th button").filter(has_text="Lines"), "tbody td:nth-child(4)"
@@ -185,7 +185,7 @@ def ordered(page: Page, index: str) -> dict[str, Any]:
 
 
 def explored(page: Page, program: str) -> dict[str, Any]:
-    """From a program into the graph of the estate: deeper, without a kind, larger; and what touches a field, by keyboard."""
+    """Go from a program into the estate's graph: deeper, without a kind, larger; then list what touches a field, by keyboard."""
     opened(page, program)
     calls = page.locator("section[aria-labelledby=calls]")
     calls.get_by_role("button", name="Further around").click()
@@ -210,7 +210,7 @@ def explored(page: Page, program: str) -> dict[str, Any]:
 
 
 def turned(page: Page, program: str) -> dict[str, Any]:
-    """A table of many rows: the next page of it, only the rows with a word, and a row of a later page by its address."""
+    """In a long table, open the next page, filter the rows by a word, and find a row of a later page by its address."""
     opened(page, program)
     data = page.locator("section[aria-labelledby=paragraphs]")
     said = [data.locator("[role=status]").inner_text()]
@@ -226,7 +226,7 @@ def turned(page: Page, program: str) -> dict[str, Any]:
 
 
 def coloured(page: Page, index: str) -> list[str]:
-    """Light, then dark, and dark still on the next page."""
+    """Return the colours: light, then dark, and still dark on the next page."""
     background = "() => getComputedStyle(document.body).backgroundColor"
     opened(page, index)
     seen = [page.evaluate(background)]
@@ -237,7 +237,7 @@ def coloured(page: Page, index: str) -> list[str]:
 
 
 def plain(browser: Browser, seen: Seen, program: str) -> dict[str, Any]:
-    """Without scripts the facts can be read, what needs them is not shown, and a link leads to all of it as text."""
+    """Read without scripts: the facts are there, what needs scripts is hidden, and a link leads to everything as text."""
     page = seen.watch(browser.new_context(java_script_enabled=False).new_page())
     page.goto(f"{program}#L100")
     return {
@@ -248,7 +248,7 @@ def plain(browser: Browser, seen: Seen, program: str) -> dict[str, Any]:
 
 
 def narrow(browser: Browser, seen: Seen, site: str) -> dict[str, Any]:
-    """On a telephone only tables and drawings scroll sideways, not the page; of each drawing some box is seen at once."""
+    """On a phone, check that only tables and drawings scroll sideways, and that a box of each drawing is in view at once."""
     told: dict[str, Any] = {"drawings": []}
     page = seen.watch(browser.new_page(viewport={"width": 390, "height": 800}))
     for path in looked_at(site):

@@ -1,6 +1,6 @@
-"""A site as its script would make it, for tests that read pages: tables and sources in their places, as elements.
+"""A site as its script would build it, for tests that read pages: tables and sources in place, as elements.
 
-The same as static/site.js in another language; that a browser makes the same of it is seen in a browser (test_site_browser.py).
+This does what static/site.js does, in Python; test_site_browser.py checks that a browser gives the same.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ _LINES = re.compile(r'(<details id="lines">.*?)</details>', re.DOTALL)
 
 
 def rendered(site: dict[str, str]) -> dict[str, str]:
-    """All files of a site, its pages with all that their scripts put into them."""
+    """Return all files of a site, with all that scripts insert into its pages."""
     return {path: _page(path, text, site) if path.endswith(".html") else text for path, text in site.items()}
 
 
 def scripted(text: str, name: str) -> Any:
-    """What a file of data gives to the script."""
+    """Return the value that a data file gives to the script."""
     packed = re.fullmatch(rf'penstock\.{name}\("([A-Za-z0-9+/=]*)"\);\n', text)
     assert packed
     return unpacked(packed[1])
 
 
 def page_of(text: str, here: str = "index.html") -> str:
-    """One page, rendered."""
+    """Return one page, rendered."""
     return _page(here, text, {})
 
 

@@ -1,4 +1,4 @@
-"""What is told of an estate as a whole: who feeds whom, which screen leads to which, near-copies, and what to read first."""
+"""What is said about an estate as a whole: which step feeds which, which screen leads to which, near-copies, and where to start?"""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 
 def blocks_of(made: Made, title: str) -> list[Any]:
-    """The blocks of a section about flows."""
+    """Return the blocks of a section about flows."""
     return [block for one in sections(made.estate, made.flows) if one.title == title for block in one.blocks]
 
 
 @pytest.mark.proves("C-18")
 def test_a_step_that_writes_a_data_set_feeds_those_that_read_it(millwater: Made) -> None:
-    """The bills of one step are read by the next; each step leads to its program, and the diagram has both ways."""
+    """The next step reads the bills of one step; each step links to its program, and the diagram has both directions."""
     picture, table = blocks_of(millwater, "Jobs and data sets")
     rows = {name[0].text: cells for name, *cells in zip(*(column.cells for column in table.columns), strict=True)}
     (writer,), (reader,) = rows["MW.PROD.BILLS"]
@@ -41,7 +41,7 @@ def test_a_step_that_writes_a_data_set_feeds_those_that_read_it(millwater: Made)
 
 @pytest.mark.proves("C-18")
 def test_programs_feed_each_other_by_files_that_they_open_by_name(tmp_path: Path) -> None:
-    """Where there is no JCL: who writes a file, who reads it, dashed where its name is data; a DD name is none."""
+    """Without JCL the writers and readers of a file are linked, dashed if its name is data; a DD name is not a file name."""
     source = """       IDENTIFICATION DIVISION.
        PROGRAM-ID. {0}.
        INPUT-OUTPUT SECTION.
@@ -78,7 +78,7 @@ def test_programs_feed_each_other_by_files_that_they_open_by_name(tmp_path: Path
 
 @pytest.mark.proves("C-18")
 def test_screens_lead_to_each_other(millwater: Made) -> None:
-    """A transaction runs a program, that shows a map and passes control on; a program that is not here is drawn as that."""
+    """A transaction runs a program that shows a map and passes control on; a program that is missing is drawn as missing."""
     picture, table = blocks_of(millwater, "Screens and transactions")
     assert isinstance(picture, GraphBlock)
     arrows = {(edge.source, edge.target) for edge in picture.graph.edges}
@@ -89,7 +89,7 @@ def test_screens_lead_to_each_other(millwater: Made) -> None:
 
 
 def test_the_estate_is_loaded_with_all_its_edges(millwater: Made) -> None:
-    """What programs share is in one file, each edge once, with its verb and how sure it is; programs have their pages."""
+    """Shared resources are in one file, each edge once, with verb and certainty; programs have links to their pages."""
     site = dict(pages.site(*millwater))
     told = scripted(site["estate.js"], "estate")
     said = {
@@ -97,19 +97,19 @@ def test_the_estate_is_loaded_with_all_its_edges(millwater: Made) -> None:
     }
     assert len(said) == len(told["edges"]) == len(millwater.flows.graph.drawn)
     assert {("MWB020", "calls", "MWS010", 0), ("MWB020", "copies", "MWCUST", 0), ("MW01", "runs", "MWC010", 0)} <= said
-    # Whoever goes back from a program comes to its step, and from there to the job.
+    # A path back from a program leads to its step, and from there to the job.
     assert {("MWDAILY", "holds", "MWDAILY.EDIT", 0), ("MWDAILY.EDIT", "runs", "MWB010", 0)} <= said
     assert ["MWB020", told["kinds"].index("program"), "programs/MWB020"] in told["nodes"]
     assert "flows.html" in rendered(site)["index.html"]
 
 
 def listing(*lines: str) -> list[tuple[int, str]]:
-    """Lines with their numbers."""
+    """Return lines with their numbers."""
     return list(enumerate(lines, 1))
 
 
 def many(name: str, *, but: dict[int, str] | None = None) -> list[tuple[int, str]]:
-    """A program of some length, with other lines at some places."""
+    """Return a program of some length, with other lines at some places."""
     return listing(
         f"PROGRAM-ID. {name}.", *((but or {}).get(at, f"MOVE FIELD-{at * 7} TO OTHER-{at}.") for at in range(80))
     )
@@ -117,7 +117,7 @@ def many(name: str, *, but: dict[int, str] | None = None) -> list[tuple[int, str
 
 @pytest.mark.proves("C-18")
 def test_near_copies_are_found_with_their_differences() -> None:
-    """One line that is other, and one more: both are told, with their lines; the names of the programs are no difference."""
+    """One changed line and one added line are reported with their numbers; the names of the programs are not a difference."""
     one, other = many("ONE"), many("OTHER", but={40: "ADD 1 TO TOTAL.", 60: "DISPLAY X."})
     stranger = listing(*(f"COMPUTE X{at} = Y{at} * {at}" for at in range(90)))
     programs = {"ONE": one, "OTHER": other, "STRANGER": stranger}
@@ -139,7 +139,7 @@ def test_near_copies_are_found_with_their_differences() -> None:
 
 @given(st.lists(st.sampled_from(["A.", "B.", "C.", "* said", "", "  A."]), max_size=30), st.data())
 def test_differences_are_all_there_is(lines: list[str], data: st.DataObject) -> None:
-    """What is outside of the differences is the same in both, in the same order."""
+    """Lines outside the differences are the same in both, in the same order."""
     others = data.draw(st.lists(st.sampled_from(["A.", "B.", "D.", "* other", ""]), max_size=30))
     hunks = copies.differences(copies.compared("", listing(*lines)), copies.compared("", listing(*others)))
     here = {number for hunk in hunks for number, _ in hunk.here}
@@ -153,14 +153,14 @@ def test_differences_are_all_there_is(lines: list[str], data: st.DataObject) -> 
 
 
 def rule(*conditions: str, actions: tuple[str, ...] = ("THEN: PERFORM X",), meaning: str = "") -> dict[str, Any]:
-    """A rule of a document."""
+    """Return a rule of a document."""
     meanings = [{"name": conditions[0], "meaning": meaning}] if meaning else []
     return {"conditions": list(conditions), "actions": list(actions), "meanings": meanings}
 
 
 @pytest.mark.proves("C-18")
 def test_business_comes_before_plumbing() -> None:
-    """What computes on data first, then what decides on it, then ends of files, states and keys; equals keep their order."""
+    """Rules that calculate data come first, then decisions on data, then ends of files, states and keys; ties keep their order."""
     rules = [
         rule("END-OF-FILE", meaning="WS-EOF-SW = 'Y'"),
         rule("CU-BALANCE > 100"),
@@ -177,7 +177,7 @@ def test_business_comes_before_plumbing() -> None:
 
 @pytest.mark.proves("C-18")
 def test_reach_is_who_comes_to_a_paragraph() -> None:
-    """Directly or through others, each once, also in a circle; a paragraph does not reach itself."""
+    """A paragraph is reached directly or through others, counted once, also in a cycle; it does not reach itself."""
     names = {"A": ["B", "C"], "B": ["D"], "C": ["D"], "D": ["B"]}
     paragraphs = [
         {"paragraph_name": name, "start_line": at, "complexity": 2, "calls": calls, "jumps": [], "falls_into": None}

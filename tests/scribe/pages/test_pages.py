@@ -1,4 +1,4 @@
-"""Documents as Markdown, JSON and HTML: all of it is there, every link leads somewhere, and nothing that is shown can act."""
+"""Are documents complete as Markdown, JSON and HTML, does every link lead somewhere, and is all shown text inert?"""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def put_out(text: str) -> str:
-    """What any template makes of a text."""
+    """Return what any template makes of a text."""
     return html.environment().from_string("{{ text }}").render(text=text)
 
 
@@ -46,7 +46,7 @@ OURS = frozenset(
 
 
 class Parsed(HTMLParser):
-    """What a browser would make of a page: its elements, ids, addresses, and the text between."""
+    """What a browser would make of a page: elements, ids, addresses, and the text between them."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -72,12 +72,12 @@ class Parsed(HTMLParser):
 
 @pytest.fixture(scope="module")
 def site(millwater: Made) -> dict[str, str]:
-    """All files of the site."""
+    """Return all files of the site."""
     return rendered(dict(pages.site(*millwater)))
 
 
 def cited(value: Any) -> Iterator[tuple[int, int]]:
-    """All citations in a document."""
+    """Yield all citations in a document."""
     if isinstance(value, list):
         for one in value:
             yield from cited(one)
@@ -90,7 +90,7 @@ def cited(value: Any) -> Iterator[tuple[int, int]]:
 
 @pytest.mark.proves("C-12")
 def test_markdown_has_every_paragraph_and_every_citation(millwater: Made) -> None:
-    """A document of code alone is complete: what it cites is cited, what it does not say is said to be missing."""
+    """A document from code alone is complete: its citations are there, and it says what is missing."""
     names = pages.NameIndex(millwater.estate["programs"])
     for page, document in millwater.estate["programs"].items():
         text = pages.program_markdown(document, page, names)
@@ -104,7 +104,7 @@ def test_markdown_has_every_paragraph_and_every_citation(millwater: Made) -> Non
 
 
 def test_words_of_a_model_are_told_apart(told: dict[str, Any]) -> None:
-    """They stand with the share of claims that held; what failed, what is open and what is to be done are listed."""
+    """They are shown with the share of claims that held; failures, open questions and tasks are listed."""
     text = pages.program_markdown(told)
     assert "Bills the readings of the day. *(model, 75%)*" in text
     assert "| Opens, bills, closes. *(model, 50%)* |" in text
@@ -131,7 +131,7 @@ def _sections(document: dict[str, Any]) -> Any:
 
 @pytest.mark.proves("C-12")
 def test_the_index_lists_everything_once(millwater: Made) -> None:
-    """Programs, jobs, transactions, maps, copybooks, tables; who does what with each resource; what is not here."""
+    """Programs, jobs, transactions, maps, copybooks and tables are listed, who uses each resource, and what is missing."""
     index = json.loads(pages.index_json(millwater.estate))
     assert {one["program_id"] for one in index["programs"]} >= {"MWB010", "MWC010", "MWRATE", "MWS011", "MWS030"}
     assert len(index["programs"]) == len(millwater.estate["programs"])
@@ -160,7 +160,7 @@ def test_the_index_lists_everything_once(millwater: Made) -> None:
 
 
 def test_every_link_of_the_site_leads_to_something(site: dict[str, str], millwater: Made) -> None:
-    """No address leaves the site, none is dead, no id is there twice."""
+    """No link leaves the site or is dead, and no id is there twice."""
     parsed = {path: Parsed(text) for path, text in site.items() if path.endswith(".html")}
     for path, page in parsed.items():
         assert len(page.ids) == len(set(page.ids)), path
@@ -168,7 +168,7 @@ def test_every_link_of_the_site_leads_to_something(site: dict[str, str], millwat
             parts = urlsplit(address)
             assert (parts.scheme, parts.netloc) == ("", ""), address
             target = normpath(join(dirname(path), unquote(parts.path))) if parts.path else path
-            if target.endswith(".md"):  # the same as text, for who has no scripts
+            if target.endswith(".md"):  # the same as text, for readers without scripts
                 is_own = path.startswith(("programs/", "copybooks/", "data"))
                 assert target == (f"{path.removesuffix('.html')}.md" if is_own else "index.md")
                 continue
@@ -186,7 +186,7 @@ def test_every_link_of_the_site_leads_to_something(site: dict[str, str], millwat
 
 
 def test_every_link_of_the_markdown_leads_to_something(millwater: Made) -> None:
-    """From the index, from programs and from copybooks: each file that is named is written."""
+    """Every file that the index, programs and copybooks link to is written."""
     estate = millwater.estate
     names = pages.NameIndex(estate["programs"], estate["layouts"])
     texts = dict(pages.estate_markdown(estate))
@@ -201,7 +201,7 @@ def test_every_link_of_the_markdown_leads_to_something(millwater: Made) -> None:
 
 
 def test_a_long_dictionary_has_pages_in_both_forms(millwater: Made) -> None:
-    """Each name is on one of them, each leads to the others in its own form, and the index stays short."""
+    """Each name is on one page, pages link to each other in their own format, and the index stays short."""
     term: dict[str, Any] = {"declared": [], "bytes": [], "copybooks": [], "programs": [], "conditions": []}
     names = [f"NAME-{number}" for number in range(3_001)]
     estate: EstateView = {**millwater.estate, "terms": [{**term, "name": name} for name in names]}
@@ -218,7 +218,7 @@ def test_a_long_dictionary_has_pages_in_both_forms(millwater: Made) -> None:
 
 
 def test_a_copybook_has_a_page_of_its_own(site: dict[str, str], millwater: Made) -> None:
-    """Its layout with offsets, lengths, pictures and conditions, what it copies, who uses it, and its source."""
+    """The page has the layout with offsets, lengths, pictures and conditions, its COPYs, its users, and its source."""
     page = site["copybooks/MWCUST.html"]
     assert _headings(page) == ["At a glance", "Used by", "Layout", "What it copies", "What touches what", "Source"]
     used = '<a href="../programs/MWB020.html">MWB020</a></td><td>batch</td><td><a class="at" href="../programs/MWB020.html#L35"'
@@ -240,7 +240,7 @@ def test_a_copybook_has_a_page_of_its_own(site: dict[str, str], millwater: Made)
 
 
 def test_a_name_leads_to_the_program_of_the_same_file_before_that_of_another(millwater: Made) -> None:
-    """Of several of one name: that of the file that names it, else the first."""
+    """If several have a name, the one in the file that uses it is meant, else the first."""
     told = millwater.estate["programs"]["MWB020"]
     programs = {
         page: {**told, "header": {**told["header"], "program_id": "INNER", "file_name": file}}
@@ -254,7 +254,7 @@ def test_a_name_leads_to_the_program_of_the_same_file_before_that_of_another(mil
 
 
 def test_whatever_names_a_copybook_leads_to_it(site: dict[str, str], millwater: Made) -> None:
-    """Parts, programs and their Markdown, the data dictionary by the line of the item; a paragraph of one leads there, too."""
+    """Programs, parts, their Markdown and the data dictionary link to the copybook's line; copied paragraphs are linked too."""
     assert '<td><a href="copybooks/MWCUST.html">MWCUST</a></td>' in site["parts.html"]
     program = site["programs/MWB020.html"]
     assert '<td><a href="../copybooks/MWCUST.html">MWCUST</a></td><td>COPY</td>' in program
@@ -275,7 +275,7 @@ def test_whatever_names_a_copybook_leads_to_it(site: dict[str, str], millwater: 
 
 
 def test_a_copybook_that_is_missing_stays_unlinked(site: dict[str, str]) -> None:
-    """Wherever it is named it is words, and it is said that it is not here; so is one that comes with the system."""
+    """A missing copybook is plain text that says so, wherever it is named; one that comes with the system is plain text too."""
     assert '<code class="w">MWLETTER</code></td><td><span class="tag doubt">not here</span>' in site["parts.html"]
     assert re.search(r">MWLETTER</code></td>.*?<td><span [^>]*>not found</span>", site["programs/MWB050.html"])
     assert '<code class="w">DFHAID</code></td><td><span class="tag plain">of the system</span>' in site["parts.html"]
@@ -285,7 +285,7 @@ def test_a_copybook_that_is_missing_stays_unlinked(site: dict[str, str]) -> None
 
 
 def test_a_link_leads_to_the_copybook_that_was_taken(tmp_path: Path) -> None:
-    """Two of one name: each program leads to its own, the search tells them apart, and what nobody copies is found as well."""
+    """Of two with one name each program links to its own, the search tells them apart, and an unused one is found as well."""
     program = "       ID DIVISION.\n       PROGRAM-ID. {0}.\n       DATA DIVISION.\n       WORKING-STORAGE SECTION.\n"
     for name, library, picture in (("ONE", "old", "X(3)"), ("TWO", "new", "X(9)")):
         (tmp_path / library).mkdir()
@@ -309,7 +309,7 @@ def test_a_link_leads_to_the_copybook_that_was_taken(tmp_path: Path) -> None:
 
 
 def test_programs_of_one_name_are_told_apart_by_their_files(tmp_path: Path) -> None:
-    """In the search; one that is alone has its name."""
+    """The search tells them apart; a single one has just its name."""
     for path, name in (("old/one.cbl", "ONE"), ("new/one.cbl", "ONE"), ("two.cbl", "TWO")):
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text(f"       ID DIVISION.\n       PROGRAM-ID. {name}.\n      * {path}\n")
@@ -324,7 +324,7 @@ def _headings(page: str) -> list[str]:
 
 
 def _searched(site: dict[str, str]) -> dict[str, list[tuple[str, str, str]]]:
-    """What the search finds by each name: of which kind, on which page, and where there."""
+    """Return what the search finds by each name: its kind, its page, and its place there."""
     index = scripted(site["search.js"], "index")
     found: dict[str, list[tuple[str, str, str]]] = {}
     columns = (index[name] for name in ("names", "kindOf", "pageOf", "anchors"))
@@ -335,7 +335,7 @@ def _searched(site: dict[str, str]) -> dict[str, list[tuple[str, str, str]]]:
 
 @pytest.mark.proves("C-12")
 def test_every_citation_is_a_link_to_its_line(site: dict[str, str], millwater: Made) -> None:
-    """The line that a link leads to is the line that the document cites."""
+    """A link leads to exactly the line that the document cites."""
     document, page = millwater.estate["programs"]["MWB020"], site["programs/MWB020.html"]
     for first, _ in cited(document["error_handling"]):
         assert f'href="#L{first}"' in page
@@ -347,7 +347,7 @@ def test_every_citation_is_a_link_to_its_line(site: dict[str, str], millwater: M
 
 @pytest.mark.proves("C-19")
 def test_a_large_program_is_a_small_page(millwater: Made) -> None:
-    """4,900 lines with tables of 900 items are less than 150 kB, the source beside it; Markdown folds its flow into sections."""
+    """4,900 lines with tables of 900 items take less than 150 kB, with the source in its own file; Markdown folds its flow."""
     site = dict(pages.site(*millwater))
     assert len(site["programs/MWRATE.html"]) < 100_000
     assert len(site["programs/MWRATE.js"]) < 50_000
@@ -358,7 +358,7 @@ def test_a_large_program_is_a_small_page(millwater: Made) -> None:
 
 
 def test_nothing_that_is_shown_can_act(millwater: Made) -> None:
-    """Every text of an estate is hostile: markup, a script's end, an address, controls. None of it becomes an element."""
+    """Every text of an estate is made hostile: markup, the end of a script, an address, controls. None becomes an element."""
     made = hostile(millwater, HOSTILE)
     estate = made.estate
     for path, text in pages.site(*made):
@@ -386,7 +386,7 @@ def test_nothing_that_is_shown_can_act(millwater: Made) -> None:
 
 @given(st.text(max_size=60))
 def test_any_text_can_only_be_read(text: str) -> None:
-    """Whatever a text is, Markdown shows no markup of its own, and HTML gives back what `inert` shows of it."""
+    """For any text Markdown shows no markup, and HTML gives back what `inert` shows of it."""
     for written in (markdown.escaped(text), markdown.code(text)):
         assert not _active(written)
         assert "\n" not in written
@@ -398,13 +398,13 @@ def test_any_text_can_only_be_read(text: str) -> None:
 
 @given(st.from_regex(r"\A(?:[-+*=#>~.]{1,4}|[0-9]{1,9}[.)])(?: [a-z]*)?\Z"))
 def test_words_that_begin_a_line_begin_no_list(text: str) -> None:
-    """A model's words stand in a paragraph of their own, and there is none but paragraphs: no list, rule, heading or quotation."""
+    """A model's words are paragraphs and nothing else: no list, rule, heading or quotation."""
     page = markdown.page("T", [PageSection("S", (TextBlock((text,)),))], "")
     assert not re.search(r"^(?:[-+*=#>~]|[0-9]+[.)])", page.splitlines()[-1])
 
 
 def _active(text: str) -> str | None:
-    """What a viewer of Markdown would act on: an element, a link to elsewhere; spans of code hold anything."""
+    """Return what a Markdown viewer would act on, an element or an external link; code spans may hold anything."""
     text = re.sub(r"```mermaid\n.*?\n```", "", text, flags=re.DOTALL)
     text = re.sub(r"(?<![`\\])(`+)(?!`).*?(?<!`)\1(?!`)", "", text)
     found = re.search(r"(?<!\\)<|(?<!\\)\]\((?!(?:\.\./)?(?:(?:programs|copybooks)/[^/:]*|data(?:-\d+)?)\.md)", text)
@@ -412,7 +412,7 @@ def _active(text: str) -> str | None:
 
 
 def test_an_estate_without_programs_says_so() -> None:
-    """Nothing at all is a page, too."""
+    """An empty estate has a page too."""
     empty: EstateView = {
         "name": "Nothing",
         "programs": {},
@@ -438,7 +438,7 @@ def test_an_estate_without_programs_says_so() -> None:
 
 
 def test_a_flow_that_is_too_large_is_folded(millwater: Made) -> None:
-    """At most as many boxes as can be read; what is left out is counted."""
+    """A diagram has at most as many boxes as can be read; the omitted ones are counted."""
     document = {**millwater.estate["programs"]["MWB020"]}
     paragraph = {
         **document["paragraphs"][0],
@@ -460,7 +460,7 @@ def test_a_flow_that_is_too_large_is_folded(millwater: Made) -> None:
 
 
 def test_the_ends_of_ranges_go_first(millwater: Made) -> None:
-    """Paragraphs that are only run on into and lead nowhere are left out before anything else is."""
+    """Paragraphs that are only fallen into and lead nowhere are left out before anything else."""
     document = {**millwater.estate["programs"]["MWB020"]}
     item = {**document["paragraphs"][0], "section": None, "is_dead_code": False, "calls": [], "called_by": ["P0"]}
     document["paragraphs"] = [
@@ -479,7 +479,7 @@ def test_the_ends_of_ranges_go_first(millwater: Made) -> None:
 
 
 def test_the_flow_knows_where_control_comes_back(millwater: Made) -> None:
-    """A paragraph that is performed does not run on into the next; one within a range does."""
+    """A performed paragraph does not continue into the next; one within a performed range does."""
     picture = graphs.flow(millwater.estate["programs"]["MWB020"])
     assert picture is not None
     labels = {node.id: node.label for node in picture.graph.nodes}
@@ -491,7 +491,7 @@ def test_the_flow_knows_where_control_comes_back(millwater: Made) -> None:
 
 
 def test_code_right_behind_the_header_of_a_section_has_its_name(tmp_path: Path) -> None:
-    """Where sections have no paragraphs of their own: in the table, the rules, the operations and the flow."""
+    """If a section has no paragraphs, the table, rules, operations and flow use its name."""
     (tmp_path / "one.cbl").write_text(
         "       ID DIVISION.\n       PROGRAM-ID. ONE.\n       DATA DIVISION.\n       WORKING-STORAGE SECTION.\n"
         "       01  A PIC 9.\n       PROCEDURE DIVISION.\n           PERFORM READS.\n           STOP RUN.\n"
@@ -514,7 +514,7 @@ def test_code_right_behind_the_header_of_a_section_has_its_name(tmp_path: Path) 
 
 
 def test_what_is_not_understood_is_counted_where_a_first_look_falls(tmp_path: Path) -> None:
-    """On the page of the program, in its row and above all rows, and in the JSON; a program that it may call has its caller."""
+    """They are counted on the program's page, in its row, above all rows and in the JSON; a possible call gives a caller."""
     cursor = "           EXEC SQL DECLARE C1 CURSOR FOR SELECT A FROM T END-EXEC.\n"
     (tmp_path / "one.cbl").write_text(
         f"       ID DIVISION.\n       PROGRAM-ID. ONE.\n       DATA DIVISION.\n       WORKING-STORAGE SECTION.\n{cursor}"
@@ -525,7 +525,7 @@ def test_what_is_not_understood_is_counted_where_a_first_look_falls(tmp_path: Pa
     made = estate_at(tmp_path)
     document = made.estate["programs"]["ONE"]
     assert document["complexity"]["not_understood"] == 2
-    # A cursor that is declared among data stands in no paragraph.
+    # A cursor declared among data is in no paragraph.
     assert [(one["operation"], one["paragraph"]) for one in document["sql_operations"]] == [
         ("DECLARE CURSOR", None),
         ("OPEN", "DONE"),
@@ -541,7 +541,7 @@ def test_what_is_not_understood_is_counted_where_a_first_look_falls(tmp_path: Pa
 
 
 def test_a_map_of_one_mapset_is_none_of_another(tmp_path: Path) -> None:
-    """In many estates each mapset has one map, and all of them are called alike."""
+    """In many estates each mapset has one map, and all maps have one name."""
     for name in ("ORDERS", "STOCK"):
         macros = [
             f"{name:<8}DFHMSD TYPE=MAP",
@@ -564,11 +564,11 @@ def test_a_map_of_one_mapset_is_none_of_another(tmp_path: Path) -> None:
     ]
     assert [one["name"] for one in estate["programs"]["STOCK1"]["outputs"]] == ["STOCK.MAP"]
     assert [one["name"] for one in estate["programs"]["OWN"]["inputs"]] == ["MAP.MAP"]
-    assert not estate["missing"]  # a routine of the compiler's own library is none
+    assert not estate["missing"]  # a routine of the compiler's own library is not missing
 
 
 def test_equal_calls_behind_one_copy_say_how_many_they_are(tmp_path: Path) -> None:
-    """The line of a COPY stands for all that it brings in: a row of three calls with one line says three."""
+    """All that a COPY brings is cited at its line, so a row of three calls with one line says three."""
     head = "       PROGRAM-ID. LEDGER.\n       PROCEDURE DIVISION.\n"
     call = "           CALL 'AUDIT' USING 1.\n"
     (tmp_path / "LEDGER.cbl").write_text(f"{head}           COPY CALLS.\n           CALL 'AUDIT' USING 2.\n")
@@ -585,7 +585,7 @@ def test_equal_calls_behind_one_copy_say_how_many_they_are(tmp_path: Path) -> No
 
 
 def test_a_call_leads_to_a_contained_program_where_that_is_known(millwater: Made) -> None:
-    """From what contains it, and from all within where it is COMMON; a name that means nothing where it stands is no link."""
+    """The containing program may call it, for a COMMON one all inside may; elsewhere the name is not a link."""
     told = millwater.estate["programs"]["MWB020"]
     programs = {
         name: {
@@ -607,7 +607,7 @@ def test_a_call_leads_to_a_contained_program_where_that_is_known(millwater: Made
         "SHARED": ["OUTER", None, "SHARED", "OTHER"],
         "OTHER": ["OUTER", None, None, "OTHER"],
     }
-    # A name that no program has may be that of a file: its first program is meant.
+    # A name that no program has may be that of a file, whose first program is then meant.
     assert [names.called_page(name, programs["OTHER"]["header"]) for name in ("a", "B", "C")] == [
         "OUTER",
         "OTHER",

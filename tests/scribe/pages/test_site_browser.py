@@ -1,8 +1,8 @@
-"""The site in a real browser: opened from disk in Debian's Chromium, searched, sorted, drawn, and asking for nothing else.
+"""Does the site work in a real browser? Debian's Chromium opens it from disk, searches, sorts and draws, and requests nothing else.
 
-Playwright lives in an environment of its own. Where it or Chromium cannot be had the tests are skipped, or fail where all is
-required.
-`python -m tests.scribe.pages.test_site_browser` takes the picture of the docs.
+Playwright has its own environment. If it or Chromium is missing the tests are skipped, or fail if everything is required.
+
+`python -m tests.scribe.pages.test_site_browser` takes the picture for the docs.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from penstock.scribe import pages
 if TYPE_CHECKING:
     from penstock.scribe.pages import EstateView
 
-pytestmark = pytest.mark.timeout(300)  # the first builds an environment
+pytestmark = pytest.mark.timeout(300)  # the first test builds an environment
 PICTURE = REPOSITORY / "docs" / "pictures" / "site.png"
 EVERY_PAGE = os.environ.get("PENSTOCK_EVERY_CELL") == "1"
-"""Whether all pages are looked at, not a few of each kind."""
+"""Whether all pages are opened, not only a few of each kind."""
 
 
 def driven(python: str, made: Made, folder: Path, *picture: str) -> dict[str, Any]:
-    """What the browser saw of the estate, and of the same with hostile words."""
+    """Return what the browser saw of the estate, and of the same with hostile texts."""
     chromium = path_of_chromium()
     for name, shown in (("site", made), ("hostile", hostile(made, HOSTILE))):
         for path, text in pages.site(*shown):
@@ -45,7 +45,7 @@ def driven(python: str, made: Made, folder: Path, *picture: str) -> dict[str, An
 
 
 def with_a_fan(made: Made) -> Made:
-    """The same with a program whose picture has empty corners: one paragraph performs forty."""
+    """Return the same estate with a program whose picture has empty corners: one paragraph performs forty."""
     document = deepcopy(made.estate["programs"]["MWB020"])
     document["header"]["program_id"] = "MWFAN"
     names = [f"{at}-PARAGRAPH-OF-A-LONG-NAME" for at in range(41)]
@@ -68,12 +68,12 @@ def with_a_fan(made: Made) -> Made:
 
 @pytest.fixture(scope="module")
 def seen(millwater: Made, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the browser saw: it runs once for all tests of this file."""
+    """Return what the browser saw; it runs once for all tests of this file."""
     return driven(python_of_playwright(), with_a_fan(millwater), tmp_path_factory.mktemp("pages"))
 
 
 def test_a_search_finds_a_paragraph_and_opens_it(seen: dict[str, Any]) -> None:
-    """From the keyboard alone, to the row of the paragraph, within view; what is found alike comes by its name."""
+    """By keyboard alone the search leads to the row of the paragraph, in view; equal matches are sorted by name."""
     found = seen["searched"]
     assert found["programs"] == sorted(found["programs"])
     assert len(found["programs"]) > 3
@@ -84,7 +84,7 @@ def test_a_search_finds_a_paragraph_and_opens_it(seen: dict[str, Any]) -> None:
 
 
 def test_a_search_finds_a_copybook_and_opens_its_page(seen: dict[str, Any]) -> None:
-    """From the keyboard alone; so is a data item that no program has. Its users lead to the line of their COPY."""
+    """By keyboard alone the search finds a copybook and an item that no program has; its users link to the line of their COPY."""
     copied = seen["copied"]
     assert copied["page_first"] == "MWCUST\ncopybook"
     assert copied["page"] == "MWCUST"
@@ -95,12 +95,12 @@ def test_a_search_finds_a_copybook_and_opens_its_page(seen: dict[str, Any]) -> N
 
 
 def test_a_citation_opens_the_folded_source_at_its_line(seen: dict[str, Any]) -> None:
-    """The listing was folded; the line is in view, and marked."""
+    """The listing was folded; now the line is in view and marked."""
     assert seen["cited"] == {"folded": True, "in_view": True, "marked": 1}
 
 
 def test_diagrams_draw(seen: dict[str, Any]) -> None:
-    """Boxes of some size within their drawing, arrows that lead somewhere, the first of them in view."""
+    """Boxes have a size and are inside their drawing, arrows lead somewhere, and the first arrow is in view."""
     for name, graphs in (("index", 1), ("program", 2), ("large", 2)):
         drawn = seen[f"drawn_{name}"]
         assert len(drawn) == graphs, name
@@ -110,20 +110,20 @@ def test_diagrams_draw(seen: dict[str, Any]) -> None:
 
 
 def test_no_request_leaves_the_disk_and_nothing_complains(seen: dict[str, Any]) -> None:
-    """All that any page asked for were files; the console stayed empty."""
+    """Pages request nothing but files, and the console stays empty."""
     assert seen["requests"] == ["file"]
     assert seen["complaints"] == []
 
 
 def test_hostile_names_stay_text(seen: dict[str, Any]) -> None:
-    """On pages of every kind of the hostile estate, while it is searched: nothing ran, and no picture came to be."""
+    """No page of any kind runs anything or loads a picture, even while the hostile estate is searched."""
     assert len(seen["acted"]) == 11 or EVERY_PAGE
     assert set(map(tuple, seen["acted"])) == {(None, 0)}
 
 
 @pytest.mark.proves("C-19")
 def test_any_box_can_be_gone_around(seen: dict[str, Any]) -> None:
-    """Deeper shows more, a kind less shows fewer, and what touches a field is a list of sentences whose lines open."""
+    """Deeper shows more, without a kind fewer, and what touches a field is a list of sentences whose citations open."""
     explored = seen["explored"]
     near, deeper, fewer = explored["boxes"]
     assert near < deeper
@@ -138,7 +138,7 @@ def test_any_box_can_be_gone_around(seen: dict[str, Any]) -> None:
 
 @pytest.mark.proves("C-19")
 def test_long_tables_turn_pages(seen: dict[str, Any]) -> None:
-    """A hundred rows at a time, then the rest; a word leaves the rows that have it; an address finds its row on any page."""
+    """A hundred rows are shown at a time, then the rest; a word filters rows; an address finds its row on any page."""
     first, rest, only = seen["turned"]["said"]
     assert (first, rest) == ("1–100 of 130", "101–130 of 130")
     assert only.startswith("1–")
@@ -147,7 +147,7 @@ def test_long_tables_turn_pages(seen: dict[str, Any]) -> None:
 
 
 def test_tables_sort_by_number(seen: dict[str, Any]) -> None:
-    """Up, then down, and the heading says which."""
+    """Rows sort up, then down, and the heading says which."""
     ordered = seen["ordered"]
     assert ordered["up"] == sorted(ordered["up"])
     assert ordered["down"] == ordered["up"][::-1]
@@ -156,24 +156,24 @@ def test_tables_sort_by_number(seen: dict[str, Any]) -> None:
 
 
 def test_light_and_dark_are_remembered(seen: dict[str, Any]) -> None:
-    """The button turns the colours; they stay."""
+    """The button switches the colours, and they stay."""
     light, dark, again = seen["coloured"]
     assert light == "rgb(255, 255, 255)"
     assert dark == again != light
 
 
 def test_the_facts_can_be_read_without_scripts(seen: dict[str, Any]) -> None:
-    """And a link leads to the file that says all of it as text."""
+    """A link also leads to the file with everything as text."""
     assert seen["plain"] == {"search": False, "facts": True, "leads_to": "../programs/MWB020.md"}
 
 
 def test_boxes_lie_apart_and_within(seen: dict[str, Any]) -> None:
-    """200 graphs with circles and loops: all boxes are drawn, none overlaps, every arrow begins and ends at its boxes."""
+    """In 200 graphs with cycles and loops all boxes are drawn, none overlaps, and every arrow starts and ends at its boxes."""
     assert seen["apart"] == []
 
 
 def test_a_telephone_is_wide_enough(seen: dict[str, Any]) -> None:
-    """No page is wider than its screen, and no drawing begins with an empty corner."""
+    """No page is wider than a phone's screen, and no drawing begins with an empty corner."""
     narrow = seen["narrow"]
     drawings = narrow.pop("drawings")
     assert set(drawings) == {True}
@@ -183,7 +183,7 @@ def test_a_telephone_is_wide_enough(seen: dict[str, Any]) -> None:
 
 
 def test_the_picture_of_the_docs_is_small() -> None:
-    """It is there, it is a PNG, and it does not make the docs slow."""
+    """The picture exists, is a PNG, and is small enough not to slow the docs down."""
     picture = PICTURE.read_bytes()
     assert picture.startswith(b"\x89PNG")
     assert len(picture) < 300_000

@@ -1,4 +1,4 @@
-"""The templates of the site: what is shown is escaped, nothing can ask for less, and an installed package has them."""
+"""Do all templates of the site escape what they show, and does an installed package have them?"""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 PACKAGE = Path(penstock.__file__).parent
 MAKER = PACKAGE / "text" / "html.py"
-"""The one place that makes an environment."""
+"""The only module that makes an environment."""
 ENVIRONMENTS = {
     PACKAGE / "scribe" / "pages": (html.environment, ["base.css", "blocks.html", "page.html"]),
     PACKAGE / "inspection": (
@@ -55,7 +55,7 @@ ENVIRONMENTS = {
         ["base.css", "frame.html", "overview.html", "renewed.js", "story.html", "story.js", "style.css", "table.html"],
     ),
 }
-"""Where pages are written, how each makes its environment, and the templates in it."""
+"""The modules that write pages, how each makes its environment, and its templates."""
 MARKUP = "<i>\u202e\x1b"
 SHOWN = "&lt;i&gt;\\u{202e}\\x1b"
 FILTERS = {
@@ -70,13 +70,13 @@ FILTERS = {
     "show_name",
     "urlencode",
 }
-"""What templates may call: none of these makes markup of a text. `safe`, `tojson`, `xmlattr`, `urlize` and the like do."""
+"""The filters and functions that templates may use. None makes markup of text, unlike `safe`, `tojson`, `xmlattr` and `urlize`."""
 WAYS_AROUND = {"Markup", "from_string", "__html__"}
-"""Names of Python that could bring markup in past the environment."""
+"""Python names that could bring in markup past the environment."""
 
 
 def around_in(source: str) -> set[str]:
-    """The ways around escaping that a module of Python has."""
+    """Return the ways around escaping in a Python module."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -91,7 +91,7 @@ def around_in(source: str) -> set[str]:
 
 
 def around_in_template(source: str) -> set[str]:
-    """The ways around escaping that a template has: filters that may make markup, and switches of escaping."""
+    """Return the ways around escaping in a template: filters that may make markup, and switches for escaping."""
     tree = jinja2.Environment(extensions=["jinja2.ext.do"]).parse(source)
     found = {
         one.name for one in tree.find_all((nodes.Filter, nodes.FilterBlock)) if isinstance(one, nodes.Filter)
@@ -105,7 +105,7 @@ def around_in_template(source: str) -> set[str]:
 
 
 def test_no_template_can_leave_out_escaping() -> None:
-    """One environment, all of whose templates escape; no filter that says "safe", no block without; no markup made in Python."""
+    """One environment escapes in all templates; no filter marks text as safe, no block is exempt, and Python makes no markup."""
     for folder, (made, names) in ENVIRONMENTS.items():
         environment = made()
         assert environment.autoescape is True
@@ -130,7 +130,7 @@ def test_no_template_can_leave_out_escaping() -> None:
     ],
 )
 def test_each_way_around_in_a_template_is_seen(source: str) -> None:
-    """The test before this one would fail."""
+    """The check above would fail."""
     assert around_in_template(source)
 
 
@@ -146,13 +146,14 @@ def test_each_way_around_in_a_template_is_seen(source: str) -> None:
     ],
 )
 def test_each_way_around_in_python_is_seen(source: str) -> None:
-    """The same for a module."""
+    """The check above would fail for a module."""
     assert around_in(source)
 
 
 def page_of(word: str) -> tuple[str, str]:
-    """A page that says a word wherever a page can say one, and what it gives to its script, as JSON: headings, tabs, each kind of
-    block and piece, boxes, the listing.
+    """Return a page that has a word wherever a page can have one, and what it gives to its script as JSON.
+
+    The word is in headings, tabs, each kind of block and piece, boxes, and the listing.
     """
     cell: Cell = (
         word,
@@ -183,7 +184,7 @@ def page_of(word: str) -> tuple[str, str]:
 
 
 def test_every_place_of_a_page_is_escaped() -> None:
-    """Markup with a bidirectional and a control character is put out as text in each place where any word is."""
+    """Markup with a bidirectional and a control character is shown as text wherever a page can show a word."""
     made, data = page_of(MARKUP)
     plain, plain_data = page_of("§§")
     assert "<i>" not in made
@@ -194,7 +195,7 @@ def test_every_place_of_a_page_is_escaped() -> None:
 
 
 def test_the_script_makes_no_markup_of_a_text() -> None:
-    """It has no word of those that parse a text as markup, run it, or set an attribute that acts."""
+    """The script uses nothing that parses text as markup, runs it, or sets an active attribute."""
     acting = (
         r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|createContextualFragment|srcdoc|\beval\b|Function\("
         r"|setTimeout|javascript:"
@@ -202,7 +203,7 @@ def test_the_script_makes_no_markup_of_a_text() -> None:
     for name in ("site.js", "graph.js"):
         text = (PACKAGE / "scribe" / "pages" / "static" / name).read_text()
         assert re.findall(acting, text) == [], name
-        # The only addresses that are set begin with the way to the site's own root, or are places in the page itself.
+        # The only addresses that it sets begin with the path to the site's root, or are places in the page.
         assert set(re.findall(r"(?:href|src): ([^,})]+?) ?[,})]", text)) <= {
             "isLink ? address(path",
             "address(path",
@@ -221,7 +222,7 @@ def test_the_script_makes_no_markup_of_a_text() -> None:
     )
 )
 def test_what_is_packed_is_unpacked_inert(value: Any) -> None:
-    """Any value comes back, each text in it as a reader may see it; letters of base64 are all that stands on the page."""
+    """Any value comes back with each text in its shown form; the page has only base64 letters."""
     text = packed(value)
     assert re.fullmatch("[A-Za-z0-9+/=]*", text)
     assert unpacked(text) == _shown(value)
@@ -236,14 +237,14 @@ def _shown(value: Any) -> Any:
 
 
 def test_a_piece_of_no_known_kind_fails() -> None:
-    """What a template does not know is not left out in silence."""
+    """An unknown kind of piece fails and is not left out silently."""
     unknown: Cell = (GraphNode("a", "b"),)  # type: ignore[assignment]
     with pytest.raises(jinja2.UndefinedError):
         html.page("T", "S", (PageSection("A", (TextBlock(unknown),)),), tabs=(), here="index.html")
 
 
 def test_a_wheel_has_the_templates(tmp_path: Path) -> None:
-    """What an installed package reads at run time is shipped with it."""
+    """A wheel contains what the package reads at run time."""
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     subprocess.run(command, cwd=PACKAGE.parents[1], check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
@@ -254,7 +255,7 @@ def test_a_wheel_has_the_templates(tmp_path: Path) -> None:
 
 
 def test_only_who_writes_pages_pays_for_the_engine() -> None:
-    """Importing the room, as the command line does, loads no engine of templates."""
+    """Importing the room, as the command line does, loads no template engine."""
     rooms = "penstock.scribe.pages, penstock.inspection.page"
     said = f"import sys, {rooms}; print({{'jinja2', 'markupsafe'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""Queues to test: a database of its own for each test, an estate of a few programs, workers in threads."""
+"""Queues to test: a database for each test, an estate of a few programs, and workers in threads."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TOKENS = 2_000
 
 
 def estate(count: int = 2, paragraphs: int = 16) -> Gathered:
-    """Programs that call each other, each of several chunks, and a job that runs one."""
+    """Return programs that call each other, each of several chunks, and a job that runs one."""
     files = []
     for number in range(count):
         text = program(paragraphs, name=f"PROG{number}").replace("AUDITLOG", f"PROG{(number + 1) % count}")
@@ -47,12 +47,12 @@ def estate(count: int = 2, paragraphs: int = 16) -> Gathered:
 
 
 def loopback(author: Any) -> LoopbackProvider:
-    """A model in this process, on the wire of OpenAI."""
+    """Return a model in this process, on OpenAI's wire."""
     return LoopbackProvider("openai-chat", 200_000, policy=author, strict=False)
 
 
 def started(database: Database, found: Gathered, title: str = "estate", **how: Any) -> Run:
-    """A run over an estate, for a model that is called loopback."""
+    """Start a run over an estate, for a model called loopback."""
     database.prepare()
     about = {"max_prompt_tokens": TOKENS, "adaptive": False, "source_format": None, **how}
     model = runs.NamedModel("openai-chat", "loopback", 200_000)
@@ -61,7 +61,7 @@ def started(database: Database, found: Gathered, title: str = "estate", **how: A
 
 @contextmanager
 def working(url: str, model: Model | Callable[[Run], Model], settings: WorkerSettings = QUICK) -> Iterator[QueueWorker]:
-    """A worker in a thread, stopped at the end."""
+    """Run a worker in a thread, stopped at the end."""
     model_of = model if callable(model) else lambda _run: model
     worker = QueueWorker(url, model_of, ["openai-chat"], settings=settings)
     thread = threading.Thread(target=worker.run)
@@ -75,7 +75,7 @@ def working(url: str, model: Model | Callable[[Run], Model], settings: WorkerSet
 
 
 def ended(database: Database, run: Run, seconds: float = 90.0) -> RunProgress:
-    """How a run ended, when it has."""
+    """Return the progress of a run once it has ended."""
     waiting = threading.Event()
     for _ in range(int(seconds * 10)):
         seen = progress(database, run.id)
@@ -87,7 +87,7 @@ def ended(database: Database, run: Run, seconds: float = 90.0) -> RunProgress:
 
 @pytest.fixture(scope="session")
 def template(server: Server) -> str:
-    """The name of a database with all tables: to copy one takes a quarter of what it takes to make them."""
+    """Return the name of a database with all tables: copying it takes a quarter of the time of making them."""
     made = Database(server.database("queue_template"))
     made.migrate()
     made.close()
@@ -96,19 +96,19 @@ def template(server: Server) -> str:
 
 @pytest.fixture
 def url(server: Server, template: str) -> str:
-    """A database with the tables of a queue, and nothing in them."""
+    """Make a database with empty queue tables."""
     return server.database(f"queue{os.urandom(6).hex()}", template)
 
 
 @pytest.fixture
 def empty_url(server: Server) -> str:
-    """A database without tables."""
+    """Make a database without tables."""
     return server.database(f"queue{os.urandom(6).hex()}")
 
 
 @pytest.fixture
 def database(url: str) -> Iterator[Database]:
-    """A connection to an empty queue."""
+    """Open an empty queue."""
     made = Database(url, patience_seconds=30.0)
     yield made
     made.close()
@@ -116,5 +116,5 @@ def database(url: str) -> Iterator[Database]:
 
 @pytest.fixture
 def author() -> Author:
-    """A model that answers from what it is shown."""
+    """Return a model that answers from what its prompt shows."""
     return Author()

@@ -1,4 +1,4 @@
-"""The fence: one answer for each content, model and instructions, whoever comes how often, and in which order."""
+"""Is there one accepted answer for each content, model and instructions, whoever submits answers, how often and in which order?"""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def late(database: Database) -> int:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.sampled_from(_KEYS), st.booleans(), st.integers(0, 9)), min_size=1, max_size=12))
 def test_the_first_answer_is_the_answer(database: Database, puts: list[tuple[str, bool, int]]) -> None:
-    """Later ones are counted and dropped; a refusal for size gives way to an answer, and to that of a smaller chunk."""
+    """Later answers are counted and dropped; a refusal for size gives way to an answer, and to a refusal of a smaller chunk."""
     database.prepare()
     database.rows("TRUNCATE answers")
     results = [Accepted(database, run) for run in (1, 2)]
@@ -48,7 +48,7 @@ def test_the_first_answer_is_the_answer(database: Database, puts: list[tuple[str
 
 @pytest.mark.parametrize("phase", ["asking", "cancelled", "done"])
 def test_what_is_older_than_a_fresh_run_gives_way_until_that_is_done(database: Database, phase: str) -> None:
-    """Also to what was under way when it was cancelled; behind its end, what was accepted stays, whoever says to be of it."""
+    """Answers of the cancelled run that were under way replace older ones too; once the run is done, accepted answers stay."""
     Accepted(database, 0).put(_KEYS[0], {"claims": ["old"]})
     run = started(database, estate(1), fresh=True)
     database.rows("UPDATE runs SET phase = %(phase)s", phase=phase)
@@ -58,7 +58,7 @@ def test_what_is_older_than_a_fresh_run_gives_way_until_that_is_done(database: D
 
 
 def test_of_two_refusals_for_one_size_the_first_holds(database: Database) -> None:
-    """A worker that was frozen came back with its own, older one, and chunks were cut by it that others had cut otherwise."""
+    """A worker that was frozen must not bring its own, older refusal back: other workers have cut chunks by the first."""
     database.prepare()
     first, second = Accepted(database, 1), Accepted(database, 1)
     first.put(_KEYS[0], {"refused_tokens": 900, "fitting_tokens": 700})
@@ -67,7 +67,7 @@ def test_of_two_refusals_for_one_size_the_first_holds(database: Database) -> Non
 
 
 def test_a_broken_answer_gives_way_to_the_next(database: Database) -> None:
-    """What it said is kept as long as there is nothing better."""
+    """A broken answer is kept as long as there is no better one."""
     database.prepare()
     results = Accepted(database, 1)
     for said in (["a"], ["b"]):
@@ -77,7 +77,7 @@ def test_a_broken_answer_gives_way_to_the_next(database: Database) -> None:
 
 
 def test_of_many_at_once_one_is_accepted(database: Database) -> None:
-    """Eight threads answer one question: all find the same answer afterwards, seven came late."""
+    """Eight threads answer one question: all then find the same answer, and seven were late."""
     database.prepare()
     results = [Accepted(database, 1) for _ in range(8)]
     together = threading.Barrier(8)
@@ -96,7 +96,7 @@ def test_of_many_at_once_one_is_accepted(database: Database) -> None:
 
 
 def test_an_answer_whose_commit_was_lost_is_not_late(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is put again with its own sign, and is its own."""
+    """The answer is submitted again with its own mark, so it is recognised as the same one."""
     import psycopg
 
     database.prepare()
@@ -105,7 +105,7 @@ def test_an_answer_whose_commit_was_lost_is_not_late(database: Database, monkeyp
     def losing(self: Any, query: Any, *rest: Any, **more: Any) -> Any:
         made = execute(self, query, *rest, **more)
         if lost[0] and b"accept_v1" in query:
-            lost[0] = False  # it happened, and nobody was told
+            lost[0] = False  # the commit succeeded, but its confirmation was lost
             raise psycopg.OperationalError("the server has gone")
         return made
 
@@ -117,7 +117,7 @@ def test_an_answer_whose_commit_was_lost_is_not_late(database: Database, monkeyp
 
 
 def test_that_there_was_no_answer_is_believed_once_and_for_a_second(database: Database) -> None:
-    """Whoever asks puts an answer there, and a copy of the question finds it; so does whoever comes to ask only later."""
+    """A key noted as unanswered is not looked up for one second and one time; then an answer to a copy of the question is found."""
     database.prepare()
     now = 100.0
     unanswered = UnansweredKeys(lambda: now)

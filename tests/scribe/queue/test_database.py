@@ -1,4 +1,4 @@
-"""The schema of a queue: forwards, back, beside other versions, and for roles that may do little."""
+"""Does the schema of a queue go forward and back, work next to other versions, and suffice for roles with few rights?"""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def tables(database: Database) -> list[str]:
 
 
 def test_the_schema_goes_forwards_and_back_and_forwards_again(empty_url: str) -> None:
-    """To each version and to none; what comes back is what there was."""
+    """It goes to each version and to none; going back restores what there was."""
     database = Database(empty_url)
     seen = {0: tables(database)}
     assert seen[0] == []
@@ -61,7 +61,7 @@ def test_the_schema_goes_forwards_and_back_and_forwards_again(empty_url: str) ->
 def test_old_workers_go_on_beside_new_tables(
     url: str, database: Database, author: Author, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A newer version has added to the tables while a run was going on; this one works on, until the tables say no."""
+    """If a newer version extends the tables during a run, this one works on, until the tables forbid it."""
     run = started(database, estate(1))
     newer = (
         *STEPS,
@@ -84,7 +84,7 @@ def test_old_workers_go_on_beside_new_tables(
 
 
 def test_who_finds_no_tables_and_may_make_none_is_told_what_does(empty_url: str) -> None:
-    """A role without rights is told the command and the page with the grants."""
+    """A role without rights is told the command, and the page with the grants."""
     with psycopg.connect(empty_url, autocommit=True) as connection:
         connection.execute("DROP ROLE IF EXISTS nobody_special")
         connection.execute("CREATE ROLE nobody_special LOGIN")
@@ -98,7 +98,7 @@ def test_who_finds_no_tables_and_may_make_none_is_told_what_does(empty_url: str)
 
 
 def test_the_roles_of_the_page_are_enough_and_no_more(url: str, database: Database, author: Author) -> None:
-    """The grants of docs/queue.md, as they stand there: who starts runs, who works, and who only looks."""
+    """The grants in docs/queue.md suffice as written, for roles that start runs, that work, and that only look."""
     database.migrate()
     page = (Path(__file__).parents[3] / "docs/queue.md").read_text()
     (grants,) = re.findall(r"```sql\n(-- roles.*?)```", page, re.DOTALL)
@@ -142,7 +142,7 @@ def test_the_roles_of_the_page_are_enough_and_no_more(url: str, database: Databa
 
 
 def test_a_connection_has_what_every_connection_of_a_queue_needs() -> None:
-    """What a URL says itself stays; what is none is told with one that is."""
+    """Settings in the URL stay; an invalid one is reported with a valid example."""
     made = conninfo("postgresql://db/x?connect_timeout=3&options=-c%20work_mem%3D8MB")
     assert "connect_timeout=3" in made
     assert "work_mem" in made
@@ -153,7 +153,7 @@ def test_a_connection_has_what_every_connection_of_a_queue_needs() -> None:
 
 
 def test_a_session_has_its_settings_by_statements_that_a_pooler_takes(url: str) -> None:
-    """PgBouncer refuses a connection that asks for settings with it, or passes over them: then there was no queue behind it."""
+    """PgBouncer refuses startup settings, or ignores them, so they are set by statements."""
     assert "options" not in conninfo(url)
     database = Database(url)
     shown = [database.rows(f"SHOW {name}") for name in ("search_path", "synchronous_commit", "client_min_messages")]
@@ -164,7 +164,7 @@ def test_a_session_has_its_settings_by_statements_that_a_pooler_takes(url: str) 
 def test_a_pooler_that_shares_sessions_is_told_and_not_an_empty_database(
     url: str, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Behind PgBouncer in transaction mode settings go to whoever asks next, and "holds no queue yet" was what was said."""
+    """Behind PgBouncer in transaction mode settings reach another client; the error says so, not "holds no queue yet"."""
     database.prepare()
     with psycopg.connect(url, autocommit=True) as one:
         monkeypatch.setattr(psycopg, "connect", lambda *_, **__: nullcontext(one))
@@ -180,7 +180,7 @@ def test_a_pooler_that_shares_sessions_is_told_and_not_an_empty_database(
 
 
 def test_what_a_queue_is_made_of_is_not_loaded_with_penstock() -> None:
-    """Neither the engine nor psycopg: the command line without a queue stays as light as it is."""
+    """Neither the engine nor psycopg is loaded, so the command line without a queue stays light."""
     import subprocess
     import sys
 
@@ -191,7 +191,7 @@ def test_what_a_queue_is_made_of_is_not_loaded_with_penstock() -> None:
 
 
 def test_a_connection_that_gives_no_answer_is_given_up(url: str) -> None:
-    """As behind a proxy that confirms what it swallows: the kernel sees nothing wrong, and a thread would wait for ever."""
+    """A proxy may confirm what it drops: the kernel sees no fault, and a thread would wait for ever."""
     database = Database(url, patience_seconds=30.0, answer_seconds=0.4)
     asked: list[int] = []
 
@@ -206,7 +206,7 @@ def test_a_connection_that_gives_no_answer_is_given_up(url: str) -> None:
 
 
 def test_who_looks_once_is_not_kept_for_ever_by_a_wire_that_is_silent(url: str) -> None:
-    """Nobody waits for a database that is away, and nobody looked at a connection that gave no answer: `status` hung."""
+    """A single query has no patience for an absent database, and gives up a silent connection too: `status` hung."""
     database = Database(url, answer_seconds=0.4)
     begun = time.monotonic()
     with pytest.raises(StoreFault, match="cannot be reached"):
@@ -216,7 +216,7 @@ def test_who_looks_once_is_not_kept_for_ever_by_a_wire_that_is_silent(url: str) 
 
 
 def test_who_waits_for_a_database_says_so_once_and_that_it_is_back(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Workers waited ten minutes without a word, and who follows a run an hour; a connection that was dropped is no outage."""
+    """Waiting is announced once, and its end too, as a wait may take minutes; a single dropped connection is not an outage."""
     told: list[str] = []
     database = Database(url, connections=1, patience_seconds=20.0, say=told.append)
     lend, left = database._pool.connection, [1]
@@ -241,7 +241,7 @@ def test_who_waits_for_a_database_says_so_once_and_that_it_is_back(url: str, mon
 
 
 def test_a_worker_ends_when_the_tables_become_newer_than_it_knows(url: str, database: Database, author: Author) -> None:
-    """It looks again and again, and does not write into what it does not understand until somebody starts it anew."""
+    """It checks repeatedly, and does not write into tables that it does not understand."""
     worker = QueueWorker(url, lambda _run: loopback(author), ["openai-chat"], settings=QUICK)
     with ThreadPoolExecutor(1) as pool:
         working_on = pool.submit(worker.run)
@@ -254,7 +254,7 @@ def test_a_worker_ends_when_the_tables_become_newer_than_it_knows(url: str, data
 
 @pytest.mark.parametrize("password", ["S3CRET%zz", "p@S3CRET", "S3CRET/x", "p@S3CRET:1"])
 def test_an_address_that_cannot_be_read_is_refused_without_its_password(password: str) -> None:
-    """The library's own words repeat what cannot be read, and the name server was asked for what stands behind an @."""
+    """The library's own message repeats the unreadable URL, and text after an @ was sent to the name server."""
     with pytest.raises(CallerError, match="% is written %25") as refused:
         conninfo(f"postgresql://bob:{password}@h/db")
     assert "S3CRET" not in f"{refused.value} {refused.value.__cause__}"
@@ -264,12 +264,12 @@ def test_an_address_that_cannot_be_read_is_refused_without_its_password(password
     "url", ["postgresql://", "postgresql:///db?host=@socket", "postgresql://bob@h:5432,[::1]:5433/db"]
 )
 def test_an_address_that_says_little_or_much_is_taken(url: str) -> None:
-    """All of it may stand in the environment; a socket may begin with an @, and there may be several hosts."""
+    """Everything may come from the environment; a socket may begin with an @, and there may be several hosts."""
     assert "tcp_user_timeout" in conninfo(url)
 
 
 def test_a_database_that_cannot_hold_all_texts_is_refused(server: Server) -> None:
-    """In SQL_ASCII texts came as bytes, and no job was ever taken."""
+    """In SQL_ASCII, texts came as bytes, and no job was ever taken."""
     name = f"ascii{os.urandom(4).hex()}"
     with psycopg.connect(server.url(), autocommit=True) as connection:
         how = "TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'"
@@ -283,7 +283,7 @@ def test_a_database_that_cannot_hold_all_texts_is_refused(server: Server) -> Non
 def test_tables_that_were_brought_back_stay_so(
     url: str, database: Database, author: Author, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A worker of a newer version undid it a moment later, for those who had just asked for it; now it waits, and says for what."""
+    """A worker of a newer version used to migrate again a moment later; now it waits, and says for what."""
     monkeypatch.setattr(worker_module, "_PAUSES_SECONDS", (0.05,))
     said: list[str] = []
     worker = QueueWorker(url, lambda _run: loopback(author), ["openai-chat"], settings=QUICK, say=said.append)
@@ -313,7 +313,7 @@ def test_tables_that_were_brought_back_stay_so(
 def test_a_database_that_may_not_be_written_is_told_in_our_words_alone(
     url: str, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A standby that is asked by mistake; each connection that was dropped for it was told of once more, in lines of the driver."""
+    """The database may be a standby; only our message is shown, without the driver's lines for each dropped connection."""
     database.rows(
         f"ALTER DATABASE {database.rows('SELECT current_database()')[0][0]} SET default_transaction_read_only = on"
     )
@@ -321,7 +321,7 @@ def test_a_database_that_may_not_be_written_is_told_in_our_words_alone(
     heard: list[str] = []
     printing = logging.Handler()
     monkeypatch.setattr(printing, "emit", lambda record: heard.append(record.name))
-    monkeypatch.setattr(logging.getLogger(), "handlers", [printing])  # where Python prints what nobody else takes
+    monkeypatch.setattr(logging.getLogger(), "handlers", [printing])  # Python prints there what no handler takes
     worker = QueueWorker(url, lambda _: loopback(None), ["openai-chat"], settings=QUICK, say=said.append)
     thread = threading.Thread(target=worker.run)
     thread.start()
@@ -331,5 +331,5 @@ def test_a_database_that_may_not_be_written_is_told_in_our_words_alone(
     worker.stop(at_once=True)
     thread.join(30)
     assert any("read-only" in one for one in said)
-    logging.getLogger("psycopg").warning("query cancellation interrupted")  # comes by chance above
+    logging.getLogger("psycopg").warning("query cancellation interrupted")  # the line above comes only by chance
     assert not [name for name in heard if name.startswith("psycopg")]

@@ -1,4 +1,4 @@
-"""What `deploy/` has for a queue: each is read by what it is for, and its commands do a run as plain processes."""
+"""Is everything in `deploy/` for a queue valid for its tool, and do its commands complete a run as plain processes?"""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def unit(name: str) -> configparser.SectionProxy:
 
 
 def read(name: str) -> dict[str, Any]:
-    """A file of YAML that is JSON but for the lines that begin with a #."""
+    """Return the content of a YAML file, which is JSON except for lines that begin with a #."""
     lines = (DEPLOY / name).read_text("utf-8").splitlines()
     made: dict[str, Any] = json.loads("\n".join(line for line in lines if not line.lstrip().startswith("#")))
     return made
@@ -53,7 +53,7 @@ def pod() -> dict[str, Any]:
 
 
 def commands() -> dict[str, list[str]]:
-    """What stands behind `penstock` in each of them."""
+    """Return the arguments after `penstock` in each file."""
     (container,) = pod()["spec"]["template"]["spec"]["containers"]
     return {
         "compose": compose()["services"]["worker"]["command"],
@@ -66,7 +66,7 @@ def commands() -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("where", commands())
 def test_every_command_is_one_that_the_program_takes(where: str) -> None:
-    """Its flags are parsed by the very command; the queue comes from the environment, since command lines are seen by all."""
+    """The command parses the flags; the queue comes from the environment, since all users can see command lines."""
     arguments = commands()[where]
     command: click.Command = cli
     context = cli.make_context("penstock", list(arguments), resilient_parsing=True)
@@ -81,7 +81,7 @@ def test_every_command_is_one_that_the_program_takes(where: str) -> None:
 def test_the_command_of_each_does_a_run_as_a_plain_process(
     url: str, database: Database, author: Author, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Three workers, as compose, systemd and a cluster start them, and a stop by SIGTERM, which is how all of them stop."""
+    """Three workers run as compose, systemd and a cluster start them, and stop by SIGTERM, as all of these do."""
     monkeypatch.delenv("PENSTOCK_QUEUE", raising=False)
     run = started(database, estate(2))
     with loopback(author) as provider:
@@ -102,7 +102,7 @@ def test_the_command_of_each_does_a_run_as_a_plain_process(
         ]
         try:
             seen = ended(database, run)
-            for worker in workers:  # the run may be done before all of them are there
+            for worker in workers:  # the run may end before all workers are there
                 assert worker.stderr is not None
                 assert worker.stderr.readline().startswith("penstock: worker ")
         finally:
@@ -129,7 +129,7 @@ run()
 
 @pytest.mark.parametrize(("name", "status"), [("SIGTERM", 0), ("SIGINT", 130)])
 def test_a_worker_that_is_asked_to_end_while_it_loads_ends_as_later(name: str, status: int, url: str) -> None:
-    """Half a second passes until it can take anything; a supervisor that changes its mind sees no failure."""
+    """Loading takes half a second; a supervisor that changes its mind meanwhile sees no failure."""
     worker = ["worker", "--queue", url, "--base-url", "http://127.0.0.1:1"]
     done = subprocess.run(
         [sys.executable, "-c", ASKED_WHILE_LOADING.format(name), *worker],
@@ -143,7 +143,7 @@ def test_a_worker_that_is_asked_to_end_while_it_loads_ends_as_later(name: str, s
 @pytest.mark.parametrize("name", UNITS)
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not here")
 def test_systemd_finds_no_fault_in_the_units(name: str, tmp_path: Path) -> None:
-    """Every setting is one that it knows; program and files stand where this machine has some."""
+    """systemd knows every setting; program and files are replaced by some that exist here."""
     copy = tmp_path / name.replace("@", "@1")
     said = (DEPLOY / name).read_text("utf-8").replace("/usr/local/bin/penstock", sys.executable)
     copy.write_text(said.replace("User=penstock", "User=root"), "utf-8")
@@ -154,7 +154,7 @@ def test_systemd_finds_no_fault_in_the_units(name: str, tmp_path: Path) -> None:
 
 
 def test_no_secret_stands_in_any_of_them() -> None:
-    """Keys and passwords come from the environment or a secret; the units read a file that is root's."""
+    """Keys and passwords come from the environment or a secret; the units read a file that belongs to root."""
     services = compose()["services"].values()
     given = [(name, value) for one in services for name, value in one["environment"].items() if SECRET.search(name)]
     assert len(given) >= 6
@@ -167,7 +167,7 @@ def test_no_secret_stands_in_any_of_them() -> None:
 
 
 def test_each_waits_until_what_is_under_way_is_answered_and_runs_as_no_root() -> None:
-    """Longer than any answer may take; whoever is killed then loses what the next one asks again."""
+    """The grace period is longer than any answer may take; a killed worker would lose an answer that is then asked for again."""
     worker = compose()["services"]["worker"]
     spec = pod()["spec"]["template"]["spec"]
     waits = [int(unit(UNITS[0])["TimeoutStopSec"]), spec["terminationGracePeriodSeconds"]]
@@ -182,7 +182,7 @@ def test_each_waits_until_what_is_under_way_is_answered_and_runs_as_no_root() ->
 
 
 def test_the_cluster_s_manifest_has_the_shape_of_a_deployment() -> None:
-    """Names that must agree agree, and every field is one that the version of the API has."""
+    """Names that must agree agree, and every field exists in that version of the API."""
     made = pod()
     assert (made["apiVersion"], made["kind"]) == ("apps/v1", "Deployment")
     assert set(made["spec"]) <= {"replicas", "selector", "strategy", "template", "minReadySeconds"}
@@ -194,7 +194,7 @@ def test_the_cluster_s_manifest_has_the_shape_of_a_deployment() -> None:
 
 
 def test_the_compose_file_has_what_it_names() -> None:
-    """Files to build from are there, services that are waited for too, and volumes are declared."""
+    """The files to build from and the services to wait for exist, and volumes are declared."""
     made = compose()
     assert set(made) == {"name", "services", "volumes"}
     for service in made["services"].values():

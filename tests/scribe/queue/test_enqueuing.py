@@ -1,4 +1,4 @@
-"""Questions come into the queue in parts: whoever is killed between two leaves the rest, and no chunk is in two jobs."""
+"""Are questions enqueued in parts so that a kill loses nothing and each chunk is in one job only?"""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def run(database: Database, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """A run that was surveyed, with more chunks than are put in at once."""
+    """Survey a run with more chunks than are enqueued at once."""
     monkeypatch.setattr(enqueuing, "ASK_CHUNKS", 2)
     monkeypatch.setattr(enqueuing, "BATCH_CHUNKS", 4)
     monkeypatch.setattr(work, "_LINKED_FILES", 1)
@@ -39,13 +39,13 @@ def surveyed(database: Database, run: Run) -> None:
 
 
 def workshop(database: Database, steps: int = 1_000_000) -> Workshop:
-    """Somebody who does jobs, and is told to end after so many looks."""
+    """Return a workshop that does jobs, and is told to end after so many checks."""
     looks = iter(range(steps))
     return Workshop(database, lambda _: ScriptedModel([]), is_draining=lambda: next(looks, None) is None)
 
 
 def asked_in(database: Database) -> Counter[tuple[int, int]]:
-    """In how many jobs each chunk is."""
+    """Return the number of jobs that each chunk is in."""
     return Counter(
         (file, number)
         for (arguments,) in database.rows("SELECT args FROM procrastinate_jobs WHERE task_name = 'ask'")
@@ -60,7 +60,7 @@ def chunks(database: Database) -> set[tuple[int, int]]:
 
 @pytest.mark.proves("C-21")
 def test_whoever_is_killed_between_two_parts_leaves_the_rest_to_the_next(database: Database, run: Run) -> None:
-    """Wherever it was: each that comes next does what is left, in the end each chunk is in one job, and the turns go on."""
+    """Wherever the kill came, the next one does the rest: in the end each chunk is in one job, and turns continue."""
     kills = 0
     for steps in range(100):
         try:
@@ -77,7 +77,7 @@ def test_whoever_is_killed_between_two_parts_leaves_the_rest_to_the_next(databas
         one for (one,) in database.rows("SELECT priority FROM procrastinate_jobs WHERE task_name = 'ask' ORDER BY id")
     ]
     assert priorities == list(range(priorities[0], priorities[0] - len(priorities), -1))
-    # What the engine lost, and only that, comes in again.
+    # What the engine lost is enqueued again, and nothing else.
     database.rows("DELETE FROM procrastinate_jobs WHERE id = (SELECT min(job) FROM chunks)")
     assert len(asked_in(database)) == len(chunks(database)) - 2
     workshop(database).link(run.id)
@@ -85,7 +85,7 @@ def test_whoever_is_killed_between_two_parts_leaves_the_rest_to_the_next(databas
 
 
 def test_of_many_who_put_in_none_puts_in_what_another_did(database: Database, run: Run) -> None:
-    """Four at the same time, as where one was taken for dead and was not."""
+    """Four enqueue at the same time, as when a worker was wrongly taken for dead."""
     threads = [threading.Thread(target=workshop(database).link, args=(run.id,)) for _ in range(4)]
     for thread in threads:
         thread.start()
@@ -96,7 +96,7 @@ def test_of_many_who_put_in_none_puts_in_what_another_did(database: Database, ru
 
 @pytest.mark.parametrize("is_older_first", [True, False])
 def test_two_runs_put_the_same_in_once_whoever_is_planned_first(is_older_first: bool, database: Database) -> None:
-    """Who is planned first asks, also the younger one; the other finds what became of that."""
+    """The run that is planned first asks, even the younger one; the other uses the answers."""
     both = [started(database, estate(4)), started(database, estate(4), fresh=True)]
     for one in both if is_older_first else reversed(both):
         surveyed(database, one)
@@ -108,7 +108,7 @@ def test_two_runs_put_the_same_in_once_whoever_is_planned_first(is_older_first: 
 
 @pytest.mark.parametrize("is_urgent_first", [True, False])
 def test_what_a_more_urgent_run_waits_for_comes_before_the_rest(is_urgent_first: bool, database: Database) -> None:
-    """It holds one program of four that another asks about: it waited until all four were asked about."""
+    """An urgent run needs one program of four in a slow run: its chunks must not wait for all four."""
     whole = estate(4)
     part = whole._replace(files=whole.files[2:3])
     slow, urgent = started(database, whole), started(database, part, "urgent", urgency=5)
@@ -128,7 +128,7 @@ def test_what_a_more_urgent_run_waits_for_comes_before_the_rest(is_urgent_first:
 
 
 def test_copies_of_a_question_are_in_one_job(database: Database, run: Run) -> None:
-    """However far from each other: two who asked at the same time paid twice for one answer."""
+    """Copies may be far apart in the run; two jobs asking at once would pay twice for one answer."""
     copy = "(SELECT key FROM chunks ORDER BY file, number LIMIT 1)"
     last = "(SELECT file, number FROM chunks ORDER BY file DESC, number DESC LIMIT 1)"
     database.rows(f"UPDATE chunks SET key = {copy} WHERE (file, number) = {last}")
@@ -139,7 +139,7 @@ def test_copies_of_a_question_are_in_one_job(database: Database, run: Run) -> No
 
 
 def test_two_runs_do_not_put_in_at_the_same_time(url: str, database: Database, run: Run) -> None:
-    """Neither would see that the other is about to ask the same: the second waits until the first has said so."""
+    """Neither run would see that the other is about to ask the same, so the second waits until the first has enqueued."""
     putting = threading.Thread(target=workshop(database).link, args=(run.id,))
     with psycopg.connect(url) as other:
         other.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (run.asking_queue,))
@@ -152,12 +152,12 @@ def test_two_runs_do_not_put_in_at_the_same_time(url: str, database: Database, r
 
 
 def test_a_run_that_is_cancelled_before_it_is_linked_is_linked_when_it_goes_on(database: Database, run: Run) -> None:
-    """Claims may name who calls a program: nothing is asked before that is known, whatever was cancelled when."""
+    """Claims may name the callers of a program, so nothing is asked before they are known, whenever a run was cancelled."""
     for steps in (0, 2, 6):
         with pytest.raises(Later):
             workshop(database, steps).link(run.id)
         assert runs.cancel(database, run.id)
-        workshop(database).link(run.id)  # somebody had that job already
+        workshop(database).link(run.id)  # a worker already had that job
         enqueuing.ask_for_open(database, run)  # and was in the middle of it
         assert not asked_in(database)
         assert runs.retry(database, runs.run_of(database, run.id)) == 0

@@ -1,4 +1,4 @@
-"""What a key may ask in a minute: no window of a minute holds more, whatever the times and sizes."""
+"""May a key make more requests in a minute than its limit? No window of a minute holds more, whatever the times and sizes."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from penstock.scribe.queue.database import Database
 
 _MODEL = "openai-chat:loopback"
-_LATENCY_SECONDS = 1.0  # by which one request may take longer to the provider than another
+_LATENCY_SECONDS = 1.0  # one request may take this much longer to the provider than another
 
 
 def set_limits(database: Database, key: str, model: str, requests: int | None, tokens: int | None) -> None:
-    """As `queue limit` does it, where nobody has to be waited for."""
+    """Set limits as `queue limit` does, without waiting for other workers."""
     limits.set_limits(database, key, model, requests, tokens, pause=lambda _: None)
 
 
@@ -48,7 +48,7 @@ _ASKED: dict[str, Any] = {"messages": [{"role": "user", "content": "hi"}]}
 
 
 def with_own_clock(database: Database) -> None:
-    """The function that grants, with a clock that a test sets in place of the server's."""
+    """Replace the server's clock in the granting function by one that the test sets."""
     database.prepare()
     (take,) = [one for one in STEPS[3].forwards if "FUNCTION take_v2(of_key" in one]
     database.rows("CREATE TABLE IF NOT EXISTS test_clock (at double precision)")
@@ -74,7 +74,7 @@ def with_own_clock(database: Database) -> None:
 def test_no_minute_of_the_provider_has_more_than_the_limit(
     database: Database, requests: int, tokens: int, tries: list[tuple[float, int, float, bool]]
 ) -> None:
-    """By the times at which requests arrive, each as late as a grant may be used; a full bucket and its refill never add up."""
+    """Arrival times count, each as late as a grant may be used; a full bucket and its refill never add up."""
     with_own_clock(database)
     database.rows("TRUNCATE limits, spent")
     set_limits(database, "k", _MODEL, requests, tokens)
@@ -100,7 +100,7 @@ def test_no_minute_of_the_provider_has_more_than_the_limit(
 
 
 def test_a_grant_that_is_used_late_counts_for_a_minute_from_then(database: Database) -> None:
-    """It is used two seconds after it was given and takes one to the provider: a minute behind that is 63 s behind the grant."""
+    """A grant used two seconds later, with one second to the provider, blocks its share until 63 s after the grant."""
     with_own_clock(database)
     set_limits(database, "k", _MODEL, 1, None)
     for now, is_granted in ((3_000_000.0, True), (3_000_062.9, False), (3_000_065.0, True)):
@@ -110,7 +110,7 @@ def test_a_grant_that_is_used_late_counts_for_a_minute_from_then(database: Datab
 
 
 def test_who_waits_as_long_as_it_was_told_gets_its_turn(database: Database) -> None:
-    """The wait that is named is the one after which there is room."""
+    """After the wait that was named there is room."""
     with_own_clock(database)
     set_limits(database, "k", _MODEL, 2, None)
     granted, now = [], 2_000_000.0
@@ -125,7 +125,7 @@ def test_who_waits_as_long_as_it_was_told_gets_its_turn(database: Database) -> N
 
 
 def test_keys_and_models_have_limits_of_their_own(database: Database) -> None:
-    """One that is used up keeps no other waiting; one without a limit is never asked for a turn."""
+    """An exhausted key delays no other, and one without a limit needs no turn."""
     database.prepare()
     set_limits(database, "a", _MODEL, 1, None)
     assert Bucket(database, "a", _MODEL).take(1)[0]
@@ -135,7 +135,7 @@ def test_keys_and_models_have_limits_of_their_own(database: Database) -> None:
 
 
 def test_nobody_makes_room_by_asking_for_less_than_nothing(database: Database) -> None:
-    """A role that works may call the function, with whatever it likes."""
+    """A worker's role may call the function with any arguments."""
     database.prepare()
     set_limits(database, "k", _MODEL, None, 100)
     assert Bucket(database, "k", _MODEL).take(100)[0]
@@ -144,7 +144,7 @@ def test_nobody_makes_room_by_asking_for_less_than_nothing(database: Database) -
 
 
 def test_of_many_at_once_as_many_are_granted_as_may_be(database: Database) -> None:
-    """Sixteen ask in the same moment for five turns."""
+    """Sixteen threads ask at once for five turns."""
     database.prepare()
     set_limits(database, "k", _MODEL, 5, None)
     granted: list[int] = []
@@ -163,7 +163,7 @@ def test_of_many_at_once_as_many_are_granted_as_may_be(database: Database) -> No
 
 
 def test_a_429_holds_everybody_for_as_long_as_the_provider_asks(database: Database) -> None:
-    """Another worker with the same key does not even ask; a shorter hold that is told later changes nothing."""
+    """Another worker with the same key does not send either; a shorter hold that is reported later changes nothing."""
     database.prepare()
     set_limits(database, "k", _MODEL, 1_000, None)
 
@@ -182,7 +182,7 @@ def test_a_429_holds_everybody_for_as_long_as_the_provider_asks(database: Databa
 
 
 def test_what_was_reserved_is_settled_by_what_was_used(database: Database) -> None:
-    """A request that took less than was thought makes room at once."""
+    """A request that used less than its reserve makes room at once."""
     database.prepare()
     set_limits(database, "k", _MODEL, None, 20_000)
     model = MeteredModel(loopback(Author()), Bucket(database, "k", _MODEL))
@@ -193,7 +193,7 @@ def test_what_was_reserved_is_settled_by_what_was_used(database: Database) -> No
 
 
 def test_a_provider_that_names_years_is_asked_again_within_the_hour(database: Database) -> None:
-    """A key was held for 31 years by one header; an hour is bound enough for any limit, and costs one refusal."""
+    """One header held a key for 31 years; an hour is enough for any limit and costs at most one refusal."""
     database.prepare()
     refused = Refused(429, {"error": {"message": "Rate limit reached"}}, {"retry-after": "999999999"})
     said: list[str] = []
@@ -205,7 +205,7 @@ def test_a_provider_that_names_years_is_asked_again_within_the_hour(database: Da
 
 
 def test_a_usage_that_cannot_be_is_none(database: Database) -> None:
-    """It overflowed the row of its chunk, which was then asked about for ever; the estimate stands instead."""
+    """An impossible usage overflowed its chunk's row, which was then asked about for ever; now the estimate counts."""
     database.prepare()
     set_limits(database, "k", _MODEL, None, 20_000)
     message = {"role": "assistant", "content": "x"}
@@ -218,7 +218,7 @@ def test_a_usage_that_cannot_be_is_none(database: Database) -> None:
 
 
 def test_a_limit_is_kept_to_once_it_has_been_said(database: Database) -> None:
-    """A key without one is believed to have none for a second; whoever says the limit waits for that, and not the second time."""
+    """A missing limit is cached for a second, so whoever sets the first limit waits for that; a second change needs no wait."""
     database.prepare()
     now, waits = [50.0], []
     bucket = Bucket(database, "k", _MODEL, clock=lambda: now[0])
@@ -239,7 +239,7 @@ def test_a_limit_is_kept_to_once_it_has_been_said(database: Database) -> None:
 def test_an_answer_is_not_lost_for_a_reservation_that_cannot_be_settled(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The database goes away between the two; what was reserved stands, which is more."""
+    """If the database goes away in between, the reservation remains, which is the larger number."""
     database.prepare()
     set_limits(database, "k", _MODEL, None, 20_000)
     rows = database.rows
@@ -255,7 +255,7 @@ def test_an_answer_is_not_lost_for_a_reservation_that_cannot_be_settled(
 
 
 def test_a_grant_is_not_used_that_grew_old_while_the_queue_was_away(database: Database) -> None:
-    """Whether anybody waits is asked of the database, which may be away for minutes between a turn and its request."""
+    """A grant is asked of the database, which may be away for minutes between the turn and its request."""
     now = [0.0]
     sent_at: list[float] = []
 
@@ -290,7 +290,7 @@ def test_a_grant_is_not_used_that_grew_old_while_the_queue_was_away(database: Da
 
 @pytest.mark.proves("C-21")
 def test_what_belongs_to_an_answer_is_asked_however_long_its_turn_takes() -> None:
-    """The second question about a chunk, where a limit is tight or a worker is to end: the first answer was kept as it was."""
+    """The second question about a chunk is asked even if a limit is tight or the worker is to end, as the first was answered."""
     waits: list[float] = []
     turns = iter([(1, 0.0), (0, 40.0), (0, 40.0), (2, 0.0), (0, 40.0)])
 
@@ -322,7 +322,7 @@ def test_what_belongs_to_an_answer_is_asked_however_long_its_turn_takes() -> Non
 
 
 def test_a_name_that_is_no_text_is_said_to_be_none(database: Database) -> None:
-    """A key or a model that was typed with a byte of Latin-1 ended `penstock queue limit` with a traceback."""
+    """A key or model typed with a Latin-1 byte ended `penstock queue limit` with a traceback."""
     database.prepare()
     with pytest.raises(CallerError, match=r"UTF-8, which .*m\\xfcller"):
         set_limits(database, "m\udcfcller", _MODEL, 1, None)

@@ -1,4 +1,4 @@
-"""What is seen of a queue: the page, what Prometheus reads, and what the command line says."""
+"""Do the page, the metrics for Prometheus and the command line show a queue as it is?"""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def served(database: Database, token: bytes = b"") -> Iterator[str]:
-    """The page at an address of this machine."""
+    """Serve the page at a local address."""
     listening = socket.create_server(("127.0.0.1", 0))
     port = listening.getsockname()[1]
     server = page_server(database, listening, token, None if token else ServedNames("127.0.0.1", port))
@@ -61,7 +61,7 @@ def got(url: str, **headers: str) -> tuple[int, str]:
 def test_progress_is_a_query_a_page_and_metrics(
     url: str, database: Database, author: Author, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """All say the same of one run; what Prometheus reads is read by its own parser."""
+    """All agree on a run; the metrics are read by Prometheus' own parser."""
     run = started(database, estate(1))
     with working(url, loopback(author)):
         seen = ended(database, run)
@@ -87,7 +87,7 @@ def test_progress_is_a_query_a_page_and_metrics(
 
 
 def test_without_the_token_nothing_is_told(database: Database) -> None:
-    """A wrong one is refused; the page without one says that it wants it."""
+    """A wrong token is refused, and without one the page asks for it."""
     started(database, estate(1))
     token = b"t" * 40
     with served(database, token) as address:
@@ -99,7 +99,7 @@ def test_without_the_token_nothing_is_told(database: Database) -> None:
 
 
 def test_money_to_come_stands_between_bounds_that_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before anything was answered the bounds are what can be at all; afterwards two standard errors of what was measured."""
+    """Before any answer the bounds are those of what is possible; afterwards they are two standard errors of what was measured."""
     from penstock.models.prices import price_of
 
     price = price_of("claude-sonnet-4-5")
@@ -132,7 +132,7 @@ def test_money_to_come_stands_between_bounds_that_hold(monkeypatch: pytest.Monke
 def test_whoever_types_wrongly_is_told_what_works(
     url: str, database: Database, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each mistake has its sentence and its status."""
+    """Each mistake has its own message and status."""
     database.prepare()
     monkeypatch.delenv("PENSTOCK_QUEUE", raising=False)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
@@ -160,7 +160,7 @@ def test_whoever_types_wrongly_is_told_what_works(
         assert (arguments, main(arguments)) == (arguments, status)
         assert said in capsys.readouterr().err
     for there, named in ((url, ""), (None, f" --queue {shlex.quote(url)}")):
-        # Of the environment it need not be named; what was typed is.
+        # A queue from the environment need not be named; a typed one is.
         with monkeypatch.context() as patch:
             patch.setenv("PENSTOCK_QUEUE", there or "postgresql://elsewhere/x")
             assert main(["queue", "cancel", "7", "--queue", url, "--json"]) == 4
@@ -174,7 +174,7 @@ def test_whoever_types_wrongly_is_told_what_works(
 def test_a_database_without_a_queue_names_the_command_that_makes_one(
     empty_url: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the queue that was typed, but never with a password that stood in it."""
+    """The command has the typed queue, but never a password from it."""
     monkeypatch.delenv("PENSTOCK_QUEUE", raising=False)
     assert main(["queue", "status", "--queue", empty_url, "--json"]) == 8
     error = json.loads(capsys.readouterr().out)["error"]
@@ -191,7 +191,7 @@ def test_a_cancelled_run_has_one_status(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Whoever asks: nobody has interrupted the command that makes its site."""
+    """The status is the same for every command; the one that makes the site was not interrupted itself."""
     monkeypatch.delenv("PENSTOCK_QUEUE", raising=False)
     run = started(database, estate(1, 4))
     with working(url, loopback(author)):
@@ -206,7 +206,7 @@ def test_a_cancelled_run_has_one_status(
 def test_what_a_person_types_makes_a_site(
     url: str, author: Author, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`document --queue` puts in, follows and makes the site, with all flags about chunks and no key; `--finish` makes it again."""
+    """`document --queue` enqueues, follows and makes the site, with all flags of chunks and no key; `--finish` makes it again."""
     for one in estate(1, 4).files:
         (tmp_path / one.path).parent.mkdir(exist_ok=True)
         (tmp_path / one.path).write_bytes(one.data)

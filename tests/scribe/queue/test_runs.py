@@ -1,4 +1,4 @@
-"""A run from one end to the other: what is put in, what workers make of it, what is found again."""
+"""Does a run work from end to end: what is enqueued, what workers make of it, and what a later run finds?"""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
-    """What a run writes, but for the answers that it keeps."""
+    """Return the files that a run writes, except for kept answers."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
@@ -105,7 +105,7 @@ END PROGRAM MAIN.
 
 
 def _objects() -> tuple[GatheredFile, ...]:
-    """Programs within programs, classes and who invokes a method that one of them inherits."""
+    """Return contained programs, classes, and a program that invokes an inherited method."""
     return tuple(
         GatheredFile(path, "cobol", f">>SOURCE FORMAT FREE\n{text}".encode())
         for path, text in (("oo/a.cbl", _NESTED), ("oo/b.cbl", _STRANGER), ("oo/c.cbl", _CLASSES))
@@ -116,7 +116,7 @@ def _objects() -> tuple[GatheredFile, ...]:
 def test_two_workers_make_the_site_that_one_process_makes(
     url: str, database: Database, author: Author, tmp_path: Path
 ) -> None:
-    """Byte for byte, with classes and programs within programs; the second run finds all that was accepted, and asks nothing."""
+    """The site is equal byte for byte, with classes and contained programs; a second run finds all answers and asks nothing."""
     found = estate()
     found = found._replace(files=(*found.files, *_objects()))
     run = started(database, found)
@@ -145,7 +145,7 @@ def test_two_workers_make_the_site_that_one_process_makes(
 
 
 def test_the_same_started_again_is_the_run_that_is_going_on(database: Database) -> None:
-    """Whoever was killed behind it types the same, and follows; with --fresh it is another."""
+    """After a kill the same command follows the same run; with --fresh it starts another."""
     found = estate()
     run = started(database, found)
     assert started(database, found).id == run.id
@@ -154,7 +154,7 @@ def test_the_same_started_again_is_the_run_that_is_going_on(database: Database) 
 
 
 def test_fresh_asks_again_and_accepts_once(url: str, database: Database, author: Author) -> None:
-    """What was accepted before a fresh run is replaced, once."""
+    """Answers accepted before a fresh run are replaced, once."""
     with working(url, loopback(author)):
         first = ended(database, started(database, estate(1)))
         fresh = ended(database, started(database, estate(1), fresh=True))
@@ -165,7 +165,7 @@ def test_fresh_asks_again_and_accepts_once(url: str, database: Database, author:
 def test_what_failed_is_told_by_cause_and_tried_again(
     url: str, database: Database, author: Author, tmp_path: Path
 ) -> None:
-    """A refusal that nothing cures fails its chunk alone; the site names it, `retry` asks again, and then all is there."""
+    """A permanent refusal fails only its chunk; the site names it, `retry` asks again, and then everything is there."""
     refused = [True]
 
     def answer(request: dict[str, Any]) -> Any:
@@ -193,7 +193,7 @@ def test_what_failed_is_told_by_cause_and_tried_again(
 def test_what_failed_is_told_as_one_process_tells_it(
     url: str, database: Database, author: Author, tmp_path: Path
 ) -> None:
-    """The claims of an answer that broke off, and the words of a refusal, whose reason was read anew as a refusal of its own."""
+    """The claims of a truncated answer are kept, and the reason for a refusal is not parsed as a new refusal."""
 
     def answer(request: dict[str, Any]) -> Any:
         if "PROG1" in str(request):
@@ -214,7 +214,7 @@ def test_what_failed_is_told_as_one_process_tells_it(
 
 
 def test_why_a_part_of_a_chunk_failed_is_told(url: str, database: Database, author: Author, tmp_path: Path) -> None:
-    """A chunk that was too large became smaller ones, which have no rows: of them nobody was said to have answered."""
+    """A chunk that was too large became smaller ones without rows, and was reported as never answered."""
     asked: list[int] = []
 
     def answer(request: dict[str, Any]) -> Any:
@@ -242,7 +242,7 @@ def test_why_a_part_of_a_chunk_failed_is_told(url: str, database: Database, auth
 def test_what_may_pass_is_said_at_once_and_tried_again(
     database: Database, error: Exception, cause: str, tries: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A wrong address was waited for an hour without a word, and one prompt that was forbidden ended every worker."""
+    """A wrong address was waited for silently for an hour, and one forbidden prompt ended every worker."""
 
     class Refusing:
         wire, name, window_tokens = "openai-chat", "loopback", 200_000
@@ -269,7 +269,7 @@ def test_what_may_pass_is_said_at_once_and_tried_again(
 
 
 def test_a_run_that_is_cancelled_ends_and_can_go_on(url: str, database: Database, author: Author) -> None:
-    """Nothing more is asked then; what was answered stays; `retry` goes on with the rest."""
+    """Nothing more is asked, answers are kept, and `retry` continues with the rest."""
     run = started(database, estate())
     assert runs.cancel(database, run.id)
     assert not runs.cancel(database, run.id)
@@ -284,7 +284,7 @@ def test_a_run_that_is_cancelled_ends_and_can_go_on(url: str, database: Database
 
 @pytest.mark.parametrize("waits_for", ["its files", "a turn", "the next chunk"])
 def test_nothing_is_begun_once_a_run_was_cancelled(database: Database, author: Author, waits_for: str) -> None:
-    """Who waits for a turn, or has more chunks at hand, looks again; whoever cancels waits until they have."""
+    """A worker that waits for a turn, or has more chunks, checks again; cancelling waits until all have."""
     run = started(database, estate(1))
     waits: list[float] = []
 
@@ -328,7 +328,7 @@ def test_nothing_is_begun_once_a_run_was_cancelled(database: Database, author: A
 
 
 def test_the_money_of_a_model_with_a_price_is_a_number_while_it_is_asked(database: Database) -> None:
-    """Of sums that PostgreSQL gives: of large integers they are decimals, and whoever looked got an error of Python's."""
+    """PostgreSQL sums large integers to decimals, which made progress fail with a Python error."""
     run = started(database, estate(1))
     database.rows(
         """INSERT INTO chunks (run, file, number, key, prompt_tokens, state, calls, input_tokens, output_tokens, ended_at)
@@ -346,7 +346,7 @@ def test_the_money_of_a_model_with_a_price_is_a_number_while_it_is_asked(databas
 
 
 def test_a_run_that_somebody_deleted_is_a_sentence(database: Database, author: Author) -> None:
-    """Whoever follows it was shown a traceback; whoever has a job of it drops that."""
+    """Following a deleted run showed a traceback; a worker with one of its jobs drops it."""
     run = started(database, estate(1))
     database.rows("DELETE FROM runs")
     with pytest.raises(ToolError, match=f"There is no run {run.id} in this queue"):
@@ -356,7 +356,7 @@ def test_a_run_that_somebody_deleted_is_a_sentence(database: Database, author: A
 
 
 def test_an_urgent_run_comes_first_and_equal_ones_take_turns(database: Database) -> None:
-    """A run of a thousand jobs does not keep one of two waiting."""
+    """A run of a thousand jobs does not keep one of two jobs waiting."""
 
     def order() -> list[int]:
         rows = database.rows("SELECT (args->>'run')::bigint FROM procrastinate_jobs ORDER BY priority DESC, id")
@@ -378,7 +378,7 @@ def test_an_urgent_run_comes_first_and_equal_ones_take_turns(database: Database)
 def test_another_version_neither_works_on_a_run_nor_makes_its_site(
     url: str, database: Database, author: Author, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Old and new workers go on beside each other, each with the runs that were planned as they plan."""
+    """Old and new workers run next to each other, each with the runs that were planned as they plan."""
     from penstock.scribe.queue import engine
 
     with monkeypatch.context() as patch:
@@ -397,7 +397,7 @@ def test_another_version_neither_works_on_a_run_nor_makes_its_site(
 def test_neither_keys_nor_passwords_are_in_the_queue(
     url: str, database: Database, monkeypatch: pytest.MonkeyPatch, server: Any
 ) -> None:
-    """Looked for, byte by byte, in all that the server has written: tables, indexes and its log of changes."""
+    """The test searches everything that the server has written, byte by byte: tables, indexes and the write-ahead log."""
     from tests.scribe.author import Author
 
     from penstock.models import load_model
@@ -416,7 +416,7 @@ def test_neither_keys_nor_passwords_are_in_the_queue(
     written = b"".join(
         path.read_bytes() for path in Path(server.data).rglob("*") if path.is_file() and path.name != "postmaster.pid"
     )
-    assert b"PROG0" in written  # it is the right place to look
+    assert b"PROG0" in written  # this is the right place to look
     assert secret.encode() not in written
     assert password.encode() not in written
 
@@ -424,7 +424,7 @@ def test_neither_keys_nor_passwords_are_in_the_queue(
 def test_a_file_that_many_jobs_want_at_once_is_planned_once(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first jobs of an estate may all be of one large file: each thread of a worker planned it, and none came to ask."""
+    """The first jobs of an estate may all be of one large file: each thread planned it, and none got to asking."""
     queued = QueuedEstate(database, started(database, estate(1)))
     planned: list[int] = []
 
@@ -443,7 +443,7 @@ def test_a_file_that_many_jobs_want_at_once_is_planned_once(
 def test_a_job_looks_once_for_the_answers_to_all_its_questions(
     database: Database, author: Author, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A look for each took a round trip for each. What is copied within the job is asked once all the same."""
+    """A lookup per question took a round trip each. Copies within the job are still asked only once."""
     text = program(2, name="TWICE").encode()
     paths = ("cbl/A.cbl", "cbl/B.cbl", "cbl/C.cbl")
     files = [GatheredFile(path, "cobol", text.replace(b"TWICE", b"OTHER") if "C" in path else text) for path in paths]
@@ -469,7 +469,7 @@ def test_a_job_looks_once_for_the_answers_to_all_its_questions(
 def _linked_alike(
     database: Database, run: Run, found: Gathered
 ) -> tuple[QueuedEstate, dict[int, Surveyed], dict[int, list[Around]]]:
-    """Surveys an estate, links what was kept of it, and finds the same as when all of it is in one process."""
+    """Survey an estate, link what was kept of it, and check that one process with the whole estate finds the same."""
     sources = {number: one for number, one in enumerate(found.files) if one.kind in COBOL_KINDS}
     queued = QueuedEstate(database, run)
     surveyed = {number: queued.survey(number, one.data) for number, one in sources.items()}
@@ -490,7 +490,7 @@ def _linked_alike(
 
 @pytest.mark.proves("C-16", "C-21")
 def test_methods_and_programs_within_programs_are_linked_as_in_one_process(database: Database) -> None:
-    """A method that is inherited, a nested program, and a COMMON one: who calls them is known where they are asked about."""
+    """Callers of an inherited method, a contained program and a COMMON one are known when they are asked about."""
     found = Gathered(_objects(), (), ())
     queued, _, linked = _linked_alike(database, started(database, found), found)
     called = {
@@ -511,7 +511,7 @@ def test_nobody_is_asked_about_a_copybook_with_the_header_of_a_division(database
 
 
 def test_what_a_survey_links_is_what_the_estate_links(database: Database) -> None:
-    """Claims may name who calls and starts a program: workers know the same of it as where the site is made, plans included."""
+    """Claims may name callers and transactions, so workers must know what the site's maker knows, plans included."""
     found = estate(3, 4)
     run = started(database, found)
     queued, surveyed, linked = _linked_alike(database, run, found)
@@ -519,7 +519,7 @@ def test_what_a_survey_links_is_what_the_estate_links(database: Database) -> Non
     assert (
         sum(len(one.called_by) + len(one.jobs) + len(one.transactions) for each in linked.values() for one in each) == 4
     )
-    # Another worker, which has not surveyed them, plans them as they were, and so asks under the same keys.
+    # Another worker, which did not survey them, plans them in the same way, and so asks under the same keys.
     other = QueuedEstate(database, run)
     for number, made in surveyed.items():
         if made.chunks:
@@ -533,7 +533,7 @@ def test_what_a_survey_links_is_what_the_estate_links(database: Database) -> Non
             assert keys == [task.chunk.digest for task in queued.work(number, {}).tasks]
 
 
-ROOMY = 6_000  # tokens of a prompt: each of these is one chunk
+ROOMY = 6_000  # tokens of a prompt: each program is one chunk
 HOSTILE = {
     b"nul.cbl": program(2, name="NULS").replace("AUDITLOG", "AU\0LOG"),
     b"line\nbreak %s %(x)s ';DROP TABLE runs;--.cbl": program(2, name="LINES"),
@@ -544,7 +544,7 @@ HOSTILE = {
 
 
 def hostile() -> Gathered:
-    """Programs whose paths and texts hold what a database may stumble over."""
+    """Return programs whose paths and texts hold what may trouble a database."""
     files = [GatheredFile(os.fsdecode(name), "cobol", text.encode()) for name, text in HOSTILE.items()]
     job = b"//J\0B JOB 1\n//S1 EXEC PGM=LINES\n"
     transaction = b"DEFINE TRANSACTION(T\0\xff1) GROUP(G) PROGRAM(LINES)\n"
@@ -553,7 +553,7 @@ def hostile() -> Gathered:
 
 
 def test_names_and_texts_may_hold_anything(url: str, database: Database, author: Author, tmp_path: Path) -> None:
-    """NUL, line ends, bytes that are no text, what would be a statement: each is documented as without a queue."""
+    """NUL, line ends, undecodable bytes and SQL are documented as without a queue."""
     found, title = hostile(), os.fsdecode(b"caf\xe9 \xff")
     run = started(database, found, title, max_prompt_tokens=ROOMY)
     with working(url, loopback(author)):
@@ -570,7 +570,7 @@ def test_names_and_texts_may_hold_anything(url: str, database: Database, author:
 def test_a_file_that_the_database_does_not_take_keeps_no_other_waiting(
     url: str, database: Database, author: Author, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever it does not like of it: that file is told of with the reason, and the run goes on without it."""
+    """Whatever the database rejects, the file is reported with the reason, and the run continues without it."""
     from penstock.scribe.queue import estates
 
     told = estates._program
@@ -589,7 +589,7 @@ def test_a_file_that_the_database_does_not_take_keeps_no_other_waiting(
 def test_one_wording_for_several_statements_is_asked_where_the_site_is_made(
     url: str, database: Database, author: Author, tmp_path: Path
 ) -> None:
-    """The site is that of one process with `--reconcile`; made again, nobody is asked, and another model is refused."""
+    """The site equals that of one process with `--reconcile`; made again, nothing is asked, and another model is refused."""
     asked: list[str] = []
 
     def policy(request: dict[str, Any]) -> Any:
@@ -605,24 +605,24 @@ def test_one_wording_for_several_statements_is_asked_where_the_site_is_made(
         seen = ended(database, run)
     set_limits(
         database, "default", run.model_id, 1_000, None, pause=lambda _: None
-    )  # the key's limits hold for these questions too
+    )  # the key's limits apply to these questions too
     for folder in ("queue", "again"):
         finish(database, run, str(tmp_path / folder), wording=model)
-        assert len(asked) == 1  # both programs said the same, and were asked about in the same words
+        assert len(asked) == 1  # both programs say the same, and were asked about in the same words
     assert database.rows("SELECT sum(requests) FROM spent") == [(len(asked),)]
     kept = Folder(str(tmp_path / "local/.penstock"))
     local = Output(str(tmp_path / "local"))
     document_gathered(found, "estate", local, model=model, results=kept, max_prompt_tokens=TOKENS, reconcile=True)
     assert files_of(tmp_path / "queue") == files_of(tmp_path / "local")
     again = files_of(tmp_path / "again")
-    assert json.loads(again.pop("run.json"))["calls"] == seen.calls  # the wording was there
+    assert json.loads(again.pop("run.json"))["calls"] == seen.calls  # the wording was kept
     assert again.items() <= files_of(tmp_path / "queue").items()
     with pytest.raises(CallerError, match="asks openai-chat:loopback"):
         finish(database, run, str(tmp_path / "other"), wording=LoopbackProvider("anthropic", 200_000, policy=policy))
 
 
 def test_two_runs_over_the_same_at_once_pay_once(url: str, database: Database, author: Author) -> None:
-    """The later one asks what only it has, and takes the rest from the other, however urgent it is."""
+    """The later run asks only what it alone has, and takes the rest from the other, however urgent it is."""
 
     def slow(request: dict[str, Any]) -> Any:
         time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""A queue as it stands in a company: TLS that is verified, a password for each role, and roles that may do what the page grants."""
+"""Does a queue work as companies run it: verified TLS, a password for each role, and roles with only the documented grants?"""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def openssl(folder: Path, *arguments: str) -> None:
 
 
 def authority(folder: Path, name: str) -> None:
-    """Somebody who vouches for others."""
+    """Make a certificate authority."""
     key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", f"{name}.key")
     openssl(folder, "req", "-x509", *key, "-out", f"{name}.pem", "-days", "2", "-subj", f"/CN={name}")
 
 
 class TlsServer(Server):
-    """A server that speaks TLS alone on its port, and believes nobody without a password; the socket is the owner's."""
+    """A server that accepts only TLS on its port, and nobody without a password; its socket is for the owner."""
 
     def start(self) -> None:
         folder = Path(self.data)
@@ -66,7 +66,7 @@ class TlsServer(Server):
         return f"{super().url(database)}&port={self.port}"
 
     def far(self, role: str, authority: str = "ours", **more: str) -> str:
-        """The URL from another machine."""
+        """Return the URL for another machine."""
         about = {
             "sslmode": "verify-full",
             "sslrootcert": f"{self.data}/{authority}.pem",
@@ -79,7 +79,7 @@ class TlsServer(Server):
 
 @pytest.fixture(scope="module")
 def tls() -> Iterator[TlsServer]:
-    """A server with the roles of docs/queue.md, whose passwords stand in a file beside it."""
+    """Start a server with the roles of docs/queue.md, whose passwords are in a file next to it."""
     server = TlsServer(needed_programs())
     try:
         import psycopg
@@ -105,7 +105,7 @@ def tls() -> Iterator[TlsServer]:
 def test_a_run_goes_over_verified_tls_with_a_role_for_each(
     tls: TlsServer, author: Author, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who starts, who works and who looks each come in with a password of their own, and not one connection is in clear."""
+    """The roles that start, work and look each connect with their own password, and no connection is in clear."""
     monkeypatch.setenv("PGPASSFILE", f"{tls.folder}/passwords")
     starts, looks = Database(tls.far("penstock_starts")), Database(tls.far("penstock_looks"))
     run = started(starts, estate(1))
@@ -129,7 +129,7 @@ def test_a_run_goes_over_verified_tls_with_a_role_for_each(
 def test_neither_a_stranger_nor_clear_text_nor_a_wrong_password_comes_through(
     tls: TlsServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each is told which of these it was."""
+    """Each is told which of these was wrong."""
     monkeypatch.setenv("PGPASSFILE", f"{tls.folder}/passwords")
     for url, said in (
         (tls.far("penstock_works", "strangers"), "certificate verify failed"),

@@ -1,4 +1,4 @@
-"""What happens when somebody dies: a worker, the database, the network between them."""
+"""What happens if a worker, the database, or the network between them dies?"""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def own_server() -> Iterator[Server]:
-    """A server that a test may stop."""
+    """Start a server that a test may stop."""
     made = Server(needed_programs())
     yield made
     made.close()
@@ -39,7 +39,7 @@ def own_server() -> Iterator[Server]:
 
 @pytest.mark.proves("C-21")
 def test_what_a_dead_worker_had_is_done_by_another(url: str, database: Database, author: Author) -> None:
-    """It took a job, and was never heard of again; so was one whose row is gone altogether."""
+    """The worker took a job and vanished; the same holds if its row is gone altogether."""
     run = started(database, estate())
     rows = database.rows(
         "SELECT (procrastinate_fetch_job_v2(NULL, (SELECT worker_id FROM procrastinate_register_worker_v1()))).id"
@@ -53,7 +53,7 @@ def test_what_a_dead_worker_had_is_done_by_another(url: str, database: Database,
 
 
 def test_jobs_that_the_engine_lost_are_put_in_again(url: str, database: Database, author: Author) -> None:
-    """Whatever an engine does: chunks that are open and in no job say so."""
+    """Whatever the engine does, open chunks without a job are found."""
     run = started(database, estate())
     database.rows("DELETE FROM procrastinate_jobs")
     with working(url, loopback(author)):
@@ -63,7 +63,7 @@ def test_jobs_that_the_engine_lost_are_put_in_again(url: str, database: Database
 
 @pytest.mark.proves("C-21")
 def test_a_database_that_is_stopped_in_the_middle_loses_nothing(own_server: Server, author: Author) -> None:
-    """Twice, without a word to anybody, while questions are under way; answers that come meanwhile wait for it."""
+    """The database stops twice without warning while questions are under way; answers that arrive meanwhile wait for it."""
     url = own_server.database("queue")
     asked, go_on = threading.Semaphore(0), threading.Event()
 
@@ -89,7 +89,7 @@ def test_a_database_that_is_stopped_in_the_middle_loses_nothing(own_server: Serv
 
 
 def test_who_is_told_to_end_keeps_what_was_paid_for(url: str, author: Author, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The answer in its hands is put in once there is a database again, unless it is to end at once; it was lost."""
+    """A received answer is stored once the database is back, unless the worker must end at once; it used to be lost."""
     worker = QueueWorker(url, lambda _: loopback(author), ["openai-chat"], settings=QUICK)
     worker.stop()
     pool, away = worker.database._pool, [True] * 3
@@ -115,7 +115,7 @@ def test_who_is_told_to_end_keeps_what_was_paid_for(url: str, author: Author, mo
 def test_who_gets_no_answer_about_the_lock_of_the_sweep_goes_on(
     url: str, database: Database, author: Author, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As behind a proxy that hung for a moment: the worker was silent from then on, dropped what it took, and did not end."""
+    """Behind a proxy that hung for a moment, the worker fell silent, dropped what it took, and did not end."""
     swallowed = threading.Event()
 
     async def silent_once(*given: Any, **named: Any) -> Any:
@@ -127,17 +127,17 @@ def test_who_gets_no_answer_about_the_lock_of_the_sweep_goes_on(
 
     monkeypatch.setattr(worker_module, "_BROOM_SECONDS", 0.2)
     own = SimpleNamespace(AsyncConnection=SimpleNamespace(connect=silent_once), Error=psycopg.Error)
-    monkeypatch.setattr(worker_module, "psycopg", own)  # the engine has its own, and bounds its waits itself
+    monkeypatch.setattr(worker_module, "psycopg", own)  # the engine has its own connections and bounds its waits itself
     with working(url, loopback(author), QUICK._replace(lease_seconds=1.0)):
         assert swallowed.wait(20)
-        time.sleep(1.5)  # a lease: whoever has been silent for so long takes itself for dead, and asks nothing
+        time.sleep(1.5)  # a lease: a worker silent for that long takes itself for dead, and asks nothing
         run = started(database, estate(1))
         seen = ended(database, run, 30.0)
     assert (seen.phase, seen.answered) == ("done", seen.chunks)
 
 
 def test_who_is_told_to_end_does_not_ask_again_after_a_wait(url: str, database: Database) -> None:
-    """A provider wants a minute of peace, and within it the worker gets its signal: it sent once more before it ended."""
+    """The signal comes during a wait that the provider asked for: the worker must not send once more before it ends."""
     asked: list[float] = []
 
     class Busy:
@@ -166,7 +166,7 @@ def test_who_is_told_to_end_does_not_ask_again_after_a_wait(url: str, database: 
 
 
 def test_a_key_that_is_not_taken_ends_its_worker_and_no_chunk(url: str, database: Database, author: Author) -> None:
-    """What it had goes to one whose key is."""
+    """Its jobs go to a worker whose key is accepted."""
 
     class Locked:
         wire, name, window_tokens = "openai-chat", "loopback", 200_000
@@ -189,7 +189,7 @@ def test_a_key_that_is_not_taken_ends_its_worker_and_no_chunk(url: str, database
 
 
 def test_who_was_taken_for_dead_and_was_not_changes_nothing(url: str, database: Database, author: Author) -> None:
-    """It is stopped past its lease while it asks; another does its work; what it then comes with is counted and dropped."""
+    """It is stopped past its lease while it asks, and another does its work; its late answer is counted and dropped."""
     asked, go_on = threading.Event(), threading.Event()
 
     def slow(request: dict[str, Any]) -> Any:
@@ -218,14 +218,12 @@ def test_who_was_taken_for_dead_and_was_not_changes_nothing(url: str, database: 
 def test_who_was_silent_for_a_lease_leaves_the_rest_to_whoever_has_it_by_then(
     url: str, database: Database, author: Author
 ) -> None:
-    """It went on beside them, asking what they asked, until both were through: only what was under way is asked twice."""
+    """It must not go on in parallel with the new owner: only the question under way is asked twice."""
     model = loopback(author)
     worker = QueueWorker(url, lambda _: model, ["openai-chat"], settings=QUICK)
     begun = time.monotonic()
     assert not worker._is_taken_away(begun)
-    worker._seen_at -= (
-        QUICK.lease_seconds + 1
-    )  # as one that was stopped and goes on, whoever of its threads comes first
+    worker._seen_at -= QUICK.lease_seconds + 1  # as one that was stopped and continues, whichever thread is first
     worker._seen()
     assert worker._is_taken_away(begun)
     assert not worker._is_taken_away(time.monotonic())
