@@ -1,7 +1,7 @@
-"""A session with a driver that does what it is told: steps are carried out as an agent would, answers are scripted.
+"""A session with an obedient driver: steps are carried out as an agent would, and answers are scripted.
 
-`CHARS` counts a character as a token, so that sizes are exact. The messages of the three wires come from the tellers of
-`tests.wires.strategies`, which are written apart from the product's codecs.
+`CHARS` counts a character as a token, so that sizes are exact. The messages of the three wires come from `tests.wires.strategies`,
+which is written independently of the product's codecs.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ if TYPE_CHECKING:
 
 
 class Chars:
-    """A character is a token."""
+    """A counter for which a character is a token."""
 
     def count(self, text: str, /) -> Count:
-        """As many tokens as characters."""
+        """Count as many tokens as characters."""
         return Count(tokens=len(text), low=len(text), high=len(text), method="characters")
 
 
@@ -63,7 +63,7 @@ WIRES = tuple(TELLERS)
 
 
 def told(wire: str, turn: Round, place: int = 0) -> tuple[list[Any], list[Any]]:
-    """The messages of one answer of the model, and those of the results of its calls; `place` is in the ids of its items."""
+    """Return the messages of one model answer, and of its calls' results; `place` is part of the ids of its items."""
     messages = TELLERS[wire](Story(rounds=(turn,)))[1:]
     if place and (turn.server_tool or turn.thinking):
         named = json.dumps(messages)
@@ -77,12 +77,12 @@ def told(wire: str, turn: Round, place: int = 0) -> tuple[list[Any], list[Any]]:
 
 
 def viewed(number: int, path: str, result: str, *, name: str = "view", failed: bool = False, **more: Any) -> Call:
-    """A call about a file."""
+    """Return a call about a file."""
     return Call(id=f"call{number}", name=name, arguments={"path": path, **more}, result=result, failed=failed)
 
 
 class Stage:
-    """One session on one wire, its journal, and what its driver was told."""
+    """A session on one wire, its journal, and what its driver was told."""
 
     def __init__(
         self,
@@ -115,71 +115,71 @@ class Stage:
     # ── what happens ─────────────────────────────────────────────────────────────────────────────────────────────
 
     def feed(self, event: Event) -> None:
-        """Tells the session, and writes it down as an agent does."""
+        """Feed the session an event, and record it as an agent does."""
         self.session.feed(event)
         self.journal.append(json.dumps([name_of(event), to_dict(event)]))
 
     def prompt(self, text: str = "Go on.") -> None:
-        """The user says something."""
+        """Let the user say something."""
         self.feed(Prompted(message=text_message(self.wire, "user", text)))
 
     def answer(self, turn: Round) -> list[Any]:
-        """The model answers; the messages with which its calls return come back."""
+        """Let the model answer, and return the messages of its calls' results."""
         messages, results = told(self.wire, turn, self.session.state.all_turns)
         self.feed(Replied(messages=tuple(messages), input_tokens=10, output_tokens=5))
         return results
 
     def turn(self, *calls: Call, text: str = "") -> None:
-        """The model answers with these calls, and they return; without any its answer is the end of the work."""
+        """Let the model make these calls, and let them return; an answer without calls ends the work."""
         results = self.answer(Round(calls=calls, text=text or ("" if calls else "Done.")))
         if calls:
             self.returned(results, *calls)
 
     def answer_with(self, *calls: Call) -> list[Any]:
-        """The model calls these; the messages with which they return come back."""
+        """Let the model make these calls, and return the messages of their results."""
         return self.answer(Round(calls=calls))
 
     def returned(self, results: list[Any], *calls: Call) -> None:
-        """Those calls return."""
+        """Let those calls return."""
         self.feed(Returned(messages=tuple(results), outcomes=tuple(map(outcome, calls))))
 
     def view(
         self, result: str = "text", path: str | None = None, *, failed: bool = False, is_refusal: bool = False
     ) -> None:
-        """One turn in which one file is looked at, another one each time."""
+        """View one file in one turn, a different one each time."""
         self._number += 1
         called = viewed(self._number, path or f"src/file{self._number}.py", result, failed=failed)
         self.turn(replace(called, is_refusal=is_refusal))
 
     def interrupt(self) -> None:
-        """The person stops the work."""
+        """Let the person stop the work."""
         self.feed(Interrupted())
 
     def fail(self, kind: str = "server_error", *, at: float | None = None, retry_after: float | None = None) -> None:
-        """The provider fails."""
+        """Let the provider fail."""
         if at is not None:
             self.tick(at)
         self.feed(Failed(kind=kind, retry_after_seconds=retry_after))
 
     def refuse(self, **overflow: Any) -> None:
-        """The provider refuses what it was sent as too large."""
+        """Let the provider refuse the request as too large."""
         self.feed(Refused(overflow={"kind": "context_input", **overflow}))
 
     def tick(self, now_seconds: float) -> None:
-        """It is so late now."""
+        """Set the time."""
         self.feed(Ticked(now_seconds=now_seconds))
 
     # ── what the session asks for ────────────────────────────────────────────────────────────────────────────────
 
     def step(self) -> Step:
-        """What is next; asked twice, the same."""
+        """Return the next step, after checking that asking twice gives the same."""
         made = self.session.next_step()
         assert self.session.next_step() == made
         self.steps.append(made)
         return made
 
     def until_asked(self, most: int = 12) -> Ask:
-        """Carries out what needs no model until the model is asked, in at most so many steps."""
+        """Carry out steps without the model until it is asked, at most `most` of them."""
         for _ in range(most):
             step = self.step()
             if isinstance(step, Ask):
@@ -188,7 +188,7 @@ class Stage:
         raise AssertionError(f"no request after {most} steps: {self.steps[-most:]}")
 
     def perform(self, step: Step) -> None:
-        """Does what needs neither model nor tool."""
+        """Do a step that needs neither model nor tool."""
         match step:
             case Compact():
                 self.compact(step)
@@ -200,7 +200,7 @@ class Stage:
                 raise AssertionError(f"nothing to do here for {step}")
 
     def compact(self, step: Compact) -> None:
-        """Applies the plan and keeps what it takes from view."""
+        """Apply the plan, and keep what it removes."""
         before = self.session.state.transcript
         smaller = apply(before, step.plan, self._keep)
         edits = tuple(asdict(edit) for edit in smaller.edits[len(before.edits) :])
@@ -208,7 +208,7 @@ class Stage:
         assert self.session.state.transcript == smaller
 
     def hand_off(self, step: HandOff) -> None:
-        """Writes the handoff, which loads again, and begins afresh."""
+        """Write the handoff, load it again, and begin afresh."""
         written = encode(step.handoff)
         assert decode(written) == step.handoff
         text = render(step.handoff, max_chars=step.max_tokens)
@@ -223,11 +223,11 @@ class Stage:
 
     @property
     def size(self) -> int:
-        """What the next request takes."""
+        """Return the size of the next request."""
         return size_of(self.session.state.transcript, self.session.counter)
 
     def fill(self, size: int) -> None:
-        """The user says so much that the next request takes exactly `size`: words that nothing may shorten."""
+        """Let the user say so much, in words that cannot be shortened, that the next request has exactly `size`."""
         room = size - self.size - MESSAGE_TOKENS
         if self.session.state.transcript.entries and self.session.state.transcript.entries[-1].role != "assistant":
             raise AssertionError("the model has to have answered first")
@@ -235,13 +235,13 @@ class Stage:
         assert self.size == size
 
     def replayed(self) -> Session:
-        """The session that the journal gives, through JSON."""
+        """Return the session that the journal gives, passed through JSON."""
         events = [tuple(json.loads(line)) for line in self.journal]
         return Session.replay(json.loads(self.header), events, counter=self.session.counter)
 
 
 def outcome(call: Call) -> Outcome:
-    """How a call ended, as an agent says it."""
+    """Return the outcome of a call, as an agent reports it."""
     digest = sha256(call.result.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return Outcome(call_id=call.id, failed=call.failed, is_refusal=call.is_refusal, digest=digest)
 

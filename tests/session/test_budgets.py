@@ -1,4 +1,4 @@
-"""Budgets of parents and children, and the profiles of agents (S-8)."""
+"""Do the budgets of parents and children add up, and are the profiles of agents right (S-8)?"""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.proves("S-8")
 
 @pytest.fixture
 def tree() -> Spending:
-    """A parent with two children, one of which has a child."""
+    """Return a parent with two children, one of which has a child."""
     return (
         Spending.opened("main", 100_000)
         .reserve("main", "scout", 30_000)
@@ -43,7 +43,7 @@ def tree() -> Spending:
 def test_the_profiles_of_agents_are_those_of_the_guidelines(
     name: str, window_tokens: int, turns: tuple[int, int]
 ) -> None:
-    """Window, reserve and the turns of a typical session; a profile is data, so a file can hold it and any other."""
+    """Profiles have the window, reserve and typical turns of the guidelines; a profile is data, which a file can hold."""
     profile = PROFILES[name]
     assert (profile.name, profile.window_tokens, profile.reserve_tokens, profile.turns) == (
         name,
@@ -58,7 +58,7 @@ def test_the_profiles_of_agents_are_those_of_the_guidelines(
 
 
 def test_a_child_takes_from_its_parent_and_gives_back_what_it_did_not_use(tree: Spending) -> None:
-    """What it used stays spent, by the parent; the account remains and says what it took."""
+    """What the child used stays spent for the parent; its account remains, with what it took."""
     assert [tree.left(name) for name in ("main", "scout", "reader", "fixer")] == [29_000, 20_000, 6_000, 40_000]
     after = tree.release("reader")
     assert after.left("scout") == 26_000
@@ -70,14 +70,14 @@ def test_a_child_takes_from_its_parent_and_gives_back_what_it_did_not_use(tree: 
 
 
 def test_a_child_gets_at_most_what_its_parent_has_left(tree: Spending) -> None:
-    """To the token."""
+    """The limit is exact to the token."""
     assert tree.reserve("main", "all", 29_000).left("main") == 0
     with pytest.raises(CallerError, match="'main' has 29000 tokens left, not 29001"):
         tree.reserve("main", "more", 29_001)
 
 
 def test_an_account_spends_at_most_what_it_has_left(tree: Spending) -> None:
-    """What is reserved by a child is not its parent's to spend; what was too much for a child is its parent's to pay."""
+    """A parent cannot spend what a child has reserved; what exceeds a child's share is paid by its parent."""
     assert tree.commit("scout", 20_000).left("scout") == 0
     with pytest.raises(CallerError, match="'scout' has 20000 tokens left, not 20001"):
         tree.commit("scout", 20_001)
@@ -85,7 +85,7 @@ def test_an_account_spends_at_most_what_it_has_left(tree: Spending) -> None:
 
 
 def test_an_operation_that_cannot_be_changes_nothing(tree: Spending) -> None:
-    """Each is an error that says why, a second release too."""
+    """Each is an error with a reason, a second release included."""
     released = tree.release("fixer")
     known = dict(released.accounts)
     cannot: list[tuple[str, Callable[[], object]]] = [
@@ -110,7 +110,7 @@ def test_an_operation_that_cannot_be_changes_nothing(tree: Spending) -> None:
 
 
 def test_every_change_is_json_and_replayed_it_makes_the_same_tree() -> None:
-    """The tree says which change made it: that is what a journal holds."""
+    """The tree returns the change of each operation, which is what a journal holds."""
     tree = Spending.opened("main", 100)
     journal = [tree.latest.to_dict()]
     steps: list[Callable[[Spending], Spending]] = [
@@ -141,7 +141,7 @@ def test_every_change_is_json_and_replayed_it_makes_the_same_tree() -> None:
 
 
 def test_what_a_crash_left_reserved_is_released_on_replay(tree: Spending) -> None:
-    """All children, the innermost first; what was committed stays spent, and the names stay taken."""
+    """All children are released, the innermost first; committed tokens stay spent, and names stay taken."""
     resumed = tree.released_orphans()
     assert resumed.children("main") == resumed.children("scout") == ()
     assert resumed.left("main") == 95_000
@@ -152,7 +152,7 @@ def test_what_a_crash_left_reserved_is_released_on_replay(tree: Spending) -> Non
 
 
 def test_a_closed_tree_is_done(tree: Spending) -> None:
-    """Every child is released, nothing is spent any more, and what was spent is still known."""
+    """Every child is released, nothing more can be spent, and spending is still known."""
     closed = tree.close()
     assert closed.spent_tokens == closed.accounts["main"].spent_tokens == 5_000
     assert {name: closed.left(name) for name in closed.accounts} == dict.fromkeys(tree.accounts, 0)
@@ -181,7 +181,7 @@ def test_a_closed_tree_is_done(tree: Spending) -> None:
     ],
 )
 def test_a_record_that_is_no_change_says_what_is_missing(record: Any, why: str) -> None:
-    """Nothing is filled in."""
+    """Missing fields are errors and get no default."""
     with pytest.raises(CallerError, match=re.escape(why)):
         change_of(record)
 
@@ -206,13 +206,13 @@ def test_a_record_that_is_no_change_says_what_is_missing(record: Any, why: str) 
     ],
 )
 def test_a_journal_that_no_tree_has_written_is_an_error(changes: list[BudgetChange], why: str) -> None:
-    """It is not replayed in part."""
+    """The journal is not replayed in part."""
     with pytest.raises(CallerError, match=re.escape(why)):
         replay(changes)
 
 
 def test_nothing_is_a_number_of_tokens_too() -> None:
-    """It is reserved, spent and given back as any other is, and so it is replayed."""
+    """Zero tokens are reserved, spent, given back and replayed like any other number."""
     granted = (opened := Spending.opened("run", 0)).grant(0)
     spent = (reserved := granted.reserve("run", "child", 0)).commit("child", 0)
     changes = [opened, granted, reserved, spent, tree := spent.refund("child", 0)]
@@ -225,7 +225,7 @@ def test_nothing_is_a_number_of_tokens_too() -> None:
 
 
 def test_an_account_of_which_all_is_spent_or_reserved_has_nothing_left() -> None:
-    """To a token; what is closed has none either, and is spent from no more."""
+    """It is exact to the token; a closed account has nothing left either, and no more can be spent from it."""
     tree = Spending.opened("run", 10).commit("run", 4).reserve("run", "child", 6)
     assert (tree.left("run"), tree.left("child")) == (0, 6)
     with pytest.raises(CallerError, match="'run' has 0 tokens left, not 1"):

@@ -1,4 +1,4 @@
-"""What a compaction keeps (S-4): the goal, the newest words, pins, the newest view of what was modified, the todo list."""
+"""What does a compaction keep (S-4)? The goal, the newest words, pins, the newest view of a modified file, the todo list."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ VIEW = "\n".join(f"{number}|    token = {number}" for number in range(1, 80))
 
 
 def shown(transcript: Transcript) -> str:
-    """All that a request shows, in one text."""
+    """Return everything that a request shows, as one text."""
     texts = [part.text for entry in transcript.visible() for part in entry.results]
     return "\n".join([*(entry.text for entry in transcript.visible()), *texts])
 
 
 def busy(wire: str, turns: int) -> Stage:
-    """A long piece of work: a todo list, a file that is viewed and edited, and then dozens of other files."""
+    """Return a long piece of work: a todo list, a file that is viewed and edited, and then dozens of other files."""
     stage = Stage(wire=wire)
     stage.prompt(GOAL)
     stage.turn(viewed(900, "", "Todo: 1 open, 0 done\n[ ] 1 the lexer" + " " * 900, name="ctx_todo", action="add"))
@@ -48,7 +48,7 @@ def busy(wire: str, turns: int) -> Stage:
 @pytest.mark.proves("S-4")
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_compaction_keeps_what_the_work_rests_on(wire: str) -> None:
-    """After every cut of a long run the goal, the newest view of the modified file and the newest todo list are there verbatim."""
+    """After every cut of a long run, the goal and the newest view of the modified file and todo list are there verbatim."""
     stage = busy(wire, 20)
     stage.turn(text="So far so good.")
     stage.prompt("Now the second half: keep the names.")
@@ -68,7 +68,7 @@ def test_a_compaction_keeps_what_the_work_rests_on(wire: str) -> None:
 @pytest.mark.proves("S-4")
 @pytest.mark.parametrize("wire", WIRES)
 def test_the_newest_todo_list_stays_where_results_around_it_go(wire: str) -> None:
-    """Of two lists of the same size the older one goes with its neighbours, however often is cut; the newer one stays."""
+    """Of two lists of equal size, the older is removed with its neighbours, however many cuts there are; the newer stays."""
     stage = Stage(wire=wire)
     stage.prompt(GOAL)
     older = LIST.replace("40 open", "39 open")
@@ -87,7 +87,7 @@ def test_the_newest_todo_list_stays_where_results_around_it_go(wire: str) -> Non
 @pytest.mark.parametrize("wire", WIRES)
 @pytest.mark.parametrize("todo_first", [True, False])
 def test_a_flood_beside_the_todo_list_is_cut_and_the_list_stays(wire: str, todo_first: bool) -> None:
-    """Of one answer's calls one shows the list and the other floods the window; on one wire both results are one message."""
+    """One call of an answer shows the list, another floods the window; on one wire both results are in one message."""
     stage = Stage(wire=wire, window=32_000)
     stage.prompt(GOAL)
     flood = viewed(1, "", "a line of the log\n" * 4_000, name="run_tests")
@@ -119,7 +119,7 @@ def test_a_result_with_the_id_of_the_todo_call_may_go() -> None:
 
 @pytest.mark.proves("S-4")
 def test_a_pinned_message_stays() -> None:
-    """What would be the first to go is still as it was, once it is pinned, after every compaction."""
+    """A message that would go first stays unchanged through every compaction once it is pinned."""
     stage = busy("openai-chat", 40)
     stage.until_asked()
     first = min(edit.index for edit in stage.session.state.transcript.edits if isinstance(edit, Cleared))
@@ -137,7 +137,7 @@ def test_a_pinned_message_stays() -> None:
 
 @pytest.mark.proves("S-4")
 def test_a_plan_is_printed_before_it_is_carried_out_and_each_of_its_steps_shrinks() -> None:
-    """The step holds the plan; nothing has changed until the driver says that it was applied."""
+    """The step holds the plan; nothing changes until the driver reports that it was applied."""
     stage = busy("openai-chat", 0)
     while not isinstance(step := stage.step(), Compact):
         stage.view("a line of text\n" * 200)
@@ -152,7 +152,7 @@ def test_a_plan_is_printed_before_it_is_carried_out_and_each_of_its_steps_shrink
 
 @pytest.mark.proves("S-4")
 def test_compactions_are_rare_and_free_a_good_part() -> None:
-    """Between two cuts lie at least ten turns of 3,000 tokens each: the prefix is not rewritten at every turn."""
+    """At least ten turns of 3,000 tokens come between two cuts, so the prefix is not rewritten at every turn."""
     stage = Stage()
     stage.prompt(GOAL)
     at: list[int] = []
@@ -167,7 +167,7 @@ def test_compactions_are_rare_and_free_a_good_part() -> None:
 
 @pytest.mark.proves("S-4")
 def test_the_todo_list_goes_into_the_handoff_by_priority() -> None:
-    """Open items by priority, done ones beside them; the list is the session's own, whatever was forgotten."""
+    """Open items come by priority, with done ones; the list is the session's own, whatever was forgotten."""
     stage = Stage()
     stage.prompt(GOAL)
     for title, priority in (("later", 3), ("soon", 1), ("done", 2), ("dropped", 1), ("soon", 1)):
@@ -183,7 +183,7 @@ def test_the_todo_list_goes_into_the_handoff_by_priority() -> None:
 
 @pytest.mark.proves("S-3", "S-4")
 def test_what_is_handed_on_adds_up_over_many_fresh_starts() -> None:
-    """The goal stays the first one, word for word; files, turns and commands of all pieces of the work are there."""
+    """The goal stays the first one, word for word, and files, turns and commands of all parts of the work are there."""
     stage = Stage(limits="swe-1.5", window=16_000, reserve=1_000)
     stage.prompt(GOAL)
     for piece in range(5):
@@ -206,7 +206,7 @@ def test_what_is_handed_on_adds_up_over_many_fresh_starts() -> None:
 
 
 def test_a_handoff_that_cannot_be_loaded_is_not_taken() -> None:
-    """Every fresh start leaves one that can."""
+    """Every fresh start writes a handoff that can be loaded."""
     stage = Stage()
     stage.prompt(GOAL)
     before = stage.session.state
@@ -221,7 +221,7 @@ def test_a_handoff_that_cannot_be_loaded_is_not_taken() -> None:
 @pytest.mark.proves("S-4", "S-13")
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_provider_that_refuses_everything_is_asked_four_times_at_most(wire: str) -> None:
-    """Each request is smaller than the one before; then the work stops with a reason, and the next prompt is asked for again."""
+    """Each request is smaller than the one before; then the work stops with a reason, and the next prompt is sent."""
     stage = busy(wire, 10)
     sizes: list[int] = []
     for _ in range(30):
@@ -244,7 +244,7 @@ def test_a_provider_that_refuses_everything_is_asked_four_times_at_most(wire: st
 
 @pytest.mark.proves("S-4")
 def test_a_reply_that_leaves_no_room_is_asked_for_shorter_until_something_is_forgotten() -> None:
-    """The history stays as it is, the reserve is lowered; the next compaction frees room for the reply of such a window again."""
+    """The history stays and the reserve shrinks; the next compaction makes room for a full reply again."""
     stage = busy("openai-chat", 0)
     before = stage.session.state.transcript
     stage.refuse(kind="context_total", limit=16_000, input=14_000, output=8_000, total=22_000, bound="exact")
@@ -263,7 +263,7 @@ def test_a_reply_that_leaves_no_room_is_asked_for_shorter_until_something_is_for
 
 
 def refused(*, can_summarise: bool = True) -> Stage:
-    """A session whose words fill the window of a provider that is smaller than was thought."""
+    """Return a session whose words fill the window of a provider, which is smaller than assumed."""
     stage = Stage(can_summarise=can_summarise)
     stage.prompt(GOAL)
     for number in range(12):
@@ -275,7 +275,7 @@ def refused(*, can_summarise: bool = True) -> Stage:
 
 @pytest.mark.proves("S-4")
 def test_a_summary_is_asked_for_once_and_stands_for_what_it_was_made_of() -> None:
-    """The model's words take the place of the span; none, or words that are none, lead down the rest of the ladder."""
+    """The model's summary replaces the span; without a usable summary the ladder continues."""
     stage = refused()
     step = stage.step()
     assert isinstance(step, Summarise)
@@ -301,7 +301,7 @@ def test_a_summary_is_asked_for_once_and_stands_for_what_it_was_made_of() -> Non
 
 @pytest.mark.proves("S-4", "S-11")
 def test_a_provider_that_fails_while_it_summarises_does_not_get_the_refused_request_again() -> None:
-    """The session is still where it was refused: it asks for the summary again, waits, or ends, but sends nothing unchanged."""
+    """The session asks for the summary again, waits or ends, but never resends the refused request unchanged."""
     stage = refused()
     for _ in range(4):
         stage.fail()
@@ -314,7 +314,7 @@ def test_a_provider_that_fails_while_it_summarises_does_not_get_the_refused_requ
 
 @pytest.mark.proves("S-4")
 def test_a_summary_of_an_interrupted_recovery_is_forgotten() -> None:
-    """It was made of another span than the one that the next refusal is about."""
+    """That summary was made of another span than the one that the next refusal is about."""
     stage = refused()
     stage.feed(Summarised(text="Stale words."))
     stage.interrupt()
@@ -325,7 +325,7 @@ def test_a_summary_of_an_interrupted_recovery_is_forgotten() -> None:
 
 @pytest.mark.proves("R-3", "S-4")
 def test_a_fresh_start_that_would_be_larger_than_what_was_refused_is_not_made() -> None:
-    """Two words are refused without a number: a handoff beside them would only be more."""
+    """If two words are refused without a number, adding a handoff would only make the request larger."""
     stage = Stage(window=16_000)
     stage.prompt("Go on.")
     assert isinstance(stage.step(), Ask)
@@ -337,7 +337,7 @@ def test_a_fresh_start_that_would_be_larger_than_what_was_refused_is_not_made() 
 
 @pytest.mark.proves("S-4", "S-13")
 def test_words_that_no_window_holds_stop_the_work_with_a_bill_and_the_next_words_go_on() -> None:
-    """A prompt larger than the window cannot shrink: the bill names it; a shorter one leaves it behind."""
+    """A prompt larger than the window cannot shrink: the bill names it; a shorter prompt replaces it."""
     stage = Stage(window=16_000)
     stage.prompt("Short.")
     stage.turn()
@@ -363,7 +363,7 @@ def test_words_that_no_window_holds_stop_the_work_with_a_bill_and_the_next_words
 
 @pytest.mark.proves("S-13", "S-3")
 def test_a_fresh_start_that_a_driver_writes_too_long_is_not_begun_again() -> None:
-    """The request goes out, or is refused and recovered; one handoff does not follow another without an answer between them."""
+    """The request is sent, or refused and recovered; no handoff follows another without an answer in between."""
     stage = Stage(window=16_000, reserve=1_000)
     stage.prompt("x" * 10_000)
     stage.turn()
@@ -378,7 +378,7 @@ def test_a_fresh_start_that_a_driver_writes_too_long_is_not_begun_again() -> Non
 
 @pytest.mark.proves("R-3")
 def test_a_fresh_start_after_refusals_asks_for_no_longer_reply_than_what_was_refused() -> None:
-    """What is begun afresh is the next try of the same request: with the whole reply again it could be the larger one."""
+    """A fresh start retries the same request: with the full reply again, it could be the larger one."""
     stage = Stage(window=16_000, reserve=8_000)
     stage.prompt("Look.")
     for _ in range(6):
@@ -398,7 +398,7 @@ def test_a_fresh_start_after_refusals_asks_for_no_longer_reply_than_what_was_ref
 
 @pytest.mark.proves("S-2", "S-13")
 def test_a_small_cut_is_worth_it_where_the_reply_would_not_fit() -> None:
-    """Less than a tenth, and above every rung; but without it there would be no room for an answer."""
+    """The cut is less than a tenth and above every rung, but without it there would be no room for an answer."""
     for size, expected in ((14_900, Ask), (15_300, Compact)):
         stage = Stage(window=16_000, reserve=1_000)
         stage.prompt("x" * 200)

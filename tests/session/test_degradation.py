@@ -1,4 +1,4 @@
-"""What a context of a size costs, and what is known of it: computed, policy, measured and unknown kept apart (S-7)."""
+"""What does a context of a given size cost, with computed, policy, measured and unknown figures kept apart (S-7)?"""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ DOCUMENT = {"model": "m-1", "policy": {"rungs": [{"pressure": "COMPACT", "tokens
 )
 @pytest.mark.parametrize("times", [1, 2, 8])
 def test_without_measurements_the_table_of_the_guidelines_is_policy(tokens: int, advice: str, times: int) -> None:
-    """At and around its figures, for the window they are of and for windows twice and eight times as large."""
+    """The advice holds at and around its figures, for their own window and for windows twice and eight times as large."""
     found = assess(tokens * times + (tokens == 49_999) * (times - 1), 128_000 * times)
     assert ADVICE[found.pressure] == advice
     assert f"policy: {advice} ({found.pressure.name})" in str(found).splitlines()
@@ -48,7 +48,7 @@ def test_without_measurements_the_table_of_the_guidelines_is_policy(tokens: int,
 
 @given(st.integers(0, 3_000_000), st.sampled_from([16_000, 32_000, 128_000, 1_000_000]))
 def test_what_nobody_measured_is_unknown_and_no_percentage_is_promised(tokens: int, window_tokens: int) -> None:
-    """The default has no number about speed or quality at any size."""
+    """The default has no figure for speed or quality at any size."""
     found = assess(tokens, window_tokens)
     assert found.readings == ()
     assert [word for word, _ in found.statements] == ["computed", "policy", "unknown"]
@@ -58,7 +58,7 @@ def test_what_nobody_measured_is_unknown_and_no_percentage_is_promised(tokens: i
 
 
 def test_the_cost_of_a_call_is_computed_from_what_is_cached() -> None:
-    """A known share gives a number, an unknown one a range from all cached to nothing."""
+    """A known cached share gives a number, an unknown one a range from everything cached to nothing."""
     assert (CACHE_READ, CACHE_WRITE) == (10, 125)
     assert assess(100_000, 128_000).cost == (10_000, 125_000)
     assert assess(100_000, 128_000, cached_share=0.9).cost == pytest.approx((21_500, 21_500))
@@ -77,7 +77,7 @@ def test_the_cost_of_a_call_is_computed_from_what_is_cached() -> None:
 def test_cost_and_advice_never_fall_as_tokens_grow(
     one: int, other: int, window_tokens: int, share: float | None
 ) -> None:
-    """With the cached share known or not."""
+    """This holds with and without a known cached share."""
     less, more = (assess(tokens, window_tokens, cached_share=share) for tokens in sorted((one, other)))
     assert less.cost.low <= more.cost.low
     assert less.cost.high <= more.cost.high
@@ -87,7 +87,7 @@ def test_cost_and_advice_never_fall_as_tokens_grow(
 
 @pytest.mark.parametrize("form", [json.dumps, lambda value: json.dumps(value).encode(), dict])
 def test_points_are_loaded_from_json(form: Any) -> None:
-    """As text, as bytes, or as the value itself."""
+    """Points are loaded from text, bytes, or the parsed value."""
     points = points_of(form(DOCUMENT))
     assert points.model == "m-1"
     assert points.measured[1] == Measurement(metric="solved", tokens=32_000, value=0.52, source="our bench", runs=200)
@@ -116,12 +116,12 @@ def test_what_is_left_out_of_points_is_policy() -> None:
 )
 @pytest.mark.parametrize("window_tokens", [32_000, 128_000, 1_000_000])
 def test_a_measurement_is_given_at_its_size_and_nothing_in_between(tokens: int, said: str, window_tokens: int) -> None:
-    """The nearest on both sides are shown as they are; beyond the outermost it is unknown; no window scales them."""
+    """The nearest measurements on both sides are given unchanged; beyond the last one it is unknown; no window scales them."""
     assert said in str(assess(tokens, window_tokens, points_of(DOCUMENT))).splitlines()
 
 
 def test_each_metric_is_known_or_unknown_for_itself() -> None:
-    """What was measured at another size says nothing about this one."""
+    """A measurement at another size says nothing about this one."""
     found = assess(60_000, 128_000, points_of(DOCUMENT))
     assert [(reading.metric, reading.word) for reading in found.readings] == [
         ("solved", "measured"),
@@ -133,7 +133,7 @@ def test_each_metric_is_known_or_unknown_for_itself() -> None:
 
 @given(st.integers(0, 200_000), st.lists(st.tuples(st.integers(0, 99), st.integers(0, 10**6)), max_size=8))
 def test_no_number_is_measured_that_was_not_loaded(tokens: int, rows: list[tuple[int, int]]) -> None:
-    """Whatever was loaded: every reading is one of the measurements, on the side it claims."""
+    """Whatever was loaded, every reading is one of the measurements, on the side that it names."""
     measured = tuple(
         Measurement(metric="m", tokens=at * 2000, value=value, source="s") for at, value in dict(rows).items()
     )
@@ -148,13 +148,13 @@ def test_no_number_is_measured_that_was_not_loaded(tokens: int, rows: list[tuple
 
 
 def test_a_context_above_its_window_says_so() -> None:
-    """It costs what it costs, and does not fit."""
+    """The cost is still given, with a statement that the context does not fit."""
     assert str(assess(130_000, 128_000)).startswith("130000 of 128000 tokens: more than the window holds\n")
     assert "holds" not in str(assess(128_000, 128_000))
 
 
 def test_what_strangers_wrote_is_inert() -> None:
-    """A name of a model, a metric or a source cannot forge a line."""
+    """The name of a model, metric or source cannot forge a line."""
     row = {**MEASURED[0], "metric": "a\npolicy: rest", "source": "\x1b[31m", "tokens": 5}
     said = str(assess(5, 128_000, points_of({"model": "m\nunknown", "measured": [row]})))
     assert len(said.splitlines()) == 4
@@ -189,7 +189,7 @@ def test_what_strangers_wrote_is_inert() -> None:
     ],
 )
 def test_points_that_cannot_be_name_what_is_wrong(document: Any, why: str) -> None:
-    """A number whose origin is not said is no measurement, and nothing is guessed."""
+    """A number without a source is not a measurement, and nothing is guessed."""
     with pytest.raises(CallerError, match=re.escape(why)):
         points_of(document)
 
@@ -209,7 +209,7 @@ def test_points_that_cannot_be_name_what_is_wrong(document: Any, why: str) -> No
     ],
 )
 def test_sizes_shares_and_prices_that_cannot_be_are_errors(arguments: dict[str, Any]) -> None:
-    """Before anything is computed from them."""
+    """The error is raised before anything is computed from them."""
     with pytest.raises(CallerError):
         assess(**{"tokens": 1000, "window_tokens": 128_000, **arguments})
 

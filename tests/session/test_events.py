@@ -1,4 +1,4 @@
-"""Which event is taken where, what the journal holds, and what the diagram of the docs shows."""
+"""Which event is accepted in which phase, what does the journal hold, and what does the diagram of the docs show?"""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ PAGE = Path(__file__).parent.parent.parent / "docs" / "sessions.md"
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_session_goes_round(wire: str) -> None:
-    """Awaits the user, asks, runs calls, asks, and awaits the user again, on every wire."""
+    """On every wire a session awaits the user, asks, runs calls, asks, and awaits the user again."""
     stage = Stage(wire=wire)
     assert stage.step() == Await()
     stage.prompt("Find it.")
@@ -64,7 +64,7 @@ def test_a_session_goes_round(wire: str) -> None:
 
 
 def test_an_event_that_the_phase_does_not_take_is_named_with_those_that_it_does() -> None:
-    """The caller learns where the session is; nothing has changed."""
+    """The error tells the caller the phase, and nothing has changed."""
     session = Session()
     before = session.state
     with pytest.raises(
@@ -86,7 +86,7 @@ def test_an_event_that_the_phase_does_not_take_is_named_with_those_that_it_does(
     ],
 )
 def test_content_that_cannot_be_is_an_error_and_changes_nothing(event: Event) -> None:
-    """A driver's mistake, or a journal that somebody edited: taken, it would stand in every later request."""
+    """If such content from a driver or an edited journal were accepted, it would be in every later request."""
     stage = Stage()
     stage.prompt()
     before = stage.session.state
@@ -97,7 +97,7 @@ def test_content_that_cannot_be_is_an_error_and_changes_nothing(event: Event) ->
 
 @pytest.mark.parametrize("name", ["Replied", "Returned", "Compacted"])
 def test_rows_that_are_none_were_not_written_whole(name: str) -> None:
-    """A journal that somebody edited."""
+    """The rows come from a journal that somebody edited."""
     with pytest.raises(CallerError, match=f"this is no {name} that was written whole"):
         event_of(name, {"edits" if name == "Compacted" else "messages": None})
 
@@ -117,7 +117,7 @@ def test_rows_that_are_none_were_not_written_whole(name: str) -> None:
     ],
 )
 def test_what_a_record_leaves_out_is_what_is_usual(name: str, given: dict[str, Any], left_out: dict[str, Any]) -> None:
-    """A journal of before had no such field."""
+    """An earlier journal lacks the field and gets its usual value."""
     assert to_dict(event_of(name, given)) == {**given, **left_out}
     (outcome,) = to_dict(event_of("Returned", {"messages": [], "outcomes": [{"call_id": "c"}]}))["outcomes"]
     assert outcome == {"call_id": "c", "failed": False, "is_refusal": False, "digest": ""}
@@ -126,7 +126,7 @@ def test_what_a_record_leaves_out_is_what_is_usual(name: str, given: dict[str, A
 
 
 def test_all_open_calls_return_together() -> None:
-    """Results that leave a call open would make every later request invalid: they are not taken."""
+    """Results that leave a call open are rejected, as every later request would be invalid."""
     stage = Stage()
     stage.prompt()
     results = stage.answer_with(viewed(1, "a.py", "x"), viewed(2, "b.py", "y"))
@@ -137,14 +137,14 @@ def test_all_open_calls_return_together() -> None:
 
 @pytest.mark.parametrize("message", [{"role": "assistant", "content": "Hi."}, {"role": "user", "content": []}])
 def test_a_prompt_is_the_user_s(message: object) -> None:
-    """What nobody says is no prompt."""
+    """A message by another role, or by none, is not a prompt."""
     with pytest.raises(CallerError, match="the user says something"):
         Session().feed(Prompted(message=message))
 
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_an_interrupt_closes_open_calls_and_the_next_prompt_is_valid(wire: str) -> None:
-    """Calls that were not run get a result that says so; roles still take turns."""
+    """Calls that did not run get a result that says so, and roles still alternate."""
     stage = Stage(wire=wire)
     stage.prompt("Find it.")
     stage.answer_with(viewed(1, "a.py", "x"), viewed(2, "b.py", "y"))
@@ -158,7 +158,7 @@ def test_an_interrupt_closes_open_calls_and_the_next_prompt_is_valid(wire: str) 
 
 @pytest.mark.parametrize("phase", sorted(TRANSITIONS))
 def test_a_session_can_be_closed_from_anywhere_and_go_on(phase: str) -> None:
-    """`Closed` ends it with a valid transcript; another prompt opens it again."""
+    """`Closed` ends the session with a valid transcript; another prompt opens it again."""
     stage = Stage(wire="anthropic")
     if phase != "idle":
         stage.prompt()
@@ -179,7 +179,7 @@ def test_a_session_can_be_closed_from_anywhere_and_go_on(phase: str) -> None:
 
 
 def test_effects_are_known_once_they_are_told() -> None:
-    """Announced and not told is unknown; told is known, by the digest of what came of it."""
+    """An announced effect is unknown until it is reported, and then known by the digest of its outcome."""
     session = Session()
     session.feed(Intended(effect_id="1", kind="edit", what="a.py", digest="before"))
     session.feed(Intended(effect_id="2", kind="run", what="make"))
@@ -204,7 +204,7 @@ EVENTS = [
 @pytest.mark.proves("LAW-Step")
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)
 def test_an_event_survives_the_journal(event: object) -> None:
-    """As JSON and back it is equal."""
+    """Passing an event through JSON gives an equal event."""
     assert event_of(type(event).__name__, json.loads(json.dumps(to_dict(event)))) == event  # type: ignore[arg-type]
 
 
@@ -218,14 +218,14 @@ def test_an_event_survives_the_journal(event: object) -> None:
     ],
 )
 def test_what_the_journal_should_not_hold_is_named(name: str, data: dict[str, object], says: str) -> None:
-    """An event of another version, or half of one."""
+    """The record has an unknown version or is incomplete."""
     with pytest.raises(CallerError, match=re.escape(says)):
         event_of(name, data)
 
 
 @pytest.mark.proves("LAW-Step")
 def test_the_header_of_a_session_at_work_is_the_one_it_began_with() -> None:
-    """Whenever it is asked for, it and the events give the session, not the events twice; limits and window included."""
+    """The header, limits and window included, plus the events give the session at any time, without doubling the events."""
     stage = Stage(limits="swe-1.5", window=64_000, system="Be brief.", tools=[{"name": "view"}])
     stage.prompt()
     stage.view()
@@ -239,7 +239,7 @@ def test_the_header_of_a_session_at_work_is_the_one_it_began_with() -> None:
 
 
 def test_the_limits_are_the_profile_s() -> None:
-    """Without a word the default profile; a budget scales whichever it is."""
+    """The default is the default profile; a budget scales any profile."""
     assert Session().state.limits == PROFILES["default"]
     assert Session(limits=PROFILES["Oracle"]).state.limits.window_tokens == 32_000
     assert Session(limits=PROFILES["swe-1.5"], budget=Budget(50_000, 0, CHARS)).state.limits.name == "swe-1.5"
@@ -247,7 +247,7 @@ def test_the_limits_are_the_profile_s() -> None:
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_the_bill_and_the_fill_are_those_of_the_next_request(wire: str) -> None:
-    """What the status line shows: the request at most, and the reserve, of the window."""
+    """The status line shows the request at most, plus the reserve, as a share of the window."""
     stage = Stage(wire=wire, window=10_000, reserve=1_000)
     stage.fill(4_000)
     assert stage.session.bill().tokens == 5_000
@@ -255,7 +255,7 @@ def test_the_bill_and_the_fill_are_those_of_the_next_request(wire: str) -> None:
 
 
 def test_the_diagram_is_the_table() -> None:
-    """Every transition is an arrow to a phase that there is, and no other; all phases can be reached."""
+    """Every transition is an arrow to an existing phase, there are no others, and all phases can be reached."""
     arrows = re.findall(r"^    (\S+) --> (\S+)(?:: (\w+))?$", diagram(), re.MULTILINE)
     named = {(start, name) for start, _, name in arrows if name}
     assert named == {(phase, name) for phase, row in TRANSITIONS.items() for name in row}
@@ -266,7 +266,7 @@ def test_the_diagram_is_the_table() -> None:
 
 
 def test_the_page_shows_the_diagram_and_the_table() -> None:
-    """docs/sessions.md holds what `diagram()` gives, and every profile's figures."""
+    """docs/sessions.md has the output of `diagram()`, and the figures of every profile."""
     page = PAGE.read_text("utf-8")
     assert f"```mermaid\n{diagram()}\n```" in page
     for name, limits in PROFILES.items():
@@ -276,7 +276,7 @@ def test_the_page_shows_the_diagram_and_the_table() -> None:
 
 
 def test_thinking_and_server_tools_stay_with_their_turn() -> None:
-    """A reply of several items is one turn, and its calls are all of them."""
+    """A reply of several items is one turn, which has all its calls."""
     stage = Stage(wire="openai-responses")
     stage.prompt()
     turn = Round(thinking=1, text="Hm.", calls=(viewed(1, "a", "x"), viewed(2, "b", "y")), server_tool=True)

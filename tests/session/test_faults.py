@@ -1,4 +1,4 @@
-"""How many failures are borne (S-11): in a row, in all, by the breaker; time is an event."""
+"""How many failures does a session bear (S-11): in a row, in all, and until the breaker opens? Time is an event."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SEED = ErrorLimits()
 
 
 def working(profile: str = "swe-1.5") -> Stage:
-    """A session that waits for the model, at second 1,000."""
+    """Return a session that waits for the model, at second 1,000."""
     stage = Stage(limits=profile)
     stage.tick(1_000)
     stage.prompt("Fix the bug.")
@@ -24,14 +24,14 @@ def working(profile: str = "swe-1.5") -> Stage:
 
 
 def blocked(stage: Stage) -> float | None:
-    """Until when the next step waits."""
+    """Return the time until which the next step waits."""
     step = stage.step()
     return step.until_seconds if isinstance(step, Wait) else None
 
 
 @pytest.mark.proves("S-11", "S-3")
 def test_the_third_in_a_row_opens_the_breaker_and_a_failed_probe_is_a_boundary() -> None:
-    """Two are tried again at once; the third escalates and waits 60 s; one probe; its failure is handed off before the wait."""
+    """Two are retried at once; the third waits 60 s; then one probe is sent, and its failure is handed off before the next wait."""
     stage = working()
     for _ in range(2):
         stage.fail()
@@ -61,7 +61,7 @@ def test_the_third_in_a_row_opens_the_breaker_and_a_failed_probe_is_a_boundary()
 
 @pytest.mark.proves("S-11")
 def test_five_in_a_session_end_it_in_the_strict_profile() -> None:
-    """Cured or not, a week apart or not; the person's next prompt begins a new budget."""
+    """This holds whether or not they were cured, even a week apart; the person's next prompt begins a new budget."""
     stage = working()
     for number in range(4):
         stage.fail()
@@ -82,7 +82,7 @@ def test_five_in_a_session_end_it_in_the_strict_profile() -> None:
 
 @pytest.mark.proves("S-11")
 def test_success_resets_the_row_and_closes_the_breaker() -> None:
-    """After an answer three more are needed to open it, and the cooldown is 60 s again."""
+    """After an answer three more faults are needed to open it, and the cooldown is 60 s again."""
     stage = working("default")
     for _ in range(3):
         for _ in range(3):
@@ -99,7 +99,7 @@ def test_success_resets_the_row_and_closes_the_breaker() -> None:
 
 @pytest.mark.proves("S-11")
 def test_what_a_retry_cured_does_not_count_in_the_default_profile() -> None:
-    """Twenty failures, each followed by an answer: the session goes on; in the profile `swe-1.5` the fifth ended it."""
+    """After twenty failures, each followed by an answer, the session continues; in the profile `swe-1.5` the fifth ends it."""
     stage = working("default")
     for _ in range(20):
         stage.fail()
@@ -110,7 +110,7 @@ def test_what_a_retry_cured_does_not_count_in_the_default_profile() -> None:
 
 @pytest.mark.proves("S-11")
 def test_an_outage_never_ends_or_hands_off_a_session_of_the_default_profile() -> None:
-    """It costs time, and no context: thirty failures later the same request goes out."""
+    """An outage costs time but no context: after thirty failures the same request is sent."""
     stage = working("default")
     before = stage.session.state.transcript
     for _ in range(30):
@@ -126,7 +126,7 @@ def test_an_outage_never_ends_or_hands_off_a_session_of_the_default_profile() ->
 @pytest.mark.proves("S-11")
 @pytest.mark.parametrize("later", [1, 2])
 def test_a_mistake_that_is_mended_within_two_turns_costs_nothing(later: int) -> None:
-    """Forty of them: the session goes on."""
+    """The session continues after forty such mistakes."""
     stage = working("default")
     for _ in range(40):
         for _ in range(later):
@@ -138,7 +138,7 @@ def test_a_mistake_that_is_mended_within_two_turns_costs_nothing(later: int) -> 
 
 @pytest.mark.proves("S-11")
 def test_mistakes_that_are_not_mended_end_a_session_of_the_default_profile() -> None:
-    """Five that count, within twenty turns; each counts when two more turns have mended nothing."""
+    """Five end it if all are within twenty turns; each counts once two more turns have corrected nothing."""
     for quiet, ends in ((4, True), (12, False)):
         stage = working("default")
         for _ in range(2):
@@ -161,11 +161,11 @@ def test_mistakes_that_are_not_mended_end_a_session_of_the_default_profile() -> 
 
 @pytest.mark.proves("S-11")
 def test_five_mistakes_at_once_are_one_row() -> None:
-    """A batch of calls that all fail is one turn in which nothing worked; beside a success it is none."""
+    """A batch in which all calls fail is one failed turn; a batch with a success is none."""
     faults = Faults().returned(1, mistakes=5, is_success=False)
     assert (faults.row, faults.turns) == (1, ())
     assert Faults().returned(1, mistakes=5, is_success=True).row == 0
-    # A success beside them mends nothing: one in the next two turns does.
+    # A success in the same batch corrects nothing; one in the next two turns does.
     beside = Faults().returned(1, mistakes=5, is_success=True)
     assert beside.returned(2, mistakes=1, is_success=False).returned(3, mistakes=0, is_success=False).turns == (1,) * 5
     assert beside.returned(2, mistakes=0, is_success=True) == Faults()
@@ -173,7 +173,7 @@ def test_five_mistakes_at_once_are_one_row() -> None:
 
 @pytest.mark.proves("S-11")
 def test_what_we_refuse_costs_nothing() -> None:
-    """Six refusals of ours in one batch, turn after turn."""
+    """Six refusals of ours in one batch, turn after turn, count nothing."""
     stage = working("default")
     for _ in range(10):
         stage.view(failed=True, is_refusal=True)
@@ -183,7 +183,7 @@ def test_what_we_refuse_costs_nothing() -> None:
 
 @pytest.mark.proves("S-11", "S-3")
 def test_failed_calls_of_tools_escalate_without_a_breaker() -> None:
-    """Nobody waits for a tool: the third escalates, the fourth is a boundary, a success between them ends the row."""
+    """Tools need no wait: the third failure escalates, the fourth is a boundary, and a success in between ends the row."""
     stage = working()
     for _ in range(3):
         stage.view(failed=True)
@@ -209,7 +209,7 @@ def test_failed_calls_of_tools_escalate_without_a_breaker() -> None:
 
 @pytest.mark.proves("S-11", "S-3")
 def test_after_a_handoff_as_many_failures_in_a_row_are_borne_as_before_it() -> None:
-    """Each time the fourth is a boundary, and no other."""
+    """Each time the fourth failure is a boundary, and no other."""
     stage = Stage(limits=replace(PROFILES["swe-1.5"], errors=ErrorLimits(total=99)))
     stage.prompt("Fix the bug.")
     for _ in range(3):
@@ -225,7 +225,7 @@ def test_after_a_handoff_as_many_failures_in_a_row_are_borne_as_before_it() -> N
 @pytest.mark.proves("S-11")
 @pytest.mark.parametrize("kind", sorted(RECOVERIES))
 def test_only_what_waiting_cures_is_tried_again(kind: str) -> None:
-    """Keys, bad requests and the like stop the work at once, with a word on what to do; they never open the breaker."""
+    """Bad keys, bad requests and the like stop the work at once with advice, and never open the breaker."""
     stage = working()
     stage.fail(kind)
     step = stage.step()
@@ -242,7 +242,7 @@ def test_only_what_waiting_cures_is_tried_again(kind: str) -> None:
 
 @pytest.mark.proves("S-11")
 def test_a_probe_that_fails_otherwise_does_not_open_the_breaker_again() -> None:
-    """The provider is there again, and says that the key is wrong: once that is mended, nothing waits."""
+    """The provider is available again and reports a wrong key: once that is fixed, nothing waits."""
     stage = working("default")
     for _ in range(3):
         stage.fail()
@@ -255,7 +255,7 @@ def test_a_probe_that_fails_otherwise_does_not_open_the_breaker_again() -> None:
 
 @pytest.mark.proves("S-11")
 def test_what_a_provider_asks_to_wait_is_honoured() -> None:
-    """Retry-After of the first failure already holds up the next request, and outlasts the breaker where it is longer."""
+    """Retry-After of the first failure delays the next request, and outlasts the breaker if it is longer."""
     stage = working("default")
     stage.fail("rate_limit", retry_after=7.5)
     assert blocked(stage) == 1_007.5
@@ -273,7 +273,7 @@ def test_what_a_provider_asks_to_wait_is_honoured() -> None:
 
 @pytest.mark.proves("S-11")
 def test_a_clock_that_goes_back_is_not_believed() -> None:
-    """The wait neither grows nor ends by it; one that runs on ends it."""
+    """The wait neither grows nor ends because of it; a clock that moves forward ends it."""
     stage = working()
     for _ in range(3):
         stage.fail()
@@ -289,7 +289,7 @@ def test_a_clock_that_goes_back_is_not_believed() -> None:
 
 @pytest.mark.proves("S-11")
 def test_nothing_is_sent_while_the_breaker_is_open_but_the_user_is_heard() -> None:
-    """An interrupt and another prompt are taken; the request still waits."""
+    """An interrupt and another prompt are accepted, while the request still waits."""
     stage = working()
     for _ in range(3):
         stage.fail()
@@ -301,7 +301,7 @@ def test_nothing_is_sent_while_the_breaker_is_open_but_the_user_is_heard() -> No
 
 
 def test_the_cooldown_doubles_up_to_ten_minutes() -> None:
-    """Probe after probe fails: 60, 120, 240, 480, 600, 600; a longer one that was configured stays what it is."""
+    """Failing probes wait 60, 120, 240, 480, 600 and 600 s; a longer configured cooldown stays as it is."""
     waits: list[float] = []
     faults = Faults()
     now = 0.0

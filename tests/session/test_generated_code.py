@@ -1,4 +1,4 @@
-"""Generated code against the caps of S-6, at and around each of them."""
+"""Is generated code held to the caps of S-6, exactly at and around each of them?"""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def lines(count: int) -> str:
 
 
 def function(count: int, head: str = "def f():") -> str:
-    """A definition of exactly so many lines."""
+    """Return a definition of exactly that many lines."""
     return f"{head}\n" + "    x = 1\n" * (count - 1)
 
 
@@ -46,7 +46,7 @@ def names(text: str, language: str = "python") -> list[tuple[str, str, int, int]
 
 
 def test_the_caps_are_those_of_the_guidelines() -> None:
-    """The table of SWE-001, figure by figure."""
+    """The figures are those in the table of SWE-001."""
     assert CAPS == {
         "analysis": ((50, 100), 500, (2, 5)),
         "generation": ((200, 500), 3000, (5, 15)),
@@ -69,7 +69,7 @@ def test_the_lines_of_a_response_are_advised_and_then_capped(kind: Kind, advised
 
 
 def test_the_sources_of_a_response_count_together() -> None:
-    """Two files that are within the cap alone are above it as one response."""
+    """Two files within the cap may exceed it together, as one response."""
     source = measured((lines(300),), "python", "a.py")
     report = Report(kind="analysis", sources=(source, source))
     assert (report.lines, report.level) == (600, "above")
@@ -91,7 +91,7 @@ CLASSES: dict[str, Callable[[int], str]] = {
 
 @pytest.mark.parametrize("language", FUNCTIONS)
 def test_a_function_of_50_lines_is_within_and_one_of_51_is_not(language: str) -> None:
-    """By syntax tree, by grammar and by lines alike."""
+    """Syntax tree, grammar and line scanner agree."""
     made = FUNCTIONS[language]
     assert check_code(made(METHOD_LINES), language, "generation").is_within
     report = check_code(made(METHOD_LINES + 1), language, "generation")
@@ -101,14 +101,14 @@ def test_a_function_of_50_lines_is_within_and_one_of_51_is_not(language: str) ->
 
 @pytest.mark.parametrize("language", CLASSES)
 def test_a_class_of_800_lines_is_within_and_one_of_801_is_not(language: str) -> None:
-    """Whatever its methods are."""
+    """The methods of the class do not matter."""
     made = CLASSES[language]
     assert check_code(made(CLASS_LINES), language, "generation").is_within
     assert [one.lines for one in check_code(made(801), language, "generation").sources[0].oversized] == [801]
 
 
 def test_definitions_are_found_wherever_they_stand() -> None:
-    """Nested, asynchronous, decorated, in classes in classes, under conditions; decorators stand above the first line."""
+    """They may be nested, asynchronous, decorated, in classes in classes, or conditional; decorators precede the first line."""
     code = """\
 @decorated
 @twice(
@@ -146,7 +146,7 @@ match 1:
 
 
 def test_what_lies_within_a_function_counts_for_it() -> None:
-    """A function is as long as it is to read: moving its body into a nested one does not shorten it."""
+    """Moving the body of a function into a nested one does not shorten it."""
     nested = "def outer():\n    def inner():\n" + "        x = 1\n" * 49
     oversized = check_code(nested, "python", "generation").sources[0].oversized
     assert [(one.name, one.lines) for one in oversized] == [("outer", 51)]
@@ -154,7 +154,7 @@ def test_what_lies_within_a_function_counts_for_it() -> None:
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r\r\n"])
 def test_line_ends_do_not_change_a_measure(end: str) -> None:
-    """CRLF is a line end; a lone CR is none, here as in every page of the same file."""
+    """CRLF is a line end; a lone CR is not, as in every page of the same file."""
     code = "class A:\n    def f(self):\n        return '''\n\n'''\n".replace("\n", end)
     assert check_code(code, "python", "generation").lines == 5
     assert names(code) == [("class", "A", 1, 5), ("method", "A.f", 2, 5)]
@@ -164,7 +164,7 @@ def test_line_ends_do_not_change_a_measure(end: str) -> None:
     ("text", "count"), [("", 0), ("\n", 1), ("x", 1), ("x\n", 1), ("x\n\n", 2), ("\ufeffx = 1", 1)]
 )
 def test_lines_are_counted_without_a_phantom(text: str, count: int) -> None:
-    """With a final line end or none, empty, or behind a byte order mark."""
+    """Texts with and without a final line end, empty ones, and ones with a byte order mark count right."""
     for language in ("python", "text"):
         assert check_code(text, language, "generation").lines == count
 
@@ -184,7 +184,7 @@ def test_lines_are_counted_without_a_phantom(text: str, count: int) -> None:
     ids=["signature", "bracket", "null", "signs", "attributes"],
 )
 def test_what_has_no_syntax_tree_says_so_and_is_measured_all_the_same(code: str, why: str) -> None:
-    """The outline stands in: lines are counted, and a long function is found."""
+    """The outline is used instead: lines are counted, and a long function is found."""
     (source,) = check_code(code, "python", "generation").sources
     assert why in source.error
     assert source.method in {"tree-sitter", "line scanner"}
@@ -194,12 +194,12 @@ def test_what_has_no_syntax_tree_says_so_and_is_measured_all_the_same(code: str,
 
 
 def test_warnings_about_the_code_are_not_ours() -> None:
-    """An escape that Python warns about is measured in silence."""
+    """Code with an escape that Python warns about is measured without a warning."""
     assert names("def f():\n    return '\\d'\n") == [("function", "f", 1, 2)]
 
 
 def test_a_text_of_any_length_is_measured_in_blocks() -> None:
-    """Above the size of exact outlines the line scanner answers, and no block may be missed or seen twice."""
+    """Above the size limit of exact outlines the line scanner is used, and no block may be missed or seen twice."""
     blocks = ["def f():\n", *["    x = 1\n" * 1000] * (EXACT_BYTES // 10_000 + 2), "def g():\n    return 1"]
     source = measured(blocks, "python")
     assert source.method == "line scanner"
@@ -211,7 +211,7 @@ def test_a_text_of_any_length_is_measured_in_blocks() -> None:
 
 
 def test_more_definitions_than_an_outline_keeps_are_said() -> None:
-    """What was not looked at is never passed over in silence."""
+    """Omitted definitions are reported."""
     code = "def f():\n" + " def g(): pass\n" * 60_000 + "x = (\n"
     report = check_code(code, "python", "generation")
     assert not report.sources[0].is_complete
@@ -219,7 +219,7 @@ def test_more_definitions_than_an_outline_keeps_are_said() -> None:
 
 
 def test_a_report_says_its_numbers_first_and_what_is_above_a_cap() -> None:
-    """In whole sentences, names of strangers made inert."""
+    """Numbers come first, in whole sentences, with foreign names made inert."""
     source = measured((function(51, "def f():"),), "python", "a\x1b[31m.py")
     assert str(Report(kind="analysis", sources=(source,))) == (
         "51 lines of analysis: advised at most 100, allowed 500\n"
@@ -236,20 +236,20 @@ def test_a_report_says_its_numbers_first_and_what_is_above_a_cap() -> None:
 
 @pytest.mark.parametrize(("kind", "least", "most"), [("analysis", 2, 5), ("generation", 5, 15), ("refactoring", 3, 10)])
 def test_response_times_are_held_against_what_is_usual(kind: Kind, least: float, most: float) -> None:
-    """Both ends belong to what is usual."""
+    """Both ends of the range are usual."""
     judged = [response_time(kind, seconds) for seconds in (0, least - 0.001, least, most, most + 0.001)]
     assert judged == ["faster", "faster", "usual", "usual", "slower"]
 
 
 @pytest.mark.parametrize("seconds", [-0.1, float("nan"), float("inf")])
 def test_a_time_that_cannot_be_is_an_error(seconds: float) -> None:
-    """A clock that went back has measured nothing."""
+    """A negative time means that the clock went back, so nothing was measured."""
     with pytest.raises(CallerError, match="seconds from 0 on"):
         response_time("analysis", seconds)
 
 
 def test_an_unknown_kind_of_work_names_those_there_are() -> None:
-    """From every door."""
+    """Every public function lists the kinds."""
     with pytest.raises(CallerError, match="analysis, generation, refactoring"):
         check_code("", "python", "poetry")  # type: ignore[arg-type]
     with pytest.raises(CallerError, match="'poetry' is not a kind"):
@@ -269,7 +269,7 @@ CODE = st.lists(
 
 @given(CODE, st.sampled_from(["\n", "\r\n", "\r", "\u2028"]), st.sampled_from(LANGUAGES))
 def test_any_text_is_measured(parts: list[str], end: str, language: str) -> None:
-    """Without an exception, the same for every way to cut it into blocks; every definition lies within the text."""
+    """There is no exception, splits into blocks do not matter, and every definition is within the text."""
     text = end.join(parts)
     source = measured((text,), language)
     whole = text.removeprefix("\ufeff")

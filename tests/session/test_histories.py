@@ -1,6 +1,6 @@
-"""Some histories of a session, event by event, and what each event changes of what is known.
+"""What does each event in some histories of a session change?
 
-`histories.txt` says it, an event a line, as somebody has looked at it; `WRITE_TABLES=1` writes it anew.
+`histories.txt` has the reviewed answer, one event per line; `WRITE_TABLES=1` rewrites it.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ def rows() -> Iterator[str]:
 
 
 def _short(value: Any, before: Any) -> str:
-    """What is new of a value: entries and edits of a transcript, fields of limits and faults, else all of it."""
+    """Return the new part of a value: entries and edits of a transcript, fields of limits and faults, else the whole value."""
     if isinstance(value, Transcript):
         new = [f"{entry.role} {entry.text or [part.text for part in entry.results]}" for entry in value.entries]
         is_more = value.entries[: len(before.entries)] == before.entries
@@ -249,5 +249,5 @@ def _one(item: Any) -> str:
 
 @pytest.mark.proves("S-12")
 def test_what_each_event_changes_is_what_the_table_says() -> None:
-    """And nothing else; what is refused changes nothing, and says why."""
+    """Nothing else changes; a refused event changes nothing, and says why."""
     check_table(TABLE, list(rows()))

@@ -1,4 +1,4 @@
-"""A refusal that names a smaller window than was believed: the session keeps to it from then on, and so does who resumes it."""
+"""If a refusal names a smaller window than assumed, do the session and its resumes keep to it?"""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BELIEVED, REAL = 128_000, 16_000
 
 
 def refused(**overflow: Any) -> Stage:
-    """A session in the middle of its work, whose last request was refused with these words."""
+    """Return a session at work whose last request was refused with this overflow."""
     stage = Stage(window=BELIEVED)
     stage.prompt("Fix the bug.")
     for _ in range(20):
@@ -42,7 +42,7 @@ def refused(**overflow: Any) -> Stage:
 
 @pytest.mark.proves("S-2")
 def test_the_session_keeps_to_the_window_that_a_refusal_named() -> None:
-    """The history grows on, and no later request is above the window; its rungs, its reserve and its fill are those of it, too."""
+    """The history grows, but no later request exceeds the window; rungs, reserve and fill belong to that window too."""
     stage = refused(limit=REAL)
     for number in range(60):
         asked = stage.until_asked()
@@ -68,7 +68,7 @@ def test_the_session_keeps_to_the_window_that_a_refusal_named() -> None:
     ],
 )
 def test_what_names_no_smaller_window_changes_none(overflow: dict[str, Any]) -> None:
-    """No number, a larger window, and characters: the request shrinks, the limits stay."""
+    """Without a number, with a larger window, or with characters, the request shrinks and the limits stay."""
     stage = refused(**overflow)
     before = stage.size
     stage.until_asked()
@@ -77,7 +77,7 @@ def test_what_names_no_smaller_window_changes_none(overflow: dict[str, Any]) -> 
 
 
 def test_a_number_that_can_be_no_window_is_not_believed() -> None:
-    """A code was taken for a limit: the request is made smaller as if no number was there, and the window stays."""
+    """A code was taken for a limit: the request shrinks as if there were no number, and the window stays."""
     stage = refused(limit=SMALLEST_TOKENS - 1)
     before = stage.size
     assert isinstance(stage.until_asked(), Ask)
@@ -86,7 +86,7 @@ def test_a_number_that_can_be_no_window_is_not_believed() -> None:
 
 
 def test_the_smallest_of_several_windows_is_kept() -> None:
-    """A window that grew again in a later refusal is not believed."""
+    """A later refusal with a larger window is not believed."""
     stage = refused(limit=REAL)
     stage.until_asked()
     stage.refuse(limit=12_000, input=stage.size)
@@ -96,7 +96,7 @@ def test_the_smallest_of_several_windows_is_kept() -> None:
 
 
 def test_what_a_refusal_made_fit_is_sent_before_anything_else_is_forgotten() -> None:
-    """It fills the window that was named almost to the brim, above its rung of handing off: it is asked all the same."""
+    """The request nearly fills the named window, above the rung for handing off, but is sent all the same."""
     stage = refused(kind="context_total", limit=24_000, input=23_000 - 1_100, output=8_000)
     step = stage.step()
     assert isinstance(step, Compact)
@@ -111,7 +111,7 @@ def test_what_a_refusal_made_fit_is_sent_before_anything_else_is_forgotten() -> 
 
 
 def test_a_shorter_reply_is_that_of_the_window_and_no_reason_to_rest() -> None:
-    """The refusal does not say that 8,000 tokens of reply were asked for: the request stays whole, and is compacted at its rung."""
+    """The refusal does not say that it included 8,000 tokens of reply: the request stays whole, and is compacted at its rung."""
     stage = Stage(window=BELIEVED)
     stage.prompt("Fix the bug.")
     for _ in range(8):
@@ -132,7 +132,7 @@ def test_a_shorter_reply_is_that_of_the_window_and_no_reason_to_rest() -> None:
 
 
 class Reader:
-    """A policy that looks at one file after the other."""
+    """A policy that views one file after another."""
 
     def __init__(self) -> None:
         self.seen = 0
@@ -144,7 +144,7 @@ class Reader:
 
 
 def test_a_provider_refuses_once_and_not_again_though_the_history_grows(tmp_path: Path) -> None:
-    """Over HTTP: a hundred requests, half of them after a resume, of which the provider has to refuse the first too large one."""
+    """Over HTTP, with a hundred requests, half of them after a resume, only the first too large one is refused."""
     tree = tmp_path / "tree"
     tree.mkdir()
     for number in range(120):

@@ -1,4 +1,4 @@
-"""The ledger of files: what counts, what was really shown, and what is advised or refused before it is done."""
+"""What does the ledger of files count, what was really shown, and what is advised or refused before it is done?"""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.proves("S-5")
 
 
 def with_files(did: str, count: int, limits: FileLimits | None = None) -> Ledger:
-    """A ledger of so many distinct files."""
+    """Return a ledger of that many distinct files."""
     made = Ledger(limits=limits or FileLimits())
     for number in range(count):
         act: dict[str, Any] = {"did": did, "path": f"{number}.py", "version": "v"}
@@ -32,7 +32,7 @@ def with_files(did: str, count: int, limits: FileLimits | None = None) -> Ledger
 
 
 def seen_of(lines: int, *ranges: tuple[int, int], total: int | None = None) -> Ledger:
-    """A ledger of one file of so many lines, of which these were shown."""
+    """Return a ledger of a file with that many lines, of which these were shown."""
     made = Ledger()
     for first, last in ranges:
         made = made.read("a.py", "v1", first, last, lines if total is None else total)
@@ -49,7 +49,7 @@ def seen_of(lines: int, *ranges: tuple[int, int], total: int | None = None) -> L
 def test_distinct_files_are_advised_above_what_is_recommended_and_refused_above_the_most(
     did: str, check: str, recommended: int, maximum: int
 ) -> None:
-    """The last recommended file is fine, the next is advised, the last of all is advised, the one after it is refused."""
+    """The last recommended file is fine, the next is advised, the last of all is advised, and the one after it is refused."""
     before = {recommended - 1: "ok", recommended: "advised", maximum - 1: "advised", maximum: "refused"}
     for count, level in before.items():
         verdict = getattr(with_files(did, count), check)("new.py")
@@ -61,7 +61,7 @@ def test_distinct_files_are_advised_above_what_is_recommended_and_refused_above_
 
 @pytest.mark.parametrize("check", ["may_read", "may_modify", "may_create"])
 def test_a_file_that_counts_already_is_no_new_one(check: str) -> None:
-    """At the most, and above it, what is known goes on."""
+    """A known file may be used again at the maximum, and above it."""
     did = {"may_read": "read", "may_modify": "modified", "may_create": "created"}[check]
     full = with_files(did, 80)
     assert getattr(full, check)("./x/../7.py").level == "ok"
@@ -72,7 +72,7 @@ def test_a_file_that_counts_already_is_no_new_one(check: str) -> None:
     ("lines", "level"), [(499, "ok"), (500, "ok"), (501, "advised"), (1000, "advised"), (1001, "refused"), (None, "ok")]
 )
 def test_lines_of_one_read(lines: int | None, level: str) -> None:
-    """500 are fine, 1,000 the most; a read whose lines nobody knows is judged by its file alone."""
+    """500 lines are fine, 1,000 the most; a read of unknown length is judged only by the number of files."""
     verdict = Ledger().may_read("a b.py", lines)
     assert verdict.level == level
     assert ('view(file_path="a b.py", limit=500)' in verdict.text) == (level != "ok")
@@ -88,7 +88,7 @@ def test_each_limit_can_be_switched_off() -> None:
 
 
 def test_limits_are_two_numbers_in_order() -> None:
-    """A profile may give a list; what cannot be a limit is named."""
+    """A profile may give a list; a value that cannot be a limit is named in an error."""
     assert FileLimits(files_read=[1, 2]).files_read == (1, 2)  # type: ignore[arg-type]
     for wrong in ([2, 1], [1], [-1, 2], "12", [1.0, 2.0], 5):
         with pytest.raises(CallerError, match="files_read: what is recommended"):
@@ -96,7 +96,7 @@ def test_limits_are_two_numbers_in_order() -> None:
 
 
 def test_several_reasons_are_told_together() -> None:
-    """An override is of everything that is refused, so everything is said; advice is left for later."""
+    """An override covers all refusals, so all are listed; advice is left for later."""
     text = with_files("read", 75).may_read("new.py", 2000).text
     assert "file 76 read" in text
     assert "2000 lines in one read" in text
@@ -113,7 +113,7 @@ def test_counts_are_of_distinct_files_with_repeated_reads_beside_them() -> None:
         .read("a.py", "v1", 1, 100, 300)
         .read("./a.py", "v1", 101, 200, 300)
         .read("a.py", "v1", 50, 150, 300)  # all of it was seen
-        .read("a.py", "v2", 50, 150, 310)  # another version: nothing of it was
+        .read("a.py", "v2", 50, 150, 310)  # another version: nothing of it was seen
         .read("sub/../b.py", "w", 1, 1, 1)
         .modified("a.py", "v3")
         .created("c.py", "x", total_lines=3)
@@ -130,7 +130,7 @@ def test_counts_are_of_distinct_files_with_repeated_reads_beside_them() -> None:
 
 
 def test_a_page_read_again_after_a_deletion_is_of_a_file_that_is_there() -> None:
-    """Somebody else made it; it still counts as deleted once."""
+    """Somebody made the file again; it still counts as deleted once."""
     file = Ledger().deleted("a.py").read("a.py", "v", 1, 1, 1).files["a.py"]
     assert (file.role, file.roles) == ("read", ("read", "deleted"))
 
@@ -139,7 +139,7 @@ def test_a_page_read_again_after_a_deletion_is_of_a_file_that_is_there() -> None
 
 
 def test_ranges_are_merged_and_belong_to_one_version() -> None:
-    """What touches is one range; another version starts from nothing."""
+    """Adjacent ranges become one; another version starts from nothing."""
     made = seen_of(300, (101, 200), (1, 50), (51, 60))
     assert made.seen("a.py", "v1") == ((1, 60), (101, 200))
     assert made.seen("a.py", "v2") == ()
@@ -148,7 +148,7 @@ def test_ranges_are_merged_and_belong_to_one_version() -> None:
 
 
 def test_a_file_is_wholly_seen_with_its_last_line() -> None:
-    """One line short is not whole; an empty file is whole once it was looked at."""
+    """One line short is not whole; an empty file is whole once it was viewed."""
     assert not seen_of(300, (1, 299)).is_wholly_seen("a.py", "v1")
     assert seen_of(300, (1, 299), (300, 300)).is_wholly_seen("a.py", "v1")
     assert not seen_of(300, (1, 300)).is_wholly_seen("a.py", "v2")
@@ -157,7 +157,7 @@ def test_a_file_is_wholly_seen_with_its_last_line() -> None:
 
 
 def test_without_a_total_a_file_is_never_wholly_seen() -> None:
-    """Until somebody knows how long it is; a total that was known of the same version stays known."""
+    """This holds until the length is known; a total that was known for the same version stays known."""
     made = Ledger().read("a.py", "v1", 1, 100)
     assert not made.is_wholly_seen("a.py", "v1")
     assert made.read("a.py", "v1", 100, 100, 100).read("a.py", "v1", 1, 5).is_wholly_seen("a.py", "v1")
@@ -170,20 +170,20 @@ def test_the_same_content_is_the_same_file_whatever_its_time_stamps() -> None:
 
 
 def test_lines_behind_the_end_show_that_it_was_another_file() -> None:
-    """Two files can share a version by chance; what cannot be of one is not put together."""
+    """Two files may share a version by chance; ranges that cannot belong to one file are not merged."""
     assert Ledger().created("a.py", "v1", total_lines=5).read("a.py", "v1", 8, 9).seen("a.py", "v1") == ((8, 9),)
     assert Ledger().read("a.py", "v1", 8, 9).read("a.py", "v1", 1, 5, 5).seen("a.py", "v1") == ((1, 5),)
 
 
 def test_clipped_lines_were_not_shown() -> None:
-    """A line of which the end was hidden is missing among those around it."""
+    """A line with a hidden end is missing among its neighbours."""
     made = Ledger().read("a.py", "v", 1, 10, 10, clipped=[4, 5, 9])
     assert made.seen("a.py", "v") == ((1, 3), (6, 8), (10, 10))
 
 
 @pytest.mark.parametrize("edit", [(40, 42, 5), (40, 39, 3), (1, 100, 0), (100, 100, 1), (1, 1, 2)])
 def test_an_edit_of_what_was_seen_leaves_the_rest_seen(edit: tuple[int, int, int]) -> None:
-    """A file that was read whole is still known whole after any edit."""
+    """A file that was read whole stays wholly known after any edit."""
     first, last, lines = edit
     made = seen_of(100, (1, 100)).modified("a.py", "v2", before="v1", edits=[edit])
     assert made.is_wholly_seen("a.py", "v2")
@@ -191,7 +191,7 @@ def test_an_edit_of_what_was_seen_leaves_the_rest_seen(edit: tuple[int, int, int
 
 
 def test_an_edit_shifts_what_is_below_it() -> None:
-    """What is seen keeps to its lines, also with several edits at once."""
+    """Seen ranges move with their lines, also with several edits at once."""
     made = seen_of(100, (10, 30), (50, 60))
     assert made.modified("a.py", "v2", before="v1", edits=[(15, 16, 5), (40, 40, 0)]).seen("a.py", "v2") == (
         (10, 33),
@@ -200,7 +200,7 @@ def test_an_edit_shifts_what_is_below_it() -> None:
 
 
 def test_new_lines_in_place_of_unseen_ones_are_not_seen() -> None:
-    """The edit may have left a part of an unseen line standing."""
+    """The edit may have left part of an unseen line."""
     made = seen_of(100, (10, 30)).modified("a.py", "v2", before="v1", edits=[(29, 31, 3)])
     assert made.seen("a.py", "v2") == ((10, 28),)
 
@@ -208,28 +208,28 @@ def test_new_lines_in_place_of_unseen_ones_are_not_seen() -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        {},  # nobody says how
+        {},  # no explanation
         {"before": "other", "edits": [(5, 5, 2)]},  # an edit of a version that was never seen
         {"before": "v1", "edits": [(5, 5, 2)], "total_lines": 100},  # 99 lines and 2 are not 100
         {"before": "v1", "edits": [(5, 5, 2)], "total_lines": 102},  # and not 102
     ],
 )
 def test_a_change_that_nobody_explains_leaves_nothing_seen(arguments: dict[str, Any]) -> None:
-    """Rather nothing than what may be wrong."""
+    """Knowing nothing is better than knowing something wrong."""
     made = seen_of(100, (1, 100)).modified("a.py", "v2", **arguments)
     assert made.seen("a.py", "v2") == ()
     assert made.may_replace("a.py", "v2").level == "refused"
 
 
 def test_what_the_model_wrote_it_has_seen() -> None:
-    """A file created, or replaced as a whole, is known."""
+    """A file that was created, or replaced as a whole, is known."""
     assert Ledger().created("a.py", "v1", total_lines=3).is_wholly_seen("a.py", "v1")
     made = seen_of(100, (1, 3)).modified("a.py", "v2", is_whole=True, total_lines=7)
     assert made.is_wholly_seen("a.py", "v2")
 
 
 def test_after_a_deletion_nothing_is_seen() -> None:
-    """A file that comes back is another one."""
+    """A file that reappears is another one."""
     assert seen_of(3, (1, 3)).deleted("a.py").seen("a.py", "v1") == ()
 
 
@@ -237,7 +237,7 @@ def test_after_a_deletion_nothing_is_seen() -> None:
 
 
 def test_pages_of_one_version_belong_together(tmp_path: Path) -> None:
-    """Every page carries a token of its own; the ledger knows them as one version until the file changes."""
+    """Every page carries its own token; the ledger takes them as one version until the file changes."""
     (tmp_path / "a.py").write_text("".join(f"{number}\n" for number in range(250)))
     workspace, made = Workspace(tmp_path), Ledger()
     pages = [workspace.view("a.py", offset=offset) for offset in (0, 100, 200)]
@@ -254,7 +254,7 @@ def test_pages_of_one_version_belong_together(tmp_path: Path) -> None:
 
 
 def test_a_page_by_bytes_shows_whole_lines_too(tmp_path: Path) -> None:
-    """What is known of its lines is taken; a page of base64 has none."""
+    """Whole lines in the page are counted; a base64 page has none."""
     (tmp_path / "a.py").write_text("one\ntwo\nthree\n")
     workspace = Workspace(tmp_path)
     page = workspace.read_file("a.py", start_byte=0, max_bytes=5)
@@ -270,7 +270,7 @@ def test_a_page_by_bytes_shows_whole_lines_too(tmp_path: Path) -> None:
     "line", [b"x" * 5000, b"\xff\xfe\xfd is not UTF-8", b"a \x1b[31m colour", "left\u202eright".encode()]
 )
 def test_a_line_that_is_not_shown_as_it_is_was_not_seen(tmp_path: Path, line: bytes) -> None:
-    """Clipped, or shown as escapes: written back it would be another line."""
+    """A clipped or escaped line, written back, would be another line."""
     (tmp_path / "a.py").write_bytes(b"one\n" + line + b"\nthree\n")
     page = Workspace(tmp_path).view("a.py")
     made = Ledger().after(shown(page))
@@ -279,7 +279,7 @@ def test_a_line_that_is_not_shown_as_it_is_was_not_seen(tmp_path: Path, line: by
 
 
 def test_a_fragment_and_a_page_behind_the_end_show_no_line(tmp_path: Path) -> None:
-    """Part of a line is no line, and nothing is nothing."""
+    """Part of a line is not a line, and an empty page shows nothing."""
     (tmp_path / "long").write_text("x" * 300_000)
     (tmp_path / "short").write_text("one\n")
     workspace = Workspace(tmp_path)
@@ -293,7 +293,7 @@ def test_a_fragment_and_a_page_behind_the_end_show_no_line(tmp_path: Path) -> No
 
 
 def test_what_was_wholly_seen_may_be_replaced() -> None:
-    """And is then known as what the model wrote."""
+    """Afterwards the file is known as what the model wrote."""
     made = seen_of(300, (1, 150), (151, 300))
     assert made.may_replace("a.py", "v1") == ("ok", "")
 
@@ -312,7 +312,7 @@ def test_what_was_wholly_seen_may_be_replaced() -> None:
     ],
 )  # fmt: skip
 def test_what_was_only_partly_seen_is_not_replaced(made: Ledger, version: str, why: str, call: str) -> None:
-    """The refusal says what is missing, the call that shows it, and the override."""
+    """The refusal says what is missing, with the call that shows it, and the override."""
     verdict = made.may_replace("a.py", version)
     assert verdict.level == "refused"
     assert why in verdict.text
@@ -321,7 +321,7 @@ def test_what_was_only_partly_seen_is_not_replaced(made: Ledger, version: str, w
 
 
 def test_an_edit_of_a_section_needs_no_whole_view() -> None:
-    """Only a write that would replace a file is refused for what was not shown."""
+    """Only a write that replaces a file is refused for lines that were not shown."""
     assert seen_of(345, (1, 100)).may_modify("a.py") == ("ok", "")
 
 
@@ -343,7 +343,7 @@ OURS = [
 @pytest.mark.parametrize("line", OURS)
 @pytest.mark.parametrize("check", ["may_modify", "may_create", "may_replace"])
 def test_our_own_notices_are_not_written_into_files(line: str, check: str) -> None:
-    """Whatever stands for text that is elsewhere is refused in any content, with the way on and the override."""
+    """Text that stands in for other text is refused in any content, with advice and the override."""
     made = seen_of(3, (1, 3))
     version = ("v1",) if check == "may_replace" else ()
     for content in (line, f"first\r\n{line}\nlast\n"):
@@ -356,13 +356,13 @@ def test_our_own_notices_are_not_written_into_files(line: str, check: str) -> No
 
 @pytest.mark.parametrize("line", OURS[:7])
 def test_every_line_that_is_disarmed_in_results_is_known_in_content(line: str) -> None:
-    """The two agree: what was disarmed is no notice any more."""
+    """The two agree, as a disarmed line is no longer a notice."""
     assert stand_ins.find_stand_in(line)
     assert stand_ins.find_stand_in(stand_ins.disarm(line)) == ""
 
 
 def test_a_refusal_is_inert() -> None:
-    """Neither a path nor a line can put a control character, or a line of its own, into a verdict."""
+    """Neither a path nor a line can add a control character or a line to a verdict."""
     made = Ledger().read("a\x1b\n.py", "v", 1, 2, 9)
     text = made.may_replace("a\x1b\n.py", "v", "[cleared: \x1b[31m evil").text
     assert "\x1b" not in text
@@ -385,7 +385,7 @@ def test_a_refusal_is_inert() -> None:
     ],
 )
 def test_how_a_file_is_best_read_and_edited(total_lines: int, expected: tuple[str, str]) -> None:
-    """In full, in sections, in windows only; each says so."""
+    """The advice is in full, in sections, or only in windows."""
     said = advice(total_lines)
     assert said[:2] == expected
     assert said.text
@@ -401,7 +401,7 @@ turns = st.one_of(st.none(), st.integers(0, 9))
 
 @st.composite
 def acts(draw: st.DrawFn) -> dict[str, Any]:
-    """Any act as a journal holds it."""
+    """Draw any act as a journal holds it."""
     did = draw(st.sampled_from(ROLES))
     act: dict[str, Any] = {"did": did, "path": draw(paths), "turn": draw(turns)}
     if did == "deleted":
@@ -428,7 +428,7 @@ def acts(draw: st.DrawFn) -> dict[str, Any]:
 
 @given(st.lists(acts(), max_size=12))
 def test_replaying_the_acts_gives_an_equal_ledger(journal: list[dict[str, Any]]) -> None:
-    """Live, through JSON act by act, and from a checkpoint at any place: the same ledger."""
+    """Live acts, acts through JSON, and acts after any checkpoint give the same ledger."""
     live = Ledger()
     for place, act in enumerate(journal):
         live = live.after(act)
@@ -440,7 +440,7 @@ def test_replaying_the_acts_gives_an_equal_ledger(journal: list[dict[str, Any]])
 
 @given(st.lists(acts(), max_size=12))
 def test_counts_never_fall(journal: list[dict[str, Any]]) -> None:
-    """Whatever is done, and undone."""
+    """No act and no undo lowers a count."""
     made = Ledger()
     for act in journal:
         after = made.after(act)
@@ -451,7 +451,7 @@ def test_counts_never_fall(journal: list[dict[str, Any]]) -> None:
 
 @given(st.lists(acts(), max_size=12))
 def test_what_is_seen_are_lines_of_the_file_in_order(journal: list[dict[str, Any]]) -> None:
-    """Ranges are merged, and none goes beyond the last line where that is known."""
+    """Ranges are merged, and none extends beyond the last line if that is known."""
     for file in Ledger().after(*journal).files.values():
         assert file.seen == merged(file.seen)
         assert all(first >= 1 for first, _ in file.seen)
@@ -461,7 +461,7 @@ def test_what_is_seen_are_lines_of_the_file_in_order(journal: list[dict[str, Any
 
 @given(st.lists(st.tuples(st.integers(1, 40), st.integers(0, 40)), max_size=6), st.integers(1, 40), st.integers(0, 40))
 def test_ranges_are_sets_of_lines(ranges: list[tuple[int, int]], first: int, last: int) -> None:
-    """Merging keeps the lines, what is missing are the others, and both are as few ranges as can be."""
+    """Merging keeps the lines, the missing lines are the others, and both have as few ranges as possible."""
 
     def lines(some: Any) -> set[int]:
         return {line for start, end in some for line in range(start, end + 1)}
@@ -476,7 +476,7 @@ def test_ranges_are_sets_of_lines(ranges: list[tuple[int, int]], first: int, las
 
 @given(st.integers(1, 60), st.data())
 def test_an_edited_file_is_known_as_far_as_a_plain_model_knows_it(total: int, data: st.DataObject) -> None:
-    """Against a list of lines that are known or not: the same lines are seen after any edits."""
+    """A list of seen and unseen lines agrees after any edits."""
     known = data.draw(st.lists(st.booleans(), min_size=total, max_size=total))
     made = Ledger().read("a", "v1", 1, total, total, clipped=[n for n, is_known in enumerate(known, 1) if not is_known])
     cuts = sorted(data.draw(st.lists(st.integers(1, total + 1), min_size=2, max_size=6, unique=True).filter(len)))
@@ -517,7 +517,7 @@ def test_an_edited_file_is_known_as_far_as_a_plain_model_knows_it(total: int, da
     ],
 )
 def test_an_act_that_cannot_be_is_named(act: dict[str, Any]) -> None:
-    """A damaged journal is no ledger."""
+    """An act from a damaged journal is named in an error."""
     with pytest.raises(CallerError):
         Ledger().after(act)
 
@@ -539,13 +539,13 @@ def test_an_act_that_cannot_be_is_named(act: dict[str, Any]) -> None:
     ],
 )
 def test_what_is_no_ledger_is_refused(value: dict[str, Any]) -> None:
-    """A checkpoint that somebody edited is named, not taken."""
+    """An edited checkpoint is named in an error."""
     with pytest.raises(CallerError):
         Ledger.from_dict(value)
 
 
 def test_an_edit_of_lines_that_are_not_there_leaves_nothing_known() -> None:
-    """A file known to be empty cannot lose a line: its length is not known any more, and never below nothing."""
+    """An empty file cannot lose a line: its length becomes unknown, and is never below zero."""
     ledger = Ledger().modified("a.py", "v2", is_whole=True, total_lines=0)
     after = ledger.modified("a.py", "v1", before="v2", edits=[(1, 1, 0)])
     assert after.file("a.py").total_lines is None
@@ -554,13 +554,13 @@ def test_an_edit_of_lines_that_are_not_there_leaves_nothing_known() -> None:
 
 @pytest.mark.parametrize(("limit", "lines"), [((7, 9), 7), ((1, 9), 1), ((0, 9), 1), (None, 500)])
 def test_a_page_that_is_recommended_has_a_line_at_least(limit: Any, lines: int) -> None:
-    """What one read is advised to have; 500 lines where nobody says."""
+    """The recommended size of one read applies, or 500 lines if there is none."""
     verdict = Ledger(limits=FileLimits(lines_per_read=limit)).read("a.py", "v", 1, 1, 9_000).may_replace("a.py", "v")
     assert f"limit={lines})" in verdict.text
 
 
 def test_what_is_not_said_of_the_same_version_is_as_it_was_known() -> None:
-    """Its size, its digest, its lines, and the turns in which it was read and changed; of another version nothing is."""
+    """Size, digest, lines, and the turns of reads and changes are kept for the same version and not for another."""
     first = Ledger().read("a.py", "v", 1, 2, 9, size_bytes=90, digest="d", turn=3).read("a.py", "v", 3, 3)
     file = first.files["a.py"]
     assert (file.total_lines, file.size_bytes, file.digest, file.read_turn, file.changed_turn) == (9, 90, "d", 3, None)
@@ -573,7 +573,7 @@ def test_what_is_not_said_of_the_same_version_is_as_it_was_known() -> None:
         ("read", "modified"),
         "modified",
     )
-    again = first.read("a.py", "v", 0, 0, 0, size_bytes=0)  # two files can share a version by chance
+    again = first.read("a.py", "v", 0, 0, 0, size_bytes=0)  # two files may share a version by chance
     assert (again.files["a.py"].total_lines, again.files["a.py"].size_bytes) == (0, 0)
     assert again.counts.repeated_reads == 0  # a page that shows nothing repeats nothing
     assert first.read("a.py", "v", 2, 3).counts.repeated_reads == 1

@@ -1,4 +1,4 @@
-"""The rungs, the profiles and how they are read from a table."""
+"""Are the rungs and the profiles right, and how are they read from a table?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from penstock.errors import CallerError
 from penstock.session.limits import PROFILES, ErrorLimits, Limits, Pressure, Rung, limits_of
 
 DEFAULT, SEED = PROFILES["default"], PROFILES["swe-1.5"]
-BY_TOKENS = [  # of a window of 128,000: the last of one pressure, the first of the next
+BY_TOKENS = [  # of a window of 128,000: the last count of one pressure and the first of the next
     (0, Pressure.CALM),
     (49_999, Pressure.CALM),
     (50_000, Pressure.WATCH),
@@ -31,21 +31,21 @@ BY_TOKENS = [  # of a window of 128,000: the last of one pressure, the first of 
 @pytest.mark.parametrize(("tokens", "expected"), BY_TOKENS)
 @pytest.mark.parametrize("profile", [DEFAULT, SEED])
 def test_the_rungs_of_128000_tokens(profile: Limits, tokens: int, expected: Pressure) -> None:
-    """Each holds from its value on; the reset above it."""
+    """Each rung holds from its value on; the reset is above it."""
     assert profile.pressure(tokens, 0) is expected
 
 
 @pytest.mark.proves("S-2")
 @pytest.mark.parametrize(
     ("window", "first"),
-    [  # the first token count of each pressure; in a million HAND_OFF lies between two whole numbers
+    [  # the first count of each pressure; in a million, HAND_OFF is between two integers
         (32_000, {"WATCH": 12_500, "COMPACT": 18_750, "COMPACT_HARD": 25_000, "HAND_OFF": 28_750, "RESET": 28_751}),
         (1_000_000, {"WATCH": 390_625, "COMPACT": 585_938, "COMPACT_HARD": 781_250, "RESET": 898_438}),
         (16_000, {"WATCH": 6_250, "COMPACT": 9_375, "COMPACT_HARD": 12_500, "HAND_OFF": 14_375, "RESET": 14_376}),
     ],
 )
 def test_the_rungs_of_any_other_window(window: int, first: dict[str, int]) -> None:
-    """The same shares, exactly at and one below."""
+    """The shares are the same, exactly at a rung and one token below."""
     limits = DEFAULT.scaled(window)
     for name, tokens in first.items():
         assert limits.pressure(tokens, 0) is Pressure[name]
@@ -65,7 +65,7 @@ def test_the_rungs_of_any_other_window(window: int, first: dict[str, int]) -> No
     ],
 )
 def test_turns_count_in_the_seed_s_profile_and_not_in_the_default_one(turns: int, expected: Pressure) -> None:
-    """25, 30 and 50 of any window; without the rungs a thousand are nothing."""
+    """Turns 25, 30 and 50 count in any window; without those rungs a thousand turns do not matter."""
     assert SEED.pressure(0, turns) is expected
     assert SEED.scaled(32_000).pressure(0, turns) is expected
     assert DEFAULT.pressure(0, turns * 1_000) is Pressure.CALM
@@ -73,14 +73,14 @@ def test_turns_count_in_the_seed_s_profile_and_not_in_the_default_one(turns: int
 
 @pytest.mark.proves("S-2")
 def test_the_higher_of_both_holds() -> None:
-    """Tokens and turns each reach a rung; the pressure is the higher one."""
+    """Tokens and turns may each reach a rung; the pressure is the higher one."""
     assert SEED.pressure(100_000, 25) is Pressure.COMPACT_HARD
     assert SEED.pressure(75_000, 30) is Pressure.HAND_OFF
 
 
 @pytest.mark.proves("S-2")
 def test_above_80_percent_is_a_rung_of_its_own() -> None:
-    """Where the rungs say nothing: 80 % is not above it."""
+    """It applies if no rung does: exactly 80 % is not above it."""
     bare = Limits(rungs=())
     assert bare.pressure(102_400, 99) is Pressure.CALM
     assert bare.pressure(102_401, 0) is Pressure.COMPACT
@@ -99,14 +99,14 @@ def test_above_80_percent_is_a_rung_of_its_own() -> None:
     ],
 )
 def test_the_profiles(name: str, window: int, turns: tuple[int, int] | None) -> None:
-    """Windows, typical turns and the reserve of 8,000."""
+    """Profiles have their windows, typical turns and the reserve of 8,000."""
     profile = PROFILES[name]
     assert (profile.name, profile.window_tokens, profile.turns, profile.reserve_tokens) == (name, window, turns, 8_000)
     assert limits_of(json.loads(json.dumps(profile.to_dict()))) == profile
 
 
 def test_what_nobody_sets_is_as_in_the_default_profile() -> None:
-    """The model is told of a loop at the third time, and the work ends at the fifth; a rung of neither kind is never reached."""
+    """A loop is reported at the third repetition and ends the work at the fifth; a rung with no values is never reached."""
     assert Limits() == DEFAULT
     assert (DEFAULT.window_tokens, DEFAULT.reserve_tokens) == (128_000, 8_000)
     assert (DEFAULT.loop_advice, DEFAULT.loop_end) == (3, 5)
@@ -118,20 +118,20 @@ def test_what_nobody_sets_is_as_in_the_default_profile() -> None:
 
 @pytest.mark.proves("S-11")
 def test_the_error_limits_of_the_profiles() -> None:
-    """Three in a row, five in all, 60 seconds; by default those of 20 turns that no retry cured."""
+    """Three in a row, five in all and 60 seconds; by default those of 20 turns that no retry cured."""
     assert SEED.errors == ErrorLimits(row=3, total=5, within_turns=None, cured_count=True, cooldown_seconds=60.0)
     assert DEFAULT.errors == ErrorLimits(row=3, total=5, within_turns=20, cured_count=False, cooldown_seconds=60.0)
 
 
 def test_a_reserve_is_at_most_a_quarter_of_a_scaled_window() -> None:
-    """As configured, or as asked for."""
+    """This holds for a configured and for a requested reserve."""
     assert DEFAULT.scaled(1_000_000).reserve_tokens == 8_000
     assert DEFAULT.scaled(16_000).reserve_tokens == 4_000
     assert DEFAULT.scaled(16_000, 1_000).reserve_tokens == 1_000
 
 
 def test_a_profile_of_one_s_own_is_a_table() -> None:
-    """What is left out is the base's; what TOML has no word for is left out."""
+    """Omitted values are those of the base; values that TOML cannot express are omitted."""
     text = """
     name = "patient"
     rungs = [{ pressure = "COMPACT", tokens = 64000 }, { pressure = "RESET", tokens = 9, turns = 80, above = true }]
@@ -174,21 +174,21 @@ def test_a_profile_of_one_s_own_is_a_table() -> None:
     ],
 )
 def test_what_cannot_be_a_limit_is_named(values: dict[str, Any], says: str) -> None:
-    """The name, the value, and what would do."""
+    """The error has the name, the value, and what would be valid."""
     with pytest.raises(CallerError) as error:
         limits_of(values)
     assert says in str(error.value)
 
 
 def test_a_window_that_is_no_smaller_leaves_the_limits_as_they_are() -> None:
-    """Also just the one that was believed, with a reserve that another window would not get."""
+    """This includes the very window that was assumed, with a reserve that scaling would change."""
     limits = Limits(window_tokens=1_000, reserve_tokens=500)
     assert limits.within(1_000) == limits.within(1_001) == limits.within(None) == limits
     assert (limits.within(999).window_tokens, limits.within(999).reserve_tokens) == (999, 249)
 
 
 def test_what_is_0_is_a_limit() -> None:
-    """A rung from the first token or turn on, no failure that is borne, no reply."""
+    """0 means a rung from the first token or turn on, no tolerated failure, or no reply."""
     limits = limits_of(
         {
             "rungs": [{"pressure": "WATCH", "tokens": 0}, {"pressure": "COMPACT", "turns": 0}],
@@ -210,7 +210,7 @@ def test_what_is_0_is_a_limit() -> None:
 
 @pytest.mark.parametrize("profile", [DEFAULT, SEED])
 def test_from_how_many_tokens_on_a_pressure_holds(profile: Limits) -> None:
-    """By the lowest rung that is as high or higher, and names tokens."""
+    """The lowest rung in tokens with at least that pressure decides."""
     found = {pressure.name: profile.from_tokens(pressure) for pressure in Pressure}
     assert found == {
         "CALM": 50_000,

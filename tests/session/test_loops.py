@@ -1,4 +1,4 @@
-"""Is there progress (S-13)? The same again, two that take turns, a page read again; and what is none of these."""
+"""Is there progress (S-13)? A repeated call, two alternating calls and repeated reading are loops, other repetition is not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from penstock.wires import ToolCall
 
 
 def told(stage: Stage, path: str, result: str) -> str | None:
-    """What the model is told beside the result of looking at a file; then the turn is over."""
+    """Return what the model is told next to the result of a view; the turn is then over."""
     call = ToolCall(id="x", name="view", arguments=f'{{"path":"{path}"}}')
     advice = stage.session.advice(call, viewed_digest(result))
     stage.view(result, path)
@@ -19,12 +19,12 @@ def told(stage: Stage, path: str, result: str) -> str | None:
 
 
 def viewed_digest(result: str) -> str:
-    """The digest that the stage's driver gives."""
+    """Return the digest that the stage's driver gives."""
     return outcome(viewed(0, "", result)).digest
 
 
 def begun() -> Stage:
-    """A session at work."""
+    """Return a session at work."""
     stage = Stage()
     stage.prompt("Find it.")
     return stage
@@ -32,7 +32,7 @@ def begun() -> Stage:
 
 @pytest.mark.proves("S-13")
 def test_the_same_call_with_the_same_result_is_told_at_three_and_ends_the_work_at_five() -> None:
-    """Twice is nothing; the third time the model hears of it; the fifth stops, and the person's next words go on."""
+    """Twice is allowed; the third time the model is told; the fifth stops, and the person's next prompt continues."""
     stage = begun()
     assert [told(stage, "a.py", "same") for _ in range(2)] == [None, None]
     assert told(stage, "a.py", "same") == looping(3)
@@ -49,7 +49,7 @@ def test_the_same_call_with_the_same_result_is_told_at_three_and_ends_the_work_a
 
 @pytest.mark.proves("S-13")
 def test_a_b_a_b_is_told_at_the_fourth_call_and_ends_where_nothing_new_comes() -> None:
-    """Two calls that take turns with the same results are a loop as well."""
+    """Two calls that alternate with the same results are a loop too."""
     stage = begun()
     said = [told(stage, path, "same") for path in ("a.py", "b.py") * 2]
     assert said == [None, None, None, ALTERNATING]
@@ -64,7 +64,7 @@ def test_a_b_a_b_is_told_at_the_fourth_call_and_ends_where_nothing_new_comes() -
 
 @pytest.mark.proves("S-13")
 def test_a_new_call_after_a_loop_is_not_held_against_it() -> None:
-    """What takes turns are the two before; the way out of it is not told to try another way."""
+    """Only the two earlier calls alternate, so the call that leaves the loop gets no warning."""
     stage = begun()
     for path in ("a.py", "b.py") * 2:
         told(stage, path, "same")
@@ -73,7 +73,7 @@ def test_a_new_call_after_a_loop_is_not_held_against_it() -> None:
 
 @pytest.mark.proves("S-13")
 def test_reading_a_file_again_that_has_changed_is_no_loop() -> None:
-    """Thirty-three readings of one file, each another version: no word, no end (sessions.md 5.1)."""
+    """Thirty-three reads of one file, each of another version, give no warning and no end (sessions.md 5.1)."""
     stage = begun()
     for version in range(33):
         assert told(stage, "a.py", f"version {version}") is None
@@ -82,7 +82,7 @@ def test_reading_a_file_again_that_has_changed_is_no_loop() -> None:
 
 @pytest.mark.proves("S-13")
 def test_the_same_answer_between_other_news_does_not_end_the_work() -> None:
-    """A test that still fails after each of ten different edits: the model is told that it still says the same, and goes on."""
+    """If a test still fails after each of ten different edits, the model is told that the result repeats, and the work goes on."""
     stage = begun()
     for number in range(10):
         stage.turn(viewed(number, "a.py", "edited", name="edit_file", text=f"try {number}"))
@@ -92,7 +92,7 @@ def test_the_same_answer_between_other_news_does_not_end_the_work() -> None:
 
 @pytest.mark.proves("S-13")
 def test_parallel_calls_count_each_for_itself() -> None:
-    """Five batches of two calls with the same results end the work as well."""
+    """Five batches of two calls with the same results end the work too."""
     stage = begun()
     for _ in range(5):
         assert isinstance(stage.step(), Ask)
@@ -102,7 +102,7 @@ def test_parallel_calls_count_each_for_itself() -> None:
 
 @pytest.mark.proves("S-13")
 def test_a_call_without_a_digest_says_nothing_about_progress() -> None:
-    """A driver that gives none never sees a loop."""
+    """A driver that gives no digests never sees a loop."""
     loops = Loops()
     for _ in range(10):
         loops = loops.with_call("view", "{}", "")
@@ -111,7 +111,7 @@ def test_a_call_without_a_digest_says_nothing_about_progress() -> None:
 
 
 def test_the_calls_of_late_are_few() -> None:
-    """The memory is bounded: what was long ago is no loop."""
+    """The memory is bounded: calls long ago are not part of a loop."""
     loops = Loops().with_call("view", "a", "1")
     for number in range(LOOK_BACK):
         loops = loops.with_call("view", str(number), "1")
@@ -123,7 +123,7 @@ def test_the_calls_of_late_are_few() -> None:
 @pytest.mark.proves("S-13")
 @pytest.mark.parametrize("window", [4_000, 16_000, 128_000])
 def test_compaction_without_progress_ends(window: int) -> None:
-    """Whatever the size of what cannot shrink, a few steps lead to a request: no compaction or handoff follows another for ever."""
+    """Whatever cannot shrink, a few steps lead to a request: compactions and handoffs do not follow each other for ever."""
     for share in (0.3, 0.55, 0.6, 0.8, 0.9, 1.0, 1.5):
         for parts in ((1.0, 0.0), (0.5, 0.5), (0.0, 1.0)):
             stage = Stage(window=window, reserve=window // 8)
@@ -141,7 +141,7 @@ def test_compaction_without_progress_ends(window: int) -> None:
 
 @pytest.mark.proves("S-13")
 def test_a_compaction_is_not_repeated_on_the_same() -> None:
-    """Right after one comes a request, however full the window still is."""
+    """After a compaction comes a request, however full the window still is."""
     stage = begun()
     for _ in range(12):
         stage.view("line\n" * 2_000)

@@ -1,4 +1,4 @@
-"""The rungs of a session, exactly at and around their values, seen from outside: which step comes next (S-1, S-2, S-3)."""
+"""Which step comes next exactly at and around each rung, as seen from outside (S-1, S-2, S-3)?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from penstock.session import Ask, Boundary, Compact, HandOff, Noted, Session
 from penstock.session.limits import Limits, Pressure
 from penstock.text.allowance import Budget
 
-WINDOWS = {  # COMPACT, COMPACT_HARD, HAND_OFF: 75,000, 100,000 and 115,000 of 128,000, rounded up
+WINDOWS = {  # COMPACT, COMPACT_HARD and HAND_OFF: 75,000, 100,000 and 115,000 of 128,000, rounded up
     128_000: (75_000, 100_000, 115_000),
     32_000: (18_750, 25_000, 28_750),
     1_000_000: (585_938, 781_250, 898_438),
@@ -17,7 +17,7 @@ WINDOWS = {  # COMPACT, COMPACT_HARD, HAND_OFF: 75,000, 100,000 and 115,000 of 1
 
 
 def with_old_results(window: int, limits: Limits | str = "default") -> Stage:
-    """Eight results that have been seen, of which the first three may go, and an answer after them."""
+    """Return eight seen results, of which the first three may be cleared, and an answer after them."""
     stage = Stage(window=window, limits=limits)
     stage.prompt("Fix the bug.")
     for _ in range(8):
@@ -29,7 +29,7 @@ def with_old_results(window: int, limits: Limits | str = "default") -> Stage:
 @pytest.mark.proves("S-2")
 @pytest.mark.parametrize("window", WINDOWS)
 def test_compression_starts_at_its_rung_and_not_before(window: int) -> None:
-    """75,000 of 128,000 tokens, and the same share of any other window, to the token."""
+    """At 75,000 of 128,000 tokens, or the same share of any other window, compaction starts, to the token."""
     at = WINDOWS[window][0]
     below, reached = with_old_results(window), with_old_results(window)
     below.fill(at - 1)
@@ -49,7 +49,7 @@ def test_compression_starts_at_its_rung_and_not_before(window: int) -> None:
 @pytest.mark.proves("S-2")
 @pytest.mark.parametrize("window", WINDOWS)
 def test_a_compaction_rests_until_the_hard_rung(window: int) -> None:
-    """With little said since the last one nothing is rewritten, up to 100,000 of 128,000 tokens; from there on it is."""
+    """With little said since the last one, nothing is rewritten until 100,000 of 128,000 tokens."""
     hard = WINDOWS[window][1]
     for size, expected in ((hard - 1, Ask), (hard, Compact)):
         stage = with_old_results(window)
@@ -64,7 +64,7 @@ def test_a_compaction_rests_until_the_hard_rung(window: int) -> None:
 @pytest.mark.proves("S-2", "S-3")
 @pytest.mark.parametrize("window", WINDOWS)
 def test_what_cannot_be_compressed_is_handed_off_at_its_rung(window: int) -> None:
-    """115,000 of 128,000 tokens of words that have to stay: the next step writes a handoff, which names the fill as evidence."""
+    """At 115,000 of 128,000 tokens that must stay, the next step writes a handoff, which gives the fill as evidence."""
     at = WINDOWS[window][2]
     for size, expected in ((at - 1, Ask), (at, HandOff), (at + 1, HandOff)):
         stage = Stage(window=window)
@@ -79,7 +79,7 @@ def test_what_cannot_be_compressed_is_handed_off_at_its_rung(window: int) -> Non
                 at - 1: Pressure.COMPACT_HARD,
                 at: Pressure.RESET
                 if window == 1_000_000
-                else Pressure.HAND_OFF,  # 898,437.5: whoever reaches it is above it
+                else Pressure.HAND_OFF,  # 898,437.5, so any count that reaches it is above it
                 at + 1: Pressure.RESET,
             }[size]
         )
@@ -93,7 +93,7 @@ def test_what_cannot_be_compressed_is_handed_off_at_its_rung(window: int) -> Non
 
 @pytest.mark.proves("S-2")
 def test_compression_starts_above_80_percent_whatever_the_rungs_say() -> None:
-    """A profile without rungs: 102,400 of 128,000 tokens are not above 80 %, one more is."""
+    """In a profile without rungs 102,400 of 128,000 tokens are not above 80 %; one more is."""
     for size, expected in ((102_400, Ask), (102_401, Compact)):
         stage = with_old_results(128_000, Limits(name="bare", rungs=()))
         stage.fill(size)
@@ -102,7 +102,7 @@ def test_compression_starts_above_80_percent_whatever_the_rungs_say() -> None:
 
 @pytest.mark.proves("S-2")
 def test_a_finished_subtask_is_a_moment_to_compress() -> None:
-    """After `done` on the todo list old results go, though no rung is reached; the next answer ends the moment."""
+    """After `done` on the todo list old results are cleared below every rung; the next answer ends this opportunity."""
     stage = with_old_results(128_000)
     stage.prompt()
     assert isinstance(stage.step(), Ask)
@@ -124,7 +124,7 @@ def test_a_finished_subtask_is_a_moment_to_compress() -> None:
 
 @pytest.mark.proves("S-1")
 def test_25_turns_compress_in_the_profile_that_counts_them() -> None:
-    """The 25th model call warns by its pressure and starts compression in swe-1.5; in default turns say nothing."""
+    """The 25th model call raises the pressure and starts compaction in swe-1.5; in the default profile turns do not matter."""
     for profile, expected in (("swe-1.5", Compact), ("default", Ask)):
         stage = Stage(limits=profile)
         stage.prompt("Fix the bug.")
@@ -138,7 +138,7 @@ def test_25_turns_compress_in_the_profile_that_counts_them() -> None:
 
 @pytest.mark.proves("S-1")
 def test_what_frees_little_is_not_rewritten_for_the_sake_of_turns() -> None:
-    """Beyond 25 turns a cut is worth a tenth of the request at least: the words of a user are left alone."""
+    """Beyond 25 turns a cut must free at least a tenth of the request: a user's words are left alone."""
     stage = Stage(limits="swe-1.5")
     stage.prompt("x" * 40_000)
     for _ in range(40):
@@ -148,7 +148,7 @@ def test_what_frees_little_is_not_rewritten_for_the_sake_of_turns() -> None:
 
 @pytest.mark.proves("S-1", "S-3")
 def test_30_turns_are_a_boundary_at_the_next_prompt_and_not_before() -> None:
-    """29 turns are none; the 30th lets the work go on, and the next prompt begins with a handoff that says why."""
+    """29 turns are none; after the 30th the work continues, and the next prompt begins with a handoff that says why."""
     for turns, expected in ((29, Ask), (30, HandOff)):
         stage = Stage(limits="swe-1.5")
         stage.prompt("Fix the bug.")
@@ -171,7 +171,7 @@ def test_30_turns_are_a_boundary_at_the_next_prompt_and_not_before() -> None:
 
 @pytest.mark.proves("S-1", "S-2")
 def test_50_turns_are_a_reset_in_the_middle_of_the_work() -> None:
-    """49 turns go on, the 50th writes a handoff first, and the work goes on with the user's words."""
+    """After 49 turns the work continues; the 50th first writes a handoff, and the work goes on with the user's words."""
     stage = Stage(limits="swe-1.5")
     stage.prompt("Fix the bug.")
     for _ in range(49):
@@ -191,7 +191,7 @@ def test_50_turns_are_a_reset_in_the_middle_of_the_work() -> None:
 
 @pytest.mark.proves("S-1")
 def test_turns_say_nothing_in_the_default_profile() -> None:
-    """A hundred turns, and the hundred-and-first is asked for."""
+    """After a hundred turns the next one is still asked for."""
     stage = Stage()
     stage.prompt("Fix the bug.")
     for _ in range(100):
@@ -202,7 +202,7 @@ def test_turns_say_nothing_in_the_default_profile() -> None:
 
 @pytest.mark.proves("S-3")
 def test_a_boundary_is_crossed_once_and_armed_again_by_a_handoff() -> None:
-    """However often the user speaks beyond the limit, it is one boundary; after the handoff the next 30 turns are another."""
+    """However often the user speaks beyond the limit, it is one boundary; the next 30 turns after the handoff are another."""
     stage = Stage(limits="swe-1.5")
     for round_ in range(2):
         stage.prompt("Fix the bug.")
@@ -223,7 +223,7 @@ def test_a_boundary_is_crossed_once_and_armed_again_by_a_handoff() -> None:
 
 @pytest.mark.proves("S-3")
 def test_a_change_of_domain_is_a_boundary_where_the_profile_wants_it() -> None:
-    """Eight calls elsewhere than the eight before the user's last words: the overlap is the evidence. Off by default."""
+    """Eight calls elsewhere than the eight before the user's last words count, with the overlap as evidence. Off by default."""
     for wanted in (True, False):
         stage = Stage(limits=Limits(domain_boundaries=wanted))
         stage.prompt("Fix the parser.")
@@ -244,7 +244,7 @@ def test_a_change_of_domain_is_a_boundary_where_the_profile_wants_it() -> None:
 @pytest.mark.proves("S-3")
 @pytest.mark.parametrize("last", ["src/parser/other.py", "src/parser/deep/down/x.py"])
 def test_work_in_the_same_place_is_no_change_of_domain(last: str) -> None:
-    """Other files of the same folders, or too few calls, are no evidence."""
+    """Other files in the same folders, or too few calls, are not evidence."""
     stage = Stage(limits=Limits(domain_boundaries=True))
     stage.prompt("Fix the parser.")
     for number in range(8):
@@ -265,7 +265,7 @@ def test_work_in_the_same_place_is_no_change_of_domain(last: str) -> None:
 
 @pytest.mark.proves("S-2")
 def test_a_reply_asks_for_what_is_left_of_the_window() -> None:
-    """Where the request leaves less than the reserve, the reply asked for is smaller: the request stays within its window."""
+    """If the request leaves less than the reserve, a shorter reply is asked for, so that the window holds both."""
     stage = Stage(window=32_000)
     stage.prompt("x" * 10)
     stage.turn()
@@ -282,7 +282,7 @@ def test_a_reply_asks_for_what_is_left_of_the_window() -> None:
 
 @pytest.mark.proves("S-2")
 def test_a_budget_fits_the_limits_to_its_window() -> None:
-    """`budget` scales every rung; its counter decides; a window too small for the reserve gets a quarter of itself."""
+    """`budget` scales every rung; its counter decides; a window too small for the reserve reserves a quarter of itself."""
     session = Session(budget=Budget(16_000, 0, CHARS))
     assert session.state.limits.window_tokens == 16_000
     assert session.state.limits.reserve_tokens == 4_000
