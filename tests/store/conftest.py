@@ -1,4 +1,4 @@
-"""Stores to test: SQLite in a folder, and PostgreSQL on a server of our own where its programs are installed."""
+"""Stores to test: SQLite in a folder, and PostgreSQL on a server of our own if its programs are installed."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ USER = "nobody" if os.geteuid() == 0 else None  # PostgreSQL refuses to run as r
 
 
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK | os.X_OK) else None
-"""A disk that is busy makes every flush slow; what is tested here is not the disk, but what a process may do to it."""
+"""A folder in memory: a busy disk makes every flush slow, and these tests are about processes, not about the disk."""
 
 
 @pytest.fixture
 def tmp_path(tmp_path: Path) -> Iterator[Path]:
-    """A folder in memory, where there is one."""
+    """Return a folder in memory, if there is one."""
     if MEMORY is None:
         yield tmp_path
         return
@@ -41,7 +41,7 @@ def tmp_path(tmp_path: Path) -> Iterator[Path]:
 
 
 def programs() -> str | None:
-    """The folder of PostgreSQL's programs."""
+    """Return the folder of PostgreSQL's programs, or None."""
     found = shutil.which("initdb")
     if found is not None:
         return os.path.dirname(os.path.realpath(found))
@@ -50,7 +50,7 @@ def programs() -> str | None:
 
 
 class Server:
-    """A PostgreSQL server of our own, on a socket in a folder of its own."""
+    """A PostgreSQL server of our own, on a socket in its own folder."""
 
     def __init__(self, programs: str) -> None:
         self.programs = programs
@@ -86,7 +86,7 @@ class Server:
         return f"postgresql://penstock@/{database}?host={quote(self.folder, safe='')}"
 
     def database(self, name: str, template: str = "template1") -> str:
-        """The URL of a new database, an empty one or the copy of another."""
+        """Return the URL of a new database, which is empty or a copy of another."""
         import psycopg
 
         with psycopg.connect(self.url(), autocommit=True) as connection:
@@ -100,7 +100,7 @@ class Server:
 
 
 def needed_programs() -> str:
-    """Where PostgreSQL's programs are; skips the test where they are not, or fails it where all is required."""
+    """Return the folder of PostgreSQL's programs; without them skip the test, or fail it if everything is required."""
     folder = programs()
     if folder is None:
         miss("PostgreSQL is not installed (Debian package postgresql)")
@@ -109,7 +109,7 @@ def needed_programs() -> str:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
-    """One server for all tests of a worker."""
+    """Start one server for all tests of a worker."""
     server = Server(needed_programs())
     yield server
     server.close()
@@ -127,13 +127,13 @@ class Clock:
 
 @pytest.fixture
 def clock() -> Clock:
-    """The clock of the stores that `opened` opens."""
+    """Return the clock of the stores that `opened` opens."""
     return Clock()
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def opened(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iterator[Callable[..., Tables]]:
-    """Opens the store under test, as often as it is called: each is what another process would have."""
+    """Return a function that opens the store under test; each call gives what another process would have."""
     stores: list[Tables] = []
     if request.param == "postgres":
         server: Server = request.getfixturevalue("server")
@@ -153,5 +153,5 @@ def opened(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iter
 
 @pytest.fixture
 def store(opened: Callable[..., Tables]) -> Tables:
-    """The store under test."""
+    """Return the store under test."""
     return opened()

@@ -1,6 +1,6 @@
-"""Stores as every Penstock before this one wrote them: its tables, word for word, and rows as it sealed them.
+"""Stores as every earlier Penstock wrote them: its tables, word for word, and rows as it sealed them.
 
-Nothing here is imported from the product: what it does today must not change what was written then.
+Nothing here is imported from the product, as its present behaviour must not change what was written then.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 VERSIONS = (1, 2, 3, 4, 5, 6, 7, 8, 9)
 """The schemas that have landed."""
 CONTENT = b"key AKIAIOSFODNN7EXAMPLE\n" + b"first line\nsecond line\n" * 20_000
-"""More than one piece of 256 KiB."""
+"""A content of more than one piece of 256 KiB."""
 HANDLE, EXPIRED = "A" * 22, "B" * 22
 RECORDS = [{"asked": "why?", "n": 1.5}, {"result": HANDLE}, {"text": "long " * 1_000}]
 _DAY = 86_400
@@ -139,7 +139,7 @@ def _seal(*values: object) -> str:
 
 
 def _records(at: float, version: int) -> list[tuple[object, ...]]:
-    """The rows of a journal, each with the hash of the one before."""
+    """Return the rows of a journal, each with the hash of the one before."""
     rows: list[tuple[object, ...]] = []
     before = "0" * 64
     for seq, data in enumerate(RECORDS if version > 1 else RECORDS[:1]):
@@ -152,13 +152,13 @@ def _records(at: float, version: int) -> list[tuple[object, ...]]:
 
 
 def _journal_bytes() -> int:
-    """What the records take on the disk, as schema 5 counts it."""
+    """Return the size of the records on the disk, as schema 5 counts it."""
     rows = [len(json.dumps(data, separators=(",", ":"))) + len("s") + len("asked") + 170 for data in RECORDS]
     return sum(row + 80 if row <= 1_000 else 500 + -(-(row - 500) // 4_092) * 4_096 for row in rows)
 
 
 def _fill(run: Callable[..., Any], version: int, at: float) -> list[bytes]:
-    """Insert what a store of that version held; return the pieces of its one content."""
+    """Insert what a store of that version held; return the pieces of its only content."""
     for row in _records(at, version):
         run("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
     if version == 1:
@@ -192,7 +192,7 @@ def make_folder(path: str, version: int, at: float) -> None:
     Args:
         path: The folder.
         version: One of `VERSIONS`.
-        at: When it was written, in seconds since 1970.
+        at: The time at which it was written, in seconds since 1970.
     """
     os.makedirs(os.path.join(path, "contents"), mode=0o700)
     os.chmod(path, 0o700)
@@ -213,7 +213,7 @@ def make_folder(path: str, version: int, at: float) -> None:
 
 
 def make_database(url: str, version: int, at: float) -> None:
-    """Make a store in an empty PostgreSQL database as Penstock wrote it at that version; arguments as for a folder."""
+    """Make a store in an empty PostgreSQL database as Penstock wrote it at that version; the arguments are those for a folder."""
     import psycopg
 
     with psycopg.connect(url, autocommit=True) as connection:

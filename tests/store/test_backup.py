@@ -1,4 +1,4 @@
-"""A store is copied while others write into it, by the lines that docs/store.md gives."""
+"""Is a store copied whole while others write to it, by the lines in docs/store.md?"""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ for n in range(10**6):
 
 @pytest.mark.needs("flock")
 def test_a_store_that_is_written_to_is_copied_whole(tmp_path: Path) -> None:
-    """What was acknowledged before the copy began is in it, and it is sound; the writer goes on."""
+    """The copy is sound and has everything acknowledged before it began, while the writer continues."""
     (command,) = re.findall(r"^(flock .*)$", DOCS.read_text(), re.MULTILINE)
     with subprocess.Popen(
         [sys.executable, "-c", WRITER, str(tmp_path / "my-store")], stdout=subprocess.PIPE, text=True

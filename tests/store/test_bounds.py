@@ -1,4 +1,4 @@
-"""Where each bound of a store lies: to a byte, a second and a handle, one below and one above it."""
+"""Does each bound of a store hold to a byte, a second and a handle?"""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.proves("G-3")
 
 @pytest.fixture
 def sqlite(tmp_path: Path, clock: Clock) -> Iterator[Callable[..., SqliteStore]]:
-    """Opens the store under test with other bounds."""
+    """Return a function that opens the store under test with other bounds."""
     opened: list[SqliteStore] = []
 
     def another(**options: Any) -> SqliteStore:
@@ -35,7 +35,7 @@ def sqlite(tmp_path: Path, clock: Clock) -> Iterator[Callable[..., SqliteStore]]
 
 
 def readable(store: SqliteStore, handles: Sequence[str]) -> list[bool]:
-    """Which of some artifacts can be read, by a look at one and by a list of all."""
+    """Return which of some artifacts can be read, checked one by one and in a list of all."""
     listed = {info.handle for info in store.artifacts()}
 
     def can_be_read(handle: str) -> bool:
@@ -51,7 +51,7 @@ def readable(store: SqliteStore, handles: Sequence[str]) -> list[bool]:
 
 @pytest.mark.parametrize("at_once", [False, True])
 def test_a_store_is_filled_to_its_last_byte(sqlite: Callable[..., SqliteStore], at_once: bool) -> None:
-    """What just fits takes nothing away; a byte more takes the oldest, and no more than that."""
+    """Content that just fits removes nothing; one byte more removes the oldest, and no more than that."""
     store = sqlite(limit_bytes=1_000)
     held = [store.put(bytes([n]) * 250) for n in range(3)]
 
@@ -69,7 +69,7 @@ def test_a_store_is_filled_to_its_last_byte(sqlite: Callable[..., SqliteStore], 
 
 
 def test_a_full_store_names_the_command_that_helps_where_one_does(sqlite: Callable[..., SqliteStore]) -> None:
-    """To keep nothing at all is no rule: what is as large as the store has room in an empty one alone."""
+    """The command is not named for content as large as the whole store, which fits only if the store is empty."""
     store = sqlite(limit_bytes=2_000)
     store.append("run", 0, "Ticked", {}, handles=[store.put(b"held")])
     for size, helps in ((1_999, True), (2_000, False)):
@@ -79,7 +79,7 @@ def test_a_full_store_names_the_command_that_helps_where_one_does(sqlite: Callab
 
 
 def test_the_end_of_a_session_is_looked_up_once_while_nobody_else_writes(sqlite: Callable[..., SqliteStore]) -> None:
-    """And again behind a record of another process: what is appended follows it."""
+    """It is looked up again only after a record of another process, and the next record follows that one."""
     store, other = sqlite(), sqlite()
     asked: list[str] = []
 
@@ -96,7 +96,7 @@ def test_the_end_of_a_session_is_looked_up_once_while_nobody_else_writes(sqlite:
 
 
 def test_names_are_shown_as_far_as_they_have_room(sqlite: Callable[..., SqliteStore]) -> None:
-    """A kind of 64 characters; of sessions that use something the first five are named, and how to end one of them."""
+    """A kind may have 64 characters; the first five sessions that use something are named, and how to end one of them."""
     store = sqlite()
     for length, shown in ((64, "k" * 64), (65, "k" * 64 + "…")):
         assert store.info(store.put(b"%d" % length, kind="k" * length)).kind == shown
@@ -109,7 +109,7 @@ def test_names_are_shown_as_far_as_they_have_room(sqlite: Callable[..., SqliteSt
 def test_what_makes_room_is_looked_for_some_at_a_time(
     sqlite: Callable[..., SqliteStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The oldest first, whatever refers to those between, in as many looks as it takes."""
+    """The oldest are found first, whatever is referred to in between, in as many lookups as needed."""
     monkeypatch.setattr(artifacts, "_LOOSE_ROWS", 2)
     store = sqlite(limit_bytes=2_000)
     held = [store.put(bytes([n]) * 100) for n in range(9)]
@@ -119,7 +119,7 @@ def test_what_makes_room_is_looked_for_some_at_a_time(
 
 
 def test_the_time_of_an_artifact_is_over_to_the_second(sqlite: Callable[..., SqliteStore], clock: Clock) -> None:
-    """A record keeps it, also where it comes at the last moment; put again it lives on, and never shorter."""
+    """A record keeps an artifact, even at the last moment; another put extends its life, and never shortens it."""
     store = sqlite()
     handles = [store.put(content, life_seconds=60) for content in (b"a", b"b", b"c")]
     clock.now += 59.5
@@ -139,7 +139,7 @@ def test_the_time_of_an_artifact_is_over_to_the_second(sqlite: Callable[..., Sql
 def test_so_many_that_are_gone_still_say_so(
     sqlite: Callable[..., SqliteStore], clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The newest of them; of one before nobody knows any more that it was."""
+    """The newest ones do; earlier ones are no longer known to have existed."""
     monkeypatch.setattr(artifacts, "_TOMBSTONES", 2)
     store = sqlite()
     handles = [store.put(bytes([n]), life_seconds=1) for n in range(4)]
@@ -154,7 +154,7 @@ def test_so_many_that_are_gone_still_say_so(
 
 
 def test_memory_does_not_grow_with_what_is_read(sqlite: Callable[..., SqliteStore]) -> None:
-    """What was read last is held, and is not looked up again."""
+    """The most recently read ones are cached and are not looked up again."""
     store = sqlite()
     handles = [store.put(bytes([n]) * 9) for n in range(12)]
     digests = [store.info(handle).digest for handle in handles]
@@ -173,7 +173,7 @@ def test_memory_does_not_grow_with_what_is_read(sqlite: Callable[..., SqliteStor
 
 
 def test_pages_of_artifacts_end_with_the_last(sqlite: Callable[..., SqliteStore]) -> None:
-    """Whether there are more is said to a handle, the newest first."""
+    """A page says exactly whether more artifacts follow, newest first."""
     store = sqlite()
     handles = [store.put(bytes([n])) for n in range(4)][::-1]
     for offset, limit, more in (
@@ -204,7 +204,7 @@ def test_pages_of_artifacts_end_with_the_last(sqlite: Callable[..., SqliteStore]
     ],
 )
 def test_what_goes_into_one_transaction(sizes: list[int], batches: list[int]) -> None:
-    """128 contents or 8 MiB at most; what is large goes alone."""
+    """A transaction takes at most 128 contents or 8 MiB; large content goes alone."""
     view = memoryview(bytes(9 << 20))
     contents = [(view[:size], str(at)) for at, size in enumerate(sizes)]
     made = list(artifacts._batches(contents, lambda size: size > 8 << 20))  # type: ignore[arg-type]
@@ -224,12 +224,12 @@ def test_what_goes_into_one_transaction(sizes: list[int], batches: list[int]) ->
     ],
 )
 def test_a_block_ends_with_a_line(window: bytes, count: int, taken: int) -> None:
-    """Or anywhere, if it holds no whole one: a character that is cut there comes out whole."""
+    """A block without a whole line ends anywhere; a character that is split there comes out whole."""
     assert marks._line_bytes(window, count) == taken
 
 
 def test_what_one_search_sees_is_no_larger_than_its_window(tmp_path: Path) -> None:
-    """However large the parts are in which content comes, a block and what is looked at behind it."""
+    """However large the parts of a content are, a search sees a block and a bounded stretch after it."""
     seen: list[int] = []
 
     class Watch(marks.SecretWatch):

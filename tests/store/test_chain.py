@@ -1,4 +1,4 @@
-"""Records in a chain: each is what was written, behind the one before it, and none is missing."""
+"""Is each record of a chain what was written, after the one before it, with none missing?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.proves("S-12")
 
 
 def chain(number: int, first: int = 0) -> list[JournalRow]:
-    """So many records, the first of which has this number."""
+    """Return that many records, numbered from `first`."""
     rows: list[JournalRow] = []
     for seq in range(first, first + number):
         before = rows[-1].sha256 if rows else FIRST_HASH
@@ -25,14 +25,14 @@ def chain(number: int, first: int = 0) -> list[JournalRow]:
 
 
 def test_the_hash_of_a_record_is_what_it_was_in_every_version() -> None:
-    """A journal that was written before is sound today."""
+    """A journal from an earlier version is still sound."""
     assert FIRST_HASH == "0" * 64
     assert chain(1)[0].sha256 == "fc2158ec3e3df236d12316bde09b5dd600304b4706cff9d1b818c6f138db08e6"
 
 
 @pytest.mark.parametrize("field", [*JournalRow._fields[:-3], "prev_hash", "payload"])
 def test_no_field_of_a_record_can_be_another(field: str) -> None:
-    """Whatever its type."""
+    """Swapping values between fields, of any type, changes the hash."""
     (row,) = chain(1)
     value: Any = getattr(row, field)
     other: Any = value + "x" if isinstance(value, str) else value + 1
@@ -54,7 +54,7 @@ _END = "and whatever was written after are gone: the log has lost its end"
         (lambda rows: [], 0, [], f"records 0 to 2 {_END}"),
         (lambda rows: [rows[0], rows[1]._replace(payload="{}")], 0, [0], "record 1 is not what was written: its SHA-256 differs"),
         (lambda rows: [rows[0], chain(1, 1)[0], rows[2]], 0, [0], "record 1 does not follow the one before it"),
-        # Of several faults the first one found is told.
+        # Of several faults the first one found is reported.
         (lambda rows: [rows[0], rows[2]._replace(payload="{}")], 0, [0], "record 1 is missing"),
         (lambda rows: [rows[0]._replace(prev_hash="x")], 0, [], "record 0 is not what was written: its SHA-256 differs"),
     ],
@@ -62,7 +62,7 @@ _END = "and whatever was written after are gone: the log has lost its end"
 def test_what_is_wrong_with_a_chain_is_told_behind_what_is_sound(
     change: Any, from_seq: int, sound: list[int], says: str
 ) -> None:
-    """With the newest record that can be used."""
+    """The error names the newest usable record."""
     seen: list[int] = []
 
     def read() -> None:
@@ -81,7 +81,7 @@ def test_what_is_wrong_with_a_chain_is_told_behind_what_is_sound(
 
 
 def test_the_hash_before_is_held_against_the_first_where_it_is_known() -> None:
-    """Else the first is believed, and those behind it are not."""
+    """If it is unknown, the first record is trusted, and those after it are not."""
     first, second = chain(2)
     assert [one.seq for one in verified([second], "run", 1, first.sha256)] == [1]
     assert [one.seq for one in verified([second], "run", 1, None)] == [1]
@@ -102,7 +102,7 @@ def test_the_hash_before_is_held_against_the_first_where_it_is_known() -> None:
     ],
 )
 def test_the_data_of_an_event_is_what_json_can_hold(data: dict[str, Any], text: str | None) -> None:
-    """In ASCII, its keys in their order."""
+    """The data is JSON in ASCII, with keys in their order."""
     if text is None:
         with pytest.raises(CallerError, match="An event holds what JSON can hold"):
             journal.payload(data)
@@ -111,14 +111,14 @@ def test_the_data_of_an_event_is_what_json_can_hold(data: dict[str, Any], text: 
 
 
 def test_two_payloads_are_the_same_whatever_the_order_of_their_keys() -> None:
-    """At any depth; lists have an order."""
+    """This holds at any depth; lists are ordered."""
     assert journal.same('{"a":{"b":1,"c":2}}', '{"a": {"c": 2, "b": 1}}')
     assert not journal.same('{"a":[1,2]}', '{"a":[2,1]}')
 
 
 @pytest.mark.parametrize("text", ["a", "x" * 200, "Größe 3", 7, None, "", "x" * 201, "a\nb", "\x1b"])
 def test_a_name_is_1_to_200_characters_that_can_be_printed(text: Any) -> None:
-    """Of a session or a type, on every backend."""
+    """This holds for names of sessions and types, on every backend."""
     if text in {"a", "x" * 200, "Größe 3"}:
         assert journal.name(text, "A session") == text
     else:
@@ -131,6 +131,6 @@ def test_a_name_is_1_to_200_characters_that_can_be_printed(text: Any) -> None:
     [(0, 259), (821, 1_080), (822, 4_596), (4_413, 4_596), (4_414, 8_692), (8_505, 8_692), (8_506, 12_788)],
 )
 def test_a_record_counts_about_what_it_takes(payload_bytes: int, stored: int) -> None:
-    """Where it is longer than a quarter of a page, whole pages beside its beginning."""
+    """A record longer than a quarter of a page also counts whole pages in addition to its beginning."""
     row = JournalRow("run", 0, "Ticked", 1, 1.5, "", "", "x" * payload_bytes)
     assert row.stored_bytes == stored

@@ -1,4 +1,4 @@
-"""Every store does the same: these tests run on SQLite and on a real PostgreSQL server."""
+"""Do all stores behave the same? These tests run on SQLite and on a real PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DAY = 86_400
 @pytest.mark.proves("G-3")
 @pytest.mark.parametrize("size", [0, 1, PIECE_BYTES - 1, PIECE_BYTES, PIECE_BYTES + 1, 3 * PIECE_BYTES + 17])
 def test_what_is_put_is_read_back_exactly(store: Tables, size: int) -> None:
-    """Any stretch of an artifact is the bytes that came in."""
+    """Any range of an artifact has the bytes that were put."""
     content = bytes(i * i % 251 for i in range(size))
     handle = store.put(content, name="tool")
     assert store.read(handle, 0, size + 10) == content
@@ -50,7 +50,7 @@ def test_what_is_put_is_read_back_exactly(store: Tables, size: int) -> None:
 
 @pytest.mark.proves("G-3")
 def test_a_stream_is_kept_like_the_same_bytes(store: Tables) -> None:
-    """How content is cut on its way in does not matter."""
+    """How content is split on arrival does not matter."""
     content = b"".join(b"line %d\n" % n for n in range(200_000))
 
     def parts() -> Iterator[bytes]:
@@ -67,7 +67,7 @@ def test_a_stream_is_kept_like_the_same_bytes(store: Tables) -> None:
 
 @pytest.mark.proves("G-5")
 def test_totals_and_places_of_lines_are_exact(store: Tables) -> None:
-    """Lines are counted as they come in; any of them is found."""
+    """Lines are counted on arrival, and any line is found."""
     lines = [b"\n", *(b"%d:" % n + b"x" * (n % 300) + b"\n" for n in range(1, 20_000))]
     content = b"".join(lines) + b"last"
     handle = store.put(content)
@@ -84,7 +84,7 @@ def test_totals_and_places_of_lines_are_exact(store: Tables) -> None:
 
 @pytest.mark.proves("G-3")
 def test_equal_content_is_kept_once(store: Tables) -> None:
-    """The same content under two names takes the room of one; under the same name it is the same artifact."""
+    """Equal content under two names takes the room of one; under the same name it is the same artifact."""
     one, two = store.put(b"x" * 1000, name="a"), store.put(b"x" * 1000, name="b")
     assert one != two
     assert store.put(b"x" * 1000, name="a") == one
@@ -93,7 +93,7 @@ def test_equal_content_is_kept_once(store: Tables) -> None:
 
 @pytest.mark.proves("G-3")
 def test_many_at_once_are_kept_as_one_by_one(store: Tables) -> None:
-    """In order, across transactions, with equal ones once: whoever puts them again gets the same handles."""
+    """They keep their order across transactions, with equal ones once; putting them again gives the same handles."""
     dice = random.Random(2026)
     known = [store.put(b"%d" % number, name="run") for number in range(3)]
     given = [(b"%d" % dice.randrange(200), dice.choice(("run", "view"))) for _ in range(300)]
@@ -110,7 +110,7 @@ def test_many_at_once_are_kept_as_one_by_one(store: Tables) -> None:
 
 @pytest.mark.proves("G-3")
 def test_of_many_that_do_not_fit_none_is_kept(opened: Callable[..., Tables]) -> None:
-    """The store is as it was, and says why."""
+    """The store is unchanged, and says why."""
     store = opened(limit_bytes=1_000)
     held = store.put(b"h" * 500)
     store.append("session", 0, "begun", {}, handles=[held])
@@ -123,7 +123,7 @@ def test_of_many_that_do_not_fit_none_is_kept(opened: Callable[..., Tables]) -> 
 
 
 def test_what_many_name_again_is_not_given_up_for_the_others(opened: Callable[..., Tables], clock: Clock) -> None:
-    """Neither the oldest, for room, nor what has just expired: its handle is given out by the same call."""
+    """Neither the oldest nor an expired content is removed for room if the same call returns its handle."""
     store = opened(limit_bytes=1_000)
     oldest, newer = store.put(b"o" * 300, name="run"), store.put(b"n" * 300, name="run")
     handles = store.put_many([(b"o" * 300, "run"), (b"1" * 300, "run"), (b"2" * 300, "run")])
@@ -139,7 +139,7 @@ def test_what_many_name_again_is_not_given_up_for_the_others(opened: Callable[..
 
 @pytest.mark.proves("G-3")
 def test_handles_cannot_be_guessed(store: Tables) -> None:
-    """A handle is 22 random letters and digits, and no part of it repeats from one to the next."""
+    """A handle is 22 random letters and digits, and two handles share no part."""
     handles = [store.put(b"%d" % n) for n in range(50)]
     assert all(len(handle) == 22 and handle.isascii() and handle.isalnum() for handle in handles)
     assert len({handle[:6] for handle in handles}) == 50
@@ -147,7 +147,7 @@ def test_handles_cannot_be_guessed(store: Tables) -> None:
 
 @pytest.mark.proves("G-3")
 def test_an_expired_handle_says_so_finally(store: Tables, clock: Clock) -> None:
-    """After its time an artifact cannot be read, before and after it is taken away."""
+    """After its time an artifact cannot be read, whether or not it was already removed."""
     handle = store.put(b"content", life_seconds=2 * DAY)
     clock.now += 2 * DAY - 1
     assert store.read(handle, 0, 7) == b"content"
@@ -162,7 +162,7 @@ def test_an_expired_handle_says_so_finally(store: Tables, clock: Clock) -> None:
 
 
 def test_an_unknown_handle_is_not_found(store: Tables) -> None:
-    """What was never a handle is told apart from what has expired, and echoed briefly."""
+    """An unknown handle is distinguished from an expired one, and echoed briefly."""
     for handle in ("", "nothing", "x" * 22, "a\0b", "x" * 100_000, "\x1b[31m", "%s", "' OR 1=1"):
         with pytest.raises(ToolError) as caught:
             store.info(handle)
@@ -172,7 +172,7 @@ def test_an_unknown_handle_is_not_found(store: Tables) -> None:
 
 
 def test_life_goes_on_from_the_last_time_that_it_was_put(store: Tables, clock: Clock) -> None:
-    """The same result again is wanted again."""
+    """A result that is put again is needed again."""
     handle = store.put(b"content", life_seconds=DAY)
     clock.now += DAY - 5
     assert store.put(b"content", life_seconds=DAY) == handle
@@ -191,7 +191,7 @@ def test_a_clock_that_goes_back_makes_nothing_younger(store: Tables, clock: Cloc
 
 
 def test_no_record_holds_a_key_whoever_writes_it(store: Tables) -> None:
-    """Writing a record is the one door into a journal; asked for again, the same event is the record that stands there."""
+    """All records are redacted as they are written; a retry of the same event gives the same record."""
     key = "ghp_" + "aB3dE5fG7h" * 3 + "123456"
     event = {"text": f"see {key}", "call": {"id": key, "arguments": f'{{"key":"{key}"}}'}, "password": "hunter2hunter2"}
     record = store.append("s", 0, "replied", event)
@@ -208,7 +208,7 @@ def test_no_record_holds_a_key_whoever_writes_it(store: Tables) -> None:
 
 @pytest.mark.proves("G-3")
 def test_the_oldest_that_nothing_refers_to_goes_first(opened: Callable[..., Tables]) -> None:
-    """Above the limit, what a session refers to stays; the rest goes by age and says so."""
+    """Above the limit, artifacts that a session refers to stay; the others are removed by age and say so."""
     store = opened(limit_bytes=10_000)
     first, second, third = (store.put(bytes([n]) * 3_000) for n in range(3))
     store.append("s", 0, "returned", {}, handles=[first])
@@ -223,7 +223,7 @@ def test_the_oldest_that_nothing_refers_to_goes_first(opened: Callable[..., Tabl
 
 @pytest.mark.proves("G-3")
 def test_content_that_a_session_refers_to_under_another_name_makes_no_room(opened: Callable[..., Tables]) -> None:
-    """Giving up one name of it frees nothing, so the next in age goes too."""
+    """Removing one of its names frees nothing, so the next oldest artifact is removed too."""
     store = opened(limit_bytes=10_000)
     shared, kept = store.put(b"a" * 4_000, name="one"), store.put(b"a" * 4_000, name="two")
     store.append("s", 0, "returned", {}, handles=[kept])
@@ -235,7 +235,7 @@ def test_content_that_a_session_refers_to_under_another_name_makes_no_room(opene
 
 
 def test_a_store_that_is_full_of_what_is_in_use_says_so(opened: Callable[..., Tables]) -> None:
-    """Nothing that a session refers to is given up; the new artifact is refused and leaves nothing behind."""
+    """Nothing that a session refers to is removed; the new artifact is refused and leaves nothing behind."""
     store = opened(limit_bytes=5_000)
     handle = store.put(b"a" * 3_000)
     store.append("s", 0, "returned", {}, handles=[handle])
@@ -248,7 +248,7 @@ def test_a_store_that_is_full_of_what_is_in_use_says_so(opened: Callable[..., Ta
 
 
 def test_what_a_record_refers_to_does_not_expire(store: Tables, clock: Clock) -> None:
-    """A session that is resumed after its results' time still has them."""
+    """A session that is resumed after its results' lifetime still has them."""
     handle = store.put(b"content", life_seconds=DAY)
     store.append("s", 0, "returned", {"handle": handle}, handles=[handle])
     clock.now += 30 * DAY
@@ -259,7 +259,7 @@ def test_what_a_record_refers_to_does_not_expire(store: Tables, clock: Clock) ->
 
 
 def test_compression_changes_no_byte(store: Tables) -> None:
-    """Pruning makes text smaller where that pays; every stretch reads the same afterwards, in this process and in another."""
+    """Pruning compresses text if that pays; every range then reads the same, in this process and in another."""
     text = b"".join(b"2026-11-21 INFO request %d took 12 ms\n" % n for n in range(30_000))
     noise = hashlib.shake_256(b"noise").digest(PIECE_BYTES + 5)
     one, two = store.put(text), store.put(noise)
@@ -285,7 +285,7 @@ def test_another_process_reads_on_while_content_is_compressed(opened: Callable[.
 
 
 def test_a_source_that_fails_leaves_nothing(store: Tables) -> None:
-    """An artifact is there whole or not at all."""
+    """An artifact is kept whole or not at all."""
 
     def broken() -> Iterator[bytes]:
         yield b"x" * PIECE_BYTES * 20
@@ -301,7 +301,7 @@ def test_a_source_that_fails_leaves_nothing(store: Tables) -> None:
 
 
 def test_records_come_back_in_order_and_chained(opened: Callable[..., Tables]) -> None:
-    """What was appended is what another process reads, each record naming the one before."""
+    """Another process reads what was appended, with each record naming the one before."""
     store = opened()
     data = [{"n": n, "text": "ü\ud800\x00\n" * n, "deep": {"list": [None, True, 1.5]}} for n in range(5)]
     written = [store.append("s", n, "returned", data[n]) for n in range(5)]
@@ -314,7 +314,7 @@ def test_records_come_back_in_order_and_chained(opened: Callable[..., Tables]) -
 
 
 def test_a_record_appended_again_is_the_same_and_another_conflicts(store: Tables) -> None:
-    """A retry is answered as the first time; a different event at its place is refused."""
+    """A retry gets the first answer; a different event at that place is refused."""
     first = store.append("s", 0, "asked", {"a": 1, "b": [2]})
     assert store.append("s", 0, "asked", {"b": [2], "a": 1}) == first
     for kind, data in (
@@ -328,7 +328,7 @@ def test_a_record_appended_again_is_the_same_and_another_conflicts(store: Tables
 
 
 def test_there_are_no_gaps(store: Tables) -> None:
-    """The next record is the only one that can be added, and the error names it."""
+    """Only the next record can be added, and the error names it."""
     with pytest.raises(CallerError, match="next record is 0, not 1"):
         store.append("s", 1, "asked", {})
     store.append("s", 0, "asked", {})
@@ -351,7 +351,7 @@ def test_what_json_cannot_hold_is_refused(store: Tables) -> None:
 
 
 def test_a_batch_is_kept_whole_or_not_at_all(store: Tables) -> None:
-    """One commit for many records; a bad one takes the others with it, and the next append starts where the store is."""
+    """One commit covers many records; a bad one rejects the batch, and the next append continues from the store's state."""
     store.append("s", 0, "asked", {})
     with pytest.raises(CallerError):
         store.append_all("s", [Event(seq=1, type="a", data={}), Event(seq=3, type="b", data={})])
@@ -363,14 +363,14 @@ def test_a_batch_is_kept_whole_or_not_at_all(store: Tables) -> None:
 
 
 def test_a_reference_and_its_record_are_one(store: Tables) -> None:
-    """A record that refers to an artifact that there is not is not written."""
+    """A record that refers to a missing artifact is not written."""
     with pytest.raises(CallerError, match="no artifact"):
         store.append("s", 0, "returned", {}, handles=["nothing"])
     assert store.sessions() == []
 
 
 def test_two_writers_of_one_session_never_both_win(opened: Callable[..., Tables]) -> None:
-    """At each place stands one event; whoever came second is told."""
+    """Each place has one event, and the second writer is told."""
     stores = [opened(), opened()]
     won: list[list[int]] = [[], []]
 
@@ -402,7 +402,7 @@ def test_sessions_are_listed_with_the_last_used_first(store: Tables, clock: Cloc
 
 
 def test_threads_share_a_store(store: Tables) -> None:
-    """Puts, reads and appends from several threads at once are each whole."""
+    """Concurrent puts, reads and appends are each whole."""
     failed: list[BaseException] = []
 
     def work(me: int) -> None:
@@ -426,7 +426,7 @@ def test_threads_share_a_store(store: Tables) -> None:
 
 
 def test_a_closed_store_says_so(store: Tables) -> None:
-    """Nothing is done after close, whether content is a row or a file of its own, and closing twice is no error."""
+    """Nothing works after close, whether content is a row or a file, and closing twice is no error."""
     contents = [b"small", random.Random(1).randbytes(1 << 20)]
     handles = [store.put(content) for content in contents]
     store.close()
@@ -443,7 +443,7 @@ def test_a_closed_store_says_so(store: Tables) -> None:
 
 
 def test_facts_name_what_durability_rests_on(store: Tables) -> None:
-    """For `penstock doctor`: versions, flushes and the schema."""
+    """`penstock doctor` gets versions, flushes and the schema."""
     facts = store.facts()
     assert facts["schema"] == "10"
     assert "FULL" in facts.get("synchronous", "") or facts["fsync"] in {"on", "off"}  # our server flushes nothing
@@ -454,7 +454,7 @@ def test_facts_name_what_durability_rests_on(store: Tables) -> None:
 
 
 def test_a_summary_is_given_while_its_journal_is_what_it_was_made_of(store: Tables) -> None:
-    """A record more is another journal; what is made of that takes the place of what was kept before."""
+    """One more record makes another journal, whose summary replaces the earlier one."""
     assert (store.newest_hash("s"), store.summary("s")) == ("", None)
     first = store.append("s", 0, "asked", {"text": "x" * 900})
     assert store.newest_hash("s") == first.sha256
@@ -462,14 +462,14 @@ def test_a_summary_is_given_while_its_journal_is_what_it_was_made_of(store: Tabl
     assert (store.summary("s"), store.summary("gone")) == ("one record", None)
     second = store.append("s", 1, "asked", {})
     assert store.summary("s") is None
-    store.keep_summaries({"s": (first.sha256, "late")})  # by a process that had not heard of the second
+    store.keep_summaries({"s": (first.sha256, "late")})  # by a process that did not know the second record
     assert store.summary("s") is None
     store.keep_summaries({"s": (second.sha256, "two records")})
     assert store.summary("s") == "two records"
 
 
 def test_summaries_that_cannot_be_read_are_none(store: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As for a role of PostgreSQL that was given rights before there were any, and where their pages are damaged."""
+    """This holds for a PostgreSQL role whose rights predate summaries, and for damaged pages."""
     record = store.append("s", 0, "asked", {"text": "x" * 900})
     store.keep_summaries({"s": (record.sha256, "figures")})
     read = store._read
@@ -486,7 +486,7 @@ def test_summaries_that_cannot_be_read_are_none(store: Tables, monkeypatch: pyte
 
 @pytest.mark.proves("S-17")
 def test_a_summary_is_counted_and_goes_with_its_session(store: Tables) -> None:
-    """It takes nothing of what others may take, and is at most a fourth of its journal."""
+    """It takes no room from other content, and is at most a fourth of its journal."""
     for name in "ab":
         store.append(name, 0, "asked", {"text": "x" * 900})
     before = store.size()

@@ -1,4 +1,4 @@
-"""What is kept, seen by who looks at the disk: real processes, and a search for bytes in the files of the store."""
+"""What is kept, as seen on the disk? Real processes, and a search for bytes in the files of the store."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ KEY = "sk-ant-api03-" + "Zx9Qw7Lm2Kp4" * 8
 
 @pytest.fixture
 def outside(tmp_path: Path) -> Outside:
-    """A project with a file."""
+    """Make a project with a file."""
     made = Outside(tmp_path)
     (made.tree / "app.py").write_text("port = 1\n" * 20)
     return made
 
 
 def holding(outside: Outside, text: str) -> list[str]:
-    """The files of the store that hold a text."""
+    """Return the files of the store that contain a text."""
     return [
         path.name
         for path in (outside.folder / "store").rglob("*")
@@ -38,7 +38,7 @@ def holding(outside: Outside, text: str) -> list[str]:
 
 @pytest.mark.proves("S-17")
 def test_a_session_can_be_removed_and_everything_counts(outside: Outside) -> None:
-    """What only it kept is in no file any more; before, its journal counted."""
+    """What only that session kept is in no file any more; before, its journal counted."""
     with model([call("view", file_path="app.py"), say("the heron-blue valve")]) as served:
         outside.penstock("run", "Which valve?", *served.flags)
     session = outside.json("sessions")["sessions"][0]["session"]
@@ -51,7 +51,7 @@ def test_a_session_can_be_removed_and_everything_counts(outside: Outside) -> Non
 
 @pytest.mark.proves("S-17")
 def test_a_store_at_its_limit_can_be_kept_on(outside: Outside) -> None:
-    """By age or size; and one output alone goes for good."""
+    """Pruning works by age or size, and a single output can be removed for good."""
     (outside.tree / "big.txt").write_text("".join(f"heron {n}\n" for n in range(200_000)))
     kept = outside.penstock("guard", "--tokens", "400", given=(outside.tree / "big.txt").read_text())
     handle = re.search(r'page\(handle="([^"]+)"|penstock page (\w+)', kept.stdout)
@@ -67,7 +67,7 @@ def test_a_store_at_its_limit_can_be_kept_on(outside: Outside) -> None:
 
 @pytest.mark.proves("S-17")
 def test_keys_in_answers_and_arguments_are_kept_nowhere(outside: Outside) -> None:
-    """Neither in the journal nor in the handoff, and of the less known formats as of the best known."""
+    """Neither journal nor handoff has them, and lesser-known formats are found like the best known."""
     others = (
         "glpat-" + "Ab3dEf6hIj9kLm2nOp5q",
         "npm_" + "aB3dE6gH9jK2mN5pQ8sT1vW4xY7zA0cD3fG6",
@@ -90,7 +90,7 @@ def test_keys_in_answers_and_arguments_are_kept_nowhere(outside: Outside) -> Non
 
 @pytest.mark.proves("L-9")
 def test_a_stranger_is_answered_before_its_body_comes(outside: Outside) -> None:
-    """401 by the headers alone, of a body that is announced and never sent; and the connection is closed."""
+    """The headers alone give 401 for an announced body that never comes, and the connection is closed."""
     token = outside.folder / "token"
     line = [*PENSTOCK, "mcp", "--root", str(outside.tree), "--http", "127.0.0.1:0", "--token-file", str(token)]
     with subprocess.Popen(line, stderr=subprocess.PIPE, text=True, env=outside.environment) as server:
@@ -112,7 +112,7 @@ def test_a_stranger_is_answered_before_its_body_comes(outside: Outside) -> None:
 
 
 def test_a_providers_endless_stream_is_bounded(outside: Outside) -> None:
-    """The bound is told, and the command never held more than a few times that."""
+    """The bound is reported, and the command never used more than a few times that memory."""
     part = {"tool_calls": [{"index": 0, "id": "c", "function": {"name": "f", "arguments": "y" * 4_000}}]}
     event = {"id": "x", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": part}]}
     block = ("data: " + json.dumps(event) + "\n\n").encode() * 50
@@ -131,7 +131,7 @@ def test_a_providers_endless_stream_is_bounded(outside: Outside) -> None:
             self.send_error(404)
 
         def log_message(self, *_: object) -> None:
-            """Nothing is printed."""
+            """Print nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Endless) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -140,9 +140,9 @@ def test_a_providers_endless_stream_is_bounded(outside: Outside) -> None:
         with outside.started(*asked, fresh=True) as running:
             threading.Timer(40, running.kill).start()
             assert running.stderr is not None
-            # The first line says what came of the first try; another follows, for a fault may be over.
+            # The first line tells the outcome of the first try; another may follow, as a fault may pass.
             said = running.stderr.readline()
-            # Not `ru_maxrss`, which a child begins with as its parent had it.
+            # Not `ru_maxrss`, in which a child inherits its parent's peak.
             status = Path(f"/proc/{running.pid}/status").read_text() if said else ""
             running.kill()
         server.shutdown()
@@ -151,7 +151,7 @@ def test_a_providers_endless_stream_is_bounded(outside: Outside) -> None:
 
 
 def test_a_strangers_broken_settings_stop_no_look(outside: Outside) -> None:
-    """The file of whoever made the project is told and passed over."""
+    """The file of whoever made the project is reported and ignored."""
     (outside.tree / "penstock.toml").write_text("view_lines = [broken\n")
     done = outside.penstock("view", "app.py")
     assert done.returncode == 0

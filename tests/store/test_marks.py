@@ -1,4 +1,4 @@
-"""What is kept says which secrets it holds, or holds none of them where that is asked for."""
+"""Does kept content say which secrets it has, or have none of them if asked to?"""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ HELD = LINES + b"token " + TOKEN + b"\n" + LINES + b"key " + KEY + b" and " + TO
 
 
 def parts_of(content: bytes, size: int = 999) -> Iterator[bytes]:
-    """A content as it comes from a pipe."""
+    """Yield content as it comes from a pipe."""
     return (content[at : at + size] for at in range(0, len(content), size))
 
 
@@ -52,7 +52,7 @@ def parts_of(content: bytes, size: int = 999) -> Iterator[bytes]:
 
 @pytest.mark.parametrize("how", ["bytes", "stream", "many", "many of one", "again"])
 def test_what_is_kept_is_whole_and_marked(store: Tables, how: str) -> None:
-    """However it comes in; the mark says kinds and numbers."""
+    """This holds however it arrives; the mark has kinds and counts."""
     ways: dict[str, Callable[[], str]] = {
         "bytes": lambda: store.put(HELD),
         "stream": lambda: store.put(parts_of(HELD)),
@@ -70,7 +70,7 @@ def test_what_is_kept_is_whole_and_marked(store: Tables, how: str) -> None:
 
 
 def test_a_mark_goes_with_its_content(store: Tables) -> None:
-    """What it says of a secret is gone for good, too."""
+    """Removing the content also removes what the mark says."""
     store.remove_artifact(store.put(HELD))
     assert store._read("SELECT * FROM marks") == []
     store.put(HELD, life_seconds=0.001)
@@ -83,7 +83,7 @@ def test_a_mark_goes_with_its_content(store: Tables) -> None:
 def test_a_list_is_made_from_marks_and_reads_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A gigabyte is not searched again by who asks."""
+    """Listing a gigabyte does not search it again."""
     with closing(open_store(str(tmp_path / "s"))) as store:
         store.put(HELD, name="shell")
         store.put(redacted_bytes(HELD), name="clean")
@@ -97,7 +97,7 @@ def test_a_list_is_made_from_marks_and_reads_nothing(
 
 
 def test_a_mark_that_is_not_what_was_written_says_nothing(tmp_path: Path) -> None:
-    """Then the content is read, as one that an older Penstock kept, and `check` names it."""
+    """The content is then searched, like that of an older Penstock, and `check` names the mark."""
     with closing(open_store(str(tmp_path / "s"))) as store:
         handle = store.put(KEY + b"\n" + HELD)
     with closing(sqlite3.connect(tmp_path / "s" / DATABASE)) as connection:
@@ -112,7 +112,7 @@ def test_a_mark_that_is_not_what_was_written_says_nothing(tmp_path: Path) -> Non
 @pytest.mark.parametrize("offset", [-3, -700, 0, -len(PEM) + 9, -len(b"password: ")])
 @pytest.mark.parametrize("ends_lines", [True, False])
 def test_a_secret_at_the_end_of_a_block_is_seen_whole(offset: int, *, ends_lines: bool) -> None:
-    """A key that lies over it, and a value whose name lies before it; also where a line is longer than a block."""
+    """A key may cross the end, and a value's name may come before it; a line may be longer than a block."""
     filler = b"word words\n" if ends_lines else b"word words "
     before = (filler * 100_000)[: marks._BLOCK_BYTES + offset]
     for secret, held in ((PEM, PEM), (b'password: "hunter2hunter2"', b"hunter2hunter2"), (TOKEN, TOKEN)):
@@ -125,7 +125,7 @@ def test_a_secret_at_the_end_of_a_block_is_seen_whole(offset: int, *, ends_lines
 @pytest.mark.parametrize("lines", [9_000, 20_000])
 @pytest.mark.parametrize("offset", [0, 17, -30])
 def test_a_private_key_longer_than_a_block_is_hidden_whole(lines: int, offset: int) -> None:
-    """Keys of PGP hold many subkeys; what is behind a window is told from its end alone. It is one key."""
+    """PGP keys have many subkeys; the part after a window is recognised by its end alone. It counts as one key."""
     line = b"MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUabcd1234\n"
     key = b"-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n%s-----END PGP PRIVATE KEY BLOCK-----" % (line * lines)
     before = LINES * ((marks._BLOCK_BYTES + offset) // len(LINES)) + b"a" * (offset % 50) + b"\n"
@@ -142,7 +142,7 @@ def test_a_private_key_longer_than_a_block_is_hidden_whole(lines: int, offset: i
 
 
 def test_a_private_key_that_begins_where_a_block_ends_is_one() -> None:
-    """It belongs to the next block, which sees more of it."""
+    """The key belongs to the next block, which sees more of it."""
     lines = b"MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUabcd1234\n" * 1_500
     key = b"-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n%s-----END PGP PRIVATE KEY BLOCK-----" % lines
     before = b"a" * (marks._BLOCK_BYTES - 1) + b"\n"
@@ -155,7 +155,7 @@ def test_a_private_key_that_begins_where_a_block_ends_is_one() -> None:
 
 @pytest.mark.parametrize("first", [b"", b"token " + TOKEN + b" "])
 def test_a_word_that_goes_on_in_the_next_block_begins_no_key(first: bytes) -> None:
-    """What ends a block is seen before the next one; a character that is cut by its end comes out whole."""
+    """The end of a block is seen before the next one; a character split there comes out whole."""
     words = "\U0001d11e".encode() * marks._BLOCK_BYTES
     before = (first + b"b" * marks._BLOCK_BYTES)[: marks._BLOCK_BYTES]
     key = b"hf_aBcDeFgHiJkLmNoPqRsTuVwXyZaBcDeFgH"
@@ -166,7 +166,7 @@ def test_a_word_that_goes_on_in_the_next_block_begins_no_key(first: bytes) -> No
 
 
 def test_what_follows_a_whole_private_key_is_no_part_of_it() -> None:
-    """Neither where a window ends with the key, nor in the next block if its form has no last line of its own."""
+    """This holds if a window ends with the key, and for forms without an end line in the next block."""
     line = b"MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUabcd1234\n"
     long_key = b"-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n%s-----END PGP PRIVATE KEY BLOCK-----" % (line * 1_500)
     words = b"words that follow\n" * 40_000
@@ -200,7 +200,7 @@ _CONTENT = st.lists(
 
 @given(content=_CONTENT, size=st.integers(1, 300), block=st.integers(1, 200))
 def test_law_what_is_no_secret_comes_out_as_it_came_in(content: bytes, size: int, block: int) -> None:
-    """Byte for byte, whatever the parts and blocks; and hiding gives what hiding the whole text gives, twice is once."""
+    """Content stays byte for byte, however it is split; hiding equals hiding the whole text, and hiding twice equals once."""
     whole = redacted(content.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(marks, "_BLOCK_BYTES", block)
@@ -221,7 +221,7 @@ def test_law_what_is_no_secret_comes_out_as_it_came_in(content: bytes, size: int
 
 
 def test_hiding_twice_changes_nothing_where_blocks_part_secrets() -> None:
-    """Of texts that are longer than a block and hold secrets on either side of its end; one in a hundred changed before."""
+    """For longer texts with secrets on both sides of a block's end one in a hundred used to change."""
     dice = random.Random(7)
     behind = "a line of no interest\n" * 1_200
     for _ in range(40):
@@ -237,7 +237,7 @@ def test_hiding_twice_changes_nothing_where_blocks_part_secrets() -> None:
 
 
 def test_a_token_whose_header_ends_in_the_next_block_is_hidden_whole() -> None:
-    """What gives it away stands behind the end of the block in which it begins."""
+    """The part that identifies it comes after the end of the block in which it begins."""
     token = b"eyJ" + b"aB3" * 5_000 + b".eyJ" + b"aB3" * 9 + b".aB3dE5fG7h\n"
     before = (b"word " * 110_000)[: marks._BLOCK_BYTES - 100] + b" "
     clean = redacted_bytes(before + token + LINES * 10)
@@ -245,7 +245,7 @@ def test_a_token_whose_header_ends_in_the_next_block_is_hidden_whole() -> None:
 
 
 def test_what_stands_before_its_hint_is_seen() -> None:
-    """The header of a token is as long as a page, and values of a manifest stand before what says that they are secret."""
+    """The header of a token may be a page long, and a manifest's values come before the word that makes them secret."""
     lines = LINES * 40
     header = b"eyJ" + b"aB3" * 5_000
     token = header + b".eyJ" + b"aB3" * 9 + b".aB3dE5fG7h\n"
@@ -287,7 +287,7 @@ def test_what_is_longer_than_a_window_is_searched_beside_the_writing(
 @pytest.mark.parametrize(("size", "looks"), [(0, 0), (WINDOW, 1), (WINDOW + 1, 2)])
 @pytest.mark.parametrize("hides", [True, False])
 def test_a_window_is_searched_once(size: int, looks: int, monkeypatch: pytest.MonkeyPatch, *, hides: bool) -> None:
-    """A content that fits in a window is not searched in parts."""
+    """Content that fits in a window is not searched in parts."""
     seen: list[int] = []
 
     def look(content: bytes, until: int) -> int:
@@ -301,7 +301,7 @@ def test_a_window_is_searched_once(size: int, looks: int, monkeypatch: pytest.Mo
 
 
 def test_what_fails_beside_the_writing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A mark that could not be made is no mark of a content without secrets."""
+    """A failed search must not become a mark of content without secrets."""
 
     def broken(content: bytes, until: int) -> int:
         raise MemoryError(len(content), until)
@@ -318,7 +318,7 @@ def test_what_fails_beside_the_writing_is_told(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_key_that_one_block_gives_away_is_hidden_in_those_behind() -> None:
-    """An output names it once, megabytes before it repeats it bare; what holds no hint at all is looked at for it too."""
+    """An output names a key once and repeats it bare megabytes later, where nothing else would give it away."""
     key = b"7f3kQ9zL2mX8vB4nT6wY"
     quiet = b"a line of no interest\n" * 100_000
     content = b"API_TOKEN=" + key + b"\n" + quiet + b"GET /items/" + key + b"\n" + quiet
@@ -334,7 +334,7 @@ def test_a_key_that_one_block_gives_away_is_hidden_in_those_behind() -> None:
 
 @pytest.mark.parametrize("how", ["bytes", "stream", "many"])
 def test_a_store_of_redacted_forms_holds_no_byte_of_a_secret(tmp_path: Path, how: str) -> None:
-    """Nor does its name; and what is kept is the same artifact when it comes again."""
+    """Its name has none either, and the same content later gives the same artifact."""
     path = tmp_path / "s"
     with closing(open_store(str(path), keeps_redacted=True)) as store:
         name = f"curl -u me:{'hunter2hunter2'}"
@@ -355,7 +355,7 @@ def test_a_store_of_redacted_forms_holds_no_byte_of_a_secret(tmp_path: Path, how
 
 
 def test_pages_and_finds_of_what_is_hidden_are_true(tmp_path: Path) -> None:
-    """Places are those of what is kept, and the header says that secrets are hidden in it."""
+    """Places are those of the kept form, and the header says that secrets are hidden."""
     with closing(open_store(str(tmp_path / "s"), keeps_redacted=True)) as store:
         handle = store.put(HELD)
         whole, at = b"", 0
@@ -375,12 +375,12 @@ def test_pages_and_finds_of_what_is_hidden_are_true(tmp_path: Path) -> None:
 
 
 def after_the_head(text: str) -> str:
-    """What a guarded text shows of the beginning."""
+    """Return the beginning that a guarded text shows."""
     return text.split("\n", 3)[3].split("\n[…", 1)[0]
 
 
 def test_what_is_shown_of_what_is_kept_is_a_part_of_it(tmp_path: Path) -> None:
-    """So that the page behind it goes on where it ends."""
+    """The next page therefore continues where it ends."""
     secret = b"".join(b"line %d %b\n" % (n, TOKEN) for n in range(4_000))
     with closing(open_store(str(tmp_path / "s"), keeps_redacted=True)) as store:
         cut = output.guard_output(secret.decode(), "job", store=store)
@@ -397,7 +397,7 @@ def test_what_is_shown_of_what_is_kept_is_a_part_of_it(tmp_path: Path) -> None:
 
 
 def test_what_came_before_an_output_broke_off_is_kept(tmp_path: Path) -> None:
-    """Where it is hidden on its way, too."""
+    """This holds also if secrets are hidden on arrival."""
 
     def parts() -> Iterator[bytes]:
         yield from parts_of(HELD)
@@ -410,7 +410,7 @@ def test_what_came_before_an_output_broke_off_is_kept(tmp_path: Path) -> None:
 
 
 def test_a_callers_own_store_need_not_know_of_it(store: Tables) -> None:
-    """One that was written before is given what there is."""
+    """A store with only `put` and `info`, written before redaction existed, is given the plain content."""
 
     class Own:
         put, info = store.put, store.info
@@ -424,7 +424,7 @@ def test_a_callers_own_store_need_not_know_of_it(store: Tables) -> None:
 def test_the_environment_says_so_and_nobody_elses_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    """`PENSTOCK_STORE_REDACT=1` holds for every command; what is neither 1 nor 0 is refused."""
+    """`PENSTOCK_STORE_REDACT=1` holds for every command; a value other than 1 or 0 is refused."""
     assert default_redaction({"PENSTOCK_STORE_REDACT": "1"})
     assert not default_redaction({})
     with pytest.raises(CallerError, match="takes 1 or 0"):

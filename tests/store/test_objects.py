@@ -1,6 +1,6 @@
-"""Large artifacts in an object store: nothing that was acknowledged is lost, and no object is left that nobody will remove (W-6).
+"""With large artifacts in an object store, is nothing acknowledged lost, and no object left for ever (W-6)?
 
-A folder stands for the bucket, because a request to it costs nothing; the last tests have a real server of S3's protocol.
+A folder replaces the bucket, as its requests cost nothing; the last tests use a real server of the S3 protocol.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ if TYPE_CHECKING:
 DAY = 86_400
 URL = "s3://bucket/folder"
 LARGE = os.urandom(1000) * 30
-"""Above what the tests call large, and of several parts of theirs."""
+"""Content above the size that the tests call large, and of several of their parts."""
 
 
 class Kill(BaseException):
-    """The end of a process, as far as the store can see: nothing is tidied up."""
+    """The end of a process as the store sees it: nothing is cleaned up."""
 
 
 class Bucket(ObjectStorage):
-    """A folder as a bucket, which can be out of reach, or whose caller can be killed."""
+    """A folder as a bucket, which may be unreachable or whose caller may be killed."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(LocalStore(folder, mkdir=True), URL, large_bytes=10_000)
@@ -54,7 +54,7 @@ class Bucket(ObjectStorage):
         self.dies_at = self.fails_at = -1
 
     def names(self) -> set[str]:
-        """What lies there, as places."""
+        """Return the places of all objects."""
         return {f"{URL}/{path.name}" for path in self.folder.iterdir() if any(path.iterdir())}
 
     def _comes_through(self) -> None:
@@ -81,36 +81,36 @@ class Bucket(ObjectStorage):
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Contents of a test have several parts, and of a part several pieces."""
+    """Make parts and pieces so small that contents have several parts, and parts several pieces."""
     monkeypatch.setattr(backend, "PART_BYTES", 8192)
     monkeypatch.setattr(pieces, "PIECE_BYTES", 2048)
 
 
 @pytest.fixture
 def bucket(tmp_path: Path) -> Bucket:
-    """An empty bucket."""
+    """Return an empty bucket."""
     return Bucket(tmp_path / "bucket")
 
 
 @pytest.fixture
 def store(opened: Callable[..., Tables], bucket: Bucket) -> Tables:
-    """A store with that bucket."""
+    """Return a store with that bucket."""
     return opened(objects=bucket)
 
 
 def named(store: Tables) -> set[str]:
-    """The places of contents that are objects."""
+    """Return the places of contents that are objects."""
     return {place for (place,) in store._read("SELECT place FROM contents") if "://" in place}
 
 
 def loose(store: Tables) -> set[str]:
-    """The objects that the tables remember without a content."""
+    """Return the objects that the tables remember without content."""
     return {place for (place,) in store._read("SELECT place FROM loose_objects")}
 
 
 @pytest.mark.proves("W-6")
 def test_what_is_large_is_an_object_and_reads_as_everything_does(store: Tables, bucket: Bucket) -> None:
-    """Bytes, streams, lines and sizes are the same; what is small stays with the tables."""
+    """Bytes, streams, lines and sizes are the same; small content stays in the tables."""
     text = b"".join(b"line %d\n" % number for number in range(5_000))
     whole = store.put(text, name="run")
     streamed = store.put(iter([text[:10], text[10:9_000], text[9_000:], b"more"]))
@@ -132,7 +132,7 @@ def test_what_is_large_is_an_object_and_reads_as_everything_does(store: Tables, 
 
 
 def test_many_at_once_have_their_order(store: Tables, bucket: Bucket) -> None:
-    """What is large goes alone, and its handle stands in its place."""
+    """Large content is written separately, and its handle comes in its place."""
     contents = [b"a", LARGE, b"b", LARGE + b"2", b"c"]
     handles = store.put_many([(content, "run") for content in contents])
     assert [store.read(handle, 0, 1 << 20) for handle in handles] == contents
@@ -142,14 +142,14 @@ def test_many_at_once_have_their_order(store: Tables, bucket: Bucket) -> None:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(size=st.integers(10_000, 40_000), start=st.integers(0, 41_000), count=st.integers(0, 20_000))
 def test_any_window_of_an_object_is_that_of_its_bytes(store: Tables, size: int, start: int, count: int) -> None:
-    """Pieces and parts show nowhere."""
+    """Pieces and parts are invisible."""
     content = bytes(number * 7 % 251 for number in range(size))
     handle = store.put(content)
     assert store.read(handle, start, count) == content[start : start + count]
 
 
 def test_pruning_leaves_objects_as_they_are(store: Tables, bucket: Bucket) -> None:
-    """What would take less room with the tables is not read over a network and written again."""
+    """Content that would be smaller in the tables is not read over a network and rewritten."""
     store.put(b"the same line\n" * 2_000)
     before, bucket.calls = named(store), 0
     assert store.prune().compressed == 0
@@ -161,10 +161,10 @@ def test_pruning_leaves_objects_as_they_are(store: Tables, bucket: Bucket) -> No
 def test_a_kill_between_object_and_row_loses_nothing_and_leaves_nothing(
     opened: Callable[..., Tables], bucket: Bucket, clock: Clock, is_stream: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A writer is killed at each of its requests: what was acknowledged is there, and a day later nothing else."""
+    """A writer is killed at each request: acknowledged content is there, and a day later nothing else is."""
     kept = opened(objects=bucket).put(LARGE)
     for dies_at in range(2, 12):
-        # Nobody is there to tidy up.
+        # nobody cleans up
         store = opened(objects=bucket)
         monkeypatch.setattr(store, "_discard_staged", lambda place: None)
         bucket.calls, bucket.dies_at = 0, dies_at
@@ -175,7 +175,7 @@ def test_a_kill_between_object_and_row_loses_nothing_and_leaves_nothing(
         after = opened(objects=bucket)
         assert bucket.names() <= named(after) | loose(after)
         after.prune()
-        assert bucket.names() <= named(after) | loose(after)  # it may be alive: a day is given
+        assert bucket.names() <= named(after) | loose(after)  # it may be alive, so it has a day
     assert loose(after)
     clock.now += DAY + 1
     after.prune()
@@ -189,7 +189,7 @@ def test_a_kill_between_object_and_row_loses_nothing_and_leaves_nothing(
 def test_a_kill_while_it_is_removed_leaves_nothing_for_ever(
     opened: Callable[..., Tables], bucket: Bucket, clock: Clock
 ) -> None:
-    """What was given up stays condemned until it is gone, whoever prunes next."""
+    """Removed content stays condemned until it is gone, whoever prunes next."""
     for dies_at in (1, 2):
         handle = opened(objects=bucket).put(LARGE, life_seconds=1)
         clock.now += 10
@@ -208,7 +208,7 @@ def test_a_kill_while_it_is_removed_leaves_nothing_for_ever(
 def test_a_bucket_out_of_reach_is_a_fault_and_takes_nothing_along(
     opened: Callable[..., Tables], bucket: Bucket, clock: Clock
 ) -> None:
-    """What is small goes on, what is large is refused, and pruning goes on later."""
+    """Small content still works, large content is refused, and pruning continues later."""
     store = opened(objects=bucket)
     handle = store.put(LARGE)
     bucket.calls, bucket.fails_at = 0, 2  # after the first part
@@ -231,7 +231,7 @@ def test_a_bucket_out_of_reach_is_a_fault_and_takes_nothing_along(
 
 @pytest.mark.proves("S-17")
 def test_what_is_removed_for_good_is_in_no_object(opened: Callable[..., Tables], bucket: Bucket) -> None:
-    """Or it is said that it is there still; a later collection takes it."""
+    """If it is still there, that is said, and a later collection removes it."""
     store = opened(objects=bucket)
     secret = b"the heron-blue valve " + LARGE
     handle = store.put(secret)
@@ -254,7 +254,7 @@ def test_what_is_removed_for_good_is_in_no_object(opened: Callable[..., Tables],
 def test_a_store_without_the_bucket_says_where_it_lies(
     opened: Callable[..., Tables], bucket: Bucket, clock: Clock
 ) -> None:
-    """Reading, checking and removing for good name the setting; expiring goes on, and whoever has the bucket tidies up."""
+    """Reading, checking and permanent removal name the setting; expiry works, and a store with the bucket cleans up."""
     full = opened(objects=bucket)
     handle = full.put(LARGE)
     poor = opened()
@@ -266,7 +266,7 @@ def test_a_store_without_the_bucket_says_where_it_lies(
     with pytest.raises(StoreFault, match="PENSTOCK_STORE_OBJECTS"):
         poor.remove_artifact(handle)
     assert poor.info(handle).bytes == len(LARGE)
-    assert full.read(handle, 0, 1 << 20) == LARGE  # nothing was given up
+    assert full.read(handle, 0, 1 << 20) == LARGE  # nothing was removed
     clock.now += 8 * DAY
     assert poor.prune().expired == 1
     assert bucket.names() == loose(poor) != set()
@@ -275,7 +275,7 @@ def test_a_store_without_the_bucket_says_where_it_lies(
 
 
 def test_an_object_that_is_not_what_was_written_is_named(store: Tables, bucket: Bucket) -> None:
-    """Changed, short or gone: reading and checking say so."""
+    """Reading and checking report a changed, short or missing object."""
     handle = store.put(LARGE)
     (folder,) = bucket.folder.iterdir()
     last = max(folder.iterdir())
@@ -291,7 +291,7 @@ def test_an_object_that_is_not_what_was_written_is_named(store: Tables, bucket: 
 
 
 def test_secrets_in_objects_are_marked_and_hidden(opened: Callable[..., Tables], bucket: Bucket) -> None:
-    """As in everything that is kept."""
+    """This holds as for everything that is kept."""
     key = b"ghp_" + b"aB3dE5fG7h" * 3 + b"123456"
     content = LARGE.hex().encode() + b" " + key + b"\n"
     store = opened(objects=bucket)
@@ -306,7 +306,7 @@ def test_secrets_in_objects_are_marked_and_hidden(opened: Callable[..., Tables],
 def test_a_writer_that_was_given_up_does_not_publish(
     opened: Callable[..., Tables], bucket: Bucket, clock: Clock
 ) -> None:
-    """One that slept for more than a day finds its object condemned: it fails, and names nothing that is gone."""
+    """A writer that slept for more than a day finds its object condemned: it fails, and names nothing that is gone."""
     store = opened(objects=bucket)
 
     def slow() -> Iterator[bytes]:
@@ -325,7 +325,7 @@ def test_a_writer_that_was_given_up_does_not_publish(
 def test_a_commit_that_nobody_heard_of_keeps_its_content(
     opened: Callable[..., Tables], bucket: Bucket, monkeypatch: pytest.MonkeyPatch, has_bucket: bool
 ) -> None:
-    """The transaction happened, its answer was lost: who discards what was staged takes nothing away that counts."""
+    """The transaction succeeded, but its answer was lost: discarding what was staged removes nothing that counts."""
     store = opened(objects=bucket if has_bucket else None)
     writing = store._writing
     is_lost = True
@@ -348,12 +348,12 @@ def test_a_commit_that_nobody_heard_of_keeps_its_content(
 
 
 def test_too_much_is_refused_and_leaves_nothing(opened: Callable[..., Tables], bucket: Bucket) -> None:
-    """The limit of a store holds objects too."""
+    """Objects count against the store's limit."""
     store = opened(objects=bucket, limit_bytes=50_000)
     for content in (LARGE * 2, iter([LARGE] * 1_000)):
         with pytest.raises(StoreFault, match="50000 bytes"):
             store.put(content)
-    assert bucket.calls < 30  # it is not sent first, and refused then
+    assert bucket.calls < 30  # it is not sent first and refused afterwards
     assert bucket.names() == loose(store) == set()
     first, second = store.put(LARGE), store.put(LARGE + b"2")
     with pytest.raises(ToolError, match="the oldest when room was needed"):
@@ -366,7 +366,7 @@ def test_too_much_is_refused_and_leaves_nothing(opened: Callable[..., Tables], b
     "url", ["http://host/x", "s3://", "s3://user:key@bucket/x", "s3://bucket/x?key=1", "file:///tmp", "s3://b/../c d"]
 )
 def test_an_address_that_cannot_be_one_is_refused(url: str) -> None:
-    """With what one looks like."""
+    """The error shows a valid address."""
     with pytest.raises(CallerError, match="s3://BUCKET/FOLDER"):
         open_objects(url)
 
@@ -376,7 +376,7 @@ def test_an_address_that_cannot_be_one_is_refused(url: str) -> None:
 
 @pytest.fixture(scope="module")
 def s3() -> Iterator[dict[str, str]]:
-    """The environment that leads to a server with an empty bucket."""
+    """Start a server with an empty bucket, and return the environment that leads to it."""
     server = subprocess.Popen(
         [python_with("object-server"), "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"],
         stderr=subprocess.PIPE,
@@ -405,7 +405,7 @@ def s3() -> Iterator[dict[str, str]]:
 def test_a_server_of_s3_keeps_what_is_large(
     s3: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    """By the setting alone, and through the command line: kept, paged, removed; its parts are created once."""
+    """The setting and the command line suffice: content is kept, paged and removed, and its parts are created once."""
     monkeypatch.undo()
     for name, value in {**s3, "PENSTOCK_STORE_OBJECTS": "s3://kept/penstock"}.items():
         monkeypatch.setenv(name, value)
@@ -418,7 +418,7 @@ def test_a_server_of_s3_keeps_what_is_large(
     bucket = open_objects("s3://kept/penstock")
     place = bucket.new_place()
     bucket.create(place, 0, b"first")
-    bucket.create(place, 0, b"later")  # as a request that is tried again does
+    bucket.create(place, 0, b"later")  # as a retried request does
     assert bucket.read(place, 0, 5) == b"first"
     assert bucket.read(place, 9, 5) is None
     bucket.remove(place)
@@ -430,7 +430,7 @@ def test_a_server_of_s3_keeps_what_is_large(
     assert main(["store", "rm", handle, *url]) == 0
     with closing(open_store(str(tmp_path / "store"))) as store:
         assert store.size().stored_bytes == 0
-    for path in tmp_path.rglob("*"):  # keys pass to the server and are kept nowhere
+    for path in tmp_path.rglob("*"):  # keys go to the server and are kept nowhere
         assert not path.is_file() or s3["AWS_SECRET_ACCESS_KEY"].encode() not in path.read_bytes()
 
 
@@ -450,7 +450,7 @@ while True:
 def test_killed_writers_lose_nothing_on_a_server(
     s3: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: Clock
 ) -> None:
-    """Real processes, ended at any moment: each handle that was printed reads, and a day later the bucket has nothing else."""
+    """Real processes end at any moment: each printed handle can be read, and a day later the bucket has nothing else."""
     monkeypatch.undo()
     environment = {**os.environ, **s3, "PENSTOCK_STORE_OBJECTS": "s3://kept/kills"}
     path = str(tmp_path / "store")

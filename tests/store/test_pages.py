@@ -1,4 +1,4 @@
-"""What was kept, read back: pages that tile it, records of JSON, matches; all of them bounded."""
+"""Is kept content read back in bounded pages that tile it, in JSON records, and in matches?"""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TEXT = b"".join(LINES)
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """A store for all tests here: they only add to it."""
+    """Open a store for all tests here, which only add to it."""
     opened = open_store(str(tmp_path_factory.mktemp("paging") / "store"))
     yield opened
     opened.close()
@@ -39,12 +39,12 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 @pytest.fixture(scope="module")
 def handle(store: Store) -> str:
-    """The artifact that most tests read."""
+    """Return the artifact that most tests read."""
     return store.put(TEXT, name="text")
 
 
 def walked(store: Store, handle: str, allowance: Allowance, **first: int) -> list[Window]:
-    """All pages from the first call on."""
+    """Return all pages, beginning with the given call."""
     pages: list[Window] = []
     arguments: dict[str, object] | None = {"handle": handle, **first}
     while arguments is not None:
@@ -58,7 +58,7 @@ def walked(store: Store, handle: str, allowance: Allowance, **first: int) -> lis
 
 
 def tiled(store: Store, handle: str, pages: list[Window]) -> bytes:
-    """What the pages show, byte for byte; each begins where the one before ended."""
+    """Return what the pages show, byte for byte, after checking that each begins where the one before ended."""
     at, parts = pages[0].start_byte, []
     for page in pages:
         assert page.start_byte == at
@@ -79,7 +79,7 @@ def tiled(store: Store, handle: str, pages: list[Window]) -> bytes:
     st.sampled_from([{}, {"max_bytes": 1}, {"max_bytes": 77}, {"offset": 0}, {"offset": 0, "limit": 3}]),
 )
 def test_pages_tile_any_artifact(store: Store, content: bytes, allowance: Allowance, first: dict[str, int]) -> None:
-    """Following the next call from the start visits every byte once, in any unit, by bytes, lines or records."""
+    """The next calls from the start visit every byte once, in any unit, by bytes, lines or records."""
     handle = store.put(content)
     pages = walked(store, handle, allowance, **first)
     assert tiled(store, handle, pages) == content
@@ -87,7 +87,7 @@ def test_pages_tile_any_artifact(store: Store, content: bytes, allowance: Allowa
 
 @pytest.mark.proves("G-3", "G-5")
 def test_a_page_says_what_it_shows_of_what(store: Store, handle: str) -> None:
-    """Lines, bytes, totals, and the next call, in the first line; all exact."""
+    """The first line has exact lines, bytes, totals and the next call."""
     text = paging.page(store, handle, offset=100, limit=2).text
     head, one, two = text.splitlines()
     start = sum(map(len, LINES[:100]))
@@ -100,7 +100,7 @@ def test_a_page_says_what_it_shows_of_what(store: Store, handle: str) -> None:
 
 @pytest.mark.proves("G-3")
 def test_a_page_by_bytes_begins_where_it_was_asked(store: Store, handle: str) -> None:
-    """The start is exact; from the start of a line on, the end rounds up to a line end."""
+    """The start is exact; from the start of a line the end is rounded up to a line end."""
     page = paging.cut(store, handle, start_byte=3, max_bytes=10)
     assert (page.start_byte, page.text, page.first_line) == (3, "a line of ", 1)
     page = paging.cut(store, handle, start_byte=len(LINES[0]), max_bytes=10)
@@ -109,7 +109,7 @@ def test_a_page_by_bytes_begins_where_it_was_asked(store: Store, handle: str) ->
 
 @pytest.mark.proves("G-3")
 def test_behind_the_end_the_last_page_is_named(store: Store, handle: str) -> None:
-    """Past the end is an empty page with the way back."""
+    """Past the end there is an empty page with the way back."""
     text = paging.page(store, handle, offset=50_000).text
     assert "20000 lines; the last page:" in text
     assert "offset=19900" in text
@@ -121,7 +121,7 @@ def test_behind_the_end_the_last_page_is_named(store: Store, handle: str) -> Non
 @given(st.sampled_from("é€𐍈"), st.integers(0, 4))
 @settings(max_examples=15, deadline=None)
 def test_a_record_beyond_the_cap_is_cut_between_characters(store: Store, character: str, before: int) -> None:
-    """Wherever its characters lie, each page is text; the pages tile it, and none is above the cap."""
+    """Wherever its characters are, each page is text within the cap, and the pages tile the record."""
     raw = json.dumps(["x" * before + character * 300_000], ensure_ascii=False).encode()
     handle = store.put(raw)
     page = paging.cut(store, handle, offset=0, limit=1)
@@ -139,7 +139,7 @@ def test_a_record_beyond_the_cap_is_cut_between_characters(store: Store, charact
 @pytest.mark.proves("G-5")
 @pytest.mark.parametrize("kind", ["list", "object"])
 def test_json_on_one_line_is_paged_by_record(store: Store, kind: str) -> None:
-    """Offset and limit count the elements of the outermost level, across pieces of the store."""
+    """Offset and limit count elements of the outermost level, across pieces of the store."""
     records = [{"n": n, "text": 'a "quoted", [nested] {thing}\\', "more": [n, [n]]} for n in range(9_000)]
     value: object = records if kind == "list" else {f"k{n}": record for n, record in enumerate(records)}
     raw = json.dumps(value).encode()
@@ -159,7 +159,7 @@ def test_json_on_one_line_is_paged_by_record(store: Store, kind: str) -> None:
 
 @pytest.mark.proves("G-3")
 def test_matches_are_found_with_their_places(store: Store, handle: str) -> None:
-    """Line and byte of every match, the number of all, and the call that reads around the first."""
+    """The result has line and byte of each match, the total, and the call that reads around the first."""
     answer = finding.find(store, handle, "^1999[5-9]:")
     head, *rows = answer.text.splitlines()
     start = sum(map(len, LINES[:19_995]))
@@ -176,7 +176,7 @@ def test_matches_are_found_with_their_places(store: Store, handle: str) -> None:
 
 @pytest.mark.proves("G-3")
 def test_matches_are_bounded_and_counted(store: Store, handle: str) -> None:
-    """More than fit are counted exactly."""
+    """Matches beyond the limit are counted exactly."""
     for allowance in (Allowance.chars(800), Allowance.tokens(300, Tokens(model="o200k"))):
         answer = finding.find(store, handle, "artifact", 500, allowance=allowance)
         assert allowance.holds(answer.text)
@@ -193,7 +193,7 @@ def test_matches_are_bounded_and_counted(store: Store, handle: str) -> None:
 
 @pytest.mark.proves("G-3")
 def test_matches_agree_with_a_plain_search(store: Store) -> None:
-    """Across blocks, in lines of any length, each matching line once."""
+    """They agree across blocks and in lines of any length, with each matching line counted once."""
     lines = [b"x" * (n * 37 % 5_000) + (b"needle" if n % 7 == 0 else b"") + b"y" * (n % 50) for n in range(2_000)]
     handle = store.put(b"\n".join(lines))
     found = finding.scan(store, handle, "needle", 500)
@@ -205,7 +205,7 @@ def test_matches_agree_with_a_plain_search(store: Store) -> None:
 
 
 def test_one_very_long_line_is_searched_and_counts_once(store: Store) -> None:
-    """A line of 20 MB comes in parts; its matches are one matching line."""
+    """A line of 20 MB arrives in parts; its matches are one matching line."""
     handle = store.put(b"a" * 9_000_000 + b"needle" + b"b" * 9_000_000 + b"needle" + b"c" * 2_000_000 + b"\nneedle\n")
     found = finding.scan(store, handle, "needle")
     assert (found.total, [match.line for match in found.matches]) == (2, [1, 2])
@@ -213,7 +213,7 @@ def test_one_very_long_line_is_searched_and_counts_once(store: Store) -> None:
 
 @pytest.mark.proves("G-8")
 def test_pages_and_matches_are_never_kept_again(store: Store, handle: str) -> None:
-    """A result of the pager passes the guard whole."""
+    """A result of the pager passes the guard unchanged."""
     before = store.size().artifacts
     page = paging.page(store, handle, max_bytes=200_000).text
     assert len(page) > 100_000
@@ -224,7 +224,7 @@ def test_pages_and_matches_are_never_kept_again(store: Store, handle: str) -> No
 
 @pytest.mark.proves("G-6")
 def test_what_is_paged_can_only_be_read(store: Store) -> None:
-    """Escapes stay inert on the way back, and cannot forge a header: it is the first line."""
+    """Escapes stay inert on the way back, and cannot forge a header, which is the first line."""
     handle = store.put(b"\x1b[2J\x00\xff\nOther: showing lines 1-1 of 1 total\n")
     text = paging.page(store, handle).text
     assert "\x1b" not in text
@@ -234,7 +234,7 @@ def test_what_is_paged_can_only_be_read(store: Store) -> None:
 
 
 def test_wrong_numbers_are_named(store: Store, handle: str) -> None:
-    """What a model sends is answered with what is accepted."""
+    """The error tells the model what is accepted."""
     for wrong in ({"start_byte": -1}, {"limit": 0}, {"offset": True}, {"max_bytes": "5"}):
         with pytest.raises(ToolError) as caught:
             paging.page(store, handle, **wrong)
@@ -244,7 +244,7 @@ def test_wrong_numbers_are_named(store: Store, handle: str) -> None:
 
 
 def test_damage_is_an_error_of_the_tool(tmp_path: Path) -> None:
-    """A model is told that the artifact cannot be read, by a code."""
+    """A code tells the model that the artifact cannot be read."""
     store = open_store(str(tmp_path / "store"))
     handle = store.put(TEXT)
     next((tmp_path / "store" / "contents").iterdir()).write_bytes(b"other")

@@ -1,4 +1,4 @@
-"""Content in pieces: every byte and every line of it, however it comes and wherever it is cut; and what is not what was written."""
+"""Is every byte and line of content kept in pieces, however it arrives and is cut, and is damage found?"""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CONTENTS += [b"one\ntwo\n\nthree\nfour", b"\n" * 9, b"x" * 12, b"four" * 40]
 
 @pytest.fixture
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pieces of four bytes, so that every place in a content lies near an edge."""
+    """Set pieces to four bytes, so that every place in a content is near an edge."""
     monkeypatch.setattr(pieces, "PIECE_BYTES", SIZE)
 
 
@@ -32,7 +32,7 @@ def parts_of(content: bytes, size: int) -> Iterator[bytes]:
 
 @pytest.mark.usefixtures("_small")
 def test_content_is_the_same_however_it_comes() -> None:
-    """In parts of any size, by a stream or at hand, hashed beside the writing or not: four bytes a piece, but for the last."""
+    """Parts of any size, a stream or bytes, hashed during the writing or not, give pieces of four bytes except the last."""
     for content in CONTENTS:
         whole = [content[at : at + SIZE] for at in range(0, len(content), SIZE)]
         measured = pieces.measure(content)
@@ -52,7 +52,7 @@ def test_content_is_the_same_however_it_comes() -> None:
 
 @pytest.mark.usefixtures("_small")
 def test_every_byte_and_every_line_is_where_it_is() -> None:
-    """Of each content, at each place and beyond its ends, as a look at the whole says."""
+    """Each content gives the same answers as the whole, at each place and beyond its ends."""
     for content in CONTENTS[:60:4] + CONTENTS[-4:]:
         layout = PieceLayout("d", "p", len(content), pieces.measure(content).pieces)
 
@@ -75,7 +75,7 @@ def test_every_byte_and_every_line_is_where_it_is() -> None:
 
 @pytest.mark.usefixtures("_small")
 def test_a_page_costs_the_pieces_that_it_lies_in() -> None:
-    """Each once, and none for what lies on an edge."""
+    """Each piece is read once, and none for a place on its edge."""
     content, looked = b"one\ntwo\nthree\nfour\n", list[int]()
     layout = PieceLayout("d", "p", len(content), pieces.measure(content).pieces)
 
@@ -101,7 +101,7 @@ def test_a_page_costs_the_pieces_that_it_lies_in() -> None:
 
 
 def test_a_piece_that_is_not_what_was_written_is_none() -> None:
-    """Shorter, longer, another, packed of too much or too little, or damaged; as it is and packed."""
+    """It may be shorter, longer, another one, packed from too much or too little, or damaged, plain or packed."""
     data = b"some line of a log\n" * 90
     packed = pieces.compressed(data)
     assert len(packed) < len(data)
@@ -115,13 +115,13 @@ def test_a_piece_that_is_not_what_was_written_is_none() -> None:
         assert pieces.plain(stored, piece._replace(crc=crc ^ 1), len(data)) is None
         assert pieces.plain(stored, piece, len(data) + 1) is None
     assert pieces.plain(packed, ContentPiece(len(packed), zlib.crc32(data[:-1]), 90), len(data) - 1) is None
-    for length in range(60):  # what packing does not make shorter stays as it is, and so is told from what was packed
+    for length in range(60):  # content that packing does not shorten stays plain, and so differs from packed content
         content = b"a" * length
         assert pieces.compressed(content) == content or len(pieces.compressed(content)) < length
 
 
 def test_lines_of_a_part_are_counted_once_for_all_who_ask(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the part itself: an equal one is counted anew, and a large one is not held for the next who asks."""
+    """The part itself counts them: an equal one is counted again, and a large one is not cached."""
     part = b"one\ntwo\n"
     assert [pieces.newlines(part), pieces.newlines(part), pieces.newlines(b"three"), pieces.newlines(part)] == [
         2,
@@ -137,6 +137,6 @@ def test_lines_of_a_part_are_counted_once_for_all_who_ask(monkeypatch: pytest.Mo
 
 
 def test_what_is_stored_stays_readable() -> None:
-    """A store that was written by another version has pieces of this size, and this table of them."""
+    """A store written by another version has pieces of this size and this table."""
     assert pieces.PIECE_BYTES == 262_144
     assert pieces.pack([ContentPiece(1, 2, 3)]) == bytes.fromhex("010000000200000003000000")

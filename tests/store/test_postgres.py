@@ -1,4 +1,4 @@
-"""What holds for a store on a server: it comes back after a restart, and its commits ask for durability by themselves."""
+"""What holds for a store on a server: does it survive restarts, and do its commits ask for durability themselves?"""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def test_a_restart_loses_nothing_and_repeats_nothing(server: Server) -> None:
-    """The server stops at once between two appends: the next one opens a new connection and goes on."""
+    """The server stops at once between two appends; the next one opens a new connection."""
     store = PostgresStore(server.database(os.urandom(8).hex()))
     for n in range(20):
         store.append("s", n, "asked", {"n": n})
@@ -41,13 +41,13 @@ def test_a_restart_loses_nothing_and_repeats_nothing(server: Server) -> None:
 
 
 def test_a_commit_whose_answer_was_lost_is_asked_for(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The record is there once, whether the commit happened or not."""
+    """The record is there once, whether or not the commit succeeded."""
     store = PostgresStore(server.database(os.urandom(8).hex()))
     real = PostgresStore._appending
     lost = [True, True]
 
     class Cut:
-        """A transaction after which the connection is gone before anyone hears of it."""
+        """A transaction after which the connection breaks before its answer arrives."""
 
         def __init__(self) -> None:
             self.inner = real(store)
@@ -72,7 +72,7 @@ def test_a_commit_whose_answer_was_lost_is_asked_for(server: Server, monkeypatch
 
 
 def test_commits_are_durable_whatever_the_server_says(server: Server) -> None:
-    """The server of these tests has synchronous_commit off, and flushes nothing, which is told; a transaction of ours has it on."""
+    """This server has synchronous_commit off and flushes nothing, which is reported; our transactions switch it on."""
     store = PostgresStore(server.database(os.urandom(8).hex()))
     assert store._read("SHOW synchronous_commit") == [("off",)]
     with store._appending() as execute:
@@ -83,7 +83,7 @@ def test_commits_are_durable_whatever_the_server_says(server: Server) -> None:
 
 
 def test_a_server_that_is_not_there_is_named_without_the_password() -> None:
-    """The error says where, and no secret."""
+    """The error says where the server should be, without a secret."""
     with pytest.raises(StoreFault) as caught:
         open_store("postgresql://user:hunter2@127.0.0.1:1/db")
     assert caught.value.code == "unreachable"
@@ -91,7 +91,7 @@ def test_a_server_that_is_not_there_is_named_without_the_password() -> None:
 
 
 def test_without_psycopg_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A URL of a server without the package says what to install."""
+    """A server's URL without the package says what to install."""
     import sys
 
     monkeypatch.setitem(sys.modules, "psycopg", None)
@@ -100,7 +100,7 @@ def test_without_psycopg_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def as_role(url: str, role: str, rights: str) -> str:
-    """The URL for a new role, with some rights on all that the store at `url` has."""
+    """Return the URL for a new role with some rights on everything in the store at `url`."""
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(f'CREATE ROLE "{role}" LOGIN'.encode())
         connection.execute(f'GRANT USAGE ON SCHEMA penstock TO "{role}"'.encode())
@@ -110,7 +110,7 @@ def as_role(url: str, role: str, rights: str) -> str:
 
 @pytest.fixture
 def kept(server: Server) -> tuple[str, str]:
-    """The URL of a store, and the handle of what it holds."""
+    """Return the URL of a store, and the handle of its content."""
     url = server.database(os.urandom(8).hex())
     store = PostgresStore(url)
     handle = store.put(b"kept")
@@ -121,7 +121,7 @@ def kept(server: Server) -> tuple[str, str]:
 
 @pytest.mark.parametrize("how", ["a role that may only look", "a replica"])
 def test_what_may_only_be_read_is_read(kept: tuple[str, str], how: str) -> None:
-    """Nothing is created where all is there; who writes is told."""
+    """Nothing is created if all tables exist; a writer is told."""
     url, handle = kept
     if how == "a replica":
         store = PostgresStore(f"{url}&options=-c%20default_transaction_read_only%3Don")
@@ -138,7 +138,7 @@ def test_what_may_only_be_read_is_read(kept: tuple[str, str], how: str) -> None:
 
 @pytest.mark.proves("S-17")
 def test_a_role_without_the_tables_works_and_hears_what_it_cannot_scrub(kept: tuple[str, str]) -> None:
-    """It may change rows and nothing else: what it removes is gone, and that traces may be left is told."""
+    """It may only change rows: what it removes is gone, and it is told that traces may remain."""
     url, handle = kept
     store = PostgresStore(as_role(url, os.urandom(8).hex(), "SELECT, INSERT, UPDATE, DELETE"))
     assert store.read(store.put(b"more"), 0, 10) == b"more"
@@ -156,7 +156,7 @@ def test_a_role_without_the_tables_works_and_hears_what_it_cannot_scrub(kept: tu
 def test_text_is_kept_whatever_the_encoding_of_database_and_client(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A database of bytes gives back what came; where names would be lost no store is made, and that is said."""
+    """A SQL_ASCII database returns what was put; if names would be lost no store is made, with a message."""
     monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
     made = {encoding: os.urandom(8).hex() for encoding in ("SQL_ASCII", "UTF8", "LATIN1")}
     with psycopg.connect(server.url(), autocommit=True) as connection:
@@ -176,7 +176,7 @@ def test_text_is_kept_whatever_the_encoding_of_database_and_client(
 
 
 def test_settings_of_a_role_change_no_decision(server: Server) -> None:
-    """What is decided under a lock sees what was committed meanwhile, and a session that runs stays held while it thinks."""
+    """A decision under a lock sees what was committed meanwhile, and a running session stays held while it thinks."""
     settings = "-c default_transaction_isolation=serializable -c idle_session_timeout=100"
     url = server.database(os.urandom(8).hex())
     store = PostgresStore(f"{url}&options={settings.replace(' ', '%20').replace('=', '%3D')}")
@@ -188,7 +188,7 @@ def test_settings_of_a_role_change_no_decision(server: Server) -> None:
 
 
 def test_a_statement_that_the_server_ends_is_told_as_such(kept: tuple[str, str]) -> None:
-    """A limit of the server's for statements is no server that cannot be reached."""
+    """A server's limit for statements does not mean that the server cannot be reached."""
     url, _ = kept
     store = PostgresStore(f"{url}&options=-c%20statement_timeout%3D50")
     with psycopg.connect(url) as other:
@@ -201,7 +201,7 @@ def test_a_statement_that_the_server_ends_is_told_as_such(kept: tuple[str, str])
 
 @contextmanager
 def frozen(store: PostgresStore) -> Iterator[None]:
-    """The process of the server that works for a store stands still."""
+    """Freeze the server process that works for a store."""
     ((process,),) = store._read("SELECT pg_backend_pid()")
     os.kill(process, signal.SIGSTOP)
     try:
@@ -211,7 +211,7 @@ def frozen(store: PostgresStore) -> Iterator[None]:
 
 
 def test_a_server_that_says_nothing_is_given_up(kept: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A transaction ends as one whose connection was lost; reading goes on by another connection."""
+    """A transaction ends as if its connection were lost; reading continues on another connection."""
     url, handle = kept
     monkeypatch.setattr(patience.PatientConnection, "answer_seconds", 0.2)
     store = PostgresStore(url, wait_seconds=0.1)
@@ -225,7 +225,7 @@ def test_a_server_that_says_nothing_is_given_up(kept: tuple[str, str], monkeypat
 
 
 def test_an_interrupt_does_not_wait_for_the_server(kept: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The connection is given up, and nothing is asked of a server that may be frozen; the next call has another one."""
+    """The connection is dropped, and a possibly frozen server is asked nothing; the next call opens another."""
     url, handle = kept
     asked: list[object] = []
     monkeypatch.setattr(psycopg.Connection, "cancel_safe", lambda *_, **more: asked.append(more))

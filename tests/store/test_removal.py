@@ -1,4 +1,4 @@
-"""What is kept stays within bounds, and what is removed is in no file of the store: on SQLite and on a real PostgreSQL server."""
+"""Does a store stay within bounds, and is removed content in none of its files, on SQLite and on a real PostgreSQL server?"""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 
 DAY = 86_400
 SECRET = b"the heron-blue valve 4f9a8c71e02b"
-"""No key in a known shape: a journal would hide it."""
+"""A secret that is not a key in a known format, which a journal would hide."""
 
 
 def found_in(folder: str | os.PathLike[str], *patterns: bytes) -> list[str]:
-    """The files below a folder that hold one of the patterns, byte for byte."""
+    """Return the files below a folder that contain one of the patterns, byte for byte."""
     return [
         str(path)
         for path in Path(folder).rglob("*")
@@ -54,7 +54,7 @@ def found_in(folder: str | os.PathLike[str], *patterns: bytes) -> list[str]:
 
 
 def text_with(secret: bytes, size: int, seed: int = 1) -> bytes:
-    """Text that is larger than a piece, with a secret in its first, middle and last part."""
+    """Return text larger than a piece, with a secret in its first, middle and last part."""
     dice = random.Random(seed)
     words = b"".join(b"line %d of a log: %d\n" % (n, dice.randrange(10**9)) for n in range(size // 30))
     half = len(words) // 2
@@ -66,7 +66,7 @@ def text_with(secret: bytes, size: int, seed: int = 1) -> bytes:
 
 @pytest.mark.proves("S-17")
 def test_journals_count(opened: Callable[..., Tables]) -> None:
-    """Twelve megabytes of records are twelve megabytes, and a store of three takes three."""
+    """Twelve megabytes of records count as twelve megabytes, and a store limited to three holds three."""
     store = opened(limit_bytes=3 << 20)
 
     def filled() -> None:
@@ -86,8 +86,9 @@ def test_journals_count(opened: Callable[..., Tables]) -> None:
 def test_who_cannot_be_asked_whether_it_lives_is_not_taken_for_dead(
     where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Found by R9: without a descriptor left, a session that another store works on was removed, and so was content that
-    it was writing; an error of its lock came out as a bare OSError.
+    """Found by R9: without a free descriptor, a session in use by another store was removed, and so was content being written.
+
+    An error of its lock surfaced as a bare OSError.
     """
     path = str(tmp_path / "store")
     with closing(SqliteStore(path)) as at_work, closing(SqliteStore(path)) as other:
@@ -126,7 +127,7 @@ def test_who_cannot_be_asked_whether_it_lives_is_not_taken_for_dead(
 
 
 def test_indexes_that_cannot_be_read_are_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Found by R9: an error of the disk came out of a pruning as a bare OSError."""
+    """Found by R9: a disk error during pruning surfaced as a bare OSError."""
     with closing(SqliteStore(str(tmp_path / "store"))) as store, monkeypatch.context() as patch:
         patch.setattr(os, "scandir", mock.Mock(side_effect=OSError(errno.EIO, os.strerror(errno.EIO))))
         with pytest.raises(StoreFault, match="The store failed"):
@@ -134,7 +135,7 @@ def test_indexes_that_cannot_be_read_are_a_fault(tmp_path: Path, monkeypatch: py
 
 
 def test_the_newest_are_listed_without_a_look_at_the_others(store: Tables, clock: Clock) -> None:
-    """Pages joined are the whole list turned round; of sessions the last used, with the same figures."""
+    """Joined pages are the reversed list; sessions come by last use, with the same figures."""
     for number in range(7):
         handle = store.put(b"text %d" % number, name=str(number))
         store.append(f"s{number}", 0, "asked", {"n": number}, handles=[handle] if number % 2 else [])
@@ -145,7 +146,7 @@ def test_the_newest_are_listed_without_a_look_at_the_others(store: Tables, clock
     assert [page.next_offset for page in pages] == [3, 6, None]
     assert [one for page in pages for one in page.items] == store.artifacts()[::-1]
     assert {page.total for page in pages} == {7}
-    clock.now += 400 * DAY  # what no session refers to is over
+    clock.now += 400 * DAY  # artifacts that no session refers to have expired
     assert [one.name for one in store.newest(0, 100).items] == ["5", "3", "1"]
     assert store.newest(3, 3).next_offset is None
 
@@ -153,7 +154,7 @@ def test_the_newest_are_listed_without_a_look_at_the_others(store: Tables, clock
 def test_indexes_of_ranked_search_are_told_beside_what_is_kept(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """They are no reason to drop what was kept, and go when anything is removed for good."""
+    """Indexes never displace kept content, and are removed when anything is removed for good."""
     with closing(open_store(str(tmp_path / "s"))) as store:
         assert store.size().index_bytes == 0
         (tmp_path / "s" / "ranked").mkdir(mode=0o700)
@@ -166,7 +167,7 @@ def test_indexes_of_ranked_search_are_told_beside_what_is_kept(
 
 @pytest.mark.proves("S-17")
 def test_many_small_records_count_too(opened: Callable[..., Tables]) -> None:
-    """The limit is passed by what is written between two looks at most."""
+    """The limit is exceeded at most by what is written between two checks."""
     store = opened(limit_bytes=400_000)
 
     def filled() -> None:
@@ -181,7 +182,7 @@ def test_many_small_records_count_too(opened: Callable[..., Tables]) -> None:
 @pytest.mark.proves("S-17")
 @pytest.mark.parametrize("size", [20, 300, 780, 900, 1_100, 3_000, 20_000])
 def test_a_record_counts_what_it_takes_on_the_disk(tmp_path: Path, size: int) -> None:
-    """Whatever its size: a limit that counts less than is written would be none."""
+    """This holds for any size: a limit that counted less than is written would not be a limit."""
     path = str(tmp_path / "store")
     with closing(SqliteStore(path)) as store:
         store.append_all("a", [_event(n, size) for n in range(1 + 3_000_000 // (size + 300))])
@@ -197,7 +198,7 @@ def _event(seq: int, size: int = 300) -> Any:
 
 @pytest.mark.proves("S-17")
 def test_a_full_store_says_what_helps_and_it_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The command in the message is run as it stands; what could not be kept then can."""
+    """The command in the message runs as it is, and then the content can be kept."""
     url = f"sqlite://{tmp_path}/my store"
 
     def filled() -> str:
@@ -230,7 +231,7 @@ def test_a_full_store_says_what_helps_and_it_does(tmp_path: Path, capsys: pytest
 @pytest.mark.proves("S-17")
 @pytest.mark.parametrize("is_compressed", [False, True])
 def test_a_removed_artifact_is_in_no_file_of_the_store(tmp_path: Path, is_compressed: bool) -> None:
-    """Neither in its pieces, plain or compressed, nor under another name, nor what a killed process left half-written."""
+    """It is not in pieces, plain or compressed, nor under another name, nor in a killed process's unfinished file."""
     store = SqliteStore(str(tmp_path / "store"))
     content = text_with(SECRET, 3 * PIECE_BYTES)
     handle, twin = store.put(content, name=f"tool {SECRET.decode()}"), store.put(content, name="twin")
@@ -239,7 +240,7 @@ def test_a_removed_artifact_is_in_no_file_of_the_store(tmp_path: Path, is_compre
         assert store.prune().compressed == 1
         assert not found_in(store.path, SECRET + b"line 0 of a log")
     left = Path(store.path, "contents", "pending-0123456789abcdef")
-    left.write_bytes(content)  # by a process that was killed while it wrote
+    left.write_bytes(content)  # by a process that was killed while writing
     left.chmod(0o600)
     stored = [path.read_bytes() for path in Path(store.path, "contents").iterdir()]
     marks = [
@@ -261,11 +262,11 @@ def test_a_removed_artifact_is_in_no_file_of_the_store(tmp_path: Path, is_compre
 
 @pytest.mark.proves("S-17")
 def test_a_removed_session_is_in_no_file_of_the_store(tmp_path: Path) -> None:
-    """Not in rows that were deleted, nor in gaps of pages, the log, or the index of a search."""
+    """It is not in deleted rows, in gaps of pages, in the log, or in the search index."""
     path = str(tmp_path / "store")
     with closing(SqliteStore(path)) as store:
         shared = store.put(b"shared " * 1_000)
-        for number in range(40):  # rows in between, so that pages are split and filled again
+        for number in range(40):  # rows in between, so that pages are split and refilled
             for session in ("other", "secret"):
                 said = SECRET.decode() if session == "secret" else "nothing"
                 text = f"{said} {number} " * (1 + 37 * number % 200)
@@ -277,7 +278,7 @@ def test_a_removed_session_is_in_no_file_of_the_store(tmp_path: Path) -> None:
         index.mkdir(mode=0o700)
         (index / "words.sqlite3").write_bytes(SECRET)
         left = Path(path, "contents", "pending-0123456789abcdef")
-        left.write_bytes(SECRET)  # by a process that was killed while it wrote
+        left.write_bytes(SECRET)  # by a process that was killed while writing
         left.chmod(0o600)
         assert {Path(name).name for name in found_in(path, SECRET)} >= {f"{DATABASE}-wal", "words.sqlite3", left.name}
         (gone,) = store.remove_sessions(["secret"])
@@ -287,7 +288,7 @@ def test_a_removed_session_is_in_no_file_of_the_store(tmp_path: Path) -> None:
         assert store.read(shared, 0, 6) == b"shared"
         with pytest.raises(ToolError, match="expired"):
             store.read(own, 0, 1)
-    with closing(SqliteStore(path)) as store:  # the note of the newest record was of the session that has gone
+    with closing(SqliteStore(path)) as store:  # the newest record was noted for the removed session
         assert store.check() == []
         assert len(list(store.events("other"))) == 40
         assert list(store.events("secret")) == []
@@ -297,7 +298,7 @@ def test_a_removed_session_is_in_no_file_of_the_store(tmp_path: Path) -> None:
 
 @pytest.mark.proves("S-17")
 def test_what_a_killed_process_left_goes_with_what_is_beyond_the_rules(tmp_path: Path) -> None:
-    """Also where nothing is beyond them; a dry run leaves it."""
+    """This holds even if nothing exceeds the rules; a dry run leaves it."""
     with closing(SqliteStore(str(tmp_path / "store"))) as store:
         left = Path(store.path, "contents", "pending-0123456789abcdef")
         left.write_bytes(SECRET)
@@ -310,7 +311,7 @@ def test_what_a_killed_process_left_goes_with_what_is_beyond_the_rules(tmp_path:
 
 @pytest.mark.proves("S-17")
 def test_what_an_older_penstock_left_in_its_pages_goes_too(tmp_path: Path) -> None:
-    """A database that was written without overwriting what was deleted holds it in free pages until it is written anew."""
+    """A database written without overwriting deleted content keeps it in free pages until it is rewritten."""
     path = str(tmp_path / "store")
     with closing(SqliteStore(path)) as store:
         for number in range(50):
@@ -331,7 +332,7 @@ def test_what_an_older_penstock_left_in_its_pages_goes_too(tmp_path: Path) -> No
 def test_who_reads_meanwhile_is_told_of_and_the_rest_goes_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A reader of another program keeps old pages in the log: that is no silent success, and `gc` ends it."""
+    """A reader in another program keeps old pages in the log: that is reported, and `gc` finishes the removal."""
     from penstock.store import sqlite as backend
 
     monkeypatch.setattr(backend, "WAIT_SECONDS", 0.2)
@@ -354,7 +355,7 @@ def test_who_reads_meanwhile_is_told_of_and_the_rest_goes_later(
 
 @pytest.mark.proves("S-17")
 def test_what_is_removed_is_in_no_table_of_the_server(server: Server) -> None:
-    """As far as SQL reaches: the files of its tables. Its log is its own."""
+    """This covers what SQL can reach, the files of the tables; the server's log is its own."""
     store = PostgresStore(server.database(os.urandom(8).hex()))
     content = text_with(SECRET, 2 * PIECE_BYTES)
     handle = store.put(content)
@@ -373,7 +374,7 @@ def test_what_is_removed_is_in_no_table_of_the_server(server: Server) -> None:
 
 @pytest.mark.proves("S-17")
 def test_a_session_goes_with_what_only_it_names(store: Tables, clock: Clock) -> None:
-    """What another session names, or somebody has kept under another name, stays."""
+    """An artifact that another session names, or that somebody kept under another name, stays."""
     own, shared, named = store.put(b"own" * 99), store.put(b"shared" * 99), store.put(b"named" * 99, name="a")
     elsewhere = store.put(b"named" * 99, name="b")
     store.append("one", 0, "begun", {}, handles=[own, shared, named])
@@ -392,20 +393,20 @@ def test_a_session_goes_with_what_only_it_names(store: Tables, clock: Clock) -> 
 
 @pytest.mark.proves("S-17")
 def test_an_artifact_that_sessions_name_goes_and_they_are_named(store: Tables) -> None:
-    """Their journals may quote it: whoever removes a secret hears where else to look."""
+    """Their journals may quote it: whoever removes a secret is told where else to look."""
     handle = store.put(SECRET)
     store.append("one", 0, "returned", {"text": SECRET.decode()}, handles=[handle])
     gone = store.remove_artifact(handle)
     assert (gone.what, gone.name, gone.bytes, gone.named_by) == ("artifact", handle, len(SECRET), ("one",))
     assert len(list(store.events("one"))) == 1
-    assert store.put(SECRET) != handle  # kept anew, it has a new name
+    assert store.put(SECRET) != handle  # kept again, it has a new name
     for name in (handle, "nothing"):
         with pytest.raises(ToolError):
             store.remove_artifact(name)
 
 
 def test_what_has_expired_and_lies_there_still_can_be_removed(store: Tables, clock: Clock) -> None:
-    """Nobody can read it any more, and its bytes are there."""
+    """Nobody can read it any more, but its bytes are still there."""
     handle = store.put(SECRET)
     clock.now += 30 * DAY
     assert store.remove_artifact(handle).bytes == len(SECRET)
@@ -417,7 +418,7 @@ def test_what_has_expired_and_lies_there_still_can_be_removed(store: Tables, clo
 
 @pytest.mark.proves("S-17")
 def test_a_session_that_runs_is_never_removed(opened: Callable[..., Tables], clock: Clock) -> None:
-    """Not by name, not by a rule, not with its artifacts, as long as the store that works on it is open elsewhere."""
+    """No name, rule or artifact removes it while the store that works on it is open elsewhere."""
     runs, store = opened(), opened()
     handle = runs.put(b"content")
     runs.append("live", 0, "begun", {}, handles=[handle])
@@ -443,7 +444,7 @@ def _append_and_hang(path: str, told: Any) -> None:
 
 @pytest.mark.proves("S-17")
 def test_a_clock_that_was_wrong_once_makes_nothing_old(opened: Callable[..., Tables], clock: Clock) -> None:
-    """A machine that began in a later year, for one output: what is used after that is as young as it is."""
+    """A machine began in a later year, for one output: what is used afterwards is as young as it is."""
     with closing(opened()) as store:
         clock.now += 36_500 * DAY
         store.put(b"from a later year")
@@ -457,7 +458,7 @@ def test_a_clock_that_was_wrong_once_makes_nothing_old(opened: Callable[..., Tab
 
 @pytest.mark.proves("S-17")
 def test_who_was_killed_holds_nothing(tmp_path: Path) -> None:
-    """The hold ends with the process, whatever ended it, and what it left behind goes."""
+    """The hold ends with the process, however it ended, and its remains are removed."""
     path = str(tmp_path / "store")
     here, there = multiprocessing.Pipe()
     process = multiprocessing.get_context("spawn").Process(target=_append_and_hang, args=(path, there))
@@ -479,7 +480,7 @@ def test_who_was_killed_holds_nothing(tmp_path: Path) -> None:
 
 
 def _sessions(opened: Callable[..., Tables], clock: Clock, number: int, size: int = 10_000) -> None:
-    """Make sessions, one a day, each by a store of its own as commands do."""
+    """Make sessions, one a day, each with its own store as commands have."""
     for at in range(number):
         clock.now += DAY
         with closing(opened()) as store:
@@ -501,7 +502,7 @@ def _sessions(opened: Callable[..., Tables], clock: Clock, number: int, size: in
 def test_what_is_beyond_a_rule_goes_the_oldest_first(
     opened: Callable[..., Tables], clock: Clock, rules: Retention, gone: int, why: str
 ) -> None:
-    """A dry run names what the run then takes; what was taken is written down."""
+    """A dry run names what the run then removes, and removals are recorded."""
     _sessions(opened, clock, 10)
     store = opened()
     dry = store.collect(rules, is_dry_run=True)
@@ -519,7 +520,7 @@ def test_what_is_beyond_a_rule_goes_the_oldest_first(
 def test_what_a_nearly_full_disk_cannot_let_go_of_at_once_goes_one_by_one(
     opened: Callable[..., Tables], clock: Clock, monkeypatch: pytest.MonkeyPatch, room_for: int
 ) -> None:
-    """What went is told, though there was no room for the rest; where nothing could go the disk is named."""
+    """Removals are reported even without room for the rest; if nothing can be removed, the disk is named."""
     _sessions(opened, clock, 6)
     store, tried = opened(), list[int]()
     store._gives_reserve_back()
@@ -545,7 +546,7 @@ def test_what_a_nearly_full_disk_cannot_let_go_of_at_once_goes_one_by_one(
 
 
 class _WithoutRoom:
-    """A connection to a database whose disk has no room to write it anew."""
+    """A connection to a database whose disk has no room to rewrite it."""
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
@@ -565,7 +566,7 @@ class _WithoutRoom:
 def test_what_is_removed_without_room_to_write_anew_is_gone_and_said_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The log is empty all the same, so that the next has the room; `gc` tells what went before it tells of the disk."""
+    """The log is empty all the same, so that the next removal has room; `gc` reports removals before the disk."""
     path = str(tmp_path / "s")
     with closing(SqliteStore(path)) as store:
         for name in ("a", "b"):
@@ -595,7 +596,7 @@ def test_what_is_removed_without_room_to_write_anew_is_gone_and_said_so(
 def test_on_a_full_disk_indexes_make_room_for_a_removal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, deed: str
 ) -> None:
-    """They are made anew by the next search; without any the disk is named, and nothing is tried twice."""
+    """The next search rebuilds them; without indexes the disk is named, and nothing is tried twice."""
     index = tmp_path / "s" / "ranked" / "tree"
     with closing(SqliteStore(str(tmp_path / "s"))) as store:
         handle = store.put(b"x" * 9_000)
@@ -630,7 +631,7 @@ def test_on_a_full_disk_indexes_make_room_for_a_removal(
 def test_what_is_too_large_for_a_full_disk_goes_once_smaller_things_made_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The oldest stood in the way of all others: a long journal takes its own length of room until it is gone."""
+    """The oldest session used to block all others: a long journal needs its own length of room until it is removed."""
     reserve = tmp_path / "s/reserve"
     with closing(SqliteStore(str(tmp_path / "s"))) as store:
         store.append("long", 0, "asked", {"text": "x" * 9_000})
@@ -653,7 +654,7 @@ def test_what_is_too_large_for_a_full_disk_goes_once_smaller_things_made_room(
 
 
 def test_a_little_less_is_kept_free_where_that_is_all_there_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Behind a removal that failed, the index of the log has taken some."""
+    """After a failed removal, the index of the log has taken some room."""
     hold = OwnFolder.hold_room
 
     def held(self: OwnFolder, name: str, size_bytes: int) -> None:
@@ -671,7 +672,7 @@ def test_a_little_less_is_kept_free_where_that_is_all_there_is(tmp_path: Path, m
 def test_room_that_is_kept_for_it_makes_a_removal_possible_on_a_full_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, deed: str
 ) -> None:
-    """It is given back then, and kept anew behind it."""
+    """The reserve is released for the removal, and kept again afterwards."""
     reserve = tmp_path / "s/reserve"
     with closing(SqliteStore(str(tmp_path / "s"))) as store:
         handle = store.put(b"x" * 9_000)
@@ -699,7 +700,7 @@ def test_room_that_is_kept_for_it_makes_a_removal_possible_on_a_full_disk(
 
 @pytest.mark.proves("S-17")
 def test_a_server_without_room_to_write_anew_says_what_is_gone(server: Server) -> None:
-    """The rows are, and their bytes wait for room."""
+    """The rows are gone, and their bytes wait for room."""
     with closing(PostgresStore(server.database(os.urandom(8).hex()))) as store:
         for name in ("a", "b"):
             store.append(name, 0, "asked", {"text": "x"})
@@ -724,7 +725,7 @@ def test_a_server_without_room_to_write_anew_says_what_is_gone(server: Server) -
 
 @pytest.mark.proves("S-17")
 def test_of_a_disk_without_a_byte_a_session_is_removed(tmp_path: Path) -> None:
-    """A real one: where SQLite can make neither its log nor the index of it."""
+    """On a real disk SQLite can create neither its log nor the log's index."""
     disk = tmp_path / "disk"
     disk.mkdir()
     mounted = ["mount", "-t", "tmpfs", "-o", "size=16m,mode=700", "tmpfs", str(disk)]
@@ -742,7 +743,7 @@ def test_of_a_disk_without_a_byte_a_session_is_removed(tmp_path: Path) -> None:
         with closing(SqliteStore(str(disk / "s"))) as store:
             try:
                 store.remove_sessions(["a"])
-            except StoreFault as fault:  # removed, and no room to write all anew
+            except StoreFault as fault:  # removed, but no room to rewrite everything
                 assert "What was removed is gone" in fault.message  # noqa: PT017
             assert [one.name for one in store.collect(Retention(max_sessions=1))] == ["b"]
             assert [one.session for one in store.sessions()] == ["c"]
@@ -754,7 +755,7 @@ def test_of_a_disk_without_a_byte_a_session_is_removed(tmp_path: Path) -> None:
 @pytest.mark.proves("S-17")
 @pytest.mark.parametrize("deed", ["session", "rule"])
 def test_of_a_disk_without_a_byte_a_session_larger_than_the_reserve_is_removed(tmp_path: Path, deed: str) -> None:
-    """Its journal goes from its end, in parts that the log has room for; there is nothing else that could make room."""
+    """The journal is removed from its end, in parts that fit into the log; nothing else could make room."""
     disk = tmp_path / "disk"
     disk.mkdir()
     mounted = ["mount", "-t", "tmpfs", "-o", "size=16m,mode=700", "tmpfs", str(disk)]
@@ -771,7 +772,7 @@ def test_of_a_disk_without_a_byte_a_session_larger_than_the_reserve_is_removed(t
         with closing(SqliteStore(str(disk / "s"))) as store:
             try:
                 gone = store.collect(Retention(max_sessions=1)) if deed == "rule" else store.remove_sessions(["long"])
-            except StoreFault as fault:  # removed, and no room to write all anew
+            except StoreFault as fault:  # removed, but no room to rewrite everything
                 assert "What was removed is gone" in fault.message  # noqa: PT017
             else:
                 assert [(one.name, one.bytes > 4_000_000) for one in gone] == [("long", True)]
@@ -783,7 +784,7 @@ def test_of_a_disk_without_a_byte_a_session_larger_than_the_reserve_is_removed(t
 
 
 def test_a_session_whose_removal_in_parts_was_interrupted_is_shorter_and_sound(tmp_path: Path) -> None:
-    """What is left can be read, checked, listed, continued and removed."""
+    """The rest can be read, checked, listed, continued and removed."""
     with closing(SqliteStore(str(tmp_path / "s"))) as store:
         for seq in range(120):
             store.append("long", seq, "asked", {"text": "x" * 10_000})
@@ -801,7 +802,7 @@ def test_a_session_whose_removal_in_parts_was_interrupted_is_shorter_and_sound(t
 
 @pytest.mark.proves("S-17")
 def test_a_rule_takes_what_nothing_names_by_its_age_too(opened: Callable[..., Tables], clock: Clock) -> None:
-    """An output that was kept after a session was used stays longer than it."""
+    """An output kept after a session was last used outlives it."""
     _sessions(opened, clock, 2)
     store = opened()
     clock.now += 1
@@ -814,7 +815,7 @@ def test_a_rule_takes_what_nothing_names_by_its_age_too(opened: Callable[..., Ta
 
 @pytest.mark.proves("S-17")
 def test_rules_hold_when_a_session_begins_and_tell(opened: Callable[..., Tables], clock: Clock) -> None:
-    """Off by default; where they are set, what they took is told by the store that took it."""
+    """Rules are off by default; the store that applies them reports what they removed."""
     _sessions(opened, clock, 5)
     store = opened()
     store.append("none", 0, "begun", {})
@@ -832,7 +833,7 @@ def test_rules_hold_when_a_session_begins_and_tell(opened: Callable[..., Tables]
 
 @pytest.mark.proves("S-17")
 def test_what_rules_cost_is_what_goes_and_not_what_is_kept(opened: Callable[..., Tables], clock: Clock) -> None:
-    """One that runs all year, and hundreds that are kept with an output each, are not looked at by each that begins."""
+    """A session that runs all year, and hundreds kept with an output each, are not examined at each begin."""
     old, store = opened(), opened()
     old.append("old", 0, "asked", {})
     clock.now += 90 * DAY
@@ -859,7 +860,7 @@ def test_what_rules_cost_is_what_goes_and_not_what_is_kept(opened: Callable[...,
 
 @pytest.mark.proves("S-17")
 def test_what_sessions_keep_beyond_its_time_is_looked_at_once(store: Tables, clock: Clock) -> None:
-    """Or a thousand old sessions would make each `put` slow; what nothing keeps goes all the same, then and later."""
+    """Otherwise a thousand old sessions would slow down each `put`; what nothing keeps is removed, now and later."""
     for n in range(20):
         store.append(f"s{n}", 0, "asked", {}, handles=[store.put(b"kept %d" % n)])
     loose = store.put(b"loose")
@@ -878,7 +879,7 @@ def test_what_sessions_keep_beyond_its_time_is_looked_at_once(store: Tables, clo
 
 @pytest.mark.proves("S-17")
 def test_who_has_ended_is_forgotten_by_the_next_that_begins(tmp_path: Path) -> None:
-    """Or each start of a program would be a row that every later one looks at."""
+    """Otherwise each start of a program would leave a row that every later one checks."""
     for n in range(3):
         with closing(open_store(str(tmp_path / "s"))) as store:
             store.append(f"s{n}", 0, "asked", {})
@@ -886,7 +887,7 @@ def test_who_has_ended_is_forgotten_by_the_next_that_begins(tmp_path: Path) -> N
 
 
 def test_a_sum_that_is_not_what_contents_take_is_named(store: Tables) -> None:
-    """The limit is held against it."""
+    """The limit depends on this sum."""
     store.put(b"x" * 1_000)
     handle = store.put(b"y" * 5_000)
     store.prune()
@@ -898,7 +899,7 @@ def test_a_sum_that_is_not_what_contents_take_is_named(store: Tables) -> None:
 
 
 def judged_at_leisure(kept: list[Removal], rules: Retention, now: float, used: int, busy: int) -> set[str]:
-    """What is beyond some rules, by a look at everything for each of them."""
+    """Return what exceeds some rules, examining everything for each rule."""
     sessions = [one for one in kept if one.what == "session"]
     gone = {one.name for one in kept if rules.max_days is not None and one.at < now - rules.max_days * DAY}
     if rules.max_sessions is not None:
@@ -926,7 +927,7 @@ def judged_at_leisure(kept: list[Removal], rules: Retention, now: float, used: i
 def test_law_what_is_read_one_by_one_is_judged_as_at_leisure(
     rows: list[tuple[bool, int, int]], rules: Retention, beside: int, busy: int
 ) -> None:
-    """Rules that end early take what rules take that look at everything, and read little more than that."""
+    """Rules that stop early remove what an exhaustive check removes, and read little more than that."""
     kept = [
         Removal(what="session" if is_session else "artifact", name=f"{n:02}", bytes=size, at=float(day * DAY))
         for n, (is_session, day, size) in enumerate(sorted(rows, key=lambda row: row[1]))
@@ -946,7 +947,7 @@ def test_law_what_is_read_one_by_one_is_judged_as_at_leisure(
 
 
 def test_so_many_removals_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The newest, whether rules took them one by one or many at once."""
+    """The newest are remembered, whether rules removed them one by one or many at once."""
     monkeypatch.setattr(removal, "_WRITTEN_DOWN", 4)
     path, names = str(tmp_path / "store"), [f"s{number:02d}" for number in range(15)]
     with closing(SqliteStore(path)) as store:
@@ -960,7 +961,7 @@ def test_so_many_removals_are_remembered(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_room_of_removed_sessions_is_given_back(tmp_path: Path) -> None:
-    """The file is smaller after a rule, not only emptier."""
+    """After a rule the file is smaller, not only emptier."""
     path = str(tmp_path / "store")
     with closing(SqliteStore(path)) as store:
         for number in range(200):
@@ -973,7 +974,7 @@ def test_room_of_removed_sessions_is_given_back(tmp_path: Path) -> None:
 
 
 def test_a_store_that_cannot_be_written_anew_says_so(tmp_path: Path) -> None:
-    """The fault is the store's, in its own words."""
+    """The fault is reported in the store's own words."""
     with closing(SqliteStore(str(tmp_path / "store"))) as store:
         store._connected().execute("PRAGMA query_only = 1")
         with pytest.raises(StoreFault):

@@ -1,4 +1,4 @@
-"""Which things are beyond the rules: each rule at its bound, beside what may not go, and read no further than it has to be."""
+"""Which things exceed the rules? Each rule applies exactly, next to what must stay, and reads no more than it needs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OLD, MANY, LARGE = "unused for more than 1 days", "more than 2 sessions", "more 
 
 
 def things(names: str) -> list[Removal]:
-    """One thing of 10 bytes a day, the last of them today; a capital letter is a session."""
+    """Return one thing of 10 bytes for each letter and day, the last one today; a capital letter is a session."""
     return [
         Removal(what="session" if name.isupper() else "artifact", name=name, bytes=10, at=at * DAY)
         for at, name in enumerate(names, 1 - len(names))
@@ -26,7 +26,7 @@ def things(names: str) -> list[Removal]:
 
 
 def gone(names: str, *, busy: int = 0, used: int | None = None, share: float = 1.0, **rules: Any) -> dict[str, str]:
-    """What goes, and why."""
+    """Return what is removed, and why."""
     found = overdue(
         things(names),
         Retention(**rules),
@@ -44,33 +44,33 @@ def gone(names: str, *, busy: int = 0, used: int | None = None, share: float = 1
     [
         ("", {"max_days": 1}, {}),
         ("Abc", {}, {}),
-        # What was used just a day ago stays; sessions and artifacts alike.
+        # Something used exactly one day ago stays, sessions and artifacts alike.
         ("AbC", {"max_days": 1}, {"A": OLD}),
         ("aBc", {"max_days": 1}, {"a": OLD}),
         ("AB", {"max_days": 1}, {}),
-        # Sessions alone are counted, the youngest stay, and one stays whatever runs beside it.
+        # Only sessions are counted; the youngest stay, and one stays whatever else is running.
         ("AB", {"max_sessions": 2}, {}),
         ("ABC", {"max_sessions": 2}, {"A": MANY}),
         ("abAcBdC", {"max_sessions": 2}, {"A": MANY}),
         ("ABC", {"max_sessions": 2, "busy": 1}, {"A": MANY, "B": MANY}),
         ("ABC", {"max_sessions": 2, "busy": 9}, {"A": MANY, "B": MANY}),
         ("A", {"max_sessions": 2, "busy": 9}, {}),
-        # What is beyond two rules is said to be beyond the first, and counts for both.
+        # A thing that exceeds two rules is reported for the first, and counts for both.
         ("ABCD", {"max_days": 1, "max_sessions": 2}, {"A": OLD, "B": OLD}),
         ("ABC", {"max_days": 1, "max_sessions": 2}, {"A": OLD}),
-        # The oldest goes until the rest is no larger than it may be; what may not go counts.
+        # The oldest is removed until the rest fits; what must stay counts.
         ("ab", {"max_bytes": 20}, {}),
         ("abc", {"max_bytes": 20}, {"a": LARGE}),
         ("ab", {"max_bytes": 20, "used": 21}, {"a": LARGE}),
         ("ab", {"max_bytes": 20, "used": 31}, {"a": LARGE, "b": LARGE}),
         ("ab", {"max_bytes": 20, "used": 99}, {"a": LARGE, "b": LARGE}),
         ("aBc", {"max_bytes": 20}, {"a": LARGE}),
-        # What another rule takes makes room for this one.
+        # Removals by another rule make room for this one.
         ("abcd", {"max_bytes": 20, "max_days": 1}, {"a": OLD, "b": OLD}),
         ("abcd", {"max_bytes": 20, "max_days": 2}, {"a": "unused for more than 2 days", "b": LARGE}),
         ("aABC", {"max_bytes": 20, "max_sessions": 2}, {"a": LARGE, "A": MANY}),
         ("aABC", {"max_bytes": 30, "max_sessions": 2}, {"A": MANY}),
-        # Where there is too much, a share of it is left, and else nothing is touched.
+        # If there is too much, a share of the limit is left; else nothing is removed.
         ("ab", {"max_bytes": 20, "share": 0.5}, {}),
         ("abc", {"max_bytes": 20, "share": 0.5}, {"a": LARGE, "b": LARGE}),
         ("abc", {"max_bytes": 20, "share": 0.45}, {"a": LARGE, "b": LARGE, "c": LARGE}),
@@ -80,7 +80,7 @@ def gone(names: str, *, busy: int = 0, used: int | None = None, share: float = 1
 def test_each_rule_takes_what_is_beyond_it_and_no_more(
     names: str, more: dict[str, Any], expected: dict[str, str]
 ) -> None:
-    """To a second, a session and a byte."""
+    """Rules are exact to a second, a session and a byte."""
     assert gone(names, **more) == expected
 
 
@@ -97,7 +97,7 @@ def test_each_rule_takes_what_is_beyond_it_and_no_more(
     ],
 )
 def test_what_stays_is_not_looked_at(rules: dict[str, Any], used: int, read: int) -> None:
-    """But for the first of it: to find out what a session takes is a search for each."""
+    """Only the first of it is: finding the size of a session takes a search each."""
     seen: list[str] = []
 
     def kept() -> Iterator[Removal]:
@@ -111,7 +111,7 @@ def test_what_stays_is_not_looked_at(rules: dict[str, Any], used: int, read: int
 
 @pytest.mark.parametrize("rule", ["max_days", "max_bytes", "max_sessions"])
 def test_a_rule_is_a_number_above_0(rule: str) -> None:
-    """Without any there are no rules."""
+    """Without numbers there are no rules."""
     for wrong in (0, -1, float("nan")):
         values: dict[str, Any] = {rule: wrong}
         with pytest.raises(CallerError, match="above 0"):
@@ -132,7 +132,7 @@ def test_a_rule_is_a_number_above_0(rule: str) -> None:
 def test_what_the_environment_says_is_a_rule_or_is_refused(
     variable: str, sound: dict[str, Any], wrong: list[str]
 ) -> None:
-    """With the bound, and what it takes."""
+    """The error has the bound, and what the variable accepts."""
     rule = f"max_{variable.rpartition('_')[2].lower()}"
     for text, value in sound.items():
         assert default_retention({variable: text}) == Retention(**{rule: value})

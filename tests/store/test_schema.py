@@ -1,4 +1,4 @@
-"""Every old schema becomes the newest one whole, and a newer one is refused."""
+"""Is every old schema upgraded whole to the newest, and a newer one refused?"""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ AT = 1_800_000_000.0
 
 
 def holds_what_was_kept(store: Tables, version: int) -> None:
-    """Read, go on with, list, collect and remove what an old Penstock wrote."""
+    """Read, continue, list, collect and remove what an old Penstock wrote."""
     expected = old_stores.RECORDS if version > 1 else old_stores.RECORDS[:1]
     assert [record.data for record in store.events("s")] == expected
     (info,) = store.sessions()
@@ -43,7 +43,7 @@ def holds_what_was_kept(store: Tables, version: int) -> None:
     if version > 1:
         assert store.read(old_stores.HANDLE, 0, len(old_stores.CONTENT)) == old_stores.CONTENT
         assert info.bytes == counted + len(old_stores.CONTENT)
-        # Nobody looked when it was kept: so it is read when somebody asks.
+        # It was not marked when it was kept, so it is searched when somebody asks.
         assert store.info(old_stores.HANDLE).secrets == (None if version < 6 else {"AWS key": 1})
         assert secrets_of(store, old_stores.HANDLE) == {"AWS key": 1}
         with pytest.raises(ToolError, match="its time was over"):
@@ -77,7 +77,7 @@ def test_a_folder_of_any_version_is_brought_up(tmp_path: Path, version: int) -> 
 def test_a_folder_of_any_version_that_may_only_be_read_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int
 ) -> None:
-    """Nothing is called damaged because it is old, and no byte of it changes."""
+    """An old store is not called damaged, and no byte of it changes."""
     path = tmp_path / "store"
     old_stores.make_folder(str(path), version, AT)
     before = {file: file.read_bytes() for file in path.rglob("*") if file.is_file()}
@@ -100,7 +100,7 @@ def test_a_folder_of_any_version_that_may_only_be_read_is_read(
 
 
 def test_a_step_that_fails_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A store is at one whole version."""
+    """A store is always at one whole version."""
     path = str(tmp_path / "store")
     monkeypatch.setattr(schema, "SQLITE", schema.SQLITE[:1])
     SqliteStore(path).close()
@@ -114,7 +114,7 @@ def test_a_step_that_fails_changes_nothing(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_newer_folder_is_refused(tmp_path: Path) -> None:
-    """What is not understood is not touched."""
+    """An unknown schema is not touched."""
     path = str(tmp_path / "store")
     SqliteStore(path).close()
     connection = sqlite3.connect(os.path.join(path, DATABASE))
@@ -129,7 +129,7 @@ def test_a_newer_folder_is_refused(tmp_path: Path) -> None:
 @pytest.mark.proves("S-17")
 @pytest.mark.parametrize("version", [0, *old_stores.VERSIONS])
 def test_a_database_of_any_version_is_brought_up(server: Server, version: int) -> None:
-    """The same on a server."""
+    """A database of any old version is upgraded on a server too."""
     url = server.database(os.urandom(8).hex())
     if version:
         old_stores.make_database(url, version, AT)
@@ -141,7 +141,7 @@ def test_a_database_of_any_version_is_brought_up(server: Server, version: int) -
 
 
 def test_a_newer_database_is_refused(server: Server) -> None:
-    """The same on a server."""
+    """An unknown schema on a server is not touched either."""
     import psycopg
 
     url = server.database(os.urandom(8).hex())
@@ -157,7 +157,7 @@ def test_a_newer_database_is_refused(server: Server) -> None:
 def test_a_store_that_a_newer_penstock_has_changed_meanwhile_is_not_written(
     tmp_path: Path, request: pytest.FixtureRequest, kind: str, operation: str
 ) -> None:
-    """Whoever had it open knows the tables of before: it stops, and says why; what it wrote is there."""
+    """A process that has it open knows the old tables: it stops and says why, and what it wrote is there."""
     import psycopg
 
     store: Tables

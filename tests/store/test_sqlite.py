@@ -1,4 +1,4 @@
-"""What holds for a store in a folder: it is private, has one writer, and survives kills, full disks and damage."""
+"""What holds for a store in a folder: is it private, with one writer, and does it survive kills, full disks and damage?"""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ if TYPE_CHECKING:
 
 LARGE = b"".join(b"line %d of an artifact\n" % n for n in range(30_000))
 FILE = b"kept" + random.Random(1).randbytes(2 * contents.ROW_BYTES)
-"""What is a file of its own, compressed as well, and no row."""
+"""A content that is its own file even when compressed, and not a row."""
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Where the store of this test lies."""
+    """Return the path of this test's store."""
     return tmp_path / "store"
 
 
 @pytest.fixture
 def store(path: Path) -> Iterator[SqliteStore]:
-    """A store in a folder."""
+    """Open a store in a folder."""
     opened = SqliteStore(str(path))
     yield opened
     opened.close()
@@ -55,7 +55,7 @@ def store(path: Path) -> Iterator[SqliteStore]:
 
 @pytest.mark.proves("G-3")
 def test_everything_is_private(store: SqliteStore, path: Path) -> None:
-    """Folders 0700, files 0600, whatever the umask."""
+    """Folders are 0700 and files 0600, whatever the umask."""
     earlier = os.umask(0)
     try:
         store.put(LARGE)
@@ -67,7 +67,7 @@ def test_everything_is_private(store: SqliteStore, path: Path) -> None:
 
 
 def test_a_folder_that_others_may_enter_is_refused(tmp_path: Path) -> None:
-    """Nothing private is put where others look; an empty folder is made private."""
+    """Nothing private is put where others can look; an empty folder is made private."""
     shared = tmp_path / "shared"
     shared.mkdir(mode=0o755)
     (shared / "theirs").write_text("x")
@@ -80,7 +80,7 @@ def test_a_folder_that_others_may_enter_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
 def test_another_users_folder_is_refused(tmp_path: Path) -> None:
-    """The owner is checked at open."""
+    """The owner is checked on opening."""
     other = tmp_path / "other"
     other.mkdir(mode=0o700)
     os.chown(other, 65534, 65534)
@@ -89,7 +89,7 @@ def test_another_users_folder_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "name"),  # of the kernel's `magic.h`; that of Lustre is in its own sources
+    ("number", "name"),  # from the kernel's `magic.h`; Lustre's is in its own sources
     [
         (0x6969, "NFS"),
         (0x517B, "SMB"),
@@ -102,14 +102,14 @@ def test_another_users_folder_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_a_network_file_system_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch, number: int, name: str) -> None:
-    """Locks and flushes cannot be relied on there (H31)."""
+    """Locks and flushes are not reliable there (H31)."""
     monkeypatch.setattr(system, "file_system", lambda descriptor: number)
     with pytest.raises(CallerError, match=f"is on {name}, where"):
         SqliteStore(str(path))
 
 
 def test_links_in_place_of_files_are_not_followed(store: SqliteStore, path: Path, tmp_path: Path) -> None:
-    """Whoever can write the folder cannot make us read or write elsewhere by a link."""
+    """A writer of the folder cannot use a link to make us read or write elsewhere."""
     handle = store.put(LARGE)
     content = next((path / "contents").iterdir())
     content.unlink()
@@ -128,7 +128,7 @@ def test_links_in_place_of_files_are_not_followed(store: SqliteStore, path: Path
     ],
 )
 def test_the_default_place(environment: dict[str, str], ends: str) -> None:
-    """The environment says, else the folder for state of the XDG specification."""
+    """The environment decides, else the XDG specification's folder for state."""
     assert default_url(environment).endswith(ends)
 
 
@@ -141,7 +141,7 @@ def test_a_url_that_can_be_no_store_is_refused(url: str) -> None:
 
 @pytest.mark.parametrize("application", [0, 7])
 def test_another_programs_database_is_left_alone(path: Path, application: int) -> None:
-    """A file that is not ours is not migrated, also where its program gave it no number, as most do."""
+    """A foreign file is not migrated, even if its program gave it no application number, as most do."""
     path.mkdir(mode=0o700)
     with sqlite3.connect(path / DATABASE) as other:
         other.execute(f"PRAGMA application_id = {application}")
@@ -155,7 +155,7 @@ def test_another_programs_database_is_left_alone(path: Path, application: int) -
 
 
 def test_every_connection_has_the_pragmas(store: SqliteStore) -> None:
-    """Full synchronisation is not remembered by the file: each connection asks for it."""
+    """The file does not remember full synchronisation: each connection sets it."""
     connection = store._connected()
 
     def said(name: str) -> object:
@@ -170,7 +170,7 @@ def test_every_connection_has_the_pragmas(store: SqliteStore) -> None:
 
 
 def test_a_second_writer_waits_and_is_told(store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A short write is waited for; one that does not end is named, and nothing is damaged (H31)."""
+    """A short write is waited for; a long one is reported, and nothing is damaged (H31)."""
     monkeypatch.setattr(backend, "WAIT_SECONDS", 0.3)
     other = SqliteStore(str(path))
     free = threading.Event()
@@ -223,7 +223,7 @@ def _acknowledged(text: str) -> list[tuple[int, str, int]]:
 
 @pytest.mark.proves("G-3")
 def test_no_acknowledged_write_is_lost_to_a_kill(path: Path) -> None:
-    """Two processes write to one store and are killed at any moment, again and again: what they reported is there."""
+    """Two processes write to one store and are killed again and again, at any moment: what they reported is there."""
     generator = random.Random(7)
     SqliteStore(str(path)).close()
     said: dict[str, list[tuple[int, str, int]]] = {}
@@ -236,7 +236,7 @@ def test_no_acknowledged_write_is_lost_to_a_kill(path: Path) -> None:
         }
         begun = {
             name: _line(process) for name, process in processes.items()
-        }  # however long a busy machine takes to begin
+        }  # however long a busy machine takes to start
         time.sleep(0.2 + 0.5 * generator.random())
         for name, process in processes.items():
             process.send_signal(signal.SIGKILL)
@@ -247,18 +247,18 @@ def test_no_acknowledged_write_is_lost_to_a_kill(path: Path) -> None:
     assert store.check() == []
     for name, lines in said.items():
         records = list(store.events(name))
-        assert len(records) - len(lines) in {0, 1}  # the one in flight is there whole or not at all
+        assert len(records) - len(lines) in {0, 1}  # the write in flight is there whole or not at all
         for (n, handle, size), record in zip(lines, records, strict=False):
             assert record.data == {"n": n, "handle": handle, "bytes": size}
             assert store.read(handle, 0, 1 << 20) == (f"{name} {n} " * (1 + n % 9_000)).encode()
     store.prune()
-    named = {place for (place,) in store._read("SELECT place FROM contents") if ":" not in place}  # files, no rows
+    named = {place for (place,) in store._read("SELECT place FROM contents") if ":" not in place}  # files, not rows
     assert {entry.name for entry in (path / "contents").iterdir()} == named
     store.close()
 
 
 def test_what_a_killed_process_left_is_taken_away(store: SqliteStore, path: Path) -> None:
-    """Files that nothing names go at the next pruning; those that are being written stay."""
+    """Files that nothing names are removed by the next pruning; files being written stay."""
     handle = store.put(FILE)
     (path / "contents" / "pending-0123").write_bytes(b"left by a kill")
     (path / "contents" / ("0" * 64)).write_bytes(b"renamed, never committed")
@@ -278,7 +278,7 @@ def test_what_a_killed_process_left_is_taken_away(store: SqliteStore, path: Path
 def test_what_is_written_and_not_yet_named_outlives_a_pruning_elsewhere(
     store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch, is_stream: bool
 ) -> None:
-    """Another process that prunes between the writing and the transaction leaves the content; its lock goes with it."""
+    """A pruning by another process between write and transaction leaves the content; its lock is then removed."""
     written = store._staged_as
 
     def then_pruned(*content: Any) -> Any:
@@ -291,12 +291,12 @@ def test_what_is_written_and_not_yet_named_outlives_a_pruning_elsewhere(
     with nothing_left_open():
         handle = store.put(iter([FILE]) if is_stream else FILE)
         assert store.read(handle, 0, 4) == b"kept"
-        assert store.put(iter([FILE])) == handle  # the same again is discarded
+        assert store.put(iter([FILE])) == handle  # the same content again is discarded
     assert len(list((path / "contents").iterdir())) == 1
 
 
 def test_what_is_open_is_given_back(path: Path) -> None:
-    """Also what was announced, and the folder of contents."""
+    """This includes announced writes and the contents folder."""
     with nothing_left_open():
         store = SqliteStore(str(path))
         store.append("s", 0, "begun", {})
@@ -306,7 +306,7 @@ def test_what_is_open_is_given_back(path: Path) -> None:
 
 @pytest.mark.proves("G-3")
 def test_a_store_that_is_opened_twice_in_a_process_keeps_its_locks(store: SqliteStore, path: Path) -> None:
-    """Opening and closing it beside an open one gives back no lock: what another process writes then is seen, and all is sound."""
+    """Closing a second store in the process releases no lock of the first: another process's writes are seen, and all is sound."""
     store.append("ours", 0, "begun", {})
     write = (
         "import sys; from penstock.store.sqlite import SqliteStore; store = SqliteStore(sys.argv[1])\n"
@@ -324,7 +324,7 @@ def test_a_store_that_is_opened_twice_in_a_process_keeps_its_locks(store: Sqlite
 
 
 def test_a_store_is_not_carried_through_a_fork(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A connection in two processes is how databases are damaged."""
+    """Using a connection in two processes damages databases."""
     with monkeypatch.context() as patch:
         patch.setattr(os, "getpid", lambda: -1)
         with pytest.raises(CallerError, match="forked"):
@@ -370,7 +370,7 @@ def test_a_write_that_fails_leaves_nothing(
 def test_many_writes_of_which_one_fails_leave_nothing(
     store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch, after: int
 ) -> None:
-    """Neither a partial file nor those before it, which no row will name."""
+    """No partial file remains, nor those before it, which no row will name."""
     handle = store.put(FILE)
     real, written = contents._write, 0
 
@@ -413,7 +413,7 @@ def test_many_files_are_flushed_before_their_rows_are(store: SqliteStore, monkey
 def test_small_content_is_a_row_that_comes_and_goes_with_the_row_that_names_it(
     store: SqliteStore, path: Path, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No file, and no flush but the transaction's; compressed, given up and read like any other."""
+    """There is no file, and no flush but the transaction's; it is compressed, removed and read like any other content."""
     done: list[int] = []
     monkeypatch.setattr(system, "flush", done.append)
     text = b"line of a log\n" * (contents.ROW_BYTES // 14)
@@ -441,7 +441,7 @@ def test_small_content_is_a_row_that_comes_and_goes_with_the_row_that_names_it(
 
 @pytest.mark.parametrize("wrong", ["x'00'", "zeroblob(13)", None])
 def test_a_damaged_row_is_named_and_never_shown(store: SqliteStore, wrong: str | None) -> None:
-    """As a damaged file is: other content can still be read."""
+    """The damage is reported like that of a file, and other content can still be read."""
     handle, other = store.put(b"%d of another"), store.put(b"sound")
     change = "DELETE FROM small_contents" if wrong is None else f"UPDATE small_contents SET data = {wrong}"
     store._connected().execute(f"{change} WHERE number = 1")
@@ -454,7 +454,7 @@ def test_a_damaged_row_is_named_and_never_shown(store: SqliteStore, wrong: str |
 def test_a_page_that_cannot_be_read_takes_one_small_content_along(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """SQLite calls the database damaged where a page of one row is: that content is named, not the store given up."""
+    """SQLite calls the whole database damaged if the page of one row is: that content is named, and the store stays in use."""
     handle, other = store.put(b"%d of another"), store.put(b"sound" * contents.ROW_BYTES)
     real = store._read
 
@@ -469,12 +469,12 @@ def test_a_page_that_cannot_be_read_takes_one_small_content_along(
 
 
 def test_on_a_full_disk_a_store_is_opened_for_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """There is no room for the index that users of a log share: what is kept can be listed and shown all the same."""
+    """There is no room for the log's shared index, but kept content can be listed and shown."""
     with closing(SqliteStore(str(tmp_path / "store"))) as made:
         handle = made.put(b"kept")
         made.append("s", 0, "asked", {"text": "x"})
         made._connected().execute("PRAGMA wal_checkpoint(PASSIVE)")
-        # As a process leaves it that is killed: a log that nobody has merged, and nothing beside it.
+        # A killed process leaves a log that nobody has merged, and no index next to it.
         made.append("s", 1, "asked", {"text": "y"})
         shutil.copytree(tmp_path / "store", tmp_path / "full", ignore=shutil.ignore_patterns("*-shm"))
     no_room = sqlite3.OperationalError("disk I/O error")
@@ -500,7 +500,7 @@ def test_on_a_full_disk_a_store_is_opened_for_reading(tmp_path: Path, monkeypatc
         monkeypatch.setattr(SqliteStore, "_connect", real)
         with closing(SqliteStore(str(tmp_path / "full"))) as other:
             other.append("s", 2, "asked", {"text": "z"})
-        # A server that began on a full disk lives on: it shuts nobody out, sees what others write, and writes again.
+        # A server that starts on a full disk continues: it locks nobody out, sees others' writes, and writes again.
         assert [record.data["text"] for record in store.events("s")] == ["x", "y", "z"]
         assert store.read(store.put(b"more"), 0, 9) == b"more"
         assert store.facts()["read_only"] == "false"
@@ -510,7 +510,7 @@ def test_on_a_full_disk_a_store_is_opened_for_reading(tmp_path: Path, monkeypatc
 def test_where_a_store_has_no_room_to_begin_nothing_is_there_to_remove(
     where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A full disk with no store on it: `store gc` would find nothing, and fail in the same way."""
+    """On a full disk without a store, `store gc` would find nothing and fail in the same way."""
 
     def mkdir(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -535,14 +535,14 @@ def test_where_a_store_has_no_room_to_begin_nothing_is_there_to_remove(
 def test_a_version_of_sqlite_that_two_writers_could_damage_is_told(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch, version: str, is_known: bool
 ) -> None:
-    """Until 3.51.3, compared by number."""
+    """The limit is 3.51.3, compared by number."""
     monkeypatch.setattr(sqlite3, "sqlite_version", version)
     assert store.facts()["sqlite"].startswith(version)
     assert ("two writers at once could damage it" in store.facts()["sqlite"]) == is_known
 
 
 def test_a_full_disk_at_a_commit_loses_nothing_earlier(store: SqliteStore) -> None:
-    """The call fails, the store can be read, and all earlier records are present (H28)."""
+    """The call fails, the store can be read, and all earlier records are there (H28)."""
     for n in range(20):
         store.append("s", n, "asked", {"text": "x" * 1_000})
     pages = store._connected().execute("PRAGMA page_count").fetchone()[0]
@@ -558,7 +558,7 @@ def test_a_full_disk_at_a_commit_loses_nothing_earlier(store: SqliteStore) -> No
 
 
 def test_after_a_flush_that_failed_nothing_more_is_written(store: SqliteStore, path: Path) -> None:
-    """A second flush proves nothing: the store can be read, says why it takes nothing, and is opened anew."""
+    """A second flush would prove nothing: the store can be read, says why it accepts nothing, and must be opened again."""
     handle = store.put(b"earlier")
     real = os.fsync
 
@@ -581,7 +581,7 @@ def test_after_a_flush_that_failed_nothing_more_is_written(store: SqliteStore, p
 
 
 def test_a_store_on_a_medium_that_cannot_be_written_is_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was kept can be read; what would be written is refused, and nothing is damaged."""
+    """Kept content can be read; writes are refused, and nothing is damaged."""
     first = SqliteStore(str(path))
     handle = first.put(LARGE)
     first.append("s", 0, "asked", {"a": 1}, handles=[handle])
@@ -605,7 +605,7 @@ def test_a_store_on_a_medium_that_cannot_be_written_is_read(path: Path, monkeypa
 def test_half_a_store_on_a_medium_that_cannot_be_written_is_a_fault(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the folder is there and what lies in it cannot be made, there is nothing to read."""
+    """If the folder exists and its files cannot be created, there is nothing to read."""
 
     def denied(at: str) -> own_files.OwnFolder:
         if at.endswith("contents"):
@@ -625,7 +625,7 @@ def test_half_a_store_on_a_medium_that_cannot_be_written_is_a_fault(
 @pytest.mark.parametrize("how", ["gone", "empty"])
 @pytest.mark.parametrize("is_merged", [True, False])
 def test_a_database_that_was_lost_is_not_begun_anew(path: Path, how: str, is_merged: bool) -> None:
-    """Its log and its contents stay as they are, so that it can be put back; what was there is not called unknown."""
+    """The log and the contents stay, so that the database can be restored; its content is not called unknown."""
     store = SqliteStore(str(path))
     handle = store.put(LARGE)
     store.append("s", 0, "asked", {"a": 1}, handles=[handle])
@@ -649,7 +649,7 @@ def test_a_database_that_was_lost_is_not_begun_anew(path: Path, how: str, is_mer
 
 
 def test_a_damaged_output_does_not_keep_a_pruning_from_the_others(store: SqliteStore, path: Path) -> None:
-    """It stays as it is, and the check names it; what can be compressed is."""
+    """The damaged output stays, and the check names it; others are compressed."""
     damaged, sound = store.put(b"first " * 100_000), store.put(b"second " * 100_000)
     place = store._content(store.info(damaged).digest)[1]
     (path / "contents" / place).unlink()
@@ -661,7 +661,7 @@ def test_a_damaged_output_does_not_keep_a_pruning_from_the_others(store: SqliteS
 
 @pytest.mark.parametrize("way", ["flip", "cut", "zero", "gone"])
 def test_damaged_content_is_named_and_never_shown(store: SqliteStore, path: Path, way: str) -> None:
-    """A reader gets the bytes that came in or an error; the rest of the artifact can still be read."""
+    """A reader gets the original bytes or an error; the rest of the artifact can still be read."""
     handle = store.put(LARGE)
     (content,) = (path / "contents").iterdir()
     raw = bytearray(content.read_bytes())
@@ -698,14 +698,14 @@ def test_a_changed_entry_of_content_is_named(store: SqliteStore, column: str) ->
     "change",
     [
         "payload = replace(payload, '1', '2')",
-        "payload = CAST(x'7bff7d' AS TEXT)",  # no UTF-8
+        "payload = CAST(x'7bff7d' AS TEXT)",  # not UTF-8
         "type = 'x'",
         "at = at + 1",
         "prev_hash = 'x'",
     ],
 )
 def test_a_changed_record_is_named_and_the_newest_sound_one_offered(store: SqliteStore, change: str) -> None:
-    """Reading goes up to the damage and says where it is; it is never skipped."""
+    """Reading stops at the damage and says where it is; damage is never skipped."""
     store.append_all("s", [Event(seq=n, type="asked", data={"n": 100 + n}) for n in range(6)])
     store._connected().execute(f"UPDATE records SET {change} WHERE seq = 3")
     records = store.events("s")
@@ -718,7 +718,7 @@ def test_a_changed_record_is_named_and_the_newest_sound_one_offered(store: Sqlit
 
 
 def test_a_record_that_was_replaced_by_a_sealed_one_breaks_the_chain(store: SqliteStore) -> None:
-    """Whoever rewrites a record can seal it anew; the one behind it still says what stood there."""
+    """A rewritten record can be sealed again, but the next record still has the hash of the original."""
     store.append_all("s", [Event(seq=n, type="asked", data={"n": n}) for n in range(6)])
     connected = store._connected()
     row = JournalRow(
@@ -739,7 +739,7 @@ def test_a_record_that_was_replaced_by_a_sealed_one_breaks_the_chain(store: Sqli
     [(0, "No record before it."), (1, "Records up to 0 are sound."), (3, "Records up to 2 are sound.")],
 )
 def test_a_missing_record_is_named(store: SqliteStore, gone: int, usable: str) -> None:
-    """A gap is damage; what stands before it, if anything, can be used."""
+    """A gap is damage; records before it can be used."""
     store.append_all("s", [Event(seq=n, type="asked", data={}) for n in range(5)])
     store._connected().execute(f"DELETE FROM records WHERE seq = {gone}")
     with pytest.raises(Damaged) as caught:
@@ -749,7 +749,7 @@ def test_a_missing_record_is_named(store: SqliteStore, gone: int, usable: str) -
 
 
 def _cut_off(path: Path, session: str) -> None:
-    """Take the last record of a session, as SQLite does with a log that has a damaged page."""
+    """Remove the last record of a session, as SQLite does with a log that has a damaged page."""
     with closing(sqlite3.connect(path / DATABASE)) as connection, connection:
         connection.execute(
             "DELETE FROM records WHERE session = ?1 AND seq = (SELECT MAX(seq) FROM records WHERE session = ?1)",
@@ -758,14 +758,14 @@ def _cut_off(path: Path, session: str) -> None:
 
 
 def _write_on(store: SqliteStore, session: str, count: int) -> None:
-    """Append so many records to a session."""
+    """Append that many records to a session."""
     first = len(store.record_types(session))
     store.append_all(session, [Event(seq=first + n, type="asked", data={}) for n in range(count)])
 
 
 @pytest.mark.parametrize("way", ["goes on", "is removed"])
 def test_an_end_that_the_database_has_lost_is_named(path: Path, way: str) -> None:
-    """By whoever opens the store next, whatever else is written, until somebody goes on with that session or removes it."""
+    """The next store that opens it reports the loss, whatever else is written, until the session continues or is removed."""
     with closing(SqliteStore(str(path))) as store:
         _write_on(store, "s", 5)
     _cut_off(path, "s")
@@ -791,7 +791,7 @@ def test_an_end_that_the_database_has_lost_is_named(path: Path, way: str) -> Non
 
 
 def test_an_end_that_was_removed_is_not_missed(path: Path) -> None:
-    """Only the session that was removed is not expected any more."""
+    """Only the removed session is no longer expected."""
     with closing(SqliteStore(str(path))) as store:
         _write_on(store, "old", 1)
         _write_on(store, "s", 2)
@@ -808,7 +808,7 @@ def test_an_end_that_was_removed_is_not_missed(path: Path) -> None:
 
 
 def test_a_database_with_flipped_bits_never_lies(path: Path) -> None:
-    """In 60 copies with a bit flipped somewhere, everything read is what was written, or an error."""
+    """In 60 copies with one flipped bit each, every read gives what was written, or an error."""
     store = SqliteStore(str(path))
     data = [{"n": n, "text": f"event {n} " * 20} for n in range(200)]
     store.append_all("s", [Event(seq=n, type="asked", data=data[n]) for n in range(200)])
@@ -841,7 +841,7 @@ def test_a_database_with_flipped_bits_never_lies(path: Path) -> None:
 
 
 def test_a_new_artifact_looks_at_no_row_of_the_others(store: SqliteStore) -> None:
-    """With tens of thousands in the store it costs what it costs in an empty one, but for a sum over an index."""
+    """Among tens of thousands of artifacts it costs the same as in an empty store, except for a sum over an index."""
     store.put(b"warm")
     connection = store._connected()
     asked: set[str] = set()
@@ -862,7 +862,7 @@ def test_a_new_artifact_looks_at_no_row_of_the_others(store: SqliteStore) -> Non
 
 
 def test_the_log_is_merged_under_the_lock_of_whoever_writes(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """To merge is to write: a close asks for the lock, waits, and closes all the same where another holds it too long."""
+    """Merging is writing: a close waits for the lock, and closes without merging if another process holds it too long."""
     asked: list[bool] = []
     real = locks.acquire
 

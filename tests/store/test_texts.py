@@ -1,4 +1,4 @@
-"""Texts are kept as they are, many in one transaction where the store can, and one by one in a caller's own."""
+"""Are texts kept unchanged, many per transaction if the store can, and one by one in a caller's own store?"""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ TEXTS = [(f"text {number} \ud800", f"tool{number % 3}") for number in range(100)
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[SqliteStore]:
-    """A store on disk."""
+    """Open a store on disk."""
     store = SqliteStore(str(tmp_path / "store"))
     yield store
     store.close()
 
 
 def test_many_texts_are_one_transaction(store: SqliteStore) -> None:
-    """One commit, and so one flush of the log: each by itself was half of what a large request cost."""
+    """One commit means one flush of the log: single commits took half the time of a large request."""
     said: list[str] = []
     store._connected().set_trace_callback(said.append)
     handles = put_texts(store, TEXTS)
@@ -39,20 +39,20 @@ def test_many_texts_are_one_transaction(store: SqliteStore) -> None:
 
 
 class OwnStore:
-    """A caller's own, with nothing but `put`."""
+    """A caller's own store, with nothing but `put`."""
 
     def __init__(self) -> None:
         self.kept: list[tuple[bytes, str]] = []
 
     def put(self, content: bytes, *, name: str) -> int:
-        """Its handles are no texts even."""
+        """Return a handle, which here is not even a text."""
         self.kept.append((content, name))
         return len(self.kept)
 
 
 @given(st.lists(st.tuples(st.text(), st.text())))
 def test_a_store_with_put_alone_is_enough(texts: list[tuple[str, str]]) -> None:
-    """Each text goes to it in order."""
+    """The store gets each text in order."""
     own = OwnStore()
     assert put_texts(own, texts) == [str(number + 1) for number in range(len(texts))]
     assert own.kept == [(text.encode("utf-8", "surrogatepass"), name) for text, name in texts]
