@@ -1,4 +1,4 @@
-"""The questions are right about the trees, and the measure counts what it says, on a small tree and on rows made here."""
+"""Are the benchmark's questions right about the trees, and does it count what it says? On a small tree and rows made here."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SET = local.QuestionSet(name="small", file="none.json", min_percent=50.0, former
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """Two small modules."""
+    """Make two small modules."""
     root = tmp_path / "tree"
     root.mkdir()
     (root / "client.py").write_text("def connect_slowly(host, timeout_seconds=17):\n    return (host, 80)\n")
@@ -34,7 +34,7 @@ def question(text: str, **answers: str) -> local.Question:
 
 
 def test_the_sets_are_the_files_and_none_asks_twice() -> None:
-    """What the measure promises to ask: six times forty, of which the halves of one are told apart."""
+    """The measure promises six times forty questions, with the halves of one set told apart."""
     files = {file.name for file in Path(local.__file__).parent.glob("local_questions*.json")}
     assert {one.file for one in local.SETS} == files
     for file in files:
@@ -48,7 +48,7 @@ def test_the_sets_are_the_files_and_none_asks_twice() -> None:
 )
 @pytest.mark.parametrize("asking", local.SETS, ids=lambda one: one.name)
 def test_each_answer_is_a_line_or_a_few_of_its_file(asking: local.QuestionSet) -> None:
-    """A pattern that matched no line could not be found, one that matched many would be found by chance."""
+    """A pattern that matches no line could not be found, one that matches many would be found by chance."""
 
     @cache
     def lines(path: str) -> list[str]:
@@ -66,7 +66,7 @@ def test_each_answer_is_a_line_or_a_few_of_its_file(asking: local.QuestionSet) -
 
 
 def test_a_file_may_hold_more_than_one_answer(tmp_path: Path) -> None:
-    """Two patterns of one path count both."""
+    """Two patterns of one path both count."""
     file = tmp_path / "questions.json"
     answers = [{"path": "server.py", "pattern": "server is gone"}, {"path": "server.py", "pattern": "BACKLOG = 5$"}]
     file.write_text(json.dumps([{"question": GONE, "answers": answers}]))
@@ -76,7 +76,7 @@ def test_a_file_may_hold_more_than_one_answer(tmp_path: Path) -> None:
 
 
 def test_only_a_line_that_matches_is_an_answer(tree: Path) -> None:
-    """Neither another line, nor the same number in another file, nor a place that is not there."""
+    """Another line, the same number in another file, and a missing place are not answers."""
     one = question(GONE, server="server is gone", client="never")
     assert one.answered_by(tree, ("server.py", 4, 6))
     assert one.answered_by(tree, ("./server.py", 6, 6))
@@ -91,7 +91,7 @@ def test_only_a_line_that_matches_is_an_answer(tree: Path) -> None:
 
 
 def test_local_is_asked_as_a_person_would_and_its_citations_are_checked(tree: Path, tmp_path: Path) -> None:
-    """An answer that is there word for word counts, another does not; the peer is asked the same."""
+    """A literal answer counts, another does not; the peer is asked the same."""
     asked = [question(GONE, server="server is gone"), question(GONE, server="never written")]
     done = local.measured(tree, asked, str(tmp_path / "store"), lambda _: [("server.py", 1, 11)])
     assert (done.asked, done.answered, done.peer) == (2, 1, 1)
@@ -101,7 +101,7 @@ def test_local_is_asked_as_a_person_would_and_its_citations_are_checked(tree: Pa
 
 
 def test_a_run_that_fails_ends_the_measure(tmp_path: Path) -> None:
-    """What cannot be asked at all is no question that went unanswered."""
+    """A question that cannot be asked at all is not an unanswered one."""
     with pytest.raises(SystemExit, match=r"penstock run failed: .*nowhere"):
         local.run(tmp_path / "nowhere", GONE, str(tmp_path / "store"))
 
@@ -113,7 +113,7 @@ def test_a_run_that_fails_ends_the_measure(tmp_path: Path) -> None:
 def test_a_target_is_a_share_the_peer_and_a_fifth_of_the_tokens(
     answered: int, peer: int | None, tokens: int, is_met: bool
 ) -> None:
-    """Each by itself is enough to miss it."""
+    """Missing any one of them misses the target."""
     done = local.Measured(asked=10, answered=answered, lines=300, tokens=tokens, peer=peer)
     line, met = local.row(SET, done)
     assert met is is_met
@@ -122,6 +122,6 @@ def test_a_target_is_a_share_the_peer_and_a_fifth_of_the_tokens(
 
 
 def test_lines_of_a_file_that_follow_one_another_are_a_passage() -> None:
-    """A gap, or another file, begins the next; so does the same line again."""
+    """A gap, another file, or the same line again begins a new passage."""
     cited = [("a.py", 4), ("a.py", 5), ("a.py", 7), ("b.py", 8), ("b.py", 8)]
     assert local.in_passages(cited) == [("a.py", 4, 5), ("a.py", 7, 7), ("b.py", 8, 8), ("b.py", 8, 8)]

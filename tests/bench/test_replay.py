@@ -1,4 +1,4 @@
-"""The replay is a measure: its readers, its reckoning and its law, on sessions that are made here."""
+"""Are the readers, the calculation and the law of the replay benchmark right, on sessions made here?"""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ VIEW = "[File: /repo/a.py (3 lines total)]\n1:import os\n2:def f():\n3:    retur
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    """A real one, in a folder of its own."""
+    """Open a real store in its own folder."""
     opened = open_store(str(tmp_path / "store"))
     yield opened
     opened.close()
@@ -42,7 +42,7 @@ def pi_said(text: str) -> str:
 
 
 def pi_step(number: int, name: str, arguments: dict[str, Any], result: str | None) -> list[str]:
-    """A call, and its result where it came."""
+    """Return a call, with its result if there is one."""
     call = {"type": "toolCall", "id": f"t{number}", "name": name, "arguments": arguments}
     lines = [pi_event({"role": "assistant", "content": [call]})]
     if result is not None:
@@ -52,7 +52,7 @@ def pi_step(number: int, name: str, arguments: dict[str, Any], result: str | Non
 
 
 def pi_session(files: int, lines: int) -> sessions.Session:
-    """Reads of many files, then an edit of the first and of the last of them."""
+    """Return reads of many files, then an edit of the first and of the last of them."""
     rows = [json.dumps({"type": "session", "id": "s"}), pi_said("Rename the functions.")]
     for number in range(files):
         text = "".join(f"def function_{number}_{line}(): ...\n" for line in range(lines))
@@ -65,7 +65,7 @@ def pi_session(files: int, lines: int) -> sessions.Session:
 
 
 def trajectory(*steps: tuple[str, str]) -> str:
-    """A trajectory of commands in the text, and what they printed."""
+    """Return a trajectory of commands in text, with what they printed."""
     history = [{"role": "system", "content": "You are a programmer."}, {"role": "user", "content": "Mend f."}]
     for action, printed in steps:
         history.append({"role": "assistant", "content": f"So.\n```\n{action}\n```", "thought": "So.", "action": action})
@@ -79,7 +79,7 @@ def calls(session: sessions.Session) -> list[tuple[str, dict[str, Any]]]:
 
 
 def test_a_session_of_pi_becomes_a_valid_list_of_messages() -> None:
-    """Parallel results share a message, a call that was broken off is closed, an empty answer is dropped."""
+    """Parallel results share a message, an interrupted call is closed, and an empty answer is dropped."""
     rows = [
         pi_said("Look."),
         pi_event({"role": "assistant", "content": []}),
@@ -93,7 +93,7 @@ def test_a_session_of_pi_becomes_a_valid_list_of_messages() -> None:
 
 
 def test_commands_in_the_text_become_calls_with_path_and_lines() -> None:
-    """What a command leaves out, the file that is open, is taken from what was printed before it."""
+    """What a command leaves out, the open file, is taken from the output before it."""
     text = trajectory(
         ("open /repo/a.py 2", VIEW),
         ("scroll_down", VIEW),
@@ -117,20 +117,20 @@ def test_commands_in_the_text_become_calls_with_path_and_lines() -> None:
 
 
 def test_an_edit_by_line_numbers_needs_the_lines_as_they_were_shown() -> None:
-    """The newest view of the open file that holds all of them is what the edit was made from."""
+    """The newest view of the open file that has all those lines is what the edit was based on."""
     text = trajectory(("open /repo/a.py", VIEW), ("edit 2:3\nx\nend_of_edit", VIEW))
     (session,) = sessions.swe_agent("made.traj", text)
     assert session.needs == {4: ["\n2:def f():\n3:    return 1\n"]}
 
 
 def test_an_edit_of_what_was_never_shown_is_not_asked_for() -> None:
-    """A text that stands nowhere in the history could not have been kept by anybody."""
+    """No policy could have kept a text that is nowhere in the history."""
     rows = [pi_said("Mend it."), *pi_step(1, "edit", {"path": "a", "oldText": "unseen", "newText": ""}, "No match.")]
     assert sessions.pi("made.jsonl", "\n".join(rows))[0].needs == {}
 
 
 def dialogue(*said: str | tuple[str, dict[str, Any], str]) -> list[dict[str, Any]]:
-    """Words of a customer and of an agent by turns, and calls with their results between."""
+    """Return alternating words of a customer and an agent, with calls and results in between."""
     messages: list[dict[str, Any]] = [{"role": "system", "content": "You book flights."}]
     for number, one in enumerate(said):
         if isinstance(one, str):
@@ -144,7 +144,7 @@ def dialogue(*said: str | tuple[str, dict[str, Any], str]) -> list[dict[str, Any
 
 
 def test_a_dialogue_needs_the_identifiers_that_were_said_before() -> None:
-    """What the customer or a tool named and a call repeats; not what the model makes up, nor words without a digit."""
+    """Identifiers from the customer or a tool that a call repeats are needed, not invented ones, nor words without digits."""
     said = dialogue(
         "I am mia_li_3668, to Seattle on 2024-05-20.",
         ("get_user", {"user": "mia_li_3668"}, '{"card": "card_7447", "home": "austin"}'),
@@ -156,7 +156,7 @@ def test_a_dialogue_needs_the_identifiers_that_were_said_before() -> None:
 
 
 def test_the_trials_of_a_task_are_in_one_half_and_both_halves_are_all(tmp_path: Path) -> None:
-    """What a policy was chosen on says nothing of what it was not: no task is in both."""
+    """A policy must not be chosen on its test data, so no task is in both halves."""
     said = dialogue("Hello.")
     rows = [{"task_id": task, "trial": trial, "traj": said} for task in range(30) for trial in range(2)]
     (tmp_path / "made.json").write_text(json.dumps(rows))
@@ -169,7 +169,7 @@ def test_the_trials_of_a_task_are_in_one_half_and_both_halves_are_all(tmp_path: 
 
 
 def test_a_summary_of_fixed_length_takes_the_place_of_all_but_the_newest_turns(store: Store) -> None:
-    """The stand-in for pruning with summaries: the task and the newest stay, the edit of the first file comes too late."""
+    """This baseline of pruning by summaries keeps the task and the newest turns; the edit of the first file comes too late."""
     session, made = pi_session(files=30, lines=60), replay.Outcome()
     talk = replay.replay(session, policies(above_tokens=4_000)["summaries"], store, made)
     assert (made.visible, made.needed) == (1, 2)
@@ -180,7 +180,7 @@ def test_a_summary_of_fixed_length_takes_the_place_of_all_but_the_newest_turns(s
 
 
 def test_cost_is_what_is_read_from_the_cache_and_what_is_written(store: Store) -> None:
-    """Three calls by hand: each prompt is written once, and what went before is read at a tenth."""
+    """The three calls were calculated by hand: each prompt is written once, and its prefix is read at a tenth of the price."""
     session = sessions.session(
         "made",
         "anthropic",
@@ -198,7 +198,7 @@ def test_cost_is_what_is_read_from_the_cache_and_what_is_written(store: Store) -
 
 
 def test_a_rolling_mask_loses_the_cache_and_the_text(store: Store) -> None:
-    """The edit of the first file comes too late for a mask of the newest five results."""
+    """For a mask of all but the newest five results, the edit of the first file comes too late."""
     session, made = pi_session(files=8, lines=40), replay.Outcome()
     talk = replay.replay(session, Mask(keep_results=5), store, made)
     assert (made.visible, made.needed, made.plans) == (1, 2, 5)
@@ -213,7 +213,7 @@ def test_a_rolling_mask_loses_the_cache_and_the_text(store: Store) -> None:
 
 
 def test_our_plan_keeps_every_prefix_valid_and_gives_back_every_byte(store: Store) -> None:
-    """No violation before any call, and what no prompt shows any more is in the store, byte for byte."""
+    """There is no violation before any call, and what a prompt no longer shows is in the store, byte for byte."""
     session, made = pi_session(files=30, lines=60), replay.Outcome()
     replay.replay(session, policies(above_tokens=4_000)["penstock"], store, made)
     assert made.plans > 1
@@ -223,7 +223,7 @@ def test_our_plan_keeps_every_prefix_valid_and_gives_back_every_byte(store: Stor
 
 
 def test_a_handle_that_gives_back_something_else_counts_as_lost(store: Store) -> None:
-    """The measure reads the store: a byte that differs is not recovered."""
+    """The measure reads the store: a byte that differs means the content was not recovered."""
     session = pi_session(files=1, lines=5)
     wrong = store.put(b"something else")
     talk = load(session.messages, "anthropic").replace_result(2, "t0", "[cleared]", handle=wrong)
@@ -233,7 +233,7 @@ def test_a_handle_that_gives_back_something_else_counts_as_lost(store: Store) ->
 
 
 def test_the_bench_prints_a_table_for_what_is_there(tmp_path: Path) -> None:
-    """A corpus that is missing is named; one that is there has a row for each policy."""
+    """A missing corpus is named; each existing one has a row per policy."""
     folder = tmp_path / "replay" / "swe-agent"
     folder.mkdir(parents=True)
     (folder / "made.traj").write_text(trajectory(("open /repo/a.py", VIEW), ("edit 2:3\nx\nend_of_edit", VIEW)))

@@ -14,7 +14,7 @@ ESTATE = Path(__file__).parent.parent.parent / "examples" / "cobol"
 
 @pytest.fixture(scope="package")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small project with what the examples name, and a store with a session, one that made edits, and a kept output."""
+    """Make a project with everything that the examples name, and a store with a session, one with edits, and a kept output."""
     root = tmp_path_factory.mktemp("project")
     (root / "src").mkdir()
     (root / "README.md").write_text("# Project\n\nWhat it is.\n\n## Use\n\nTODO: say how.\n\n" + "More text.\n\n" * 150)
@@ -54,7 +54,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _stuck_session() -> list[dict[str, object]]:
-    """A session of Claude Code that was refused for its size."""
+    """Return a session of Claude Code that was refused for its size."""
     call = {"type": "tool_use", "id": "c1", "name": "Bash", "input": {"command": "ls -R"}}
     listing = "".join(f"src/module{number}/part.py\n" for number in range(60_000))
     refused = {"type": "text", "text": "prompt is too long: 700000 tokens > 200000 maximum"}

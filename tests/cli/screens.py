@@ -1,7 +1,7 @@
-"""A person's terminal: a command is run on a pseudo-terminal of a size, in a shell, or in this process.
+"""A person's terminal: a command runs on a pseudo-terminal of a given size, in a shell, or in this process.
 
-A process of its own costs the import of everything. It is for what a process is about: signals, terminals, pipes, and what a
-command has to import by itself, for which one example of each help page has one.
+A separate process costs the import of everything. It is for what needs a process: signals, terminals, pipes, and what a command
+must import by itself, for which one example of each help page has its own process.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def on_terminal(
     streams: tuple[str, ...] = ("stdout", "stderr"),
     environment: Mapping[str, str] = {},
 ) -> tuple[int, str]:
-    """Runs a command whose `streams` are a terminal, the others a pipe that nobody reads; its exit status, and what it drew."""
+    """Run a command whose `streams` are a terminal and the others unread pipes; return its exit status and what it drew."""
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     known = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "COLUMNS", "LINES"}}
@@ -61,20 +61,20 @@ def on_terminal(
 
 
 def plain(drawn: str) -> str:
-    """What was drawn, without what moves and colours."""
+    """Return drawn text without cursor movements and colours."""
     return _ESCAPES.sub("", drawn)
 
 
 def typed(
     *arguments: str, cwd: Path, stdin: bytes = b"", environment: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Runs `penstock` in this process: what it printed, also below Python, and its exit status.
+    """Run `penstock` in this process, and return what it printed, also below Python, and its exit status.
 
     Args:
-        arguments: What stands behind `penstock`.
-        cwd: The folder that it is run in.
-        stdin: What it can read.
-        environment: All that it finds in its environment; by default what there is.
+        arguments: The arguments of `penstock`.
+        cwd: The current folder of the command.
+        stdin: The bytes on its standard input.
+        environment: Its whole environment; by default that of this process.
     """
     assert arguments[:1] != ("mcp",), "it confines its process for good"
     known = os.environ if environment is None else environment
@@ -92,7 +92,7 @@ def typed(
 
 @contextlib.contextmanager
 def _standard_streams(*files: IO[bytes]) -> Iterator[None]:
-    """Has files for standard input, output and error, for Python and for whatever writes to the descriptors."""
+    """Use files as standard input, output and error, for Python and for anything that writes to the descriptors."""
     earlier = sys.stdin, sys.stdout, sys.stderr
     for stream in earlier[1:]:
         stream.flush()
@@ -114,7 +114,7 @@ def _standard_streams(*files: IO[bytes]) -> Iterator[None]:
 
 
 def store_of(root: Path) -> dict[str, str]:
-    """An environment in which `penstock` is the one that is tested, begun warm, with a store and a home in the folder."""
+    """Return an environment with the tested `penstock`, started warm, and with a store and a home in the folder."""
     return {
         **os.environ,
         "PATH": warm_path(*COMMANDS),
@@ -125,7 +125,7 @@ def store_of(root: Path) -> dict[str, str]:
 
 
 def shell_line(root: Path, line: str, *, check: bool = False, shell: str = "bash") -> subprocess.CompletedProcess[str]:
-    """Types a line into a shell in which `penstock` is the one that is tested."""
+    """Type a line into a shell whose `penstock` is the one under test."""
     return subprocess.run(
         [shell, "-c", line],
         cwd=root,

@@ -1,4 +1,4 @@
-"""A conversation at a terminal: what is pasted is one question, whole; and what it recommends works as it stands."""
+"""Is what is pasted into a conversation at a terminal one whole question, and do recommended commands work as printed?"""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def provider() -> Iterator[LoopbackProvider]:
-    """A provider whose model answers with how much it was asked, or looks at a file first."""
+    """Serve a provider whose model answers with the size of the question, or first views a file."""
 
     def policy(request: dict[str, Any]) -> Any:
         asked = request["messages"][-1]
@@ -41,12 +41,12 @@ def provider() -> Iterator[LoopbackProvider]:
 
 
 def at(provider: LoopbackProvider, folder: Path) -> list[str]:
-    """Where the model, its files and the store are."""
+    """Return the flags for the model, its files and the store."""
     return ["--model", "openai-chat:x", "--base-url", provider.base_url, "--root", str(folder)]
 
 
 def written(descriptor: int, content: bytes) -> None:
-    """Writes all of it, however little is taken at a time."""
+    """Write all content, however little is accepted at a time."""
     while content:
         content = content[os.write(descriptor, content) :]
 
@@ -56,8 +56,9 @@ def written(descriptor: int, content: bytes) -> None:
 def test_what_is_pasted_at_a_terminal_is_one_question(
     said: str, is_piped_on: bool, provider: LoopbackProvider, tmp_path: Path
 ) -> None:
-    """A terminal by itself hands on 4,095 bytes of a line, and each line of several as a question of its own; a pipe behind us
-    gets the answers and nothing else.
+    """A terminal alone passes on 4,095 bytes of a line, and each of several lines as a question.
+
+    A pipe after the command gets the answers and nothing else.
     """
     if "\n" in said and "libedit" in str(pytest.importorskip("readline").__doc__):
         pytest.skip("libedit takes each line of a paste for itself")
@@ -84,7 +85,7 @@ def test_what_is_pasted_at_a_terminal_is_one_question(
 
         drawn_until(b"> ")
         pasted = f"\x1b[200~{said}\x1b[201~\r".replace("\n", "\r").encode()
-        typing = Thread(target=written, args=(leader, pasted))  # a terminal takes no more than is read from it
+        typing = Thread(target=written, args=(leader, pasted))  # a terminal accepts no more than is read from it
         typing.start()
         drawn_until(b"[session ")
         typing.join(60)
@@ -98,7 +99,7 @@ def test_what_is_pasted_at_a_terminal_is_one_question(
 
 @pytest.mark.parametrize("sent", [[signal.SIGINT], [signal.SIGINT, signal.SIGINT], [signal.SIGTERM]])
 def test_who_asks_twice_means_the_conversation(sent: list[signal.Signals], tmp_path: Path) -> None:
-    """One Ctrl-C stops an answer, and the next question is taken; a second one right behind it, or being told to end, ends it."""
+    """One Ctrl-C stops an answer, and the next question is accepted; a second right after it, or SIGTERM, ends the conversation."""
     is_asked, may_answer = Event(), Event()
 
     def policy(request: dict[str, Any]) -> Any:
@@ -119,7 +120,7 @@ def test_who_asks_twice_means_the_conversation(sent: list[signal.Signals], tmp_p
             assert is_asked.wait(60)
             for number in sent:
                 child.send_signal(number)
-                sleep(0.05)  # or the system would make one of two; it may come late, and then at the prompt
+                sleep(0.05)  # else the system would merge the two; the signal may arrive late, at the prompt
             output, errors = child.communicate(b"two\n", timeout=60)
             may_answer.set()
     goes_on = sent == [signal.SIGINT]
@@ -130,7 +131,7 @@ def test_who_asks_twice_means_the_conversation(sent: list[signal.Signals], tmp_p
 def test_what_is_recommended_names_the_store(
     provider: LoopbackProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A command that is copied from a message is about the same session, where the store is not the user's own."""
+    """A command copied from a message concerns the same session, even if the store is not the user's own."""
     monkeypatch.setenv("OPENAI_API_KEY", "any")
     store = ["--store", str(tmp_path / "a store")]
     open_store(store[1]).close()
@@ -151,7 +152,7 @@ def test_what_is_recommended_names_the_store(
 def test_a_folder_without_a_name_is_no_folder(
     command: str, provider: LoopbackProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An empty variable of a script is not the current folder, in which an agent that may edit would work."""
+    """An empty script variable is not the current folder, where an agent that may edit would work."""
     monkeypatch.setenv("OPENAI_API_KEY", "any")
     store = ["--store", str(tmp_path / "store")]
     begun = typed("run", "hello", *at(provider, tmp_path), *store, "--json", cwd=tmp_path)
@@ -165,7 +166,7 @@ def test_a_folder_without_a_name_is_no_folder(
 def test_a_line_without_an_end_is_told_and_not_held(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """From /dev/zero a conversation took 2.4 GB within seconds; what is as long as a line may be is asked."""
+    """Reading /dev/zero used to take 2.4 GB within seconds; a line of the maximum length is still a question."""
     monkeypatch.setattr(running, "_LINE_CHARS", 20)
     monkeypatch.setenv("PENSTOCK_STORE", str(tmp_path / "store"))
     line = ["chat", "--root", str(tmp_path), "--json"]

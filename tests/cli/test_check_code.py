@@ -1,4 +1,4 @@
-"""`penstock check-code` as people and scripts use it."""
+"""Does `penstock check-code` work as people and scripts use it?"""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def test_what_is_within_its_caps_ends_well(tree: Path) -> None:
-    """The kind of work is generation where nobody says otherwise."""
+    """The kind of work defaults to generation."""
     status, out, err = run("small.py", cwd=tree)
     assert (status, err) == (0, "")
     assert out == (
@@ -43,27 +43,27 @@ def test_what_is_within_its_caps_ends_well(tree: Path) -> None:
 
 
 def test_more_than_is_advised_is_said_and_no_more(tree: Path) -> None:
-    """Exit status 0, and the report says it."""
+    """The exit status is 0, and the report has the advice."""
     status, value = as_json("wide.java", "--kind", "analysis", cwd=tree)
     assert (status, value["level"], value["is_within"]) == (0, "advised", True)
 
 
 def test_a_cap_that_is_passed_is_status_1_and_named(tree: Path) -> None:
-    """With the function, its lines and what is allowed."""
+    """The report names the function, its lines and the cap."""
     status, out, _ = run("small.py", "long.py", cwd=tree)
     assert status == 1
     assert "long.py: 61 lines of python, by syntax tree\n  function f, lines 1-61: 61 lines, allowed 50\n" in out
 
 
 def test_the_files_are_one_response(tree: Path) -> None:
-    """Their lines add up: four files within the cap of analysis are above it together."""
+    """Their lines add up: four files within the cap of analysis exceed it together."""
     status, value = as_json(*["wide.java"] * 4, "--kind", "analysis", cwd=tree)
     assert (status, value["lines"], value["level"]) == (1, 608, "above")
     assert [file["lines"] for file in value["files"]] == [152] * 4
 
 
 def test_a_report_as_json_has_its_keys(tree: Path) -> None:
-    """Scripts hold on to these keys."""
+    """Scripts rely on these keys."""
     _, value = as_json("long.py", cwd=tree)
     assert value == {
         "kind": "generation",
@@ -89,7 +89,7 @@ def test_a_report_as_json_has_its_keys(tree: Path) -> None:
 
 
 def test_standard_input_is_measured_under_the_name_it_would_have(tree: Path) -> None:
-    """Without a name its language is what its first bytes tell."""
+    """Without a name the first bytes determine the language."""
     code = (tree / "long.py").read_bytes()
     status, value = as_json("-", "--stdin-filename", "made.py", cwd=tree, stdin=code)
     assert (status, value["files"][0]["path"], value["files"][0]["method"]) == (1, "made.py", "syntax tree")
@@ -101,7 +101,7 @@ def test_standard_input_is_measured_under_the_name_it_would_have(tree: Path) -> 
 
 @pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16"])
 def test_the_encoding_is_what_the_first_bytes_say(tree: Path, codec: str) -> None:
-    """A byte order mark is no mistake of the code, in a file and on standard input; a character may end a block."""
+    """A byte order mark is no fault of the code, in a file or on standard input; a character may cross a block's end."""
     code = "# " + "é" * 300_000 + "\r\n" + "def f():\r\n" + "    x = 1\r\n" * 60
     (tree / "coded.py").write_bytes(code.encode(codec))
     status, value = as_json("coded.py", "-", "--stdin-filename", "x.py", cwd=tree, stdin=code.encode(codec))
@@ -111,7 +111,7 @@ def test_the_encoding_is_what_the_first_bytes_say(tree: Path, codec: str) -> Non
 
 
 def test_bytes_that_are_no_text_are_replaced(tree: Path) -> None:
-    """A comment in another encoding does not keep a source from being measured."""
+    """A comment in another encoding does not prevent measuring."""
     (tree / "latin.py").write_bytes("# Größe\ndef f():\n    return 1\n".encode("latin-1"))
     status, value = as_json("latin.py", cwd=tree)
     assert (status, value["files"][0]["error"], value["lines"]) == (0, None, 3)
@@ -133,13 +133,13 @@ def test_bytes_that_are_no_text_are_replaced(tree: Path) -> None:
 def test_an_error_is_one_object_with_a_code_and_an_exit_status(
     tree: Path, arguments: list[str], status: int, code: str
 ) -> None:
-    """Nothing is measured in part: one file that cannot be read is the answer."""
+    """Nothing is measured in part: a file that cannot be read makes the answer an error."""
     actual, value = as_json(*arguments, cwd=tree)
     assert (value["error"]["code"], actual) == (code, status)
 
 
 def test_binary_standard_input_is_refused(tree: Path) -> None:
-    """Like a binary file."""
+    """Standard input is refused like a binary file."""
     status, value = as_json("-", cwd=tree, stdin=b"\x7fELF\0\0")
     assert (status, value["error"]["code"]) == (3, "binary")
     assert "ELF program" in value["error"]["message"]

@@ -1,4 +1,4 @@
-"""`penstock run --budget`: child agents as a person meets them, over real HTTP, killed, stopped, shown and counted."""
+"""Do child agents of `penstock run --budget` work over real HTTP: killed, stopped, shown and counted?"""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ EDITS = 4
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A tree with a file to which lines are added."""
+    """Make a tree with a file to which lines are added."""
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / "counter.txt").write_text("end\n")
     return tmp_path / "tree"
@@ -40,7 +40,7 @@ def lines_of(number: int) -> str:
 
 
 def policy(request: dict[str, Any]) -> Any:
-    """A parent that gives all work away; its child adds lines with edits that would succeed a second time."""
+    """A parent that delegates all work, and a child that adds lines with edits that would succeed a second time."""
     shown = load_request(request, "openai-chat").visible()
     text = shown[-1].results[-1].text if shown[-1].results else ""
     if CHILD not in json.dumps(request):
@@ -57,7 +57,7 @@ def policy(request: dict[str, Any]) -> Any:
 
 @pytest.fixture
 def provider() -> Iterator[LoopbackProvider]:
-    """The provider of that policy."""
+    """Serve that policy."""
     with LoopbackProvider("openai-chat", 32_000, policy=policy) as served:
         yield served
 
@@ -71,7 +71,7 @@ def begin(tree: Path, provider: LoopbackProvider, *more: str) -> list[str]:
 def test_a_run_with_a_child_that_is_killed_again_and_again_ends_with_each_edit_done_once(
     tree: Path, tmp_path: Path, provider: LoopbackProvider
 ) -> None:
-    """Real processes, killed behind every third line that they show; what was spent is told."""
+    """Real processes are killed after every third line that they show; spending is reported."""
     environment = {**os.environ, "PENSTOCK_STORE": f"sqlite://{tmp_path}/store"}
     session = ""
     for _ in range(5):
@@ -87,7 +87,7 @@ def test_a_run_with_a_child_that_is_killed_again_and_again_ends_with_each_edit_d
                 if not lines:
                     break
             running.kill()
-            running.communicate()  # it is gone
+            running.communicate()  # the process is gone
         session = json.loads(penstock(tmp_path, "sessions", "--json").stdout)["sessions"][0]["id"]
     done = penstock(tmp_path, "resume", session, "--json")
     assert json.loads(done.stdout)["answer"] == "All is done.", done.stderr
@@ -112,7 +112,7 @@ def test_a_run_with_a_child_that_is_killed_again_and_again_ends_with_each_edit_d
 
 @pytest.mark.proves("S-8")
 def test_the_task_tool_is_offered_with_a_budget_alone(tree: Path, tmp_path: Path) -> None:
-    """Without one a request is what it was; a session without one gets one by a resume."""
+    """Without a budget a request has no such tool; a resume can give a session its first budget."""
     offered: list[bool] = []
 
     def asked(request: dict[str, Any]) -> Any:
@@ -132,7 +132,7 @@ def test_the_task_tool_is_offered_with_a_budget_alone(tree: Path, tmp_path: Path
 def test_a_budget_that_is_used_up_ends_the_run_and_can_be_raised(
     tree: Path, tmp_path: Path, provider: LoopbackProvider
 ) -> None:
-    """Status 7, with the command that goes on; with more the work is finished, and no token is spent beyond."""
+    """The status is 7, with the command that continues; with a larger budget the work is finished, and no token exceeds it."""
     small = [*begin(tree, provider)[:-1], "12000", "--json"]
     ended = penstock(tmp_path, *small)
     result = json.loads(ended.stdout)
@@ -146,7 +146,7 @@ def test_a_budget_that_is_used_up_ends_the_run_and_can_be_raised(
 
 @pytest.mark.proves("S-8", "S-11")
 def test_ctrl_c_ends_a_child_within_half_a_second_and_its_parent_hears_of_it(tree: Path, tmp_path: Path) -> None:
-    """While the provider is silent in the middle of a child's answer."""
+    """The interrupt comes while the provider is silent in the middle of a child's answer."""
     told: list[str] = []
     is_over = threading.Event()
 
@@ -172,7 +172,7 @@ def test_ctrl_c_ends_a_child_within_half_a_second_and_its_parent_hears_of_it(tre
             stopped = time.monotonic()
             running.send_signal(signal.SIGINT)
             running.wait(timeout=20)
-            assert time.monotonic() - stopped < 10  # half a second, and the end of a process, on a busy machine
+            assert time.monotonic() - stopped < 10  # half a second, and the end of a process on a busy machine
             assert running.returncode == 130
         is_over.set()
         session = json.loads(penstock(tmp_path, "sessions", "--json").stdout)["sessions"][0]["id"]
@@ -186,7 +186,7 @@ def test_ctrl_c_ends_a_child_within_half_a_second_and_its_parent_hears_of_it(tre
 def test_a_program_gets_the_events_of_a_child_under_its_name(
     tree: Path, tmp_path: Path, provider: LoopbackProvider
 ) -> None:
-    """Beside those of its parent, in the order in which they happen."""
+    """They are mixed with those of its parent, in the order of events."""
     done = penstock(tmp_path, *begin(tree, provider, "--output-format", "stream-json"))
     events = [json.loads(line) for line in done.stdout.splitlines()]
     own = [event["name"] for event in events if event["type"] == "tool_use" and event.get("child") == "task-1"]

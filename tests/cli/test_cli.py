@@ -1,4 +1,4 @@
-"""The command line as people and scripts use it: text, one JSON object, an exit status."""
+"""Does the command line work as people and scripts use it: text, one JSON object, an exit status?"""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def tree(tmp_path: Path) -> Path:
 
 @pytest.mark.proves("V-1", "V-3", "V-4")
 def test_view_prints_a_header_a_numbered_page_and_a_command_that_goes_on(tree: Path) -> None:
-    """The printed command is run as it stands and shows the next page."""
+    """The printed command runs as it is and shows the next page."""
     first = run("view", "big.txt", cwd=tree)
     header, line_one, *_ = first.stdout.splitlines()
     assert "showing lines 1-100 of 250 total" in header
@@ -61,13 +61,13 @@ def test_view_prints_a_header_a_numbered_page_and_a_command_that_goes_on(tree: P
 
 
 def test_the_next_command_repeats_the_root(tree: Path) -> None:
-    """A page shown with --root goes on with --root."""
+    """The next command of a page shown with --root has --root too."""
     header = run("view", "big.txt", "--root", str(tree), cwd=Path("/")).stdout.splitlines()[0]
     assert header.endswith(f"--root {tree}")
 
 
 def test_view_as_json_has_the_keys_of_the_contract(tree: Path) -> None:
-    """Scripts hold on to these keys."""
+    """Scripts rely on these keys."""
     value, status = as_json("view", "big.txt", "--offset", "240", cwd=tree)
     assert status == 0
     assert value["text"] == "".join(f"line {n}\n" for n in range(241, 251))
@@ -94,7 +94,7 @@ def test_view_as_json_has_the_keys_of_the_contract(tree: Path) -> None:
 
 
 def test_read_pages_join_to_the_file(tree: Path) -> None:
-    """Following `next` of the JSON form gives every byte once."""
+    """Following `next` in the JSON output gives every byte once."""
     arguments, text = ["--start-byte", "0", "--max-bytes", "300"], ""
     while True:
         value, status = as_json("read", "big.txt", *arguments, cwd=tree)
@@ -109,7 +109,7 @@ def test_read_pages_join_to_the_file(tree: Path) -> None:
 
 
 def test_outline_as_json_lists_landmarks(tree: Path) -> None:
-    """Each landmark has a name and the lines it spans."""
+    """Each landmark has a name and its lines."""
     value, status = as_json("outline", "src/app.py", "--limit", "2", cwd=tree)
     assert status == 0
     assert value["items"][0]["start_line"] == 4
@@ -119,7 +119,7 @@ def test_outline_as_json_lists_landmarks(tree: Path) -> None:
 
 @pytest.mark.proves("L-1", "L-5")
 def test_list_count_and_search_as_json(tree: Path) -> None:
-    """The three ways into a tree, with what they left out."""
+    """All three report what they left out."""
     value, status = as_json("list", "*.py", "--recursive", cwd=tree)
     assert (value["items"], value["total"], status) == (["src/app.py", "src/b.py"], 2, 0)
     value, _ = as_json("list", "--recursive", cwd=tree)
@@ -136,7 +136,7 @@ def test_list_count_and_search_as_json(tree: Path) -> None:
 
 
 def test_tokens_of_a_file_and_of_standard_input(tree: Path) -> None:
-    """Both say how the number came about."""
+    """Both say how the number was obtained."""
     value, status = as_json("tokens", "big.txt", cwd=tree)
     assert status == 0
     assert value["low"] <= value["tokens"] <= value["high"]
@@ -170,7 +170,7 @@ def test_tokens_of_a_file_and_of_standard_input(tree: Path) -> None:
 def test_an_error_is_one_object_with_a_code_and_an_exit_status(
     tree: Path, arguments: list[str], status: int, code: str
 ) -> None:
-    """Under --json nothing but the object is printed; without it, one line on standard error."""
+    """With --json only the object is printed; without it, one line on standard error."""
     value, actual = as_json(*arguments, cwd=tree)
     assert (value["error"]["code"], actual) == (code, status)
     assert value["error"].keys() == {"code", "message", "try"}
@@ -183,7 +183,7 @@ def test_an_error_is_one_object_with_a_code_and_an_exit_status(
 def test_a_missing_file_has_one_wording(
     tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Whether a command reads a file itself, through the workspace or as a script, a missing one is told alike."""
+    """The wording is the same whether a command reads the file itself, through the workspace or as a script."""
     monkeypatch.chdir(tree)
     for command in ("view", "bill", "violations --wire gemini", "diagnose", "tokens", "run hello --model"):
         name = "scripted:no\x1b.txt" if "--model" in command else "no\x1b.txt"
@@ -192,7 +192,7 @@ def test_a_missing_file_has_one_wording(
 
 
 def test_a_worker_without_a_key_names_every_variable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What to set is said in full: one of them is whose key the user has."""
+    """The message lists all variables, as only one of them is for the user's provider."""
     for name in tuple(os.environ):
         if name.endswith(("_API_KEY", "_BEDROCK")) or name.startswith("AWS_"):
             monkeypatch.delenv(name)
@@ -204,7 +204,7 @@ def test_a_worker_without_a_key_names_every_variable(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.proves("B-8")
 def test_a_stale_page_is_status_5_with_a_way_on(tree: Path) -> None:
-    """The version of an earlier page tells that the file is another one now."""
+    """The version of an earlier page shows that the file has been replaced."""
     value, _ = as_json("read", "big.txt", "--start-byte", "0", "--max-bytes", "100", cwd=tree)
     (tree / "new.txt").write_text("other\n" * 100)
     (tree / "new.txt").rename(tree / "big.txt")
@@ -217,7 +217,7 @@ def test_a_stale_page_is_status_5_with_a_way_on(tree: Path) -> None:
 
 
 def test_nothing_found_is_status_1(tree: Path) -> None:
-    """As with grep, so that scripts can ask."""
+    """The status is that of grep, so that scripts can test it."""
     assert run("search", "no such text", cwd=tree).returncode == 1
     assert run("list", "*.zig", cwd=tree).returncode == 1
     assert run("count", "*.zig", cwd=tree).returncode == 1
@@ -225,7 +225,7 @@ def test_nothing_found_is_status_1(tree: Path) -> None:
 
 @pytest.mark.proves("V-5")
 def test_a_setting_comes_from_the_file_then_the_environment(tree: Path) -> None:
-    """view_lines brings back pages of 200 lines."""
+    """view_lines may restore pages of 200 lines."""
     (tree / "penstock.toml").write_text("view_lines = 200\n")
     assert "showing lines 1-200 of 250" in run("view", "big.txt", cwd=tree).stdout
     assert "showing lines 1-50 of 250" in run("view", "big.txt", cwd=tree, PENSTOCK_VIEW_LINES="50").stdout
@@ -247,7 +247,7 @@ def test_a_setting_comes_from_the_file_then_the_environment(tree: Path) -> None:
     ids=["unknown", "wrong", "syntax", "digits", "deep", "bytes"],
 )
 def test_a_strangers_broken_settings_are_told_and_passed_over(tree: Path, broken: str | bytes) -> None:
-    """A file in somebody else's project is no reason to read nothing there; what is wrong with it goes to standard error."""
+    """Such a file in somebody else's project does not prevent reading; its fault goes to standard error."""
     (tree / "penstock.toml").write_bytes(broken if isinstance(broken, bytes) else broken.encode())
     for command, shown in (
         ("view big.txt", "showing lines 1-100 of 250"),
@@ -276,7 +276,7 @@ def test_a_reader_that_goes_away_is_no_fault(tree: Path) -> None:
 
 
 def test_an_interrupt_ends_a_long_search_with_status_130_and_no_traceback(tmp_path: Path) -> None:
-    """Ctrl-C leaves nothing behind and says nothing."""
+    """Ctrl-C leaves nothing behind and prints nothing."""
     (tmp_path / "f.txt").write_bytes(b"x" * 100 + b"\n")
     with (tmp_path / "f.txt").open("ab") as file:
         for _ in range(240):
@@ -289,19 +289,19 @@ def test_an_interrupt_ends_a_long_search_with_status_130_and_no_traceback(tmp_pa
     )
     opened = Path(f"/proc/{child.pid}/fd")
     while child.poll() is None:
-        with suppress(OSError):  # a descriptor that is closed meanwhile
+        with suppress(OSError):  # a descriptor closed meanwhile
             if any(link.readlink().name == "f.txt" for link in opened.iterdir()):
                 break
         time.sleep(0.01)
     child.send_signal(signal.SIGINT)
     output, errors = child.communicate(timeout=30)
-    assert child.returncode in {130, 0}  # 0 where the machine was quicker than the signal
+    assert child.returncode in {130, 0}  # 0 if the machine was quicker than the signal
     assert b"Traceback" not in errors
     assert child.returncode == 0 or output == b""
 
 
 def test_colour_is_for_terminals_only(tree: Path) -> None:
-    """Piped output is plain; on a terminal the header is dimmed, unless it is dumb or nobody wants colours."""
+    """Piped output is plain; on a terminal the header is dimmed, unless the terminal is dumb or colours are off."""
     assert "\x1b" not in run("view", "big.txt", cwd=tree).stdout
     status, drawn = on_terminal((*warm_penstock(), "view", "big.txt", "--limit", "1"), cwd=tree)
     assert (status, drawn[:11]) == (0, "\x1b[2mbig.txt")
@@ -314,12 +314,12 @@ def test_colour_is_for_terminals_only(tree: Path) -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_scripts_are_printed(tree: Path, shell: str) -> None:
-    """Each shell's script names the program."""
+    """The script of each shell names the program."""
     assert "_PENSTOCK_COMPLETE" in run("completion", shell, cwd=tree).stdout
 
 
 def test_doctor_says_what_is_in_force(tree: Path) -> None:
-    """Confinement, versions and extras, for people and for scripts."""
+    """It shows confinement, versions and extras, for people and for scripts."""
     value = json.loads(run("doctor", "--json", cwd=tree, PENSTOCK_STORE=str(tree / "kept")).stdout)
     assert value["confinement"].startswith(("openat2", "walk"))
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
@@ -328,7 +328,7 @@ def test_doctor_says_what_is_in_force(tree: Path) -> None:
 
 
 def test_a_store_that_cannot_be_opened_is_a_check_that_fails(tmp_path: Path) -> None:
-    """And what says so sends nobody to a command that can say no more."""
+    """The message does not recommend a command that could say no more."""
     (tmp_path / "store").mkdir(mode=0o700)
     (tmp_path / "store" / "penstock.sqlite3").write_bytes(b"nothing that SQLite wrote " * 1_000)
     done = run("doctor", "--json", cwd=tmp_path, PENSTOCK_STORE=str(tmp_path / "store"))
@@ -340,7 +340,7 @@ def test_a_store_that_cannot_be_opened_is_a_check_that_fails(tmp_path: Path) -> 
 
 
 def test_doctor_says_where_the_store_lies_and_what_it_rests_on(tree: Path, tmp_path: Path) -> None:
-    """Its size and life as they are set; looking makes no store; what is wrong with one is told, without a password."""
+    """Size and lifetime are shown as set; doctor makes no store, and reports a fault without a password."""
     folder = tmp_path / "kept"
     chosen: dict[str, Any] = {
         "PENSTOCK_STORE": str(folder),
@@ -372,7 +372,7 @@ def test_doctor_says_where_the_store_lies_and_what_it_rests_on(tree: Path, tmp_p
 
 
 def _shared(folder: Path) -> Path:
-    """A folder with a database that others may enter."""
+    """Make a folder with a database that others can enter."""
     shared = folder / "shared"
     shared.mkdir()
     shared.chmod(0o755)
@@ -382,7 +382,7 @@ def _shared(folder: Path) -> Path:
 
 @pytest.mark.proves("L-10")
 def test_escape_sequences_of_a_file_never_reach_the_terminal(tree: Path) -> None:
-    """Text and JSON show them, and count them."""
+    """Text and JSON show escape sequences as text, and count them."""
     (tree / "evil.txt").write_bytes(b"\x1b[2Jred\n\xff\n")
     shown = run("view", "evil.txt", cwd=tree).stdout
     assert "\x1b" not in shown
@@ -393,7 +393,7 @@ def test_escape_sequences_of_a_file_never_reach_the_terminal(tree: Path) -> None
 
 @pytest.mark.proves("L-10")
 def test_a_name_that_begins_with_a_dash_is_reached_by_the_printed_command(tree: Path) -> None:
-    """The next command parses, whatever the file is called."""
+    """The next command can be parsed, whatever the file is called."""
     (tree / "-n").write_text("a\n" * 300)
     header = run("view", "--", "-n", cwd=tree).stdout.splitlines()[0]
     following = re.search(r"next: (penstock view [^|]+)", header)
@@ -402,7 +402,7 @@ def test_a_name_that_begins_with_a_dash_is_reached_by_the_printed_command(tree: 
 
 
 def test_a_long_walk_tells_a_terminal_how_far_it_is(tmp_path: Path) -> None:
-    """The count goes to the error output, from the first second on, and is wiped away; a pipe gets none."""
+    """The count goes to standard error after the first second and is then erased; a pipe gets none."""
     folder = tmp_path / "many"
     folder.mkdir()
     for n in range(3000):
@@ -410,7 +410,7 @@ def test_a_long_walk_tells_a_terminal_how_far_it_is(tmp_path: Path) -> None:
     code = (
         "import itertools, sys, time\n"
         "ticks = itertools.count()\n"
-        "time.monotonic = lambda: next(ticks) * 2.0\n"  # every look at the clock is two seconds on
+        "time.monotonic = lambda: next(ticks) * 2.0\n"  # the clock moves two seconds on at every reading
         "from penstock.workspace import deadline\n"
         "deadline.Deadline.passed = property(lambda self: False)\n"
         "from penstock.cli import main\n"

@@ -1,4 +1,4 @@
-"""What a shell offers at a press of the tab key: in real shells on a real terminal, and without touching what is kept."""
+"""What does a shell offer at the tab key? Tested in real shells on a real terminal, without changing the store."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TAB = "\t"
 
 
 class Prompt:
-    """A shell at work on a terminal: what is typed, what it shows."""
+    """A shell on a terminal: what is typed, and what it shows."""
 
     def __init__(self, shell: str, folder: Path) -> None:
         command, self._line = START[shell]
@@ -56,7 +56,7 @@ class Prompt:
         os.close(self._terminal)
 
     def read(self, until: str, seconds: float = 30.0) -> str:
-        """What it shows until that is shown, and nothing more comes for a moment."""
+        """Return what it shows up to `until`, once nothing more arrives for a moment."""
         shown, end = "", time.monotonic() + seconds
         while time.monotonic() < end:
             ready, _, _ = select.select([self._terminal], [], [], 0.05)
@@ -68,7 +68,7 @@ class Prompt:
         raise AssertionError(f"{until!r} is not in {shown!r}")
 
     def type(self, keys: str, until: str) -> str:
-        """Types keys, and waits for what they lead to; the line is then rubbed out, as further keys, which need no waiting for."""
+        """Type keys and wait for their result; then erase the line by further keys, which need no waiting."""
         os.write(self._terminal, keys.encode())
         shown = self.read(until)
         os.write(self._terminal, b"\x15")
@@ -77,7 +77,7 @@ class Prompt:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Files, a profile, and a store with a session and a kept output."""
+    """Make files, a profile, and a store with a session and a kept output."""
     (tmp_path / "src").mkdir()
     for name in ("README.md", "replies.json", "src/app.py", "src/other.py"):
         (tmp_path / name).write_text("")
@@ -93,7 +93,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.needs("bash", "zsh", "fish")
 @pytest.mark.parametrize("shell", START)
 def test_a_real_shell_completes_what_a_person_types(shell: str, folder: Path) -> None:
-    """Commands, flags, files beneath the root, models with their colons, sessions, handles, wires, profiles."""
+    """Commands, flags, files under the root, models with colons, sessions, handles, wires and profiles are completed."""
     ((handle, _),) = recent_artifacts(str(folder / "store"))
     with Prompt(shell, folder) as prompt:
         prompt.type(f"penstock outl{TAB}", r"penstock outline\s")
@@ -113,7 +113,7 @@ def test_a_real_shell_completes_what_a_person_types(shell: str, folder: Path) ->
 
 
 def asked(shell: str, words: str, folder: Path, **environment: str) -> list[str]:
-    """What our program answers to the script of a shell, as click's protocol has it."""
+    """Return the answer of our program to a shell's script, by click's protocol."""
     done = subprocess.run(
         warm_penstock(),
         cwd=folder,
@@ -136,13 +136,13 @@ def asked(shell: str, words: str, folder: Path, **environment: str) -> list[str]
 
 
 def test_a_session_is_offered_with_its_question_made_harmless(folder: Path) -> None:
-    """What somebody asked cannot move the cursor, and stays on one line."""
+    """The question cannot move the cursor, and stays on one line."""
     assert asked("zsh", "penstock show ", folder) == ["plain", "a1b2c3", r"Which port, \x1b[2Jplease?"]
     assert asked("zsh", "penstock page ", folder)[2] == "job, of make"
 
 
 def test_bash_is_given_what_stands_behind_the_last_colon(folder: Path) -> None:
-    """Readline replaces the last word alone, and takes a colon for the end of one; where it does not, the whole is given."""
+    """Readline replaces only the last word, and takes a colon as its start; if it does not, the whole word is given."""
     assert asked("bash", "penstock run x --model openai-r", folder) == ["plain,openai-responses:"]
     assert asked("bash", "penstock run x --model=scripted:src/a", folder) == ["plain,src/app.py"]
     line = "penstock run x --model scripted:src/a"
@@ -150,7 +150,7 @@ def test_bash_is_given_what_stands_behind_the_last_colon(folder: Path) -> None:
 
 
 def test_nothing_is_made_and_nothing_written_by_looking(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """A store that is not there stays so; one that is there is byte for byte what it was, its folder too."""
+    """A missing store stays missing; an existing one and its folder stay the same, byte for byte."""
     empty = tmp_path_factory.mktemp("empty")
     assert asked("zsh", "penstock show ", empty) == [""]
     assert list(empty.iterdir()) == []
@@ -161,7 +161,7 @@ def test_nothing_is_made_and_nothing_written_by_looking(folder: Path, tmp_path_f
 
 
 def test_names_are_read_while_another_program_writes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was committed but not yet merged into the database is offered too."""
+    """Records that are committed but not yet merged into the database are offered too."""
     store = open_store(str(folder / "store"))
     store.append("newer", 0, "Begun", {})
     assert [name for name, _ in recent_sessions(str(folder / "store"))] == ["newer", "a1b2c3"]
@@ -174,19 +174,19 @@ def test_names_are_read_while_another_program_writes(folder: Path, monkeypatch: 
 
 @pytest.mark.parametrize("url", ["postgresql://127.0.0.1:1/db", "mysql://x", "sqlite://", "/dev/null", "a\0b"])
 def test_what_is_no_store_of_files_has_no_names(url: str) -> None:
-    """No connection is made, and nothing is said."""
+    """No connection is made, and nothing is printed."""
     assert recent_sessions(url) == []
     assert recent_artifacts(url) == []
 
 
 def test_a_damaged_store_has_no_names(tmp_path: Path) -> None:
-    """A shell's tab key is no place for an error."""
+    """The tab key must not show an error."""
     (tmp_path / "penstock.sqlite3").write_bytes(b"not a database" * 100)
     assert recent_sessions(str(tmp_path)) == []
 
 
 def test_paths_stay_beneath_the_root(folder: Path) -> None:
-    """Neither an absolute path nor one that climbs is followed; hidden files are offered where a dot is typed."""
+    """Absolute and climbing paths are not followed; hidden files are offered after a dot."""
     (folder / "src" / ".hidden").write_text("")
     (folder / "src" / "deep").mkdir()
     context = click.Context(click.Command("view"))
@@ -202,7 +202,7 @@ def test_paths_stay_beneath_the_root(folder: Path) -> None:
 
 
 def test_completing_loads_nothing_heavy(folder: Path) -> None:
-    """A person waits for the tab key: no model, no agent, no HTTP, no drawing."""
+    """A person waits for the tab key: no model, agent, HTTP or drawing is loaded."""
     code = (
         "import os, sys\n"
         "os.environ.update(_PENSTOCK_COMPLETE='zsh_complete', COMP_WORDS='penstock show ', COMP_CWORD='2')\n"

@@ -1,4 +1,4 @@
-"""What scripts hold on to: the keys of each object, the exit status of each end, and standard output with nothing else on it."""
+"""What do scripts rely on? The keys of each object, the exit statuses, and standard output without anything else."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ KEYS = {
     "doctor": "penstock confinement store extras",
     "completion bash": "shell script",
 }
-"""What is typed behind `penstock`, and the keys of contracts.md that its object has; more are free."""
+"""The arguments of `penstock`, and the keys in contracts.md that the object has; it may have more."""
 
 INNER: dict[str, tuple[str, str]] = {
     "count": ("by_extension", "extension files bytes tokens"),
@@ -129,12 +129,12 @@ STATUS = [
     ("fit request.json --tokens 1", 7, None),
     ("store size --store /dev/null/none", 8, "io_error"),
 ]
-"""What is typed behind `penstock`, the exit status, and the code of its error where it is one."""
+"""The arguments of `penstock`, the exit status, and the code of an error."""
 
 
 @pytest.fixture(scope="module")
 def asked(project: Path) -> Any:
-    """Types a command in the project, with what stands in capitals put in; what comes back under `--json`, and the status."""
+    """Return a function that runs a command under `--json` in the project, capitals replaced, and gives its object and status."""
     os.mkfifo(project / "pipe")
     (project / "out").symlink_to("/etc/passwd")
     (project / "program").write_bytes(b"\x7fELF\0\0\0")
@@ -162,7 +162,7 @@ def asked(project: Path) -> Any:
 
 @pytest.mark.parametrize("line", KEYS)
 def test_each_object_has_the_keys_of_the_contract(asked: Any, line: str) -> None:
-    """One object, nothing beside it, status 0; rows have their keys too."""
+    """The output is one object and nothing else, with status 0; rows have their keys too."""
     found, status = asked(line)
     assert status == 0
     assert set(KEYS[line].split()) <= found.keys()
@@ -174,7 +174,7 @@ def test_each_object_has_the_keys_of_the_contract(asked: Any, line: str) -> None
 
 
 def test_violations_are_a_list(asked: Any) -> None:
-    """Empty where the request is valid, which is status 0."""
+    """A valid request has an empty list, with status 0."""
     assert asked("violations request.json --wire openai-chat") == ([], 0)
     found, status = asked("violations broken.json --wire openai-chat")
     assert ([row.keys() for row in found], status) == ([{"index", "code", "message"}], 1)
@@ -185,7 +185,7 @@ def test_violations_are_a_list(asked: Any) -> None:
     "line", ["repair broken.json --wire openai-chat", "fit broken.json --wire openai-chat --tokens 900000"]
 )
 def test_what_a_provider_would_refuse_is_mended_also_where_nothing_has_to_shrink(asked: Any, line: str) -> None:
-    """A call that nothing answers is answered; `repair` says what it did."""
+    """A call without a result gets one, and `repair` says what it did."""
     found, status = asked(line)
     assert status == 0
     assert violations(messages_of(found["request"], "openai-chat"), "openai-chat") == []
@@ -196,7 +196,7 @@ def test_what_a_provider_would_refuse_is_mended_also_where_nothing_has_to_shrink
 
 @pytest.mark.proves("R-9")
 def test_a_valid_request_is_repaired_to_itself(asked: Any, project: Path) -> None:
-    """Nothing was done, and nothing is another."""
+    """No action is reported, and no byte differs."""
     found, status = asked("repair request.json")
     assert (found["repaired"], found["violations"], status) == ([], [], 0)
     assert found["request"] == json.loads((project / "request.json").read_text())
@@ -204,7 +204,7 @@ def test_a_valid_request_is_repaired_to_itself(asked: Any, project: Path) -> Non
 
 @pytest.mark.parametrize(("line", "status", "code"), STATUS, ids=[line for line, _, _ in STATUS])
 def test_each_end_has_its_exit_status(asked: Any, line: str, status: int, code: str | None) -> None:
-    """An error is one object with a code, words and what to try; an end that is no error is the object itself."""
+    """An error is an object with a code, a message and what to try; another end is the object itself."""
     found, actual = asked(line)
     assert actual == status
     error = found.get("error") if isinstance(found, dict) else None
@@ -216,7 +216,7 @@ def test_each_end_has_its_exit_status(asked: Any, line: str, status: int, code: 
 @pytest.mark.proves("L-9")
 @pytest.mark.parametrize(("line", "status", "code"), [end for end in STATUS if end[1] in {2, 4} and end[2] is not None])
 def test_a_mistake_names_what_to_try(asked: Any, line: str, status: int, code: str) -> None:
-    """A command that works, and where none is near the help of the one that was typed."""
+    """The hint is a command that works, or the help of the typed command if none is near."""
     found, _ = asked(line)
     assert (found["error"]["try"] or "").startswith("penstock ")
     assert (found["error"]["code"], status) == (code, status)
@@ -225,7 +225,7 @@ def test_a_mistake_names_what_to_try(asked: Any, line: str, status: int, code: s
 @pytest.mark.proves("B-2", "V-6")
 @pytest.mark.parametrize("line", ["view README.md --offset 5000", "read README.md --start-line 5000"])
 def test_nothing_behind_the_end_is_said_to_scripts_too(asked: Any, line: str) -> None:
-    """An empty text has a notice with the number of lines, and the page before it."""
+    """An empty text has a notice with the number of lines and the page before."""
     found, status = asked(line)
     assert (found["text"], status) == ("", 0)
     assert found["previous"]

@@ -1,4 +1,4 @@
-"""`penstock structure`, `chunk` and `document` as people and scripts use them."""
+"""Do `penstock structure`, `chunk` and `document` work as people and scripts use them?"""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def as_json(*arguments: str, cwd: Path = ESTATE) -> Any:
 
 @pytest.fixture(scope="module")
 def documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The estate of the examples, documented once."""
+    """Document the example estate once."""
     out = tmp_path_factory.mktemp("documents")
     status, _, err = run("document", ".", "--out", str(out))
     assert (status, err) == (0, "")
@@ -52,7 +52,7 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.proves("C-2")
 def test_structure_has_the_keys_of_its_contract() -> None:
-    """Programs, divisions, sections, paragraphs, performs, gotos and calls, each by its lines."""
+    """Programs, divisions, sections, paragraphs, performs, gotos and calls are there with their lines."""
     made = as_json("structure", "cbl/MWB010.cbl")
     (program,) = made["programs"]
     assert made["format"] == "fixed"
@@ -68,7 +68,7 @@ def test_structure_has_the_keys_of_its_contract() -> None:
 
 
 def test_structure_is_a_page_for_people_too() -> None:
-    """Without --json each landmark is a line with its lines."""
+    """Without --json each landmark is one line of text with its lines."""
     status, out, _ = run("structure", "cbl/MWB010.cbl")
     assert status == 0
     assert "program MWB010" in out
@@ -78,7 +78,7 @@ def test_structure_is_a_page_for_people_too() -> None:
 @pytest.mark.proves("C-4")
 @pytest.mark.parametrize("budget", [["--max-tokens", "2000"], ["--max-prompt-tokens", "8000"]])
 def test_chunks_cover_every_line_once(budget: list[str]) -> None:
-    """The spans of all chunks are the lines of the file, each once, and each chunk is within the budget."""
+    """The spans of all chunks cover the lines of the file once, and each chunk is within the budget."""
     made = as_json("chunk", LARGE, *budget)
     covered = [line for chunk in made["chunks"] for first, last in chunk["spans"] for line in range(first, last + 1)]
     assert sorted(covered) == list(range(1, made["lines"] + 1))
@@ -90,7 +90,7 @@ def test_chunks_cover_every_line_once(budget: list[str]) -> None:
 
 @pytest.mark.proves("C-5")
 def test_the_prompt_of_a_chunk_is_what_is_sent_and_within_the_budget() -> None:
-    """--prompt prints the instructions and the body; an exact counter finds them within the budget."""
+    """--prompt prints instructions and body; an exact counter confirms the budget."""
     made = as_json("chunk", LARGE, "--max-prompt-tokens", "6000")
     for chunk in (made["chunks"][0], made["chunks"][-1]):
         _, prompt, _ = run("chunk", LARGE, "--max-prompt-tokens", "6000", "--prompt", chunk["id"])
@@ -105,7 +105,7 @@ def test_the_prompt_of_a_chunk_is_what_is_sent_and_within_the_budget() -> None:
 
 @pytest.mark.proves("C-5")
 def test_the_budget_may_come_from_the_environment() -> None:
-    """`SCRIBE_MAX_PROMPT_TOKENS` is the budget where no flag says otherwise."""
+    """`SCRIBE_MAX_PROMPT_TOKENS` is the budget unless a flag sets it."""
     _, out, _ = run("chunk", LARGE, "--json", environment={"SCRIBE_MAX_PROMPT_TOKENS": "9000", "PATH": "/usr/bin"})
     assert json.loads(out)["budget_tokens"] <= 9_000
     status, _, err = run("chunk", LARGE, "--max-prompt-tokens", "300")
@@ -114,7 +114,7 @@ def test_the_budget_may_come_from_the_environment() -> None:
 
 
 def test_d9_the_tokenizer_may_be_said() -> None:
-    """A counter of another family makes other chunks; the budget holds for whichever counts."""
+    """Another family's counter gives other chunks; the budget holds for any counter."""
     plans = [
         as_json("chunk", LARGE, "--max-prompt-tokens", "4000", *said)
         for said in ((), ("--tokenizer", "o200k"), ("--tokenizer", "somebodys-model"))
@@ -124,7 +124,7 @@ def test_d9_the_tokenizer_may_be_said() -> None:
 
 
 def test_other_languages_are_cut_at_their_landmarks() -> None:
-    """A Python file is cut by --max-tokens; without it the answer says what is missing."""
+    """A Python file is cut by --max-tokens; without it the error says what is missing."""
     file = str(Path(__file__).relative_to(Path(__file__).parents[2]))
     made = as_json("chunk", file, "--max-tokens", "300", cwd=Path(__file__).parents[2])
     assert len(made["chunks"]) > 1
@@ -135,7 +135,7 @@ def test_other_languages_are_cut_at_their_landmarks() -> None:
 
 @pytest.mark.proves("C-12")
 def test_an_estate_is_documented_without_a_model(documents: Path) -> None:
-    """Every program has its JSON, Markdown and page; the index knows all of them; what needs a model is not made up."""
+    """Every program has JSON, Markdown and a page, and is in the index; nothing that needs a model is invented."""
     index = json.loads((documents / "index.json").read_text())
     figures = json.loads((documents / "run.json").read_text())
     pages = sorted(path.stem for path in (documents / "programs").glob("*.json"))
@@ -154,7 +154,7 @@ def test_an_estate_is_documented_without_a_model(documents: Path) -> None:
 
 @pytest.mark.proves("C-7")
 def test_every_citation_in_a_document_is_on_a_line_of_its_file(documents: Path) -> None:
-    """Lines are absolute, and the evidence of each citation stands on its first line."""
+    """Lines are absolute, and the evidence of each citation is on its first line."""
     from penstock.cobol import scan
 
     checked = 0
@@ -179,7 +179,7 @@ def _citations(value: Any) -> list[Any]:
 
 
 def test_a_second_run_writes_nothing_that_says_the_same(documents: Path, tmp_path: Path) -> None:
-    """The same estate gives the same bytes: nothing depends on the clock, the order of a set, or who of two processes was first."""
+    """The same estate gives the same bytes, whatever the clock, the order of sets, and the order of processes."""
     again = tmp_path / "again"
     status, _, _ = run("document", ".", "--out", str(again), "--processes", "2")
     assert status == 0
@@ -198,7 +198,7 @@ def test_a_second_run_writes_nothing_that_says_the_same(documents: Path, tmp_pat
     ],
 )
 def test_what_is_no_program_is_said_plainly(tmp_path: Path, name: str, content: bytes, status: int, said: str) -> None:
-    """A text, a binary, another language, a copybook alone: each has its message."""
+    """A text, a binary, another language and a copybook alone each have their message."""
     (tmp_path / name).write_bytes(content)
     done, out, _ = run("document", name, "--out", "docs", cwd=tmp_path)
     assert done == status
@@ -206,7 +206,7 @@ def test_what_is_no_program_is_said_plainly(tmp_path: Path, name: str, content: 
 
 
 def test_a_mistyped_folder_leaves_nothing_and_takes_no_site_away(tmp_path: Path) -> None:
-    """Where nothing is to be documented no folder is made, and the site of an estate that was there stays."""
+    """If there is nothing to document, no folder is made, and an earlier site stays."""
     (tmp_path / "notes.txt").write_text("Nothing to see.\n")
     assert run("document", "notes.txt", "--out", "docs", cwd=tmp_path)[0] == 1
     assert not (tmp_path / "docs").exists()
@@ -218,7 +218,7 @@ def test_a_mistyped_folder_leaves_nothing_and_takes_no_site_away(tmp_path: Path)
 
 @pytest.mark.proves("C-21")
 def test_a_folder_without_cobol_is_no_work_for_a_queue(tmp_path: Path) -> None:
-    """No worker would ever be asked about it: said at once, before the queue is looked for."""
+    """No worker would be asked about it, so the error comes at once, before the queue is contacted."""
     (tmp_path / "notes.txt").write_text("Nothing to see.\n")
     model = ("--model", "openai-chat:m", "--base-url", "http://127.0.0.1:1/v1")
     status, _, err = run("document", ".", "--queue", "postgresql://nobody@127.0.0.1:1/none", *model, cwd=tmp_path)
@@ -227,14 +227,14 @@ def test_a_folder_without_cobol_is_no_work_for_a_queue(tmp_path: Path) -> None:
 
 
 def test_a_path_that_is_not_there_is_missing(tmp_path: Path) -> None:
-    """The exit status says missing, the message names the path."""
+    """The exit status means missing, and the message names the path."""
     status, _, err = run("document", "gone", cwd=tmp_path)
     assert status == 4
     assert "gone" in err
 
 
 def test_a_file_of_another_folder_may_be_named(tmp_path: Path) -> None:
-    """Without --root a person may name any file; what they name is where it may look."""
+    """Without --root a person may name any file."""
     shutil.copy(ESTATE / "cbl/MWB010.cbl", tmp_path)
     made = as_json("structure", str(tmp_path / "MWB010.cbl"))
     assert made["programs"][0]["name"] == "MWB010"
@@ -246,7 +246,7 @@ def test_a_file_of_another_folder_may_be_named(tmp_path: Path) -> None:
 def test_a_root_that_is_typed_holds_where_it_is_the_current_folder_too(
     tmp_path: Path, command: tuple[str, ...]
 ) -> None:
-    """It is no other root than the same folder by its whole name."""
+    """It is the same root as the folder's full path."""
     inside = tmp_path / "inside"
     inside.mkdir()
     shutil.copy(ESTATE / LARGE, tmp_path)
@@ -256,7 +256,7 @@ def test_a_root_that_is_typed_holds_where_it_is_the_current_folder_too(
 
 
 def test_one_more_question_brings_what_chunks_said_into_one_wording(tmp_path: Path) -> None:
-    """`--reconcile` asks for each program of several chunks; the citations are those of all."""
+    """`--reconcile` asks about each program with several chunks; citations of all chunks remain."""
     author = Author()
 
     def policy(request: dict[str, Any]) -> ScriptStep:
@@ -282,11 +282,11 @@ def test_one_more_question_brings_what_chunks_said_into_one_wording(tmp_path: Pa
 
 
 def test_a_person_at_a_terminal_sees_how_far_it_is(tmp_path: Path) -> None:
-    """What is being done and of how many, once it takes longer than a second; nothing is left of it on the line."""
+    """After a second the terminal shows what is being done and how much is left; the line is then erased."""
     author = Author()
 
     def policy(request: dict[str, Any]) -> ScriptStep:
-        time.sleep(0.4)  # a model is slow, however fast the machine
+        time.sleep(0.4)  # a model is slow, however fast the machine is
         return author(request)
 
     (tmp_path / "ledger.cbl").write_text(program(40))
@@ -300,7 +300,7 @@ def test_a_person_at_a_terminal_sees_how_far_it_is(tmp_path: Path) -> None:
 
 
 def test_a_log_has_a_line_a_minute(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where there is no terminal a long work says how far it is, and not more often than that."""
+    """Without a terminal, long work reports progress, and at most once a minute."""
     with terminal.ProgressLine(is_logged=True) as line:
         assert line.tell is not None
         line.tell("reading", 1, 900)
@@ -312,7 +312,7 @@ def test_a_log_has_a_line_a_minute(monkeypatch: pytest.MonkeyPatch, capsys: pyte
 
 @pytest.mark.proves("C-12")
 def test_an_interrupt_without_a_model_keeps_what_is_done(tmp_path: Path) -> None:
-    """Ctrl-C while programs are read ends it with 130; the same command makes all of it."""
+    """Ctrl-C while programs are read gives status 130; the same command then completes the site."""
     for number in range(30):
         (tmp_path / f"P{number}.cbl").write_bytes((ESTATE / "cbl/MWB010.cbl").read_bytes())
     command = [*warm_penstock(), "document", ".", "--out", "docs"]
@@ -330,7 +330,7 @@ def test_an_interrupt_without_a_model_keeps_what_is_done(tmp_path: Path) -> None
 
 @pytest.mark.proves("C-12")
 def test_a_copybook_of_a_library_is_the_one_that_is_named(tmp_path: Path) -> None:
-    """`COPY REC OF B` takes b/REC.cpy, and the document says so; copybooks in any file are no other files."""
+    """`COPY REC OF B` takes b/REC.cpy, and the document says so; a copybook in any file is not another file."""
     for library, name in (("a", "LEFT"), ("b", "RIGHT")):
         (tmp_path / library).mkdir()
         (tmp_path / library / "REC.cpy").write_text(f"       01  {name}-REC.\n           05  {name}-ID PIC 9(4).\n")
@@ -352,7 +352,7 @@ def test_a_copybook_of_a_library_is_the_one_that_is_named(tmp_path: Path) -> Non
     "command", [("structure",), ("chunk", "--max-tokens", "400"), ("document", "--out", "docs")], ids=lambda c: c[0]
 )
 def test_a_name_that_is_no_text_is_shown_inert(tmp_path: Path, command: tuple[str, ...], ending: str) -> None:
-    """A byte that is no UTF-8, an escape and a line feed in a name reach neither a person's screen nor a script as they are."""
+    """An invalid UTF-8 byte, an escape and a line feed in a name never reach a screen or a script raw."""
     name = f"sur\udcff\x1b[31m\n{ending}"
     inert = rf"sur\xff\x1b[31m\x0a{ending}"
     shutil.copy(ESTATE / "cbl/MWB010.cbl", tmp_path / name)
@@ -371,7 +371,7 @@ def test_a_name_that_is_no_text_is_shown_inert(tmp_path: Path, command: tuple[st
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a name is text, or is made so")
 def test_a_plan_for_prompts_takes_a_name_that_is_no_text(tmp_path: Path) -> None:
-    """The chunks are the same as under any other name, whether the name is typed as it is or as it is shown."""
+    """The chunks are the same as under another name, whether the name is typed raw or as shown."""
     shutil.copy(ESTATE / "cbl/MWB010.cbl", tmp_path / "sur\udcff.cbl")
     shutil.copy(ESTATE / "cbl/MWB010.cbl", tmp_path / "plain.cbl")
     plain = as_json("chunk", "plain.cbl", cwd=tmp_path)
@@ -384,7 +384,7 @@ def test_a_plan_for_prompts_takes_a_name_that_is_no_text(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("name", ["server.log", "notes.txt", "notes"])
 def test_text_is_cut_by_its_size_alone(tmp_path: Path, name: str) -> None:
-    """A log or a text is no COBOL, whose chunks nothing could be sent of: without --max-tokens the answer says what is missing."""
+    """A log or text is not COBOL, so nothing could be sent: without --max-tokens the error says what is missing."""
     text = "".join(f"2026-01-01 ERROR line {n}: the words of a log.\n" for n in range(400))
     (tmp_path / name).write_text(text)
     status, out, err = run("chunk", name, cwd=tmp_path)
@@ -398,7 +398,7 @@ def test_text_is_cut_by_its_size_alone(tmp_path: Path, name: str) -> None:
 
 
 def test_cobol_under_another_name_is_planned_for_prompts(tmp_path: Path) -> None:
-    """A program, and data alone, in a file whose name says nothing; and whatever --format calls COBOL."""
+    """This covers a program and data alone in a file with a neutral name, and anything that --format calls COBOL."""
     shutil.copy(ESTATE / "cbl/MWB010.cbl", tmp_path / "MWB010")
     (tmp_path / "REC.txt").write_text("       01  REC.\n           05  A PIC X.\n")
     (tmp_path / "odd.txt").write_text("Nothing to see.\n")
@@ -407,7 +407,7 @@ def test_cobol_under_another_name_is_planned_for_prompts(tmp_path: Path) -> None
 
 
 def test_a_chunk_above_the_budget_is_exit_status_7(tmp_path: Path) -> None:
-    """One line or statement that cannot be cut is shown, said to be too large, and told by the exit status."""
+    """A line or statement that cannot be cut is shown and reported as too large, also by the exit status."""
     (tmp_path / "long.py").write_text(f"x = 1\ny = '{'many words ' * 400}'\n")
     literal = "".join(f"           'ITEM {n}'\n" for n in range(400))
     lines = "       IDENTIFICATION DIVISION.\n       PROGRAM-ID. BIG.\n       PROCEDURE DIVISION.\n           DISPLAY\n"

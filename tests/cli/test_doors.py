@@ -1,4 +1,4 @@
-"""What commands say where somebody types a little beside what was meant."""
+"""What do commands say if somebody types something slightly wrong?"""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ LINES = "".join(f"line {n}\n" for n in range(1, 301))
 @pytest.mark.proves("G-2")
 @pytest.mark.parametrize("flag", ["--tokens", "--chars"])
 def test_an_allowance_too_small_for_the_handle_is_refused_with_the_least(tmp_path: Path, flag: str) -> None:
-    """`[OUTPUT TR` with exit status 0 loses the whole; the error has the handle, and what it asks for is enough."""
+    """A cut `[OUTPUT TR` with exit status 0 would lose the whole; the error has the handle, and the minimum that it names works."""
     kept = str(tmp_path / "store")
     small = run("guard", flag, "10", "--store", kept, cwd=tmp_path, stdin=LINES.encode())
     assert (small.returncode, small.stdout) == (7, "")
@@ -64,7 +64,7 @@ def test_an_allowance_too_small_for_the_handle_is_refused_with_the_least(tmp_pat
     ],
 )
 def test_structure_sees_no_cobol_in_other_texts(tmp_path: Path, name: str, text: str) -> None:
-    """Exit status 1, as where nothing is found."""
+    """The exit status is 1, as if nothing were found."""
     (tmp_path / name).write_text(text)
     value, code = as_json("structure", name, cwd=tmp_path)
     assert (code, value["programs"]) == (1, [])
@@ -89,7 +89,7 @@ def test_structure_still_sees_what_is(tmp_path: Path, name: str, text: str) -> N
 
 
 def test_check_code_escapes_a_name_once(tmp_path: Path) -> None:
-    """What it prints opens the file; one line is one line."""
+    """The printed name opens the file, and one line stays one line."""
     (tmp_path / "a\\b\x01.py").write_text("x = 1\n")
     text = run("check-code", "a\\b\x01.py", cwd=tmp_path).stdout
     assert text.splitlines()[1].startswith("a\\x5cb\\x01.py: 1 line of python")
@@ -97,7 +97,7 @@ def test_check_code_escapes_a_name_once(tmp_path: Path) -> None:
 
 @pytest.mark.proves("B-2")
 def test_a_range_that_goes_down_gives_one_line_and_says_so(tmp_path: Path) -> None:
-    """As the behaviour has it: no error, and no silence either."""
+    """As documented, this is not an error, and is not silent."""
     (tmp_path / "a.txt").write_text(LINES)
     done = run("read", "a.txt", "--start-line", "50", "--end-line", "40", cwd=tmp_path)
     assert (done.returncode, done.stdout.splitlines()[1:]) == (0, ["    50\tline 50"])
@@ -106,7 +106,7 @@ def test_a_range_that_goes_down_gives_one_line_and_says_so(tmp_path: Path) -> No
 
 @pytest.mark.proves("L-9")
 def test_null_is_left_out_for_every_argument(tmp_path: Path) -> None:
-    """Clients of JSON write out what they leave out."""
+    """Some JSON clients write null for arguments that they leave out."""
     from penstock import Tools
 
     (tmp_path / "a.txt").write_text(LINES)
@@ -120,13 +120,13 @@ def test_null_is_left_out_for_every_argument(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", [("show", "nope"), ("page", "nope"), ("handoff", "nope"), ("find", "nope", "x")])
 def test_what_is_not_there_is_status_4_everywhere(tmp_path: Path, command: tuple[str, ...]) -> None:
-    """A session as an artifact."""
+    """One case is a session named as an artifact."""
     assert run(*command, "--store", str(tmp_path / "store"), cwd=tmp_path).returncode == 4
 
 
 @pytest.mark.proves("B-13")
 def test_a_large_file_without_landmarks_goes_on_in_pages_of_the_usual_size(tmp_path: Path) -> None:
-    """Its beginning is 1 KiB; a page behind it is 64: 63 calls were 87,000 bytes."""
+    """The first page has 1 KiB, the next ones 64: with small pages 63 calls took 87,000 bytes."""
     import shlex
 
     (tmp_path / "a.py").write_text("x = 1; y = 2  # nothing here\n" * 14_000)
@@ -160,7 +160,7 @@ def test_nobody_is_told_of_a_cap_on_what_nobody_asked_for(tmp_path: Path) -> Non
     ["gateway --listen 0.0.0.0:0", "relay --url http://127.0.0.1:1/mcp --http 0.0.0.0:0"],
 )
 def test_an_address_that_others_reach_is_refused_with_a_flag_that_the_command_has(line: str, tmp_path: Path) -> None:
-    """The gateway had named one of `penstock mcp`, which it did not know when it was given."""
+    """The gateway used to name a flag of `penstock mcp`, which it refused itself."""
     refused = run(*line.split(), cwd=tmp_path)
     assert refused.returncode == 2
     named = re.search(r"Use 127\.0\.0\.1, or (--[a-z-]+)", refused.stderr)
@@ -170,7 +170,7 @@ def test_an_address_that_others_reach_is_refused_with_a_flag_that_the_command_ha
 
 @pytest.mark.proves("W-8")
 def test_the_page_of_a_queue_names_its_own_flag_too() -> None:
-    """Before it looks for its database."""
+    """The flag is named before the database is contacted."""
     database: Any = None
     with pytest.raises(CallerError, match=r"^--listen 0\.0\.0\.0:0: .*, or --token-file FILE behind"):
         serve_pages(database, "0.0.0.0:0", None)
@@ -178,7 +178,7 @@ def test_the_page_of_a_queue_names_its_own_flag_too() -> None:
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
 def test_what_is_a_number_to_python_alone_is_no_json(tmp_path: Path, number: str) -> None:
-    """Nobody else reads it: a request with it is refused before it is looked into."""
+    """No other program reads such numbers, so a request with one is refused before it is examined."""
     file = tmp_path / "request.json"
     file.write_text(f'{{"messages": [{{"role": "user", "content": "x"}}], "temperature": {number}}}')
     with pytest.raises(CallerError, match=r"contains no JSON that can be read$"):
@@ -186,7 +186,7 @@ def test_what_is_a_number_to_python_alone_is_no_json(tmp_path: Path, number: str
 
 
 def test_the_listing_that_goes_on_asks_for_no_more_than_a_page(tmp_path: Path) -> None:
-    """Whatever was asked for; without a number, for as many as are shown then."""
+    """This holds whatever was asked for; without a number, the next call asks for as many as were shown."""
     for number in range(101):
         (tmp_path / f"{number:03}.txt").touch()
     for asked, shown in ((("--limit", "500"), 100), (("--limit", "7"), 7), ((), 20)):
@@ -199,7 +199,7 @@ def test_the_listing_that_goes_on_asks_for_no_more_than_a_page(tmp_path: Path) -
     ["gateway --listen 127.0.0.1:0", "mcp --http 127.0.0.1:0", "relay --url http://127.0.0.1:9/mcp --http 127.0.0.1:0"],
 )
 def test_a_server_says_for_a_script_where_it_is(line: str, tmp_path: Path) -> None:
-    """`--json` is one object, as of every command: at port 0 nobody else knows the address."""
+    """`--json` prints one object, as for every command: with port 0 nobody else knows the address."""
     environment = {**os.environ, "PENSTOCK_STORE": str(tmp_path / "store"), "XDG_STATE_HOME": str(tmp_path)}
     command = [*warm_penstock(), *line.split(), "--json"]
     with subprocess.Popen(
@@ -212,12 +212,12 @@ def test_a_server_says_for_a_script_where_it_is(line: str, tmp_path: Path) -> No
         socket.create_connection(("127.0.0.1", int(found[1])), 30).close()
         child.terminate()
         assert child.stdout.read() == b""
-        assert child.wait(60) in {143, -15}  # the signal may come before anything looks for it
+        assert child.wait(60) in {143, -15}  # the signal may arrive before it is handled
 
 
 @pytest.mark.parametrize("line", ["mcp --json", "relay --json -- cat"])
 def test_a_server_at_pipes_has_no_room_for_an_object(line: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Standard output is the protocol's: the mistake is told as every mistake is under `--json`."""
+    """Standard output belongs to the protocol, so the mistake is reported as every mistake is under `--json`."""
     assert main(line.split()) == 2
     said = json.loads(capsys.readouterr().out)["error"]["message"]
     assert said.endswith("without it, standard output carries the protocol.")
@@ -228,7 +228,7 @@ def test_a_server_at_pipes_has_no_room_for_an_object(line: str, capsys: pytest.C
 def test_how_long_is_a_number_with_an_end(
     line: str, number: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """NaN is above no limit and below none: a wait of so many seconds would never be over."""
+    """NaN is neither above nor below a limit: a wait of that many seconds would never end."""
     monkeypatch.setenv("PENSTOCK_STORE", str(tmp_path / "store"))
     monkeypatch.chdir(tmp_path)
     assert main(line.format(number).split()) == 2
@@ -259,7 +259,7 @@ def test_how_long_is_a_number_with_an_end(
     ],
 )
 def test_a_name_that_is_empty_is_a_mistake(line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It is what a variable leaves that is not set: the user's own store, a server without a token, all of the root."""
+    """An unset variable leaves an empty name, which must not mean the user's own store, no token, or the whole root."""
     assert main([*line.split(), "", "--json"]) == 2
     flag = line.rsplit(maxsplit=1)[-1]
     said = json.loads(capsys.readouterr().out)["error"]["message"]
@@ -282,7 +282,7 @@ def test_a_name_that_is_empty_is_a_mistake(line: str, tmp_path: Path, capsys: py
     ],
 )
 def test_a_gateway_stands_before_nothing_that_is_no_address(url: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """It would begin, and then every request would fail; one with a name or a password in it is not repeated."""
+    """Else it would start, and every request would fail; an address with a user name or password is not repeated."""
     assert main(["gateway", "--listen", "127.0.0.1:0", "--upstream", url, "--json"]) == 2
     assert "--upstream" in json.loads(capsys.readouterr().out)["error"]["message"]
     assert main(["gateway", "--listen", "127.0.0.1:0", "--upstream", "http://me:s3cret@[::1"]) == 2
@@ -302,13 +302,13 @@ def test_a_gateway_stands_before_nothing_that_is_no_address(url: str, capsys: py
 def test_a_relay_says_which_of_its_flags_do_not_go_together(
     line: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By their names; a header that nobody is sent is not dropped without a word."""
+    """The flags are named; a header that nobody would receive is not silently dropped."""
     assert main(line.split()) == 2
     assert said in capsys.readouterr().err
 
 
 def test_the_mistakes_of_a_hook_s_own_line_stay_its_words(tmp_path: Path) -> None:
-    """An empty name among them: the host goes on."""
+    """An empty name is one of them: the host continues."""
     done = run("hook", "claude", "--store", "", cwd=tmp_path, stdin=b"{}")
     assert done.returncode == 0
     assert "not an empty string" in json.loads(done.stdout)["systemMessage"]
@@ -319,7 +319,7 @@ def test_the_mistakes_of_a_hook_s_own_line_stay_its_words(tmp_path: Path) -> Non
 def test_what_may_be_written_lies_beneath_the_root(
     path: str, may: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A path that leads out of it is refused by either door, before anything begins."""
+    """A path that leads out of the root is refused by either command, before anything begins."""
     (tmp_path / "root").mkdir()
     where = ["--root", str(tmp_path / "root"), "--store", str(tmp_path / "store")]
     assert main(["run", "x", *where, may, "--allow-write-to", path, "--json"]) == 3
@@ -329,7 +329,7 @@ def test_what_may_be_written_lies_beneath_the_root(
 def test_a_limit_of_commands_that_cannot_be_is_told_where_none_is_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A resume would keep it, and fail once commands are allowed."""
+    """A resume would keep the limit, and fail once commands are allowed."""
     where = ["--root", str(tmp_path), "--store", str(tmp_path / "store")]
     assert main(["run", "x", *where, "--command-limit", "", "--json"]) == 2
     assert "--command-limit takes NAME=N" in json.loads(capsys.readouterr().out)["error"]["message"]
@@ -339,7 +339,7 @@ def test_a_limit_of_commands_that_cannot_be_is_told_where_none_is_run(
 def test_a_number_that_no_database_holds_asks_for_all(
     number: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """More than there are is all there are, behind them is nothing; SQLite's own refusal was an error of Python's."""
+    """A number above the total gives everything, an offset above it nothing; SQLite's refusal used to be a Python error."""
     monkeypatch.setenv("PENSTOCK_STORE", str(tmp_path / "store"))
     with closing(open_store(str(tmp_path / "store"))) as store:
         store.put([b"one"])
@@ -357,13 +357,13 @@ def test_a_number_that_no_database_holds_asks_for_all(
     [("127.0.0.1", "127.0.0.1"), ("::1", "[::1]"), ("fe80::1%eth0", "[fe80::1%25eth0]")],
 )
 def test_an_address_is_written_as_a_client_takes_it(host: str, shown: str) -> None:
-    """In one place for all that serve."""
+    """All servers use the same function."""
     listening = Mock(getsockname=lambda: (host, 8377, 0, 0))
     assert served_url(listening, "/mcp") == f"http://{shown}:8377/mcp"
 
 
 def test_a_hook_has_an_object_for_who_asks_for_one(tmp_path: Path) -> None:
-    """Where nothing changes too; hosts, which do not ask, get nothing then."""
+    """It has one even if nothing changes; hosts, which do not ask for it, then get nothing."""
     event = json.dumps({"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_response": {"stdout": "x"}})
     for stdin in (event, "{}", ""):
         done = run("hook", "claude", "--json", cwd=tmp_path, stdin=stdin.encode())
@@ -372,7 +372,7 @@ def test_a_hook_has_an_object_for_who_asks_for_one(tmp_path: Path) -> None:
 
 
 def test_a_handoff_of_a_newer_version_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What it says in fields that are not known here is not passed over in silence."""
+    """Its unknown fields are not silently ignored."""
     file = tmp_path / "handoff.json"
     file.write_text(json.dumps({"sessionId": "s", "schemaVersion": 99, "summary": "x"}))
     assert main(["run", "x", "--from", str(file), "--store", str(tmp_path / "store"), "--json"]) == 2
@@ -384,7 +384,7 @@ def test_a_handoff_of_a_newer_version_is_refused(tmp_path: Path, capsys: pytest.
 def test_a_store_that_cannot_says_what_helps(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A command, with the store that was typed."""
+    """The message has a command with the store that was typed."""
     monkeypatch.setenv("PENSTOCK_STORE_LIMIT_BYTES", "9")
     kept = str(tmp_path / "a store")
     assert main(["run", "x", "--root", str(tmp_path), "--store", kept, "--json"]) == 8
@@ -393,7 +393,7 @@ def test_a_store_that_cannot_says_what_helps(
 
 
 def test_a_kept_output_that_is_gone_names_its_own_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What is recommended names the store, and no root, which `store list` does not take."""
+    """The recommendation names the store, and no root, which `store list` does not accept."""
     kept = str(tmp_path / "kept")
     open_store(kept).close()
     assert main(["page", "uMGSGJq0P1YNHAjdzx1eT4", "--store", kept, "--json"]) == 4
@@ -402,7 +402,7 @@ def test_a_kept_output_that_is_gone_names_its_own_store(tmp_path: Path, capsys: 
 
 @pytest.mark.parametrize(("variable", "status"), [("HOME", 2), ("XDG_STATE_HOME", 8)])
 def test_doctor_answers_where_the_user_s_folder_is_a_file(variable: str, status: int, tmp_path: Path) -> None:
-    """It is what a person asks first; that nothing can be kept is a check that fails."""
+    """People run doctor first, so a folder that cannot keep anything is a failed check."""
     (tmp_path / "file").write_text("x")
     surroundings: dict[str, Any] = {
         "HOME": str(tmp_path),
@@ -425,7 +425,7 @@ def test_doctor_answers_where_the_user_s_folder_is_a_file(variable: str, status:
 def test_a_store_on_a_full_disk_is_a_check_that_fails(
     read_only: str, fault: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One that is only read, as a copy on a medium is, works as far as that goes."""
+    """A store that is only read, like a copy on a read-only medium, works as far as it can."""
     open_store(str(tmp_path / "kept")).close()
     monkeypatch.setenv("PENSTOCK_STORE", str(tmp_path / "kept"))
     monkeypatch.setattr(SqliteStore, "facts", lambda _: {"store": "sqlite:///kept", "read_only": read_only})
@@ -434,7 +434,7 @@ def test_a_store_on_a_full_disk_is_a_check_that_fails(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links of its own")
 def test_a_store_that_is_a_link_to_nothing_is_named(tmp_path: Path) -> None:
-    """By doctor, which said that the first output would make it, and by each command."""
+    """Doctor reports it, which used to say that the first output would make the store, and so does each command."""
     (tmp_path / "kept").symlink_to(tmp_path / "gone")
     said = f"{tmp_path / 'kept'} is a link to nothing, not a folder: name another"
     done = run("doctor", "--json", cwd=tmp_path, PENSTOCK_STORE=str(tmp_path / "kept"))
@@ -446,7 +446,7 @@ def test_a_store_that_is_a_link_to_nothing_is_named(tmp_path: Path) -> None:
 def test_a_database_that_opens_for_no_command_sends_nobody_to_the_check(
     size: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Which cannot open it either; what is recommended works."""
+    """The check could not open it either; the recommended command works."""
     kept = tmp_path / "kept"
     with closing(open_store(str(kept))) as store:
         store.append("s", 0, "Begun", {})
@@ -475,7 +475,7 @@ def test_a_database_that_opens_for_no_command_sends_nobody_to_the_check(
 def test_what_fails_names_where_to_look(
     error: Exception, status: int, code: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A disk that is full is nobody's mistake, also where it is told with what was to be written."""
+    """A full disk is nobody's mistake, even if the error has the name of the output file."""
     assert report(error, {"as_json": True}, "penstock x") == status
     told = json.loads(capsys.readouterr().out)["error"]
     is_full = isinstance(error, OSError) and error.errno == errno.ENOSPC
@@ -488,7 +488,7 @@ def test_what_fails_names_where_to_look(
 
 
 def test_a_token_that_cannot_be_made_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With what stands in its way; by itself it lies in a folder that is made."""
+    """The message says why; by default the token is in a folder that is made for it."""
     with pytest.raises(CallerError, match=f"^{tmp_path}/none/token cannot be made: No such file or directory$"):
         token.load(str(tmp_path / "none" / "token"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "none"))
@@ -517,7 +517,7 @@ def test_a_token_that_cannot_be_made_is_named(tmp_path: Path, monkeypatch: pytes
 def test_a_store_that_is_named_and_not_there_is_not_begun_to_be_read(
     line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A check of a copy whose name is a slip said that all is well, and left a store there."""
+    """A check of a mistyped copy reported that all is well, and left a store there."""
     assert main([*line.split(), "--store", str(tmp_path / "copi"), "--json"]) == 4
     error = json.loads(capsys.readouterr().out)["error"]
     assert error["message"] == f"There is no store {tmp_path / 'copi'}."
@@ -532,7 +532,7 @@ def test_a_list_of_what_is_not_there_is_empty_and_begins_no_store(line: str, tmp
 
 
 def test_a_command_that_cannot_be_started_has_an_object_too(tmp_path: Path) -> None:
-    """With the status of shells."""
+    """The exit status is that of shells."""
     (tmp_path / "file").write_text("x")
     for name, status, code in (("nosuch", 127, "not_found"), (str(tmp_path / "file"), 126, "denied")):
         done = run("guard", "--json", "--", name, cwd=tmp_path)

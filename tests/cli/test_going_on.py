@@ -1,4 +1,4 @@
-"""A session goes on where it belongs, with what it may, and says what happens: to a person, to a pipe, to a program."""
+"""Does a session continue where it belongs, with its permissions, and report what happens to people, pipes and programs?"""
 
 from __future__ import annotations
 
@@ -37,25 +37,25 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A tree with a file to change."""
+    """Make a tree with a file to change."""
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / "app.py").write_text("port = 1\n")
     return tmp_path / "tree"
 
 
 def results(request: Any) -> list[str]:
-    """The results that a request shows."""
+    """Return the results that a request shows."""
     return [result.text for entry in load_request(request, "openai-chat").visible() for result in entry.results]
 
 
 def flags(provider: LoopbackProvider) -> list[str]:
-    """Where the model is."""
+    """Return the flags for the model's address."""
     return ["--model", "openai-chat:x", "--base-url", provider.base_url]
 
 
 @pytest.mark.proves("S-10")
 def test_a_session_goes_on_in_its_own_folder_from_anywhere(tree: Path, tmp_path: Path) -> None:
-    """Begun with a relative path and resumed in another project: that one is not touched."""
+    """A session begun with a relative path and resumed in another project does not touch that project."""
     other = tmp_path / "other"
     other.mkdir()
     (other / "app.py").write_text("port = 1\n")
@@ -70,7 +70,7 @@ def test_a_session_goes_on_in_its_own_folder_from_anywhere(tree: Path, tmp_path:
 
 @pytest.mark.proves("S-10")
 def test_another_folder_needs_a_word(tree: Path, tmp_path: Path) -> None:
-    """One that stands at the same path by now, or none: refused, with the flag that says which."""
+    """If another folder or none is at that path now, the resume is refused, and names the flag for the folder."""
     replies = iter([say("Which?"), say("Done.")])
     with LoopbackProvider("openai-chat", 32_000, policy=lambda _: next(replies)) as provider:
         begin = penstock(tmp_path, "run", "x", "--root", str(tree), *flags(provider), "--json")
@@ -89,7 +89,7 @@ def test_another_folder_needs_a_word(tree: Path, tmp_path: Path) -> None:
 
 @pytest.mark.proves("S-10")
 def test_a_resume_may_allow_more(tree: Path, tmp_path: Path) -> None:
-    """Tools that the session had not are offered; a model of another API is refused by name."""
+    """New tools are offered; a model of another API is refused by name."""
     tools: list[set[str]] = []
 
     def policy(request: Any) -> Any:
@@ -112,7 +112,7 @@ def test_a_resume_may_allow_more(tree: Path, tmp_path: Path) -> None:
 
 @pytest.mark.proves("S-10")
 def test_a_resume_may_take_back_what_was_allowed(tree: Path, tmp_path: Path) -> None:
-    """From then on; what is not named stays as it was."""
+    """The change holds from then on; permissions that are not named stay."""
     script = tmp_path / "script.json"
     script.write_text(json.dumps([{"say": "Done."}]))
     may = ("--allow-edit", "--allow-write-to", ".envrc", "--allow-write-to", ".husky")
@@ -134,7 +134,7 @@ def test_a_resume_may_take_back_what_was_allowed(tree: Path, tmp_path: Path) -> 
 
 @pytest.mark.proves("S-10")
 def test_what_a_resume_was_told_holds_for_the_next(tree: Path, tmp_path: Path) -> None:
-    """Model, address, window and what is allowed; who looks only changes nothing, and the last word counts."""
+    """This covers model, address, window and permissions; a mere look changes nothing, and the last word counts."""
     seen: list[tuple[str, bool]] = []
 
     def policy(request: Any) -> Any:
@@ -166,7 +166,7 @@ def test_what_a_resume_was_told_holds_for_the_next(tree: Path, tmp_path: Path) -
 
 @pytest.mark.proves("S-10")
 def test_what_changed_meanwhile_is_told_to_the_model(tree: Path, tmp_path: Path) -> None:
-    """In its next request; a session that has answered and is asked nothing costs no call."""
+    """The next request has it; a session that has answered and gets no prompt makes no call."""
     seen: list[Any] = []
 
     def policy(request: Any) -> Any:
@@ -190,7 +190,7 @@ def test_what_changed_meanwhile_is_told_to_the_model(tree: Path, tmp_path: Path)
 
 
 def test_a_pipe_gets_the_answer_alone(tree: Path, tmp_path: Path) -> None:
-    """What the model says before a call goes nowhere; each result is a line on standard error, in order."""
+    """What the model says before a call is dropped; each result is a line on standard error, in order."""
     replies = iter(
         [
             calls(call("view", file_path="app.py"), text="Let me look."),
@@ -210,7 +210,7 @@ def test_a_pipe_gets_the_answer_alone(tree: Path, tmp_path: Path) -> None:
 
 
 def test_a_program_gets_events(tree: Path, tmp_path: Path) -> None:
-    """One JSON object a line, the last of which is the result."""
+    """Each line is one JSON object, and the last is the result."""
     replies = iter([call("view", file_path="app.py"), fail(503, "down"), say("The port is 1.")])
     with LoopbackProvider("openai-chat", 32_000, policy=lambda _: next(replies)) as provider:
         line = ["run", "x", "--root", str(tree), *flags(provider), "--output-format", "stream-json"]
@@ -229,7 +229,7 @@ def test_a_program_gets_events(tree: Path, tmp_path: Path) -> None:
 
 @pytest.mark.proves("S-9")
 def test_a_session_that_a_handoff_begins_is_listed_by_its_goal(tree: Path, tmp_path: Path) -> None:
-    """Nobody asked it anything: a blank line tells nobody which it is."""
+    """The session has no question, and a blank line would identify nothing."""
     script = tmp_path / "script.json"
     script.write_text(json.dumps([{"say": "Done."}]))
     how = ["--root", str(tree), "--model", f"scripted:{script}", "--json"]
@@ -244,7 +244,7 @@ def test_a_session_that_a_handoff_begins_is_listed_by_its_goal(tree: Path, tmp_p
 
 @pytest.mark.proves("S-9")
 def test_a_handoff_begins_a_session(tree: Path, tmp_path: Path) -> None:
-    """With its words, and with what became of its files since."""
+    """The session gets the handoff's words, and what happened to its files since."""
     first = iter([call("edit_file", path="app.py", old="1", new="2"), say("Done.")])
     seen: list[Any] = []
 
@@ -264,13 +264,13 @@ def test_a_handoff_begins_a_session(tree: Path, tmp_path: Path) -> None:
         done = penstock(tmp_path, *on)
         (tmp_path / "handoff.json").write_text(
             '{"sessionId": "x", "modifiedFiles": ["app.py"]}'
-        )  # as others write them
+        )  # in the form that others write
         of_another = penstock(tmp_path, *on)
         bad = penstock(tmp_path, "run", "--from", str(tree / "app.py"), *flags(provider))
         folder = penstock(tmp_path, "run", "--from", str(tree), *flags(provider))
         none = penstock(tmp_path, "run", *flags(provider))
     listed = json.loads(penstock(tmp_path, "sessions", "--json").stdout)["sessions"]
-    assert {row["question"] for row in listed} == {"Set the port to 2.", ""}  # `--from` alone asks nothing anew
+    assert {row["question"] for row in listed} == {"Set the port to 2.", ""}  # `--from` alone asks nothing new
     assert done.stdout == "I go on.\n"
     assert "Set the port to 2." in seen[0]["messages"][1]["content"]
     assert "app.py: changed" in seen[0]["messages"][-1]["content"]
@@ -280,14 +280,14 @@ def test_a_handoff_begins_a_session(tree: Path, tmp_path: Path) -> None:
     assert (bad.returncode, none.returncode) == (2, 2)
     assert "is not a handoff" in bad.stderr
     assert f"{tree} is not a regular file" in folder.stderr
-    assert folder.returncode == 3  # refused, as every file that is none
+    assert folder.returncode == 3  # refused like everything that is not a file
 
 
 @pytest.mark.proves("S-9")
 def test_a_handoff_that_is_taken_up_in_another_folder_says_so(
     tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """None of its files is there; what is asked beside it is the new session's question."""
+    """None of its files is there; a prompt given with it is the new session's question."""
     flags = ["--store", f"sqlite://{tmp_path}/store"]
     document, script, other = tmp_path / "handoff.json", tmp_path / "script.json", tmp_path / "other"
     other.mkdir()
@@ -313,7 +313,7 @@ def test_a_handoff_that_is_taken_up_in_another_folder_says_so(
 def test_a_chain_of_handoffs_keeps_what_every_session_changed(
     tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As the disk has it: what is again what the first one found is not listed, nor a name that leads to nothing."""
+    """The disk decides: a file that is again as the first session found it is not listed, nor is a name that leads nowhere."""
     flags = ["--store", f"sqlite://{tmp_path}/store"]
     document, script = tmp_path / "handoff.json", tmp_path / "script.json"
 
@@ -352,13 +352,13 @@ def test_a_chain_of_handoffs_keeps_what_every_session_changed(
 
 @pytest.mark.proves("S-9")
 def test_what_is_handed_on_again_and_again_stays_what_a_person_said(tree: Path, tmp_path: Path) -> None:
-    """From session to session, each begun with the last one's document: no word of ours is among theirs, and nothing nests."""
+    """In a chain of sessions, each begun with the last handoff, the person's words contain none of ours, and nothing nests."""
     document, said = tmp_path / "handoff.json", []
     replies = iter([call("edit_file", path="app.py", old="1", new="2"), *([say("Yes.")] * 9)])
     with LoopbackProvider("openai-chat", 32_000, policy=lambda _: next(replies)) as provider:
 
         def handed_on(*words: str) -> None:
-            """Let a session answer, and write down what it hands on."""
+            """Let a session answer, and write its handoff."""
             done = penstock(tmp_path, *words, *flags(provider)[-2:], "--json")
             document.write_text(penstock(tmp_path, "handoff", json.loads(done.stdout)["session"]).stdout)
             said.append(json.loads(document.read_text()))
@@ -382,7 +382,7 @@ def test_what_is_handed_on_again_and_again_stays_what_a_person_said(tree: Path, 
 
 @pytest.mark.proves("S-9")
 def test_each_file_of_a_handoff_is_compared_with_the_disk(tree: Path) -> None:
-    """By content; one that was removed and is gone is as it was left, one that leads out of the root cannot be read."""
+    """Content decides; a removed file that is still gone is as it was left, and one outside the root cannot be read."""
     (tree / "same.py").write_text("x")
     digest = sha256(b"x").hexdigest()
     events = {
@@ -410,7 +410,7 @@ def test_each_file_of_a_handoff_is_compared_with_the_disk(tree: Path) -> None:
 
 @pytest.mark.proves("S-11")
 def test_an_outage_is_shown_at_once_and_ends_resumable(tree: Path, tmp_path: Path) -> None:
-    """A dead address: named, with what the system said; after the wait status 8, and the session goes on later."""
+    """A dead address is named with the system's message; after the wait the status is 8, and the session continues later."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         dead = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
@@ -431,7 +431,7 @@ def test_an_outage_is_shown_at_once_and_ends_resumable(tree: Path, tmp_path: Pat
 @pytest.mark.proves("S-11")
 @pytest.mark.parametrize("when", ["waits", "calls", "answers"])
 def test_one_interrupt_ends_any_wait(tree: Path, tmp_path: Path, when: str) -> None:
-    """Within half a second, with the hint, whatever was going on."""
+    """It ends within half a second, with the hint, whatever was going on."""
     asked, over = threading.Event(), threading.Event()
 
     def policy(_: Any) -> Any:
@@ -469,7 +469,7 @@ def test_one_interrupt_ends_any_wait(tree: Path, tmp_path: Path, when: str) -> N
 
 @pytest.mark.proves("S-11")
 def test_what_does_not_look_is_broken_off_after_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A name that is looked up, a file system that hangs: nothing there asks whether the work was stopped."""
+    """A name lookup or a hanging file system never checks whether the work was stopped."""
     told: list[str] = []
 
     class Hanging:
@@ -494,7 +494,7 @@ def test_what_does_not_look_is_broken_off_after_an_interrupt(monkeypatch: pytest
 @pytest.mark.proves("S-9", "S-10")
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="a wall for the shell is needed")
 def test_what_a_command_left_that_a_kill_cut_off_is_the_session_s(tree: Path, tmp_path: Path) -> None:
-    """It is handed on before the session goes on and after, and told to the model; what people change later is not."""
+    """The handoff has the changes before and after the session continues, and the model is told; later changes are not its own."""
     (tree / "old.py").write_text("old = 1\n")
     script = "echo 'port = 2' > app.py; echo x > made.py; mv made.py there.py; sleep 60"
 
@@ -529,7 +529,7 @@ def test_what_a_command_left_that_a_kill_cut_off_is_the_session_s(tree: Path, tm
 
 @pytest.mark.proves("S-12")
 def test_of_several_that_go_on_with_a_session_one_asks_and_the_others_are_told(tree: Path, tmp_path: Path) -> None:
-    """Three come at one instant with the same words, and one with a budget while the first waits: one asks."""
+    """Three start at once with the same prompt, and one with a budget while the first waits: only one asks."""
     asked: list[Any] = []
     is_over = threading.Event()
 

@@ -1,4 +1,4 @@
-"""What a stranger meets first: a list by what one wants, a page for each command, examples that run, mistakes that are named."""
+"""What does a new user meet first? A list by purpose, a page for each command, examples that run, helpful errors."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ NOT_RUN = {
         "it removes what the other examples name: tests/cli/test_sessions.py does that",
     ),
 }
-"""Examples that are not run here, and why."""
+"""The examples that do not run here, and why."""
 
 
 def pages() -> Iterator[tuple[str, HelpPage]]:
-    """Every help page with the name that it is asked for by, groups before what is below them."""
+    """Yield every help page with the name by which it is opened, groups before their commands."""
 
     def below(group: CommandGroup, path: str, context: click.Context) -> Iterator[tuple[str, HelpPage]]:
         yield path, group
@@ -69,7 +69,7 @@ IN_PROCESS = {
 
 @pytest.mark.parametrize("path", PAGES)
 def test_every_page_has_two_examples_that_a_person_can_copy(path: str) -> None:
-    """They fit into a terminal of 80 columns, and each is of the command that the page explains."""
+    """They fit into a terminal of 80 columns, and each is of the page's command."""
     examples = PAGES[path].example_commands
     assert len(examples) == 2
     assert all(path in example for example in examples)
@@ -82,9 +82,9 @@ def test_every_page_has_two_examples_that_a_person_can_copy(path: str) -> None:
     [pytest.param(e, marks=pytest.mark.needs("fish") if "fish" in e else (), id=e) for _, e in EXAMPLES],
 )
 def test_every_example_of_every_page_runs(project: Path, example: str) -> None:
-    """As it stands in a shell, with what stands in capitals put in; what is not run says why.
+    """An example runs as it is in a shell, with capitals replaced; one that does not run has a reason.
 
-    The second of a page runs in this process where it needs no shell. What is loaded already lends nothing to either: test_house.
+    The second example of a page runs in this process if it needs no shell; test_house checks that loaded modules do not matter.
     """
     if example in NOT_RUN:
         pytest.skip(NOT_RUN[example])
@@ -106,14 +106,14 @@ def test_every_example_of_every_page_runs(project: Path, example: str) -> None:
 
 
 def test_examples_that_are_not_run_are_examples() -> None:
-    """An excuse for something that is no longer there is none."""
+    """Every exception is for an example that exists."""
     assert set(NOT_RUN) <= {example for _, example in EXAMPLES}
 
 
 def test_the_list_of_commands_is_by_what_one_wants_and_cuts_no_sentence(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Every command stands below one heading, with one whole sentence on one line of 80 columns."""
+    """Every command is below one heading, with one whole sentence on one line of 80 columns."""
     assert main(["--help"]) == 0
     shown = capsys.readouterr().out
     for heading, modules in COMMANDS.items():
@@ -129,7 +129,7 @@ def test_the_list_of_commands_is_by_what_one_wants_and_cuts_no_sentence(
 
 @pytest.mark.parametrize("path", PAGES)
 def test_a_page_opens_with_a_sentence_that_stands_alone(path: str) -> None:
-    """It fits beside the name in the list, begins with a verb in the imperative, and ends with a period."""
+    """It fits next to the name in the list, begins with a verb in the imperative, and ends with a period."""
     first = (PAGES[path].help or "").splitlines()[0]
     assert first.endswith(".")
     assert path == "penstock" or len(first) <= WIDTH - 14
@@ -153,7 +153,7 @@ NAMES = [f"f{n}.py" for n in range(20_000)]
 def test_a_mistyped_name_is_answered_with_the_nearest(
     line: list[str], message: str, way: str | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In words with the whole line to type instead, and as an object for scripts; exit status 2."""
+    """The message has the whole line to type instead; scripts get an object; the exit status is 2."""
     assert main(line) == 2
     out, err = capsys.readouterr()
     if way is None:
@@ -185,7 +185,7 @@ def test_a_mistyped_name_is_answered_with_the_nearest(
 def test_a_line_that_a_shell_wrote_out_is_told_in_short(
     line: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`penstock list *.py` without quotes has all the names there are; nothing that was typed acts on the terminal."""
+    """`penstock list *.py` without quotes gets all matching names; nothing that was typed acts on the terminal."""
     assert main(line) == 2
     err = capsys.readouterr().err
     assert said in err
@@ -194,7 +194,7 @@ def test_a_line_that_a_shell_wrote_out_is_told_in_short(
 
 
 def test_a_page_is_as_wide_as_the_terminal(tmp_path: Path) -> None:
-    """A narrow one wraps the words, and never an example."""
+    """A narrow terminal wraps text, but never an example."""
     narrow = on_terminal([*warm_penstock(), "read", "--help"], cwd=tmp_path, columns=50)[1]
     prose, _, examples = narrow.partition("Examples:")
     assert max(map(len, prose.splitlines())) <= 50
@@ -202,7 +202,7 @@ def test_a_page_is_as_wide_as_the_terminal(tmp_path: Path) -> None:
 
 
 def test_names_that_are_written_twice_are_the_same() -> None:
-    """The kinds of work of `check-code` are those of the room that knows them."""
+    """The kinds of work of `check-code` are those of the room that defines them."""
     from penstock.cli.code import _KINDS
     from penstock.session.generated_code import Kind
 
@@ -210,7 +210,7 @@ def test_names_that_are_written_twice_are_the_same() -> None:
 
 
 def test_every_wire_is_offered_as_the_scheme_of_a_model() -> None:
-    """With a word on what answers there, from the wire's own record."""
+    """The description of what answers there comes from the wire's own record."""
     from penstock.cli.completion import complete_model
     from penstock.wires import WIRES
 

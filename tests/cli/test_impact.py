@@ -1,4 +1,4 @@
-"""`penstock impact`: the tree for people, the object for scripts."""
+"""Does `penstock impact` print a tree for people and an object for scripts?"""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dic
 
 
 def test_the_object_has_the_keys_of_the_contract(capsys: pytest.CaptureFixture[str]) -> None:
-    """`name`, `kind` and `edges` with both ends, the verb, the certainty and citations with the text of their lines."""
+    """It has `name`, `kind` and `edges` with both ends, verb, certainty and citations with the text of their lines."""
     status, found = _json(capsys, "MW.PROD.BILLS", "--root", ESTATE, "--depth", "1")
     assert (status, found["name"], found["kind"]) == (0, "MW.PROD.BILLS", "dataset")
     edges = found["edges"]
@@ -46,7 +46,7 @@ def test_the_kind_chooses_where_several_things_have_the_name(capsys: pytest.Capt
 
 
 def test_the_tree_shows_each_edge_with_its_line(capsys: pytest.CaptureFixture[str]) -> None:
-    """Sentences below the name, places behind them, the line beneath; what is not sure says why."""
+    """Sentences are below the name, with places after them and the line beneath; an uncertain one says why."""
     assert main(["impact", "MWB020.BO-GROSS", ESTATE, "--depth", "1"]) == 0
     shown = capsys.readouterr().out
     assert "MWB020.2800-WRITE writes it" in shown
@@ -55,20 +55,20 @@ def test_the_tree_shows_each_edge_with_its_line(capsys: pytest.CaptureFixture[st
 
 
 def test_a_name_that_nothing_has_is_told_with_what_comes_near_it(capsys: pytest.CaptureFixture[str]) -> None:
-    """Exit status 1, and a hint."""
+    """The exit status is 1, and there is a hint."""
     assert main(["impact", "CU-BALANSE", ESTATE]) == 1
     assert "CU-BALANCE" in capsys.readouterr().out
 
 
 def test_a_path_in_the_place_of_the_name_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    """`impact . FIELD` and `search . PATTERN`, as who uses find writes them."""
+    """Users of find write `impact . FIELD` and `search . PATTERN`."""
     for command, what in (("impact", "NAME"), ("search", "PATTERN")):
         assert main([command, "cbl", "CU-NUMBER", "--root", ESTATE]) == 4
         assert f"There is no CU-NUMBER, and cbl is a path: {what} comes before PATH." in capsys.readouterr().err
 
 
 def test_growth_says_what_is_too_short_and_whose_length_changes(capsys: pytest.CaptureFixture[str]) -> None:
-    """`--grow 2` in words and as rows."""
+    """`--grow 2` gives sentences and rows."""
     assert main(["impact", "MWCUST.CU-NUMBER", ESTATE, "--grow", "2"]) == 0
     assert "too short MWB020.BO-CUSTOMER 8 bytes, then 10: MWB020.CU-NUMBER moves to it" in capsys.readouterr().out
     _, found = _json(capsys, "MWCUST.CU-NUMBER", "--root", ESTATE, "--grow", "2")
@@ -80,7 +80,7 @@ def test_growth_says_what_is_too_short_and_whose_length_changes(capsys: pytest.C
 
 
 def test_growth_says_first_what_breaks_and_what_programs_have_alike_once(capsys: pytest.CaptureFixture[str]) -> None:
-    """The field itself, what is too short for sure, what is stored, and then what only gets longer."""
+    """The field itself comes first, then what is certainly too short, what is stored, and what only gets longer."""
     assert main(["impact", "MWCUST.CU-NUMBER", ESTATE, "--grow", "2"]) == 0
     head, *lines = capsys.readouterr().out.splitlines()
     assert head == (
@@ -95,7 +95,7 @@ def test_growth_says_first_what_breaks_and_what_programs_have_alike_once(capsys:
 
 
 def test_growth_adds_digits_after_the_point_if_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`--decimals`, which says nothing without `--grow`."""
+    """`--decimals` has no effect without `--grow`."""
     data = ("01 F-A PIC 9(3)V99.", "01 F-B PIC 9(5)V99.")
     (tmp_path / "a.cbl").write_text(program("MOVE F-A TO F-B.", "GOBACK.", name="A", data=data))
     assert main(["impact", "F-A", str(tmp_path), "--grow", "2"]) == 0
@@ -109,7 +109,7 @@ def test_growth_adds_digits_after_the_point_if_asked(tmp_path: Path, capsys: pyt
 
 
 def test_growth_tells_uses_of_one_field_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A scratch field is filled twice and taken twice."""
+    """A scratch field is filled twice and read twice."""
     moves = ("MOVE F-A TO T.", "MOVE T TO F-B.", "MOVE F-X TO T.", "MOVE T TO F-Y.", "GOBACK.")
     data = tuple(f"01 {name} PIC X(5)." for name in ("F-A", "F-B", "F-X", "F-Y", "T"))
     (tmp_path / "a.cbl").write_text(program(*moves, name="A", data=data))
@@ -122,7 +122,7 @@ def test_growth_tells_uses_of_one_field_apart(tmp_path: Path, capsys: pytest.Cap
 def test_what_breaks_for_sure_and_may_need_still_more_is_counted_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """There is a line for each."""
+    """Each has its own line."""
     data = ("01 F-A PIC X(4).", "01 F-B PIC X(5).", "01 F-C PIC X(5).")
     moves = ("MOVE F-A TO F-B.", "STRING '-' F-A DELIMITED BY ' ' INTO F-C.", "MOVE F-C TO F-B.")
     (tmp_path / "a.cbl").write_text(program(*moves, name="A", data=data))
@@ -149,7 +149,7 @@ def test_a_block_that_begins_on_a_line_of_its_own_shows_what_it_does(
 
 
 def test_copybooks_are_the_nearest_and_hold_headers_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """As in documents: a folder's own copybook of a name, and a program whose first division is copied."""
+    """As in documents, a folder's own copybook is used, and a copied first division counts."""
     for folder, field in (("aa", "OTHER"), ("bb", "NUM")):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "REC.cpy").write_text(f"       01  REC.\n           05  {field} PIC 9(4).\n")

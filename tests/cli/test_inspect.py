@@ -1,4 +1,4 @@
-"""`penstock inspect` as people and scripts use it: a list, a story, one object, an exit status."""
+"""Does `penstock inspect` work as people and scripts use it: a list, a story, one object, an exit status?"""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HOSTILE = "\x1b[2Jls\u202e"
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home with sessions of three hosts."""
+    """Make a home with sessions of three hosts."""
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", home_of(tmp_path)["HOME"])
@@ -33,7 +33,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def asked(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
-    """The object that a command prints."""
+    """Return the object that a command prints."""
     assert main([*words, "--json"]) == 0
     return json.loads(capsys.readouterr().out)
 
@@ -41,7 +41,7 @@ def asked(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
 def test_without_an_argument_the_sessions_of_all_hosts_are_listed(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By age, with how full each is and what became of it."""
+    """They come by age, with their fill and their outcome."""
     rows = asked(capsys, "inspect")["sessions"]
     assert [(row["host"], row["tokens"], row["state"]) for row in rows] == [
         ("claude", 31_000, "open"),
@@ -65,7 +65,7 @@ def test_without_an_argument_the_sessions_of_all_hosts_are_listed(
 def test_only_the_newest_are_looked_at_unless_all_are_asked_for(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """How many are left is said."""
+    """The number of the others is given."""
     monkeypatch.setattr("penstock.cli.inspecting.LISTED", 2)
     told = asked(capsys, "inspect")
     assert (len(told["sessions"]), told["more"]) == (2, 1)
@@ -76,7 +76,7 @@ def test_only_the_newest_are_looked_at_unless_all_are_asked_for(
 
 
 def test_of_one_session_the_story_is_told(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """By its file, or by its id; the kinds of each request add up to its tokens."""
+    """A file or an id names the session; the kinds of each request add up to its tokens."""
     path = written(home / ".claude/projects/p/0123456789-stuck.jsonl", talk(is_stuck=True).records)
     told = asked(capsys, "inspect", path)
     assert told == asked(capsys, "inspect", "0123456789")
@@ -98,7 +98,7 @@ def test_of_one_session_the_story_is_told(home: Path, capsys: pytest.CaptureFixt
 def test_a_page_of_one_session_or_of_all_is_written_where_it_is_asked_for(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Private, whole, and said; of long sessions every request is on the page of all."""
+    """The page is private, complete and reported; the page of all sessions has every request of long ones."""
     assert main(["inspect", "claude", "--html", "all.html"]) == 0
     assert "The page is in all.html" in capsys.readouterr().out
     assert main(["inspect", str(home / ".claude/projects/p/a.jsonl"), "--html", "one.html"]) == 0
@@ -112,7 +112,7 @@ def test_a_page_of_one_session_or_of_all_is_written_where_it_is_asked_for(
 
 
 def test_a_page_takes_the_place_of_a_page_and_of_nothing_else(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Whoever forgets the name of the page, or types another's, loses nothing: not the session, no device, no link."""
+    """Leaving out the page's name, or typing another file's, overwrites nothing: no session, device or link."""
     session = home / ".claude/projects/p/a.jsonl"
     before = session.read_bytes()
     assert main(["inspect", "--html", str(session)]) == 2
@@ -133,7 +133,7 @@ def test_a_page_takes_the_place_of_a_page_and_of_nothing_else(home: Path, capsys
 def test_what_is_counted_of_a_project_and_of_what_cannot_be_read_is_true(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """How many were not looked at, of a project too; a file that is none is named and no older session."""
+    """The number of sessions not read is given, for a project too; an invalid file is named, and is not an older session."""
     monkeypatch.setattr("penstock.cli.inspecting.LISTED", 1)
     written(home / ".claude/projects/p/z.jsonl", talk().records)
     told = asked(capsys, "inspect", "claude", "--project", "/p")
@@ -149,20 +149,20 @@ def test_what_is_counted_of_a_project_and_of_what_cannot_be_read_is_true(
 
 
 def test_without_a_measured_figure_the_list_has_none(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Zero is no measurement, and nothing is counted for the list."""
+    """Zero is not a measurement, and nothing is counted just for the list."""
     path = written(home / ".claude/projects/p/odd.jsonl", talk((0, 0)).records)
     (row,) = [row for row in asked(capsys, "inspect")["sessions"] if row["path"] == path]
     assert (row["tokens"], row["state"]) == (None, "open")
 
 
 def test_any_time_of_a_file_is_a_day() -> None:
-    """A file's time can be set to any number."""
+    """The time of a file may be set to any number."""
     times = (-1.0, 0.0, 1_700_000_000.0, 1e18, 9.3e18)
     assert [rfc_3339(time)[:10] for time in times] == ["1970-01-01"] * 2 + ["2023-11-14"] + ["9999-12-31"] * 2
 
 
 def test_an_id_that_several_have_is_no_session(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The beginning of an id is enough while it is one's; a file of that name goes first."""
+    """A prefix of an id is enough while it is unique; a file of that name comes first."""
     for name in ("0123456789-a", "0123456789-b"):
         written(home / f".claude/projects/p/{name}.jsonl", talk().records)
     assert main(["inspect", "0123456789"]) == 2
@@ -187,7 +187,7 @@ def test_the_id_of_a_session_whose_file_has_only_its_beginning_is_found(
 
 
 def test_what_is_no_session_is_named(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """And a file that is not there; nothing found is a status of its own."""
+    """A missing file is named as well; nothing found has its own status."""
     (home / "notes.txt").write_text("no session\n")
     assert main(["inspect", "notes.txt"]) == 2
     assert "notes.txt is not a session of claude, codex, gemini" in capsys.readouterr().err
@@ -204,7 +204,7 @@ def test_what_is_no_session_is_named(home: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_nothing_of_a_session_acts_on_the_terminal(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Tools, projects, errors and models are others' words."""
+    """Tools, projects, errors and models have foreign text."""
     made = talk(is_stuck=True)
     for record in made.records:
         record |= {"cwd": HOSTILE, "version": HOSTILE, "sessionId": HOSTILE}

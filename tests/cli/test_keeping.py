@@ -1,4 +1,4 @@
-"""`penstock guard`, `page`, `find` and `store`, as a person and a script use them."""
+"""Do `penstock guard`, `page`, `find` and `store` work as people and scripts use them?"""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LINES = "".join(f"line {n}\n" for n in range(20_000))
 
 
 class Shell:
-    """Runs commands with a store of their own."""
+    """A shell that runs commands with their own store."""
 
     def __init__(self, folder: Path) -> None:
         self.environment = {**os.environ, "PENSTOCK_STORE": str(folder / "store")}
@@ -53,13 +53,13 @@ class Shell:
 
 @pytest.fixture
 def shell(tmp_path: Path) -> Shell:
-    """Commands with a store of their own."""
+    """Return a shell with a store."""
     return Shell(tmp_path)
 
 
 @pytest.mark.proves("G-2", "G-3")
 def test_a_pipe_is_cut_kept_and_read_back(shell: Shell) -> None:
-    """The way that the notice prints works as it stands."""
+    """The command that the notice prints works as it is."""
     text = shell("guard", "--chars", "600", "--keep", "ends", "--name", "job", given=LINES.encode())
     assert len(text) <= 600
     assert text.startswith("[OUTPUT TRUNCATED]\nTool 'job' returned ~")
@@ -78,7 +78,7 @@ def test_a_pipe_is_cut_kept_and_read_back(shell: Shell) -> None:
 @pytest.mark.proves("G-3", "H-1")
 @pytest.mark.parametrize("flags", [(), ("--budget", "9500")])
 def test_pages_that_no_terminal_reads_are_what_a_host_shows(shell: Shell, flags: tuple[str, ...]) -> None:
-    """A host cuts what a command prints: 64 KiB came as 2 in Claude Code, and the next page began behind them."""
+    """A host cuts what a command prints: 64 KiB arrived as 2 in Claude Code, and the next page began after the 64."""
     text = shell("guard", "--chars", "600", given=LINES.encode())
     most = int(flags[-1]) if flags else 28_000
     call, read = ["page", text.split("penstock page ")[1].split(";")[0], *flags], ""
@@ -103,7 +103,7 @@ def test_what_fits_passes_as_it_is(shell: Shell) -> None:
 
 @pytest.mark.proves("G-2")
 def test_tokens_are_counted_by_their_upper_bound(shell: Shell) -> None:
-    """The flag of the first example of the issue."""
+    """The flag is that of the issue's first example."""
     text = shell("guard", "--tokens", "300", "--keep", "tail", given=LINES.encode())
     assert text.rstrip("\n").endswith("line 19999")
     from penstock.text.tokens import count
@@ -114,7 +114,7 @@ def test_tokens_are_counted_by_their_upper_bound(shell: Shell) -> None:
 
 @pytest.mark.proves("G-2")
 def test_an_endless_pipe_ends_after_so_many_seconds(shell: Shell) -> None:
-    """What has come until then is shown and kept."""
+    """Output up to then is shown and kept."""
     with shell.start("guard", "--chars", "500", "--seconds", "1.5", "--json") as process:
         assert process.stdin is not None
         started = time.monotonic()
@@ -131,11 +131,11 @@ def test_an_endless_pipe_ends_after_so_many_seconds(shell: Shell) -> None:
 @pytest.mark.proves("G-2")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupt_prints_what_has_come(shell: Shell, number: signal.Signals) -> None:
-    """The exit status says that it was interrupted, after the result and the way to the whole."""
+    """The exit status says so, after the result and the way to the whole."""
     with shell.start("guard", "--chars", "500") as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        for _ in range(2):  # the second can only be written when the first is being read
+        for _ in range(2):  # the second can be written only while the first is being read
             process.stdin.write(LINES.encode() * 5)
             process.stdin.flush()
         time.sleep(0.3)
@@ -150,7 +150,7 @@ def test_an_interrupt_prints_what_has_come(shell: Shell, number: signal.Signals)
 
 @pytest.mark.proves("G-3")
 def test_more_than_is_kept_is_counted(shell: Shell) -> None:
-    """First and last half, in two artifacts."""
+    """The first and last half are kept, in two artifacts."""
     said = shell.json("guard", "--chars", "600", "--keep-bytes", "1000", given=LINES.encode())
     assert said["lost_bytes"] == len(LINES) - 1_000
     first, last = (shell("page", handle, "--raw") for handle in said["handles"])
@@ -160,7 +160,7 @@ def test_more_than_is_kept_is_counted(shell: Shell) -> None:
 @pytest.mark.proves("G-3")
 @pytest.mark.parametrize("why", ["broken", "held"])
 def test_where_nothing_can_be_kept_all_passes_and_the_status_says_so(shell: Shell, why: str) -> None:
-    """A pipe is read once: what was cut without a way back would be gone. Whoever else writes is waited for a second."""
+    """A pipe is read once, so cut text without a way back would be lost. Another writer is waited for one second."""
     url = shell.folder / "file"
     with ExitStack() as stack:
         if why == "broken":
@@ -192,7 +192,7 @@ def test_where_nothing_can_be_kept_all_passes_and_the_status_says_so(shell: Shel
 
 
 def test_a_listing_says_which_outputs_hold_secrets_and_never_shows_one(shell: Shell) -> None:
-    """Kinds and numbers, over blocks of a megabyte; the output itself is whole."""
+    """The list has kinds and counts, over blocks of a megabyte; the output itself is whole."""
     key = "ghp_" + "aB3dE5fG7h" * 3 + "123456"
     held = LINES * 12 + f"export TOKEN={key}\n" + LINES + f'password = "hunter2hunter2"\nsee {key}\n'
     assert len(held) > 2 << 20
@@ -211,7 +211,7 @@ def test_a_listing_says_which_outputs_hold_secrets_and_never_shows_one(shell: Sh
 
 @pytest.mark.proves("G-3")
 def test_the_store_is_looked_after(shell: Shell) -> None:
-    """List, size, prune and check, for people and for scripts."""
+    """List, size, prune and check work for people and for scripts."""
     shell("store", "list", status=1)
     handles = shell.json("guard", "--chars", "500", given=LINES.encode())["handles"]
     listed = shell.json("store", "list")
@@ -231,7 +231,7 @@ def test_the_store_is_looked_after(shell: Shell) -> None:
 
 
 def test_another_store_is_named_in_the_next_call(shell: Shell) -> None:
-    """A continuation works as it is printed."""
+    """A printed continuation works as it is."""
     other = str(shell.folder / "other one")
     text = shell("guard", "--chars", "600", "--store", other, given=LINES.encode())
     assert f"--store '{other}'" in text
@@ -241,7 +241,7 @@ def test_another_store_is_named_in_the_next_call(shell: Shell) -> None:
 
 
 def test_json_is_one_object_with_the_keys_of_a_page(shell: Shell) -> None:
-    """Scripts hold on to these."""
+    """Scripts rely on these keys."""
     (handle,) = shell.json("guard", "--chars", "500", given=LINES.encode())["handles"]
     page = shell.json("page", str(handle), "--offset", "5", "--limit", "1")
     assert (page["text"], page["start_line"], page["total_lines"]) == ("line 5\n", 6, 20_000)

@@ -1,4 +1,4 @@
-"""`penstock replay`: what was recorded and what we would have sent, beside each other."""
+"""Does `penstock replay` show what was recorded next to what we would have sent?"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FLOOD = "".join(f"line {number} of the listing\n" for number in range(6_000))
 
 @pytest.fixture
 def session(tmp_path: Path) -> str:
-    """A session whose result floods it: it was refused, and asked again."""
+    """Return a session that was flooded by a result, refused, and retried."""
     made = Claude()
     made.says("Fix it.")
     made.calls(("c1", "Bash", {"command": "ls -R"}, FLOOD, False))
@@ -32,7 +32,7 @@ def session(tmp_path: Path) -> str:
 
 
 def test_both_sides_stand_beside_each_other(session: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """For a person and for a script, with what cannot be known; the window is the one that the refusal named."""
+    """People and scripts get both, with what is unknown; the window is the one that the refusal named."""
     assert main(["replay", session, "--json"]) == 0
     done = json.loads(capsys.readouterr().out)
     recorded, replayed = done["recorded"], done["replayed"]
@@ -53,7 +53,7 @@ def test_both_sides_stand_beside_each_other(session: str, capsys: pytest.Capture
 
 
 def test_sums_of_money_are_of_the_same_requests(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """And how many these are is said, as is how many were too large for the plan."""
+    """The number of those requests is given, and how many were too large for the plan."""
     made = Claude()
     for tokens in (1_000, 9_500, 12_000):
         made.says("Go.")
@@ -75,7 +75,7 @@ def test_sums_of_money_are_of_the_same_requests(tmp_path: Path, capsys: pytest.C
 def test_who_names_no_window_of_a_session_that_names_none_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """And what is no session is named; one without a request is nothing found."""
+    """A file that is not a session is named too; a session without a request is nothing found."""
     made = Claude()
     made.says("Fix it.")
     for record in made.records:

@@ -1,4 +1,4 @@
-"""`penstock run` as a person and as a script use it: providers over HTTP in every wire format."""
+"""Does `penstock run` work as people and scripts use it, with providers over HTTP in every wire format?"""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A tree with one fact, and a page of noise."""
+    """Make a tree with one fact, and a page of noise."""
     root = tmp_path / "tree"
     root.mkdir()
     (root / "ports.ini").write_text("[server]\nport = 8443\n")
@@ -41,13 +41,13 @@ def tree(tmp_path: Path) -> Path:
 
 
 def penstock(tmp_path: Path, *arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """One command with a store of its own."""
+    """Run a command with a store in the folder."""
     environment = {**os.environ, "PENSTOCK_STORE": f"sqlite://{tmp_path}/store"}
     return typed(*arguments, cwd=cwd or tmp_path, environment=environment)
 
 
 def investigating(wire: str) -> Any:
-    """A policy that reads noise, then the fact, then answers with its line; now and then the provider fails."""
+    """A policy that reads noise, then the fact, then answers with its line, while the provider sometimes fails."""
     asked = 0
 
     def policy(request: dict[str, Any]) -> ScriptStep:
@@ -68,7 +68,7 @@ def investigating(wire: str) -> Any:
 @pytest.mark.proves("S-9")
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_question_is_answered_over_every_wire(wire: str, tree: Path, tmp_path: Path) -> None:
-    """Streamed to a person with a status line for each step; one object for a script; then shown, handed off and resumed."""
+    """A person gets a stream and a status line per step, a script one object; the session is then shown, handed off and resumed."""
     with LoopbackProvider(wire, 12_000, policy=investigating(wire)) as provider:
         begin = ("run", "Which port?", "--root", str(tree), "--model", f"{wire}:x", "--base-url", provider.base_url)
         person = penstock(tmp_path, *begin, "--window", "16000")
@@ -87,7 +87,7 @@ def test_a_question_is_answered_over_every_wire(wire: str, tree: Path, tmp_path:
     assert (shown["phase"], shown["root"]) == ("idle", str(tree))
     (ended,) = re.findall(r"\[session (\S+): .* window (\d+)%\]", person.stderr)
     fill = json.loads(penstock(tmp_path, "show", ended[0], "--json").stdout)["fill"]
-    assert 100 * fill == pytest.approx(int(ended[1]), abs=0.6)  # by one counter: half a percent is rounding
+    assert 100 * fill == pytest.approx(int(ended[1]), abs=0.6)  # by the same counter: half a percent is rounding
     handoff = json.loads(penstock(tmp_path, "handoff", found["session"]).stdout)
     assert list(handoff)[:3] == ["sessionId", "agent", "turnsCompleted"]
     assert handoff["goal"] == "Which port?"
@@ -96,7 +96,7 @@ def test_a_question_is_answered_over_every_wire(wire: str, tree: Path, tmp_path:
 @pytest.mark.proves("S-9")
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_question_is_answered_without_a_stream(wire: str, tree: Path, tmp_path: Path) -> None:
-    """With --no-stream every request is a plain one, and the words are shown once."""
+    """With --no-stream every request is plain, and the text is shown once."""
     with LoopbackProvider(wire, 12_000, policy=investigating(wire)) as provider:
         begin = ("run", "Which port?", "--root", str(tree), "--model", f"{wire}:x", "--base-url", provider.base_url)
         person = penstock(tmp_path, *begin, "--window", "16000", "--no-stream")
@@ -109,7 +109,7 @@ def test_a_question_is_answered_without_a_stream(wire: str, tree: Path, tmp_path
 @pytest.mark.proves("O-3", "S-9")
 @pytest.mark.parametrize("form", ["json", "stream-json"])
 def test_a_program_is_told_what_is_wrong_with_an_answer(form: str, tree: Path, tmp_path: Path) -> None:
-    """That the provider dropped the beginning of a request was said to people alone."""
+    """Only people used to be told that the provider dropped the beginning of a request."""
     message = {"role": "assistant", "content": "No."}
     usage = {"prompt_tokens": 10, "completion_tokens": 1, "total_tokens": 11}
     dropping = fail(200, {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}], "usage": usage})
@@ -125,7 +125,7 @@ def test_a_program_is_told_what_is_wrong_with_an_answer(form: str, tree: Path, t
 @pytest.mark.proves("S-9")
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_question_is_answered_where_the_server_does_not_stream(wire: str, tree: Path, tmp_path: Path) -> None:
-    """It answers with a whole body what was to be streamed, as some do: the words are shown once, the usage is counted."""
+    """Some servers answer a streaming request with a whole body: the text is shown once, and the usage is counted."""
     policy, numbers = investigating(wire), count(1)
 
     def plainly(request: dict[str, Any]) -> ScriptStep:
@@ -174,7 +174,7 @@ def test_resume_tells_what_changed_and_does_nothing_where_only_that_is_asked(tre
 def test_an_interrupt_keeps_the_session_and_says_how_to_go_on(
     tree: Path, tmp_path: Path, number: signal.Signals
 ) -> None:
-    """Ctrl-C in the middle, a supervisor's word, a closed terminal: exit status 130, and the command that goes on."""
+    """After Ctrl-C, SIGTERM or a closed terminal the exit status is 130, and the command to continue is printed."""
     places = count()
     with LoopbackProvider(
         "openai-chat", 32_000, policy=lambda _request: call("view", file_path="noise.log", offset=next(places))
@@ -196,7 +196,7 @@ def test_an_interrupt_keeps_the_session_and_says_how_to_go_on(
 
 
 def test_a_terminal_that_is_closed_stops_the_work(tree: Path, tmp_path: Path) -> None:
-    """A shell hands the signal on when lines that are written there fail already, which is no reason to break off."""
+    """When the shell passes on the signal, writes to the terminal already fail, which must not end the run early."""
     places, is_gone, goes_on = count(), threading.Event(), threading.Semaphore(0)
 
     def policy(_request: Any) -> ScriptStep:
@@ -215,7 +215,7 @@ def test_a_terminal_that_is_closed_stops_the_work(tree: Path, tmp_path: Path) ->
             assert os.read(leader, 1_000).startswith(b"[turn 1,")
             os.close(leader)
             is_gone.set()
-            for _ in range(3):  # two lines at least are written meanwhile
+            for _ in range(3):  # at least two lines are written meanwhile
                 assert goes_on.acquire(timeout=60)
             running.send_signal(signal.SIGHUP)
     row = json.loads(penstock(tmp_path, "sessions", "--json").stdout)["sessions"][0]
@@ -223,7 +223,7 @@ def test_a_terminal_that_is_closed_stops_the_work(tree: Path, tmp_path: Path) ->
 
 
 def test_what_cannot_be_is_told_with_what_can(tree: Path, tmp_path: Path) -> None:
-    """A model, a profile, a session and a root that there are not: usage errors that name what there is."""
+    """An unknown model, profile, session and root are usage errors that name what exists."""
     for arguments, said in (
         (("run", " "), "Give a QUESTION"),
         (("run", "x", "--model", "gpt"), "openai-chat"),
@@ -238,7 +238,7 @@ def test_what_cannot_be_is_told_with_what_can(tree: Path, tmp_path: Path) -> Non
 
 
 def test_a_long_list_of_sessions_shows_the_newest(tmp_path: Path) -> None:
-    """A hundred for a person, all for a program; `--limit` says otherwise, and what is left is told with the call."""
+    """People see a hundred, programs all; `--limit` overrides this, and the number of the others comes with the call."""
     with closing(open_store(f"sqlite://{tmp_path}/store")) as store:
         for number in range(102):
             store.append(f"s{number:03d}", 0, "Begun", {"about": {"root": "/x"}})

@@ -1,4 +1,4 @@
-"""Sessions as things that are kept: listed with where they stand, removed for good, exported without secrets; rules that tell."""
+"""Are kept sessions listed with their state, removed for good, exported without secrets, and are rules reported?"""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 KEY = "sk-ant-api03-" + "Zx9Qw7Lm2Kp4" * 8
-"""A key in a shape that is known."""
+"""A key in a known format."""
 PHRASE = "the heron-blue valve 4f9a8c71e02b"
-"""A secret in no known shape."""
+"""A secret in no known format."""
 
 
 @pytest.fixture
 def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a file, a script that reads it and stops, and a store of its own."""
+    """Make a folder with a file, a script that reads it and stops, and a store."""
     (tmp_path / "app.py").write_text("PORT = 8443\n" * 20)
     (tmp_path / "big.txt").write_text("".join(f"line {n} of a file\n" for n in range(9_000)))
     call = {"call": "view", "arguments": {"file_path": "app.py"}}
@@ -40,20 +40,20 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def asked(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> Any:
-    """What a command answers under --json."""
+    """Return what a command answers under --json."""
     assert main([*arguments, "--json"]) == status
     return json.loads(capsys.readouterr().out)
 
 
 def begun(capsys: pytest.CaptureFixture[str], question: str = "Which port?", *more: str, status: int = 0) -> str:
-    """The name of a session that was asked a question."""
+    """Return the name of a session that was asked a question."""
     session: str = asked(capsys, "run", question, "--model", "scripted:one.json", *more, status=status)["session"]
     return session
 
 
 @pytest.mark.proves("S-17")
 def test_the_list_says_where_each_session_stands(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Root, model, state, turns, size and when it was used; the last used first, with and without the word."""
+    """Root, model, state, turns, size and last use are listed, last used first, with and without `list`."""
     answered = begun(capsys)
     stopped = asked(capsys, "run", "Go", "--model", "scripted:many.json", "--max-turns", "2", status=6)["session"]
     with closing(open_store()) as store:
@@ -79,7 +79,7 @@ def test_the_list_says_where_each_session_stands(work: Path, capsys: pytest.Capt
 def test_the_list_has_the_model_and_the_folder_that_a_session_went_on_with(
     work: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Not those with which it began."""
+    """Those with which it began are not listed."""
     session = begun(capsys)
     (work / "two.json").write_text(json.dumps([{"say": "And 1."}]))
     (work / "moved").mkdir()
@@ -93,7 +93,7 @@ def test_the_list_has_the_model_and_the_folder_that_a_session_went_on_with(
 
 @pytest.mark.proves("S-17")
 def test_a_session_is_removed_by_its_name(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With all that it said; an unknown one removes nothing."""
+    """Everything that it said is removed; an unknown name removes nothing."""
     kept, gone = begun(capsys), begun(capsys, "What of the heron-blue valve?")
     assert found_in(work / "kept", b"heron-blue")
     assert main(["sessions", "rm", kept, "nobody"]) == 4
@@ -108,7 +108,7 @@ def test_a_session_is_removed_by_its_name(work: Path, capsys: pytest.CaptureFixt
 
 @pytest.mark.proves("S-17")
 def test_an_export_holds_everything_but_secrets(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A line for each record and each kept output, and no key in any of them; what is no text is named."""
+    """There is a line for each record and kept output, without any key; binary content is only named."""
     with closing(open_store()) as store:
         text, raw = store.put(f"log\nkey {KEY}\n".encode(), name="make"), store.put(b"\xff\x00" * 99, name="dump")
         store.append("s", 0, "Begun", {"about": {"root": "/", "model": "local"}, "header": {}})
@@ -131,7 +131,7 @@ def test_an_export_holds_everything_but_secrets(work: Path, capsys: pytest.Captu
 
 @pytest.mark.proves("S-17")
 def test_an_output_is_removed_and_who_quotes_it_is_named(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What the answer says to do next removes the rest."""
+    """The next steps that the answer names remove the rest."""
     with closing(open_store()) as store:
         handle = store.put(PHRASE.encode())
         store.append("s", 0, "Returned", {"text": PHRASE}, handles=[handle])
@@ -148,7 +148,7 @@ def test_an_output_is_removed_and_who_quotes_it_is_named(work: Path, capsys: pyt
 @pytest.mark.proves("S-17")
 @pytest.mark.parametrize("wire", ["openai-chat", "openai-responses", "anthropic", "gemini", "bedrock"])
 def test_the_list_says_what_was_asked_over_every_api(work: Path, capsys: pytest.CaptureFixture[str], wire: str) -> None:
-    """However that writes a message; without what the model was told beside it."""
+    """This holds in whatever form an API writes a message; what the model was told beside the question is left out."""
     with closing(open_store()) as store:
         store.append("s", 0, "Begun", {"about": {}, "header": {"transcript": {"wire": wire}}})
         store.append("s", 1, "Prompted", {"message": text_message(wire, "user", with_told("Why?", "Beside it."))})
@@ -157,7 +157,7 @@ def test_the_list_says_what_was_asked_over_every_api(work: Path, capsys: pytest.
 
 
 def test_a_session_is_shown_in_words(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """As a person reads it: no brackets of a program, no empty value."""
+    """There are no program brackets and no empty values."""
     assert main(["show", begun(capsys)]) == 0
     fields = dict(re.findall(r"^(\w+) +(.*)$", capsys.readouterr().out, re.MULTILINE))
     assert (fields["ended"], fields["todo"], fields["unknown_effects"]) == ("no", "none", "none")
@@ -168,7 +168,7 @@ def test_a_session_is_shown_in_words(work: Path, capsys: pytest.CaptureFixture[s
 def test_what_a_rule_removes_is_told(
     work: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On standard error when it happens, and by doctor later; with no rule nothing goes."""
+    """Removals are reported on standard error when they happen, and later by doctor; without rules nothing is removed."""
     first, second = begun(capsys), begun(capsys)
     monkeypatch.setenv("PENSTOCK_STORE_KEEP_SESSIONS", "2")
     assert main(["run", "Which port?", "--model", "scripted:one.json"]) == 0
@@ -186,7 +186,7 @@ def test_what_a_rule_removes_is_told(
 def test_gc_keeps_to_the_rules_that_are_set(
     work: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without a flag those of the environment, and none of its own; a flag says otherwise."""
+    """Without flags the rules of the environment hold, and no others; a flag overrides them."""
     names = [begun(capsys) for _ in range(3)]
     assert asked(capsys, "store", "gc")["removed"] == []
     monkeypatch.setenv("PENSTOCK_STORE_KEEP_SESSIONS", "2")

@@ -1,4 +1,4 @@
-"""`penstock stats` as people and scripts use it: aligned tables, one object, a picture, an exit status."""
+"""Does `penstock stats` work as people and scripts use it: aligned tables, one object, a picture, an exit status?"""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ HOSTILE = "\x1b[2Jview\u202e | 99"
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A store of the user's own, and the folder in which commands are typed."""
+    """Make the user's own store, and the folder in which commands are typed."""
     monkeypatch.setenv("PENSTOCK_STORE", str(tmp_path / "store"))
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -50,7 +50,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def worked(folder: Path) -> Callable[..., None]:
-    """Sessions in that store: `worked(name, steps, *prompts)`."""
+    """Return a function that makes sessions in that store: `worked(name, steps, *prompts)`."""
     tree = folder / "tree"
     tree.mkdir()
     (tree / "a.txt").write_text("".join(f"a has {n} in this line\n" for n in range(400)))
@@ -87,7 +87,7 @@ def page(offset: int) -> ScriptStep:
 
 
 def eventful() -> list[ScriptStep]:
-    """Cuts, a refusal, faults with a wait, a fresh start, a read again, a call of no tool."""
+    """Return steps with cuts, a refusal, faults with a wait, a fresh start, a repeated read, and a call of an unknown tool."""
     fault = fail(503, {"error": {"message": "overloaded"}})
     pages = [page(offset) for offset in (0, 90, 180, 270)]
     return [*pages, refuse(17_000, of=WINDOW), page(0), fault, fault, fault, *pages, call(HOSTILE), say("So it is.")]
@@ -108,7 +108,7 @@ def as_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, d
 def test_the_report_is_aligned_inert_and_says_about_where_it_estimates(
     worked: Callable[..., None], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Every part of it is there; what a model called a tool cannot move the cursor, nor make a row."""
+    """Every part is there; a name that a model made up for a tool cannot move the cursor or add a row."""
     worked("one", eventful(), "Read \x1b]0;title\x07it.")
     status, out, err = typed(capsys, "one")
     assert (status, err) == (0, "")
@@ -129,7 +129,7 @@ def test_the_report_is_aligned_inert_and_says_about_where_it_estimates(
 
 
 def test_the_object_has_its_keys_and_adds_up(worked: Callable[..., None], capsys: pytest.CaptureFixture[str]) -> None:
-    """Scripts hold on to these keys; sums over rows are the figures of the whole."""
+    """Scripts rely on these keys; sums over rows are the figures of the whole."""
     worked("one", eventful())
     status, found = as_json(capsys, "one")
     assert status == 0
@@ -175,7 +175,7 @@ def test_the_object_has_its_keys_and_adds_up(worked: Callable[..., None], capsys
 def test_a_session_says_what_its_context_costs_at_its_size(
     worked: Callable[..., None], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of its newest request, in its window, by its own limits: what `degradation` says, in words and as an object."""
+    """The figures are for its newest request, in its window, by its own limits, as `degradation` gives them."""
     worked("one", [page(0), page(90), page(180), page(270), say("Seen.")], rungs=PROFILES["default"].rungs)
     out, found = typed(capsys, "one")[1], as_json(capsys, "one")[1]
     (cost,) = found["cost_against_size"]
@@ -189,7 +189,7 @@ def test_a_session_says_what_its_context_costs_at_its_size(
 
 
 def test_the_policy_is_the_session_s_own(worked: Callable[..., None], capsys: pytest.CaptureFixture[str]) -> None:
-    """A profile that watches early is told to watch where another would go on."""
+    """A profile that warns early says to watch when another would continue."""
     worked("calm", [page(0), say("Seen.")])
     worked("early", [page(0), say("Seen.")], rungs=(Rung(Pressure.WATCH, 1_000),))
     found = {row["session"]: row for row in as_json(capsys)[1]["cost_against_size"]}
@@ -204,7 +204,7 @@ def test_the_policy_is_the_session_s_own(worked: Callable[..., None], capsys: py
 def test_of_many_sessions_the_fullest_are_shown(
     worked: Callable[..., None], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Ten rows and how many more; a script gets all."""
+    """Ten rows are shown, and the number of others; a script gets all."""
     for number in range(12):
         worked(f"s{number:02}", [*(page(0) for _ in range(number % 3)), say("Seen.")])
     block = typed(capsys)[1].rpartition("\n\n")[2].splitlines()
@@ -217,7 +217,7 @@ def test_of_many_sessions_the_fullest_are_shown(
 def test_a_number_that_no_context_has_is_left_out(
     worked: Callable[..., None], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a provider reports is not ours to trust: the other figures stand."""
+    """A provider's numbers are not trusted: the other figures remain."""
     worked("one", [say("Seen.")])
     monkeypatch.setattr("penstock.session.degradation._MOST", 10)
     status, found = as_json(capsys, "one")
@@ -227,7 +227,7 @@ def test_a_number_that_no_context_has_is_left_out(
 def test_all_sessions_of_the_store_are_one_report(
     worked: Callable[..., None], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Without an ID; tasks of each count, rows of tasks are for one session."""
+    """Without an ID there are totals of tasks; the rows of tasks are for one session."""
     worked("one", [page(0), say("Seen.")])
     worked("two", [page(0), page(0), say("Seen."), say("Again.")], "Look.", "And?")
     status, out, _ = typed(capsys)
@@ -240,7 +240,7 @@ def test_all_sessions_of_the_store_are_one_report(
 def test_a_prompt_of_two_lines_is_one_cell_and_escaped_once(
     worked: Callable[..., None], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Where a table escapes what others wrote, nothing before it does."""
+    """A table escapes foreign text, and nothing before it does."""
     worked("one", [page(0), say("Seen.")], "Look.\nAnd say.")
     _, out, _ = typed(capsys, "one")
     assert r"Look.\x0aAnd say." in out
@@ -249,7 +249,7 @@ def test_a_prompt_of_two_lines_is_one_cell_and_escaped_once(
 def test_the_picture_is_well_formed_and_shows_the_window_the_fill_and_the_marks(
     folder: Path, worked: Callable[..., None], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Inside its frame, private, with a title and units, and nothing that runs or is fetched."""
+    """It stays inside its frame, is private, has a title and units, and has nothing that runs or is fetched."""
     worked('<one & "only">', eventful())
     status, found = as_json(capsys, '<one & "only">', "--svg", "fill.svg")
     assert (status, found["svg"]) == (0, "fill.svg")
@@ -276,7 +276,7 @@ def test_the_picture_is_well_formed_and_shows_the_window_the_fill_and_the_marks(
 def test_a_session_of_no_turn_or_one_has_a_picture_too(
     folder: Path, worked: Callable[..., None], capsys: pytest.CaptureFixture[str], steps: list[ScriptStep]
 ) -> None:
-    """Nothing is divided by nothing."""
+    """There is no division by zero."""
     bad_key = fail(401, {"error": {"message": "invalid api key"}})
     worked("one", steps or [bad_key])
     status, out, _ = typed(capsys, "one", "--svg", "fill.svg")
@@ -292,7 +292,7 @@ def test_a_session_of_no_turn_or_one_has_a_picture_too(
 def test_the_page_of_a_session_shows_what_the_figures_say(
     folder: Path, worked: Callable[..., None], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its turns, refusals, cuts and handoffs; the file is the user's own and has no word that acts."""
+    """It has turns, refusals, cuts and handoffs; the file is private and nothing in it acts."""
     worked("one", eventful(), "Read \x1b]0;title\x07it.")
     worked("two", [say("Seen.")])  # used last, and not asked for
     status, out, _ = typed(capsys, "one", "--html", "story.html")
@@ -313,7 +313,7 @@ def test_the_page_of_a_session_shows_what_the_figures_say(
 
 
 def page_figures(text: str) -> dict[str, int]:
-    """The numbers that a page shows first."""
+    """Return the figures at the top of a page."""
     rows = read(text).all("ul", class_="tiles")[0].all("li")
     return {row.all("span")[0].text: figure(row.all("strong")[0].text) for row in rows if row.text[:5] != "Money"}
 
@@ -321,7 +321,7 @@ def page_figures(text: str) -> dict[str, int]:
 def test_without_an_id_the_page_lists_all_sessions(
     folder: Path, worked: Callable[..., None], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A row each, the last used first, with what the session's own page says; one that is damaged is listed as far as it goes."""
+    """Each has a row with the figures of its own page, last used first; a damaged one is listed as far as it can be read."""
     worked("one", eventful())
     assert typed(capsys, "--html", "all.html")[0] == 0
     assert "1 session of 1 program" in read((folder / "all.html").read_text("utf-8")).text
@@ -346,7 +346,7 @@ def test_without_an_id_the_page_lists_all_sessions(
 def test_the_page_of_all_sessions_reads_the_journals_that_it_lists_one_by_one(
     folder: Path, worked: Callable[..., None], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of ten thousand sessions the last used are listed, the page says so, and no two of their stories are in memory at once."""
+    """Of ten thousand sessions the last used are listed, as the page says, and only one story is in memory at a time."""
     for name in ("one", "two", "three"):
         worked(name, [page(0), say("Seen.")])
     done: list[str] = []
@@ -370,7 +370,7 @@ def test_the_page_of_all_sessions_reads_the_journals_that_it_lists_one_by_one(
 def test_both_pictures_can_be_asked_for_and_neither_is_written_in_vain(
     folder: Path, worked: Callable[..., None], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Two files; a folder that is not there is status 8."""
+    """There are two files; a missing folder gives status 8."""
     worked("one", [page(0), say("Seen.")])
     _, found = as_json(capsys, "one", "--svg", "a.svg", "--html", "a.html")
     assert (found["svg"], found["html"]) == ("a.svg", "a.html")
@@ -383,7 +383,7 @@ def test_both_pictures_can_be_asked_for_and_neither_is_written_in_vain(
 
 
 def test_an_empty_store_says_what_to_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Exit status 1: there is nothing; with --store the command that is offered is of that store."""
+    """The exit status 1 means nothing found; with --store the suggested command has that store."""
     status, out, err = typed(capsys)
     assert (status, out) == (1, "")
     assert 'Try: penstock run "QUESTION"\n' in err
@@ -396,7 +396,7 @@ def test_an_empty_store_says_what_to_run(folder: Path, capsys: pytest.CaptureFix
 def test_mistakes_are_named_with_what_would_work(
     folder: Path, worked: Callable[..., None], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A session that there is not is 4, a picture of several is 2, a picture that cannot be written is 8."""
+    """An unknown session gives 4, a picture of several 2, a picture that cannot be written 8."""
     worked("one", [say("Seen.")])
     worked("two", [say("Seen.")])
     status, found = as_json(capsys, "three")
@@ -414,7 +414,7 @@ def test_mistakes_are_named_with_what_would_work(
 def test_what_cannot_be_read_is_named_and_the_rest_reported(
     folder: Path, worked: Callable[..., None], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit status 6; the newest sound record is told, and the other session counts in full."""
+    """The exit status is 6; the newest sound record is given, and the other session counts in full."""
     worked("sound", [page(0), say("Seen.")])
     worked("hurt", [page(0), say("Seen.")])
     store = SqliteStore(str(folder / "store"))
@@ -434,7 +434,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_reported(
 
 
 def test_the_command_is_at_the_front_door(folder: Path, worked: Callable[..., None]) -> None:
-    """In a process of its own, as it is typed; parallel calls and a read of the same page again among it."""
+    """It runs in its own process, as typed, with parallel calls and a repeated read."""
     worked("one", [calls(page(0), page(0)), say("Seen.")])
     done = subprocess.run([*warm_penstock(), "stats", "one"], capture_output=True, text=True, timeout=60, check=True)
     assert "2 reads, 2.0 a task, 1 repeated" in done.stdout

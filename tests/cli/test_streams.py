@@ -1,4 +1,4 @@
-"""Ends of streams on the command line: a reader that has gone, a disk that is full, an input that does not end."""
+"""Does the command line handle a reader that has gone, a full disk, and input that does not end?"""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def tree(tmp_path: Path) -> Path:
     ],
 )
 def test_a_reader_that_has_gone_is_no_fault(tree: Path, line: str) -> None:
-    """Exit status 0 and no word; 1 would say that nothing was found."""
+    """The exit status is 0 without a message; 1 would mean that nothing was found."""
     read, write = os.pipe()
     os.close(read)
     try:
@@ -52,7 +52,7 @@ def test_a_reader_that_has_gone_is_no_fault(tree: Path, line: str) -> None:
 @pytest.mark.parametrize("is_full", [True, False])
 @pytest.mark.parametrize("command", ["run", "resume"])
 def test_an_answer_does_not_need_somebody_who_reads_its_steps(tree: Path, command: str, is_full: bool) -> None:
-    """What an agent works for is on standard output: a log that is full, or `2> >(head -1)`, does not end it unseen."""
+    """The answer goes to standard output: a full log, or `2> >(head -1)`, does not end the agent unnoticed."""
     read, write = os.pipe()
     os.close(read)
     kept = ["--store", str(tree / "kept")]
@@ -75,7 +75,7 @@ def test_an_answer_does_not_need_somebody_who_reads_its_steps(tree: Path, comman
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is full")
 def test_a_fault_that_cannot_be_told_is_a_fault(tree: Path) -> None:
-    """Status 1 would say that nothing was found."""
+    """Status 1 would mean that nothing was found."""
     with Path("/dev/full").open("wb") as full:
         line = [sys.executable, "-m", "penstock", "view", "none.txt"]
         done = subprocess.run(line, cwd=tree, stdout=subprocess.PIPE, stderr=full, timeout=60, check=False)
@@ -87,7 +87,7 @@ def test_a_fault_that_cannot_be_told_is_a_fault(tree: Path) -> None:
     "line", ["view big.txt", "view big.txt --json", "view --help", "--help", "--version", "", "mistyped --json"]
 )
 def test_a_full_disk_is_a_fault_in_one_line(tree: Path, line: str) -> None:
-    """Exit status 8, whatever was to be printed, help and errors too."""
+    """The exit status is 8, whatever was to be printed, help and errors included."""
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
             [*warm_penstock(), *line.split()], cwd=tree, stdout=full, stderr=subprocess.PIPE, timeout=60, check=False
@@ -104,7 +104,7 @@ def test_a_full_disk_is_a_fault_in_one_line(tree: Path, line: str) -> None:
 def test_a_stream_that_was_closed_from_the_start_is_no_traceback(
     tree: Path, line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`penstock hook claude >&-`: nobody listens, and nothing is wrong; what nobody writes is empty."""
+    """With `penstock hook claude >&-` nobody listens, and nothing is wrong; a closed input is empty."""
     monkeypatch.setenv("PENSTOCK_STORE", str(tree / "store"))
     done = subprocess.run(
         ["sh", "-c", f"exec {shlex.quote(sys.executable)} -m penstock {line}"],
@@ -158,7 +158,7 @@ def test_a_request_without_an_end_is_an_error_that_names_the_bound(tree: Path, c
     ],
 )
 def test_what_cannot_be_read_is_told_in_a_sentence(tree: Path, line: str, said: bytes) -> None:
-    """A setting and an event that are none: no line of Python, and no word of its parser alone."""
+    """An invalid setting or event gives no line of Python, and not just its parser's message."""
     environment = os.environ | {"PENSTOCK_MAX_TOOL_OUTPUT": "abc"}
     command = [*warm_penstock(), *line.split()]
     done = subprocess.run(command, cwd=tree, input=b"", env=environment, capture_output=True, timeout=60, check=False)

@@ -1,4 +1,4 @@
-"""What a person sees at a terminal, and what a script reads from the same commands: rich there, plain text here."""
+"""Does a person at a terminal get rich output, and a script plain text from the same commands?"""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Screen(io.StringIO):
 
 
 def written(*pieces: str) -> str:
-    """What a person sees of an answer that comes in these pieces, on a terminal of 60 columns in colour."""
+    """Return what a person sees of an answer in these pieces, on a terminal of 60 columns with colour."""
     screen = Screen()
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("NO_COLOR", raising=False)
@@ -74,7 +74,7 @@ def written(*pieces: str) -> str:
 
 @pytest.fixture
 def kept(tmp_path: Path) -> Path:
-    """A store with artifacts whose names are long and hostile."""
+    """Make a store with artifacts whose names are long and hostile."""
     store = open_store(str(tmp_path / "store"))
     store.put(b"line\n" * 7, name="make [bold]all[/bold] :smile: " + "long " * 12)
     store.put(b"other\n", name="log")
@@ -87,7 +87,7 @@ def where(folder: Path) -> dict[str, str]:
 
 
 def test_a_table_is_drawn_for_the_width_of_the_terminal(kept: Path) -> None:
-    """With a head, within the width at any width, every letter in it, nothing taken for markup."""
+    """It has a header, fits any width, keeps every letter, and takes no text for markup."""
     letters: set[str] = set()
     for columns in (60, 80, 200):
         status, drawn = on_terminal(
@@ -106,7 +106,7 @@ def test_a_table_is_drawn_for_the_width_of_the_terminal(kept: Path) -> None:
 
 @pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_who_wants_no_colour_gets_none(kept: Path, environment: dict[str, str]) -> None:
-    """NO_COLOR leaves the table and takes colours away; a dumb terminal gets what a pipe gets."""
+    """NO_COLOR leaves the table without colours; a dumb terminal gets the output of a pipe."""
     drawn = on_terminal((*warm_penstock(), "store", "list"), cwd=kept, environment=where(kept) | environment)[1]
     assert "\x1b" not in drawn
     assert ("handle" in drawn) == ("NO_COLOR" in environment)
@@ -114,7 +114,7 @@ def test_who_wants_no_colour_gets_none(kept: Path, environment: dict[str, str]) 
 
 @pytest.mark.parametrize("command", [("store", "list"), ("sessions",), ("doctor",), ("stats",), ("view", "a.txt")])
 def test_where_nobody_looks_rich_is_not_even_loaded(kept: Path, command: tuple[str, ...]) -> None:
-    """A pipe reads plain text: no escape, no frame, and no time spent on drawing."""
+    """A pipe gets plain text: no escapes, no frame, and no time spent on drawing."""
     (kept / "a.txt").write_text("text\n")
     code = "import sys; from penstock.cli import main; main(sys.argv[1:]); assert 'rich' not in sys.modules"
     done = subprocess.run(
@@ -130,7 +130,7 @@ def test_where_nobody_looks_rich_is_not_even_loaded(kept: Path, command: tuple[s
 
 
 def test_plain_rows_are_what_scripts_have_always_read(kept: Path) -> None:
-    """Two blanks between columns, numbers to the right, no head."""
+    """Columns are two blanks apart, numbers are right-aligned, and there is no header."""
     command = [*warm_penstock(), "store", "list"]
     done = subprocess.run(command, cwd=kept, env=os.environ | where(kept), capture_output=True, text=True, check=True)
     head, first, second = done.stdout.splitlines()
@@ -140,7 +140,7 @@ def test_plain_rows_are_what_scripts_have_always_read(kept: Path) -> None:
 
 
 def test_a_table_has_numbers_to_the_right_and_is_nothing_without_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is a number is told by all cells of a column; a cell of others cannot begin a row of its own."""
+    """A column of numbers is recognised by all its cells; a foreign cell cannot start a new row."""
     monkeypatch.setattr(sys, "stdout", io.StringIO())
     rows = [("a\nb", 7, "2-5", "404 not found"), ("c", 1024, "10-12", "7 of 9")]
     assert terminal.render_table(("word", "number", "range", "text"), rows).splitlines() == [
@@ -149,12 +149,12 @@ def test_a_table_has_numbers_to_the_right_and_is_nothing_without_rows(monkeypatc
         "c         1024  10-12  7 of 9",
     ]
     assert terminal.render_table(("word",), []) == ""
-    inert = escape.show_name("a\x1bb\\c")  # as names come: escaped twice it would be another name
+    inert = escape.show_name("a\x1bb\\c")  # escaped already: escaping it again would give another name
     assert terminal.render_table(("word",), [(inert,)]).splitlines()[1] == inert
 
 
 def test_markdown_is_drawn_without_losing_a_letter() -> None:
-    """Bold is bold, a program and a quoted line stand as they are, `<T>` is text, a line end stays one."""
+    """Bold is bold, code and quoted lines stay as they are, `<T>` is text, and a line end stays one."""
     drawn = written(ANSWER)
     lines = [line.rstrip() for line in plain(drawn).splitlines()]
     assert "\x1b[1m8443\x1b[0m" in drawn
@@ -170,7 +170,7 @@ def test_markdown_is_drawn_without_losing_a_letter() -> None:
 
 @given(st.lists(st.integers(1, 40), min_size=1))
 def test_an_answer_looks_the_same_in_whatever_pieces_it_comes(sizes: list[int]) -> None:
-    """Blocks are found by what is written, not by how it arrives."""
+    """Blocks are found in the text, however it arrives."""
     pieces: list[str] = []
     for size in cycle(sizes):
         at = sum(map(len, pieces))
@@ -181,14 +181,14 @@ def test_an_answer_looks_the_same_in_whatever_pieces_it_comes(sizes: list[int]) 
 
 
 def test_a_program_ends_where_its_own_fence_does() -> None:
-    """A page of Markdown, shown as one, has fences and blank lines of its own."""
+    """A page of Markdown shown in a fence has fences and blank lines of its own."""
     page = "```sh\nmake\n\n```\n\n~~~\nit\n\nends\n~~~"
     lines = [line.strip() for line in plain(written(f"````\n{page}\n````\n\nDone.")).splitlines()]
     assert page in "\n".join(lines)
 
 
 def test_a_long_program_costs_no_more_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A model writes a few letters at a time, and the next ones do not have the whole read anew."""
+    """A model writes a few letters at a time, and they must not cause everything to be parsed again."""
     monkeypatch.setattr(MarkdownWriter, "_block", lambda *_: None)
 
     def work(functions: int) -> Callable[[], object]:
@@ -207,7 +207,7 @@ def test_a_long_program_costs_no_more_a_line(monkeypatch: pytest.MonkeyPatch) ->
 
 @given(st.text(st.sampled_from("ab<>/&;x1.,?!'\" \n"), max_size=200))
 def test_no_word_of_an_answer_is_lost(text: str) -> None:
-    """What looks like HTML, an entity or a link is a word like others; only blanks may differ."""
+    """Text that looks like HTML, an entity or a link is kept like other text; only blanks may differ."""
     words = re.findall(r"[ab<>/&;x1?!]+", re.sub(r"^[ \d.>]*", "", text, flags=re.MULTILINE))
     drawn = re.sub(r"\s", "", plain(written(text)))
     at = 0
@@ -218,7 +218,7 @@ def test_no_word_of_an_answer_is_lost(text: str) -> None:
 
 
 def test_a_model_answers_in_markdown_on_a_terminal_and_as_it_wrote_in_a_pipe(tmp_path: Path) -> None:
-    """Through a whole run: block by block on the screen, byte for byte in a file."""
+    """A whole run gives blocks on a screen, and exact bytes in a file."""
     (tmp_path / "ports.ini").write_text("[server]\nport = 8443\n")
     with LoopbackProvider("openai-chat", 32_000, policy=lambda _request: say(ANSWER)) as provider:
         command = (*warm_penstock(), "run", "Which port?", "--model", "openai-chat:x", "--base-url", provider.base_url)
@@ -235,7 +235,7 @@ def test_a_model_answers_in_markdown_on_a_terminal_and_as_it_wrote_in_a_pipe(tmp
 
 
 def test_the_local_model_is_shown_as_it_wrote(tmp_path: Path) -> None:
-    """What it says are lines of files, where blanks and stars are the file's."""
+    """Its answers are lines of files, whose blanks and stars belong to the files."""
     (tmp_path / "ports.ini").write_text("[server]\nport = 8443  # *the*   port\n")
     command = (*warm_penstock(), "run", "Where is port?")
     drawn = on_terminal(command, cwd=tmp_path, streams=("stdout",), environment=where(tmp_path))[1]

@@ -1,4 +1,4 @@
-"""The page about outlines runs as it is written."""
+"""Does the page about outlines run as it is written?"""
 
 from __future__ import annotations
 

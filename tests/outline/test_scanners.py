@@ -1,4 +1,4 @@
-"""The outlines of small awkward sources, kept beside them, and what must never become a landmark."""
+"""Are outlines of small awkward sources those of their snapshots, and does nothing else become a landmark?"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SOURCES = sorted(path for path in SAMPLES.iterdir() if path.suffix != ".outline"
 
 
 def shown(found: Outline) -> list[str]:
-    """An outline as its snapshot has it."""
+    """Return an outline in the form of its snapshot."""
     return [
         f"# {found.language}, {found.method}, {found.total_lines} lines",
         *(f"{'  ' * s.depth}{s.start_line}-{s.end_line} {s.kind}: {s.name}" for s in found.symbols),
@@ -40,7 +40,7 @@ def test_the_outline_of_a_sample_is_the_one_beside_it(path: Path) -> None:
 @pytest.mark.proves("B-11")
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
 def test_a_definition_in_a_string_or_a_comment_is_no_landmark(path: Path) -> None:
-    """Every sample hides definitions called fake where none count."""
+    """Every sample hides definitions called fake in places where none count."""
     data = path.read_bytes()
     for exact in (False, True):
         names = [symbol.name.lower() for symbol in outline(data, language_of(path.name, data), exact=exact).symbols]
@@ -75,7 +75,7 @@ def test_the_line_scanner_agrees_with_the_syntax_tree_of_python() -> None:
 
 @pytest.mark.proves("B-11")
 def test_both_makers_agree_on_python() -> None:
-    """On thirty modules of the standard library tree-sitter and the scanner find the same starts to 98 %."""
+    """On thirty modules of the standard library tree-sitter and the scanner agree on 98 % of the starts."""
     modules = sorted(Path(os.__file__).parent.glob("[a-d]*.py"))[:30]
     both = either = 0
     for module in modules:
@@ -143,10 +143,10 @@ LANGUAGES = [
 
 
 @pytest.mark.proves("B-11")
-@pytest.mark.timeout(30)  # a tenth of a second, where each language is linear
+@pytest.mark.timeout(30)  # a tenth of a second, if each language is linear
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_repetition_ends_in_an_outline(name: str) -> None:
-    """A line that a pattern could choke on is scanned to its end in every language."""
+    """A line that could make a pattern hang is scanned to its end in every language."""
     unit = HOSTILE[name]
     data = (unit * (10_000 // len(unit) + 1))[:10_000]
     for language in LANGUAGES:
@@ -156,7 +156,7 @@ def test_hostile_repetition_ends_in_an_outline(name: str) -> None:
 @pytest.mark.proves("B-11")
 @pytest.mark.parametrize("unit", [b"({\n", b"fn a(\n", b"[\n", b"{\n", b"a<\n"])
 def test_deep_nesting_is_left_to_the_scanner(unit: bytes) -> None:
-    """Bytes that would overflow the recursion of a parser never reach it."""
+    """Bytes that would overflow a parser's recursion never reach the parser."""
     found = outline(unit * 100_000, "java")
     assert found.method == "line scanner"
 
@@ -176,7 +176,7 @@ def test_deep_nesting_is_left_to_the_scanner(unit: bytes) -> None:
     ],
 )
 def test_a_slash_behind_a_parenthesis_divides_unless_a_statement_begins(statement: str) -> None:
-    """A brace in a regular expression behind the head of an `if` opens nothing, one between two divisions does."""
+    """A brace in a regular expression after the head of an `if` opens nothing, one between two divisions does."""
     source = f"function first(a, b) {{\n  {statement}\n}}\nfunction second() {{\n}}\n"
     found = outline(source.encode(), "javascript", exact=False)
     assert [(s.start_line, s.end_line) for s in found.symbols] == [(1, 3), (4, 5)]
@@ -184,13 +184,13 @@ def test_a_slash_behind_a_parenthesis_divides_unless_a_statement_begins(statemen
 
 @pytest.mark.proves("B-11")
 def test_minified_code_is_left_to_the_scanner() -> None:
-    """A line of many kilobytes is scanned: its ranges tell little and parsers are slowest there."""
+    """A line of many kilobytes is scanned: its ranges say little, and parsers are slowest there."""
     assert outline(b"function f(){return 1};" * 2_000, "javascript").method == "line scanner"
 
 
 @pytest.mark.proves("B-11")
 def test_too_many_landmarks_lose_their_deepest_and_say_so() -> None:
-    """Above the cap the methods go, the classes stay, and the outline is not complete."""
+    """Above the cap methods are removed, classes stay, and the outline is marked as incomplete."""
     one = b"class A:\n    def f(self):\n        pass\n"
     found = outline(one * 30_000, "python", exact=False)
     assert not found.complete
@@ -215,7 +215,7 @@ def test_lines_end_at_newlines_only() -> None:
 
 @pytest.mark.proves("B-11")
 def test_invalid_bytes_in_a_name_are_shown_escaped() -> None:
-    """A name is text whatever its bytes are, and it is clipped."""
+    """A name is text whatever its bytes are, and is clipped."""
     found = outline(b"# caf\xe9 " + b"x" * 500, "markdown")
     assert found.symbols[0].name.startswith("# caf\\xe9 xxx")
     assert len(found.symbols[0].name) == 120
@@ -242,7 +242,7 @@ def test_a_log_without_blank_lines_is_divided_evenly() -> None:
 
 
 def test_a_missing_grammar_leaves_the_line_scanner(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the extra the outline is the scanner's and says so."""
+    """Without the extra the outline comes from the scanner and says so."""
     from penstock.outline import grammar
 
     monkeypatch.setattr(grammar, "_languages", {"python": None})
@@ -263,7 +263,7 @@ def test_a_stream_of_json_keys_does_not_depend_on_lines() -> None:
 
 
 def test_a_scanner_is_fed_chunk_by_chunk() -> None:
-    """The class behind `scan` can be driven by hand."""
+    """The class behind `scan` can be used directly."""
     scanner = Scanner("go")
     scanner.feed(b"package p\nfunc f() ")
     scanner.feed(b"{\n}\n")
@@ -299,9 +299,9 @@ def test_a_language_is_known_by_name_or_content(name: str, head: bytes, language
 
 
 def paragraphs(source: bytes) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
-    """The paragraphs of a COBOL source with their lines, as the scanner of a stream and as the `cobol` room finds them.
+    """Return the paragraphs of a COBOL source with their lines, as the streaming scanner and as the `cobol` room find them.
 
-    An outline shows what stands on debug lines, whether or not a program is compiled with them.
+    An outline shows what is on debug lines, whether or not a program is compiled with them.
     """
     streamed = [
         (one.name, one.start_line) for one in outline(source, "cobol", exact=False).symbols if one.kind == "paragraph"
@@ -316,7 +316,7 @@ def paragraphs(source: bytes) -> tuple[list[tuple[str, int]], list[tuple[str, in
 
 
 def test_a_sentence_of_one_word_is_no_paragraph_for_either_reader_of_cobol() -> None:
-    """Both readers take the words from one table: what stands alone with a period is a sentence or a header for both."""
+    """Both readers take the words from one table: a word alone with a period is a sentence or a header for both."""
     lines = [
         "       PROCEDURE DIVISION.",
         "       FIRST-ONE.",
@@ -329,14 +329,14 @@ def test_a_sentence_of_one_word_is_no_paragraph_for_either_reader_of_cobol() -> 
 
 
 def test_both_readers_find_the_same_paragraphs_in_an_estate() -> None:
-    """The outline of each program of the example has the paragraphs that its document has, at the same lines."""
+    """The outline of each example program has the same paragraphs as its document, at the same lines."""
     for path in sorted((Path(__file__).parents[2] / "examples" / "cobol" / "cbl").iterdir()):
         streamed, whole = paragraphs(path.read_bytes())
         assert streamed == whole, path.name
 
 
 def test_a_directive_changes_the_format_of_cobol_in_mid_file() -> None:
-    """What stands in front of the first one is read by its columns; a directive in front of all code holds from the start."""
+    """Code before the first directive is read by its columns; a directive before all code holds from the start."""
     fixed = "       PROGRAM-ID. A.\n       PROCEDURE DIVISION.\n       P1.\n           GOBACK.\n       END PROGRAM A.\n"
     free = "PROGRAM-ID. B.\nPROCEDURE DIVISION.\nP2.\n  GOBACK.\nEND PROGRAM B.\n"
 

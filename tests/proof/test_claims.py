@@ -1,4 +1,4 @@
-"""R18 in its short form: what is true of a model's claims is told, what is wrong is not, and the rig could have said otherwise."""
+"""R18 in short form: is every true claim of a model reported and no wrong one, and can the rig fail?"""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BUDGET = 2_000
 
 
 def faults(data: bytes, **copybooks: str) -> tuple[str, ...]:
-    """What the rig says of a file, beside the copybooks of its estate."""
+    """Return what the rig finds in a file, with copybooks next to it."""
     files = [("LEDGER.cbl", data), *((f"{name}.cpy", text.encode()) for name, text in copybooks.items())]
     (one,) = subjects(claims.estate(files), ["LEDGER.cbl"])
     return claims.look(one, (BUDGET,)).faults
@@ -35,13 +35,13 @@ def faults(data: bytes, **copybooks: str) -> tuple[str, ...]:
 
 @pytest.mark.proves("C-7", "C-8", "C-9")
 def test_all_that_is_true_is_told_and_nothing_else() -> None:
-    """R18: own programs in every format and our estate; facts in are facts out, on their own lines, in any order of answers."""
+    """R18, with our programs in every format and our estate: facts in are facts out, on their lines, in any order of answers."""
     figure = claims.measure(long=False, seed=SEED)
     assert figure.met, str(figure)
 
 
 def test_programs_of_one_name_are_told_apart() -> None:
-    """A file that holds one program three times, in changing formats: what is said of each is told of it."""
+    """A file has one program three times, in changing formats: claims about each are reported for it."""
     made = claims.dressed(program(4).encode(), 5)
     assert len(scan(made).programs) == 3
     assert faults(made) == ()
@@ -60,14 +60,14 @@ _CALLS = """\
 
 
 def test_equal_calls_behind_one_copy_are_one_record() -> None:
-    """What is called three times by what a COPY brings in is asked about once, as the document has it once."""
+    """A routine called three times by copied code is asked about once, as the document lists it once."""
     call = "           CALL 'AUDIT' USING WS-AREA.\n"
     assert faults(_CALLS.encode(), CALLS=call * 3) == ()
     assert faults(_CALLS.encode(), CALLS=f"{call}           CALL 'AUDIT' USING 1.\n") == ()
 
 
 def test_what_conditional_compilation_leaves_out_is_no_code() -> None:
-    """Branches that the source itself decides against prove nothing, to the rig as to the product."""
+    """Branches that the source itself excludes prove nothing, for the rig as for the product."""
     branches = "".join(
         f"      >>{said}\n           CALL 'VAR{at}' USING\n               WS-AREA\n           END-CALL.\n"
         for at, said in enumerate(["EVALUATE KIND\n      >>WHEN 1", "WHEN 2", "WHEN OTHER"])
@@ -80,7 +80,7 @@ def test_what_conditional_compilation_leaves_out_is_no_code() -> None:
 
 
 def test_columns_know_terminal_format() -> None:
-    """In NonStop's lines the indicator stands in column 1; ACUCOBOL begins a comment with a bar."""
+    """In NonStop's lines the indicator is in column 1; in ACUCOBOL a bar starts a comment."""
     lines = [
         "?SQL",
         "*  REMARK",
@@ -100,7 +100,7 @@ def test_columns_know_terminal_format() -> None:
 
 
 def test_columns_know_what_stands_beside_its_column() -> None:
-    """An asterisk where a sentence begins makes a comment; tabs carry code beyond column 72."""
+    """An asterisk at the start of a sentence makes a comment; tabs move code beyond column 72."""
     text = (
         "       PROGRAM-ID. A.\n       PROCEDURE DIVISION.\n       MAIN.\n           * says\n           COMPUTE A = B\n"
         "           * 2.\n           CALL 'P' USING\n\t\t\t\t\t\t\t\t\t'far to the right'.\n           STOP RUN.\n"
@@ -116,7 +116,7 @@ def test_columns_know_what_stands_beside_its_column() -> None:
 
 
 def test_columns_know_the_ruler_of_an_editor() -> None:
-    """It has a hyphen in column 7 and continues nothing."""
+    """The ruler has a hyphen in column 7 and continues nothing."""
     text = f"----+----1----+----2\n{program(1)}=COLS> ----+----1----+----2\n"
     source = scan(text)
     assert columns.page(source).code == {line for line in range(1, source.lines + 1) if source.is_code(line)}
@@ -124,7 +124,7 @@ def test_columns_know_the_ruler_of_an_editor() -> None:
 
 
 def test_columns_know_a_slash_and_two_bars() -> None:
-    """In free format a slash in column 1 makes a comment where a sentence begins; in SQL two bars join texts."""
+    """In free format a slash in column 1 at the start of a sentence makes a comment; in SQL two bars join texts."""
     text = (
         "PROCEDURE DIVISION.\nMAIN.\n    DISPLAY 'EXEC'\n    | alone\n    .\n/****\n    EXEC SQL\n    SET :A = :B\n"
         "    || :C || :D\n    END-EXEC\n  * says\n    || alone\n    COMPUTE A = B\n/ 2.\n    STOP RUN.\n"
@@ -136,7 +136,7 @@ def test_columns_know_a_slash_and_two_bars() -> None:
 
 
 def test_columns_know_the_title_of_a_window_from_that_of_a_listing() -> None:
-    """The first stands in a sentence, and is code; the second is a word to the printer."""
+    """A window's title is in a sentence, and is code; a listing's title is a directive."""
     text = (
         "       PROGRAM-ID. A.\n           TITLE 'LISTING'.\n       PROCEDURE DIVISION.\n       MAIN.\n"
         "           DISPLAY MESSAGE BOX 'GONE'\n               TITLE 'NOTE'\n               ICON 1.\n           STOP RUN.\n"
@@ -147,7 +147,7 @@ def test_columns_know_the_title_of_a_window_from_that_of_a_listing() -> None:
 
 
 def test_two_paragraphs_of_one_line_are_two() -> None:
-    """What is said of the first is held against the lines of that."""
+    """Claims about the first are checked against its lines."""
     assert (
         faults(b"       PROGRAM-ID. A.\n       PROCEDURE DIVISION.\n       A1. DISPLAY 1. A2.\n           STOP RUN.\n")
         == ()
@@ -202,15 +202,15 @@ def _moved(claim: Any, held: Any, **kept: bool) -> ClaimVerdict:
 def test_the_rig_notices(
     room: Any, name: str, spoilt: Callable[..., Any], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Facts that are lost or doubled, citations that are moved, an order that shows, lines that nobody counts."""
+    """Facts are lost or doubled, citations moved, the order of answers shows, or lines are not counted."""
     text = program(20).encode()
     assert faults(text) == ()
     monkeypatch.setattr(room, name, spoilt, raising=False)
-    assert any(said in fault for _ in range(8) for fault in faults(text))  # answers may come in order by chance
+    assert any(said in fault for _ in range(8) for fault in faults(text))  # answers may be in order by chance
 
 
 def test_without_verification_wrong_claims_are_found() -> None:
-    """The control: believed as they come, claims of every kind that names a thing of the program are told."""
+    """Control: if claims are believed unchecked, wrong ones of every kind about the program's items are found."""
     with claims.unverified():
         found = faults(program(20).encode())
     assert any("wrong claims are told" in fault for fault in found)
@@ -220,7 +220,7 @@ def test_without_verification_wrong_claims_are_found() -> None:
 
 @pytest.mark.parametrize("form", range(6))
 def test_columns_are_read_as_the_scanner_reads_them(form: int) -> None:
-    """Two readings of which lines are code, and what they show: EBCDIC, debug lines, options, a wide page, formats that change."""
+    """Rig and scanner agree on lines of code and their text: EBCDIC, debug lines, options, wide lines, changing formats."""
     generator = random.Random(form)
     for _ in range(3):
         source = scan(claims.dressed(generated(generator, long=False), form))

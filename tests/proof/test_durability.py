@@ -1,4 +1,4 @@
-"""The short forms of R7 to R11: what was acknowledged is there, whatever was cut, killed, refused or damaged."""
+"""The short forms of R7 to R11: is what was acknowledged there, whatever was cut, killed, refused or damaged?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.timeout(110)]
 
 
 def _is_met(figure: Figure) -> bool:
-    """Whether the target is met; skips, and says why, where the rig cannot work."""
+    """Return whether the target is met; skip with the reason if the rig cannot run."""
     if figure.value == "not tried here":
         miss(f"{figure.rig} was not tried: {'; '.join(figure.notes)}")
     assert figure.met, str(figure)
@@ -30,38 +30,38 @@ def _is_met(figure: Figure) -> bool:
 
 @pytest.mark.proves("G-3")
 def test_no_acknowledged_write_is_lost_to_a_power_cut() -> None:
-    """R7: records, artifacts, files and handoffs on ext4 and XFS; work that does not flush does lose."""
+    """R7: records, artifacts, files and handoffs on ext4 and XFS survive; work without flushes is lost."""
     assert _is_met(power.measure(long=False, seed=SEED))
 
 
 @pytest.mark.needs("strace")
 @pytest.mark.proves("G-3")
 def test_a_kill_at_a_system_call_leaves_the_old_or_the_new() -> None:
-    """R8: one artifact and several, checkpoint, migration, pruning, close, handoff; a file written in place is found in halves."""
+    """R8: artifacts, checkpoint, migration, pruning, close and handoff stay whole; a file written in place is found in halves."""
     assert _is_met(kills.measure(long=False, seed=SEED))
 
 
 @pytest.mark.needs("strace")
 @pytest.mark.proves("G-3")
 def test_a_system_call_that_fails_is_named_and_damages_nothing() -> None:
-    """R9: also disks that are full or read-only, and a writer that holds still in its commit."""
+    """R9: this includes full and read-only disks, and a writer that stops during its commit."""
     assert _is_met(faults.measure(long=False, seed=SEED))
 
 
 @pytest.mark.proves("G-3")
 def test_damage_is_named_and_no_wrong_byte_is_read() -> None:
-    """R10: flipped bits, files cut short, zeroed pages; SQLite's own check misses some of it."""
+    """R10: bits are flipped, files truncated, pages zeroed; SQLite's own check misses some of it."""
     assert _is_met(damage.measure(long=False, seed=SEED))
 
 
 def test_a_server_that_is_stopped_at_once_loses_nothing_and_repeats_nothing() -> None:
-    """R10b: PostgreSQL goes down and comes back while clients write; each goes on."""
+    """R10b: PostgreSQL stops and restarts while clients write, and each client continues."""
     assert _is_met(restart.measure(long=False, seed=SEED))
 
 
 @pytest.mark.proves("S-12")
 def test_a_session_whose_log_is_cut_is_what_was_acknowledged_or_names_what_is_gone() -> None:
-    """R11: cut at each byte of its last records as a kill leaves it, then cut and flipped behind the note of its end."""
+    """R11: the log is cut at each byte of its last records, as by a kill, then cut and flipped after the note of its end."""
     assert _is_met(sessions.measure(long=False, seed=SEED))
 
 
@@ -69,7 +69,7 @@ def test_a_session_whose_log_is_cut_is_what_was_acknowledged_or_names_what_is_go
 
 
 def test_the_damage_rig_sees_a_journal_that_lost_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the note of the newest record ignored, a log that was cut short loses records in silence."""
+    """If the note of the newest record is ignored, a truncated log loses records silently."""
     monkeypatch.setattr(SqliteStore, "_missing", lambda _: None)
     figure = damage.measure(long=False, seed=SEED)
     assert not figure.met
@@ -77,7 +77,7 @@ def test_the_damage_rig_sees_a_journal_that_lost_its_end(monkeypatch: pytest.Mon
 
 
 def test_the_damage_rig_sees_a_wrong_byte(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the checks of pieces and records switched off, other bytes are read than were written."""
+    """With the checks of pieces and records off, other bytes are read than were written."""
     from penstock.store import journal, pieces
 
     monkeypatch.setattr(pieces, "plain", lambda stored, *_: stored)
@@ -87,7 +87,7 @@ def test_the_damage_rig_sees_a_wrong_byte(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_the_power_rig_counts_what_is_not_there(tmp_path: Path) -> None:
-    """A ledger with records, artifacts and files that nobody wrote: each is lost."""
+    """A ledger lists records, artifacts and files that nobody wrote: each counts as lost."""
     store = SqliteStore(str(tmp_path / "store"))
     record, handle = store.append("s", 0, "asked", {}), store.put(power._content(1), name="1")
     store.close()
@@ -108,7 +108,7 @@ def test_the_power_rig_counts_what_is_not_there(tmp_path: Path) -> None:
 
 
 def _with_its_log_cut(tmp_path: Path, records: int, keep_bytes: int) -> str:
-    """A store as a kill leaves it, whose log then lost its end."""
+    """Return the URL of a store as a kill leaves it, whose log then lost its end."""
     import shutil
 
     first = SqliteStore(str(tmp_path / "first"))
@@ -123,7 +123,7 @@ def _with_its_log_cut(tmp_path: Path, records: int, keep_bytes: int) -> str:
 
 @pytest.mark.parametrize("keep_bytes", [0, 20_000])
 def test_a_log_that_lost_its_end_is_named_until_the_session_goes_on(tmp_path: Path, keep_bytes: int) -> None:
-    """Found by R10: SQLite takes a log that was damaged for one that ends there, and 171 of 1,000 damages were silent."""
+    """Found by R10: SQLite takes a damaged log for a shorter one, and 171 of 1,000 damages were silent."""
     path = _with_its_log_cut(tmp_path, 20, keep_bytes)
     store = SqliteStore(path)
     sound: list[object] = []
@@ -147,7 +147,7 @@ def test_a_log_that_lost_its_end_is_named_until_the_session_goes_on(tmp_path: Pa
 
 @pytest.mark.parametrize("note", [b"", b"\0" * 60, b'00000000 ["s", 9]\n', b"\xff" * 5_000, b"x"])
 def test_a_note_that_is_none_says_nothing(tmp_path: Path, note: bytes) -> None:
-    """What a power cut left of the file beside the log is no reason for an alarm."""
+    """What a power cut left of the file next to the log is not a reason for an alarm."""
     store = SqliteStore(str(tmp_path / "store"))
     store.append("s", 0, "asked", {})
     store.close()
@@ -159,7 +159,7 @@ def test_a_note_that_is_none_says_nothing(tmp_path: Path, note: bytes) -> None:
 
 
 def test_a_lock_that_fails_is_a_fault_of_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Found by R9: an error of flock or of reading the folder came out as a bare OSError."""
+    """Found by R9: an error of flock or of reading the folder surfaced as a bare OSError."""
     import errno
     import fcntl
 
@@ -183,7 +183,7 @@ def test_a_lock_that_fails_is_a_fault_of_the_store(tmp_path: Path, monkeypatch: 
 
 @pytest.mark.parametrize("options", ["size=2m", "size=32m,nr_inodes=20"])
 def test_a_store_on_a_full_disk_says_so(options: str) -> None:
-    """Found by R9: without names for its index SQLite says `unable to open`; without room it can be read, and a write says it."""
+    """Found by R9: without inodes for its index SQLite says `unable to open`; without space it can be read, and a write says so."""
     try:
         disk = faults.memory_disk(options)
         with disk as path:
@@ -198,5 +198,5 @@ def test_a_store_on_a_full_disk_says_so(options: str) -> None:
 
 @pytest.mark.proves("S-17")
 def test_a_store_that_is_used_stays_within_its_size() -> None:
-    """R22: a year of sessions in short, with rules; what was removed by name is in no file. Without rules it grows."""
+    """R22: a year of sessions in short, with rules; what was removed by name is in no file. Without rules the store grows."""
     assert _is_met(keeping.measure(long=False, seed=SEED))

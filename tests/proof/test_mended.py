@@ -1,4 +1,4 @@
-"""R20 in its short form, and that it can fail."""
+"""R20 in short form: is every broken request repaired, and can the rig fail?"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def broken(wire: str, number: int) -> Iterator[list[Any]]:
-    """Damaged lists of a wire, the same in every run."""
+    """Yield damaged lists of a wire, the same in every run."""
     dice = random.Random(f"{SEED} {wire}")
     for _ in range(number):
         yield damaged(dice, wire, story(dice, wire))[0]
@@ -28,13 +28,13 @@ def broken(wire: str, number: int) -> Iterator[list[Any]]:
 @pytest.mark.proves("R-9")
 @pytest.mark.parametrize("wire", WIRES)
 def test_every_broken_request_is_mended_and_what_was_whole_is_kept(wire: str) -> None:
-    """Judged by judges that share no code with the product."""
+    """The judges share no code with the product."""
     assert [(at, fault) for at, one in enumerate(broken(wire, 120)) for fault in rig.faults_of(one, wire)] == []
 
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_stories_are_valid_and_most_damage_is_none(wire: str) -> None:
-    """A judge that takes everything, or damage that does none, would prove nothing."""
+    """A judge that accepts everything, or damage without effect, would prove nothing."""
     dice = random.Random(SEED)
     stories = [story(dice, wire) for _ in range(60)]
     assert [refused for one in stories if (refused := judge(one, wire))] == []
@@ -42,19 +42,19 @@ def test_stories_are_valid_and_most_damage_is_none(wire: str) -> None:
 
 
 def unmended(messages: list[Any], wire: str) -> Repaired:
-    """A repair that does nothing."""
+    """Return a repair that does nothing."""
     return Repaired(messages=messages, left=tuple(violations(messages, wire)))
 
 
 def mute(messages: list[Any], wire: str) -> Repaired:
-    """A repair that leaves out whatever the user said last."""
+    """Return a repair that leaves out the user's last words."""
     found = repair(messages, wire)
     at = max((at for at, one in enumerate(found.messages) if one.get("role") == "user"), default=0)
     return replace(found, messages=[one for i, one in enumerate(found.messages) if i != at])
 
 
 def restless(messages: list[Any], wire: str) -> Repaired:
-    """A repair that says it did something whenever it is asked."""
+    """Return a repair that always reports an action."""
     found = repair(messages, wire)
     return replace(found, actions=(*found.actions, "looked at it"))
 
@@ -65,6 +65,6 @@ def restless(messages: list[Any], wire: str) -> Repaired:
 )
 @pytest.mark.parametrize("wire", WIRES)
 def test_the_rig_notices(wire: str, spoilt: Any, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each of its questions, with a repair that gets it wrong."""
+    """Each of its checks fails for a repair with that fault."""
     monkeypatch.setattr(rig, "repair", spoilt)
     assert any(fault.startswith(said) for one in broken(wire, 60) for fault in rig.faults_of(one, wire))

@@ -1,4 +1,4 @@
-"""R19 in its short form, and that it can fail."""
+"""R19 in short form: does recovery get through, and can the rig fail?"""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @pytest.mark.proves("R-1", "R-2", "R-3")
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_request_gets_through_whoever_counts(wire: str) -> None:
-    """Random counters, wordings, beliefs and histories: four calls at most, three with numbers, each smaller than the last."""
+    """With random counters, wordings, beliefs and histories there are at most four calls, three with numbers, each smaller."""
     assert [(at, fault) for at, made in enumerate(rig.cases(SEED, wire, 8)) for fault in rig.faults_of(made)] == []
 
 
@@ -44,7 +44,7 @@ def _first_rung(*_: Any, **__: Any) -> int:
 def test_the_rig_notices(
     module: ModuleType, name: str, spoilt: float | Callable[..., Any], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A ladder that cuts too little, or that ends before its floor."""
+    """The ladder cuts too little, or ends before its floor."""
     monkeypatch.setattr(module, name, spoilt)
     cases = (made for wire in WIRES[:2] for made in rig.cases(SEED + 5, wire, 120))  # a seed that shows them early
     assert any(said in fault for made in cases for fault in rig.faults_of(made))
@@ -52,7 +52,7 @@ def test_the_rig_notices(
 
 @pytest.mark.proves("R-1")
 def test_a_limit_that_can_be_no_window_is_not_held_to_three_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One of 25,000 cases had a window of 240 tokens, this one has 48: not believed, so that four calls are promised."""
+    """One of 25,000 cases had a window of 240 tokens, this one has 48: it is not believed, so up to four calls are allowed."""
     talk = [{"role": ("assistant", "user")[at % 2], "content": f"{at} " + "word " * 80} for at in range(24)]
     request = {"messages": [{"role": "user", "content": "Sum up."}, *talk[:-1], {"role": "user", "content": "Go on."}]}
     factors: dict[str, float] = dict.fromkeys(CONTENT_KINDS, 1.0)

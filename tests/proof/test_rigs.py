@@ -1,4 +1,4 @@
-"""The short form of every rig: each promise holds here, and each rig could have said that it does not."""
+"""The short form of every rig: does each promise hold here, and can each rig fail?"""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _is_met(figure: Figure) -> bool:
 @pytest.mark.proves("L-8")
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="renameat2 is Linux")
 def test_nothing_from_outside_the_root_comes_in_while_folders_are_swapped_for_links() -> None:
-    """R1: no escape in any way of resolving, any tool, any face, while a naive reader leaks in the same race."""
+    """R1: nothing escapes by any way of resolving, tool or interface, while a naive reader leaks in the same race."""
     for _ in range(3):
         figure = race.measure(long=False, seed=SEED)
         if not any("race not effective here" in note for note in figure.notes):
@@ -63,7 +63,7 @@ def test_nothing_from_outside_the_root_comes_in_while_folders_are_swapped_for_li
 
 @pytest.mark.proves("L-8")
 def test_sixty_paths_that_lead_out_lead_nowhere_in_any_tool() -> None:
-    """R1: absolute, relative, escaped, coded, through links; no name and no byte of what lies there."""
+    """R1: paths are absolute, relative, escaped, encoded and through links; no name and no byte from outside appears."""
     tried, leaked = race.static_attacks()
     assert tried > 60 * 6
     assert leaked == []
@@ -71,13 +71,13 @@ def test_sixty_paths_that_lead_out_lead_nowhere_in_any_tool() -> None:
 
 @pytest.mark.proves("L-9", "L-10", "L-6", "V-8", "V-10", "B-5", "B-7", "B-9", "B-10")
 def test_hostile_inputs_are_survived_by_every_tool_in_every_face() -> None:
-    """R2: an answer or a named error, in time, in bounds, with nothing silent, twice the same (G1 to G7)."""
+    """R2: each call gives an answer or a named error, in time and bounds, never silently, and twice the same (G1 to G7)."""
     assert _is_met(hostile.measure(long=False, seed=SEED))
 
 
 @pytest.mark.proves("L-9")
 def test_a_normal_read_does_not_wait_for_sixty_four_hostile_calls() -> None:
-    """R3: none fails and none waits for the deadline of another; 50 ms are for `scripts/proof`, alone on its machine.
+    """R3: none fails or waits for another's deadline; the limit of 50 ms is for `scripts/proof`, alone on its machine.
 
     Eight hostile outlines used to hold every read for ten seconds.
     """
@@ -94,73 +94,73 @@ def test_a_normal_read_does_not_wait_for_sixty_four_hostile_calls() -> None:
 
 @pytest.mark.proves("L-9")
 def test_bad_requests_are_answered_at_every_door() -> None:
-    """R4: broken frames, bent arguments, forged tokens: no crash, no hang, no id without an answer."""
+    """R4: broken frames, invalid arguments and forged tokens cause no crash, no hang, and no id without an answer."""
     assert _is_met(requests.measure(long=False, seed=SEED))
 
 
 @pytest.mark.proves("B-4", "B-5", "B-8", "V-6")
 def test_pages_of_any_file_tile_it() -> None:
-    """R5: every byte once, no character cut, right numbers, forward and back."""
+    """R5: every byte is shown once, no character is cut, and numbers are right, forward and back."""
     assert _is_met(tiling.measure(long=False, seed=SEED))
 
 
 @pytest.mark.proves("B-8")
 def test_a_page_of_a_changed_file_says_so() -> None:
-    """R6: appended, truncated, replaced, rewritten with forged time stamps, through a map: told; untouched: silent."""
+    """R6: appended, truncated, replaced, and rewritten with forged times or through a map are reported; untouched is not."""
     assert _is_met(stale.measure(long=False, seed=SEED))
 
 
 @pytest.mark.proves("L-10")
 def test_a_text_can_only_be_read() -> None:
-    """R16: nothing raw comes out, and no entry, line or header that is not ours."""
+    """R16: no raw character comes out, and no entry, line or header that is not ours."""
     assert _is_met(text.measure(long=False, seed=SEED))
 
 
 @pytest.mark.proves("G-6", "O-8")
 def test_what_is_withheld_forges_nothing_and_tells_no_secret() -> None:
-    """R16b: guarded, kept, cleared, summarised, billed and handed on; no planted key is in what is said about it."""
+    """R16b: content is guarded, kept, cleared, summarised, billed and handed on, without a planted key in what is said about it."""
     assert _is_met(withheld.measure(long=False, seed=SEED))
 
 
 @pytest.mark.proves("S-16")
 def test_nothing_is_lost_between_two_writers() -> None:
-    """R21: processes of ours among themselves, and beside savers, writers in place and creators; a plain rename loses."""
+    """R21: our own processes among themselves, and next to editors that save, write in place or create; a plain rename loses."""
     assert _is_met(writers.measure(long=False, seed=SEED))
 
 
 @pytest.mark.proves("S-11", "S-12")
 @pytest.mark.needs("bwrap")
 def test_one_interrupt_is_enough_and_the_session_goes_on() -> None:
-    """R23: at a random instant of a run that reads, edits, runs commands and waits."""
+    """R23: it comes at a random instant of a run that reads, edits, runs commands and waits."""
     assert _is_met(interrupts.measure(long=False, seed=SEED))
 
 
 def test_a_mutant_is_killed_and_one_that_nobody_could_tell_survives() -> None:
-    """R24: two of a planted module, whose verdicts are known beforehand; those of ours are for the long form."""
+    """R24: two mutants of a planted module have known verdicts; those of our code are for the long form."""
     assert _is_met(mutants.measure(long=False, seed=SEED))
 
 
 @pytest.mark.proves("Y-2")
 def test_nothing_is_left_around_a_relay_whatever_is_killed() -> None:
-    """R26: the relay, the server, or their host, while calls go to and fro; without a watch something is left."""
+    """R26: the relay, the server, or their host are killed during calls; without a watch, processes are left."""
     assert _is_met(relayed.measure(long=False, seed=SEED))
 
 
 @pytest.mark.proves("W-1", "W-4", "W-6", "W-8")
 def test_no_request_is_answered_wrongly_around_a_gateway_whatever_is_killed() -> None:
-    """R27: a gateway, its provider, a client or the store's writer, while clients ask; no key is in any file."""
+    """R27: a gateway, its provider, a client or the store's writer is killed while clients ask; no key is in any file."""
     assert _is_met(soaked.measure(long=False, seed=SEED))
 
 
 @pytest.mark.proves("S-10", "S-11", "L-1")
 def test_work_on_real_trees_ends_with_a_model_that_errs() -> None:
-    """R25: wrong types, missing files, stale edits, broken JSON, equal ids: the answer, and exactly the edits that were planned."""
+    """R25: despite wrong types, missing files, stale edits, broken JSON and equal ids, the answer and the edits are as planned."""
     assert _is_met(trees.measure(long=False, seed=SEED))
 
 
 @pytest.mark.proves("L-7", "L-9")
 def test_four_hundred_groups_in_a_pattern_cost_no_more_than_none(tmp_path: Path) -> None:
-    """Found by R2: each match remembered every group, and a search of 1.4 MB ran past its 30 s; now within half a second."""
+    """Found by R2: each match remembered every group, so a search of 1.4 MB exceeded its 30 s; now it takes half a second."""
     (tmp_path / "lines.txt").write_bytes(b"x\n" * 20_000)
     result = Tools(tmp_path, walk_seconds=10).call("search", {"pattern": "(" * 400 + ")" * 400})
     assert "20000 matching lines in 1 file" in result.text
@@ -185,7 +185,7 @@ def test_thirty_patterns_leave_no_memory_behind(tmp_path: Path) -> None:
 
 
 def test_the_tiling_rig_sees_a_cut_character_and_a_lost_byte(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With boundaries of characters ignored, the rig finds files that do not tile."""
+    """If character boundaries are ignored, the rig finds files that do not tile."""
     monkeypatch.setattr(Encoding, "floor_char", lambda _, __, at: at)
     generator = random.Random(SEED)
     found = [problem for _ in range(300) if (problem := tiling.pages_tile(tiling.content(generator), generator))]
@@ -193,7 +193,7 @@ def test_the_tiling_rig_sees_a_cut_character_and_a_lost_byte(monkeypatch: pytest
 
 
 def test_the_text_rig_sees_raw_characters_and_forged_entries(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With escaping switched off, the rig finds both."""
+    """With escaping off, the rig finds both."""
     from penstock.text import escape
 
     monkeypatch.setattr(escape, "show", lambda text: (text, 0))
@@ -205,7 +205,7 @@ def test_the_text_rig_sees_raw_characters_and_forged_entries(monkeypatch: pytest
 
 
 def test_the_stale_rig_sees_pages_that_are_spliced(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With versions that are never compared, the rig counts every change as missed."""
+    """If versions are never compared, the rig counts every change as missed."""
     from penstock.workspace import version
 
     monkeypatch.setattr(version, "compare", lambda *_: version.VersionChange.SAME)
@@ -215,7 +215,7 @@ def test_the_stale_rig_sees_pages_that_are_spliced(monkeypatch: pytest.MonkeyPat
 
 
 def test_the_request_rig_sees_a_tool_that_raises(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a check of arguments that raises, the rig names the calls."""
+    """If the check of arguments raises, the rig names the calls."""
     from penstock import tools
 
     def broken(*_: object) -> dict[str, object]:
@@ -229,7 +229,7 @@ def test_the_request_rig_sees_a_tool_that_raises(monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_hostile_rig_sees_silence_size_and_raw_text() -> None:
-    """Answers made up for it: each fault is named."""
+    """Invented answers with each of these faults are reported."""
     case = hostile.Case("made up", "view", {"file_path": "x"})
     faults = {
         "G1": Answer("x", False, None, 99.0),
@@ -256,9 +256,9 @@ def test_the_hostile_rig_sees_silence_size_and_raw_text() -> None:
     ids=["a byte is dropped", "what a model wrote is sent as it is"],
 )
 def test_the_tree_rig_sees_edits_and_ends_that_are_wrong(spoilt: str, said: str) -> None:
-    """With a tool that loses a byte of what it writes, and with requests that are sent unmended."""
+    """A tool loses a byte of what it writes, and requests are sent without repair."""
     code = f"import sys; from penstock.agent import asking, editing; {spoilt}; from penstock.cli import main; main()"
-    runs = (  # not in each of them does the model write arguments that are not JSON
+    runs = (  # the model does not write invalid JSON in each of them
         trees.run(random.Random(SEED + n), trees.trees(long=False)[0], "openai-responses", 4, 12_000, ("-c", code))
         for n in range(12)
     )
@@ -266,7 +266,7 @@ def test_the_tree_rig_sees_edits_and_ends_that_are_wrong(spoilt: str, said: str)
 
 
 def test_the_mutant_rig_sees_a_verdict_that_is_wrong() -> None:
-    """A planted mutant that its test let live, or one that was killed though it does what the module does, is told."""
+    """A planted mutant that survived its test, or that was killed although it is equivalent, is reported."""
     path, text = "src/penstock/planted.py", b"def larger(a, b):\n    return a if a > b else b\n"
     known = {one.new: one for one in mutating.mutants_of(text, path)}
     nothing, equal = known["return None"], known["(a >= b)"]
@@ -278,7 +278,7 @@ def test_the_mutant_rig_sees_a_verdict_that_is_wrong() -> None:
 
 
 def test_who_reaches_a_line_is_seen_in_threads_and_behind_processes_that_fixtures_started(tmp_path: Path) -> None:
-    """In a thread of `_thread`; and every test that shares the other Python may have run any line there, not the first alone."""
+    """This includes threads of `_thread`; any test that shares the other Python, not only the first, may have run a line there."""
     (tmp_path / "module.py").write_text("def one():\n    return 1\n")
     (tmp_path / "test_it.py").write_text("""\
 import subprocess, sys
@@ -324,7 +324,7 @@ def test_second(other):
 def test_what_tests_see_is_asked_again_only_where_what_they_ran_has_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A function that moved is found where it is; one that is another, and a module that is, are looked at anew."""
+    """A function that moved is found at its new place; changed functions and modules are examined again."""
     (tmp_path / "proof").symlink_to(Path(REPOSITORY, "proof"))
     one, two = "def one():\n    return FIRST\n", "def two():\n    return 2\n"
     for name in ("one", "two"):
@@ -340,7 +340,7 @@ def test_what_tests_see_is_asked_again_only_where_what_they_ran_has_changed(
     monkeypatch.setattr(subprocess, "run", run)
 
     def seen(text: str) -> tuple[list[str], list[str]]:
-        """Who sees the 2 of `two`, and who was asked."""
+        """Return the tests that see the 2 of `two`, and those that were run."""
         (tmp_path / "module.py").write_text(text)
         asked.clear()
         (mutant,) = [found for found in mutating.mutants_of(text.encode(), "module.py") if found.change == "2 -> 3"]
@@ -357,20 +357,20 @@ def test_what_tests_see_is_asked_again_only_where_what_they_ran_has_changed(
 
 
 def test_each_mutant_is_another_program_and_the_same_ones_are_drawn_again() -> None:
-    """Of a module with everything that is changed: each compiles, none is the module, one from a line at most."""
+    """For a module with every construct that is mutated: each mutant compiles and differs, and each line gives one at most."""
     source = Path(mutating.__file__).read_bytes()
     found = mutating.mutants_of(source, "proof/mutating.py")
     whole = ast.dump(ast.parse(source))
     assert all(ast.dump(ast.parse(one.applied(source))) != whole for one in found[::7])
     chosen = mutating.drawn(found, 20, SEED)
     assert len({one.text for one in chosen}) == len(chosen) == 20
-    behind = b"# a line above\n" + source  # what stands elsewhere in the file draws no others
+    behind = b"# a line above\n" + source  # changes elsewhere in the file give no others
     moved = mutating.drawn(mutating.mutants_of(behind, "proof/mutating.py"), 20, SEED)
     assert [one.key for one in moved] == [one.key for one in chosen]
 
 
 def test_the_naive_reader_of_the_race_refuses_what_is_outside_when_nobody_swaps(tmp_path: Path) -> None:
-    """The control is an honest one: without a race it leaks nothing, and ours refuses the same."""
+    """Control: without a race it leaks nothing, and ours refuses the same."""
     root = tmp_path / "root"
     race.plant(str(tmp_path), str(root))
     field = race.Field(str(root), memoryview(bytearray(8)))
@@ -383,7 +383,7 @@ def test_the_naive_reader_of_the_race_refuses_what_is_outside_when_nobody_swaps(
 
 
 def test_the_scoreboard_has_a_line_for_every_rig() -> None:
-    """Figure, target and verdict, met or not."""
+    """Each line has figure, target and verdict, met or not."""
     figures = [
         Figure(rig=name, name=module, value="1", target="0", met=name != "R1", seed=SEED)
         for name, module in RIGS.items()
@@ -414,7 +414,7 @@ with folder("deaf") as path:
 
 
 def test_a_rig_that_is_told_to_end_within_a_finalizer_ends() -> None:
-    """Python ignores an exit that is raised there; it is raised anew, and the rig's tree is gone."""
+    """Python ignores an exit raised there; it is raised again, and the rig's process tree is gone."""
     with subprocess.Popen(
         [sys.executable, "-c", _DEAF], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=REPOSITORY
     ) as rig:
