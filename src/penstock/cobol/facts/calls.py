@@ -15,7 +15,7 @@ from .layout import pieces
 from .objects import call_in, invocations
 from .returning import around, behind
 from .translated import is_translated
-from .values import CicsOperation, ProgramCall, Resolved, UnknownStatement
+from .values import DLI_INTERFACES, CicsOperation, ProgramCall, Resolved, UnknownStatement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from .reaching import Reaching
     from .returning import Receiver
 
-DLI_INTERFACES = frozenset({"CBLTDLI", "AIBTDLI", "CEETDLI", "ASMTDLI", "DFSLI000"})
-"""The interfaces of DL/I: a CALL of one is a database operation rather than a call of a program."""
 _BY_COMMAND: dict[str, Literal["link", "xctl", "start", "return_transid", "invoke"]] = {
     "LINK": "link",
     "XCTL": "xctl",

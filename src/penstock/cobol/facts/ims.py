@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import key
-from .calls import DLI_INTERFACES
 from .resolving import literal
-from .values import DliOperation, SegmentUse
+from .values import DLI_INTERFACES, DliOperation, SegmentUse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

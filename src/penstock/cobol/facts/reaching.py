@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..clauses import FIGURATIVE
 from .arguments import parameters
-from .calls import DLI_INTERFACES
 from .resolving import literal
 from .storage import Storage
-from .values import ReachedValues, Resolved
+from .values import DLI_INTERFACES, ReachedValues, Resolved
 from .ways import EXIT, Ways
 
 if TYPE_CHECKING:

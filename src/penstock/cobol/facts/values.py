@@ -440,6 +440,10 @@ class CicsOperation(NamedTuple):
         return next((argument for name in names for option, argument in self.options if option == name), None)
 
 
+DLI_INTERFACES = frozenset({"CBLTDLI", "AIBTDLI", "CEETDLI", "ASMTDLI", "DFSLI000"})
+"""The interfaces of DL/I: a CALL of one is a database operation rather than a call of a program."""
+
+
 class SegmentUse(NamedTuple):
     """What a DL/I call does with one segment."""
 
