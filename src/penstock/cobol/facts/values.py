@@ -445,10 +445,10 @@ DLI_INTERFACES = frozenset({"CBLTDLI", "AIBTDLI", "CEETDLI", "ASMTDLI", "DFSLI00
 
 
 class SegmentUse(NamedTuple):
-    """What a DL/I call does with one segment."""
+    """The use of one segment by a DL/I call."""
 
     function: str
-    """GU, ISRT, REPL and so on; a GU for a segment that only leads to another one, as its key is looked at."""
+    """GU, ISRT, REPL and so on; GU for a segment that only leads to another one, as its key is read."""
     segment: str
     is_sure: bool
     """Whether the call has no other function and no other segment in this place."""
@@ -471,7 +471,7 @@ class DliOperation(NamedTuple):
     paragraph: str
     copybook: str | None = None
     uses: tuple[SegmentUse, ...] = ()
-    """What it does with each segment; a REPL or DLET without any changes those that the program holds by the same PCB."""
+    """The use of each segment; a REPL or DLET without segments changes those that the program holds by the same PCB."""
 
 
 class IdmsOperation(NamedTuple):
