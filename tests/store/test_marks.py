@@ -22,6 +22,7 @@ from penstock.store.marks import SecretWatch, redacted_bytes, secrets_of
 from penstock.store.sqlite import DATABASE
 from penstock.text.allowance import Allowance
 from penstock.text.redaction import first_hint, mark_in, redacted
+from penstock.text.secret_shape import REACH_CHARS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -163,6 +164,16 @@ def test_a_word_that_goes_on_in_the_next_block_begins_no_key(first: bytes) -> No
     for content in (before + key + b"\n" + LINES * 10, first + b"b" + words + LINES * 10):
         hidden = content.replace(first, b"token [redacted: GitHub token, 40 characters] ") if first else content
         assert redacted_bytes(content) == hidden
+
+
+def test_a_word_that_the_end_of_a_window_cuts_is_no_key() -> None:
+    """A key of this kind ends where the window does; the next window shows that the word goes on."""
+    block = (b"token " + TOKEN + b"\n" + LINES * 20)[: marks._BLOCK_BYTES - 1] + b"\n"
+    clefs, key = "\U0001d11e".encode() * (REACH_CHARS - 6), b"    ABIAABCDEFGHABCDEFGH"
+    content = block + clefs + key + b"ABCDEFGH\n" + LINES
+    assert len(block + clefs + key) == marks._WINDOW_BYTES
+    assert redacted(f"{key.decode()} ") != f"{key.decode()} "
+    assert redacted_bytes(content) == content.replace(TOKEN, b"[redacted: GitHub token, 40 characters]")
 
 
 def test_what_follows_a_whole_private_key_is_no_part_of_it() -> None:

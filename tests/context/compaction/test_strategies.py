@@ -242,6 +242,41 @@ def test_floods_that_came_together_keep_half_where_half_is_enough() -> None:
         assert offload.steps(seen(talk, over_tokens=over_tokens))[0] == cuts[room][0]
 
 
+def test_a_flood_is_more_than_twice_what_it_keeps() -> None:
+    """Old or new; at twice as much it stays whole."""
+    flood = did("bash", lines(204), command="make")
+    plans_ahead = "The plan is as follows, and it is long. " * 9_000
+    for later in ((), fillers(1, 2)):
+        view = seen(told("openai-chat", step(flood, text=plans_ahead), *later), over_tokens=10_000)
+        (tokens,) = [result.tokens for result in view.results if result.part.call_id == flood.id]
+        for most, cut in ((tokens - tokens // 2, []), (tokens // 2 - 1, [flood.id])):
+            assert cleared(Offload(max_tokens=most, min_tokens=most).steps(view)) == cut
+        assert tokens % 2 == 0
+
+
+def test_how_far_floods_are_cut_is_reckoned_with_those_that_are_cut() -> None:
+    """Not with one of just twice the room: that frees nothing before the room is halved."""
+    calls = [did("bash", lines(204), command=f"make {at}") for at in range(4)]
+    talk = told("openai-chat", step(*calls, text="The plan is as follows, and it is long. " * 9_000))
+    view = seen(talk, over_tokens=1_000)
+    (tokens,) = {result.tokens for result in view.results}
+    for most, room in ((tokens // 2, tokens // 4), (tokens // 2 - 1, tokens // 2 - 1), (tokens // 3, tokens // 3)):
+        made = Offload(max_tokens=most).steps(view)
+        assert made[0] == Offload().cut(view, view.results[0], room)
+
+
+def test_a_text_of_as_many_tokens_as_bytes_is_a_text() -> None:
+    """Its ends are shown; only an image or a document takes more."""
+
+    class Bytes:
+        def count(self, text: str) -> Count:
+            size = len(text.encode())
+            return Count(tokens=size, low=size, high=size, method="exact:bytes")
+
+    view = replace(seen(told("openai-chat", step(viewed("a.py", 100)))), counter=Bytes())
+    assert "value_100 " in Offload().cut(view, view.results[0], 1_000).text
+
+
 def test_the_newest_view_of_a_modified_file_is_cut_only_if_that_is_said() -> None:
     """Another result has to give way, be it smaller."""
     view, other = viewed("parser.py", 400), viewed("other.py", 300)
@@ -252,6 +287,13 @@ def test_the_newest_view_of_a_modified_file_is_cut_only_if_that_is_said() -> Non
 
 
 # ── NewLines ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_each_read_is_cut_to_the_lines_that_no_earlier_one_shows() -> None:
+    """What is not a read is passed over, and so is a read that was cut."""
+    again = [viewed("parser.py", 40) for _ in range(3)]
+    talk = told("openai-chat", step(did("bash", lines(40), command="make")), *map(step, again))
+    assert cleared(NewLines().steps(seen(talk))) == [call.id for call in again[1:]]
 
 
 @wires
@@ -737,6 +779,7 @@ def test_what_is_left_out_of_a_result_leaves_the_lines_around_it() -> None:
     """The first ones too."""
     left = results._without(["first", "second", "third", "fourth"], [(1, 3)]).split("\n")
     assert (left[0], left[-1], len(left)) == ("first", "fourth", 3)
+    assert all(f'"{line}"' in left[1] for line in ("second", "third"))
 
 
 @wires

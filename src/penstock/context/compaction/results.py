@@ -250,8 +250,8 @@ class _Seen:
 
     def add(self, lines: Sequence[str]) -> None:
         """Remember the lines of a result that stays shown."""
-        for at in range(len(lines) - self._least + 1):
-            self._places[tuple(lines[at : at + self._least])] = lines, at
+        for at, row in enumerate(zip(*(lines[shift:] for shift in range(self._least)), strict=False)):
+            self._places[row] = lines, at
 
     def runs_of(self, lines: Sequence[str]) -> list[tuple[int, int]]:
         """Return the runs, as half-open ranges of positions, that a remembered result shows in the same order; blank lines
