@@ -1,7 +1,7 @@
 """Does `penstock impact` find what a change touches? 50 questions with known answers about each of some public estates of COBOL.
 
     python -m bench.impact cabs=FOLDER bankdemo=FOLDER poei=FOLDER clbs=FOLDER garage=FOLDER counter=FOLDER ctos=FOLDER \\
-        tpe=FOLDER mvs=FOLDER telco=FOLDER breadwich=FOLDER acats=FOLDER idz=FOLDER
+        tpe=FOLDER mvs=FOLDER telco=FOLDER breadwich=FOLDER acats=FOLDER vuflix=FOLDER ahorros=FOLDER idz=FOLDER
 
 Each folder is a checkout of the estate whose address is in `impact_questions_NAME.json`; none is part of this project. The answers
 were read from the sources with a reader that shares no code with ours, reviewed by hand, and committed before the command first ran
@@ -9,7 +9,9 @@ on the estate. What they had missed was added after the first run, each read in 
 copied code (cabs, bankdemo, poei), 12 of items that a screen shows or takes (garage), 75 of either kind (counter); one that no job
 would come to was taken out (clbs), two about a column that says its table (poei), and three of a comment and of a copybook that
 nothing copies (ctos); one that a copybook's own code says was added (telco); a WRITE of what is no record was taken out
-(breadwich). The fields were drawn at random among those with two to eight uses; a question lists its verbs, and its answer is
+(breadwich); a REDEFINES was added (ahorros).
+
+The fields were drawn at random among those with two to eight uses; a question lists its verbs, and its answer is
 every edge of these verbs that touches the name (`docs/impact.md` says what an edge is).
 
 Of clbs and garage it is the folder of the sources, of counter mx and mistral of its prototype without what is nearly there
@@ -19,6 +21,7 @@ src/batch what begins with FNB or SQL without FNB166T2, FNB169T and FNB170CSI, o
 than 3,300 lines, and from maps the S.bms of those. Of telco it is the folder Mainframe without what is
 kept there under another suffix (._cob, ._JCL, .xmi, .COB_BAK, .DELETED). Of breadwich it is Part2/source and Part3/source; of
 vuflix the folder COBOL Final Project of its workspace.
+Of ahorros it is Modulo_Cierre_Ahorros and ibm, each in a folder of its own.
 Of acats it is what begins with CAT in the folders PROG-BATCH, JCL and other of Mainframe, each in a folder of its own; of idz it
 is the folder Connecticut/IBM_System/IDZ_Subsystem.
 

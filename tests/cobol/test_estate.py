@@ -599,4 +599,5 @@ def test_any_bytes_have_a_kind_or_none(data: bytes) -> None:
         "cobol",
         "copybook",
         "dclgen",
+        "dds",
     }

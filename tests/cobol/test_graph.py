@@ -46,7 +46,8 @@ def parts_of(files: dict[str, bytes], *, is_whole: bool = True) -> tuple[list[Pr
         for program in source:
             said = facts(source, program, copybooks=shelf, tells_apart=is_whole)
             name = key(stem) if said.type == "copybook" else program_name(program.name or stem, path)
-            paths = {key(use.name): where for use in said.copybooks if (where := shelf.path(use.name)) is not None}
+            found = ((use, shelf.path(use.name, use.library)) for use in said.copybooks)
+            paths = {key(use.told): where for use, where in found if where is not None}
             parts.append(part_of(said, program, path, name=name, copybooks=paths, is_whole=is_whole))
     return parts, members
 

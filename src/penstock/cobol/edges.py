@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from .lexing import COPIED, LITERAL, WORD, spelled
-from .program import CallStatement, Copy, Exec, GoTo, Perform, Statement
+from .program import DESCRIBED, CallStatement, Copy, Exec, GoTo, Perform, Statement
 from .reading import BREAK
 from .replacing import pairs_in
 
@@ -195,7 +195,11 @@ def blocks(
             library = copied["library"]
             name, of = (spelled(code, *copied.span(group)) for group in ("name", "library"))
             via = _VIAS[copied["dictionary"] or copied["via"]]
-            yield Copy(line, end_line, _unquoted(name), _unquoted(of) if library else None, replacing, via)
+            named = (_unquoted(name), _unquoted(of) if library else None)
+            if library and DESCRIBED.fullmatch(name):
+                # `COPY DDS-ALL-FORMATS OF FILE`: what is copied is the file, and the first word says what of it.
+                named = (named[1] or "", named[0])
+            yield Copy(line, end_line, *named, replacing, via)
         elif block:
             yield Exec(line, end_line, block[1], " ".join(code[start:end].replace(BREAK, "").split()))
             include = _INCLUDE.match(folded, start, end)

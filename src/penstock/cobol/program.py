@@ -13,6 +13,7 @@ Leaves to others: how it is found (`lexing`, `structure`) and what it means (`fa
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -38,6 +39,18 @@ METHOD = "::"
 def key(name: str) -> str:
     """Return a name in the form for comparison: in capitals, because COBOL ignores case."""
     return name.upper()
+
+
+DESCRIBED = re.compile(
+    r"(?i)(?:DDSR?-(?P<format>[A-Z0-9#$@_-]+?)|DDR?-(?P<all>ALL-FORMATS))(?P<suffix>-IO?|-O)?(?P<indicators>-INDIC(?:ATORS?)?)?"
+)
+"""What a COPY names on IBM i in place of a copybook, to have the records of a file: the file follows OF, and the compiler reads
+its description. DDS takes the names of the description, and DD their aliases; any other word with DD may be that of a copybook.
+"""
+
+
+ALL_FORMATS = "DDS-ALL-FORMATS"
+"""What a COPY names to have all records of a file."""
 
 
 def in_library(name: str, library: str | None) -> str:

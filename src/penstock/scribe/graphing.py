@@ -17,7 +17,7 @@ from penstock.cobol.estate.kinds import decoded
 from penstock.cobol.estate.members import stem
 from penstock.cobol.facts import facts
 from penstock.cobol.graph import EstateGraph, part_of, program_name
-from penstock.cobol.program import key
+from penstock.cobol.program import ALL_FORMATS, key
 from penstock.scribe.gathering import Skipped, gather
 from penstock.scribe.workers import Lost, Workers, processes_for
 
@@ -70,7 +70,7 @@ def draw(
     found = gather(root, paths, kind_of, lambda count: tell("files", count, 0))
     members = [member(one.path, one.kind, one.data) for one in found.files if one.kind != "cobol"]
     shelf = Copybooks(found.files, [(one.path, mapset) for one in members for mapset in one.mapsets])
-    sources = [one for one in found.files if one.kind in COBOL_KINDS]
+    sources = [one for one in found.files if one.kind in COBOL_KINDS or one.kind == "dds"]
     parts: list[ProgramPart] = []
     lost: list[Skipped] = []
     count = processes_for(sum(len(one.data) for one in sources), processes)
@@ -113,9 +113,17 @@ class _Reader:
 def parts_of(
     file: GatheredFile, shelf: Copybooks, source_format: Format | None = None, *, tells_apart: bool = False
 ) -> Iterator[ProgramPart]:
-    """Yield what the programs of one file add to the graph; nothing for a file without COBOL."""
+    """Yield what the programs of one file add to the graph, or the records that a DDS describes; nothing for a file without
+    either.
+    """
     beside = shelf.beside(file.path)
-    source = scan(file.data, source_format=source_format, copybooks=beside)
+    if file.kind == "dds":
+        described = beside(stem(file.path), ALL_FORMATS)
+        if described is None:
+            return
+        source = described
+    else:
+        source = scan(file.data, source_format=source_format, copybooks=beside)
     for program in source:
         said = facts(source, program, copybooks=beside, tells_apart=tells_apart)
         is_copybook = said.type == "copybook"

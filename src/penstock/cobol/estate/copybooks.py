@@ -1,4 +1,4 @@
-"""Which file of an estate is the copybook of a given name, including the copybooks that CICS would generate from maps?
+"""Which file of an estate is the copybook of a given name, including those that CICS would generate from maps, and IBM i from DDS?
 
 Leaves to others: opening files; their bytes are given. Laws: the same files give the same answer in any order; a copybook
 is preferred to a program of the same name, and a layout to what a map source generates; of several, the one nearest to the
@@ -11,7 +11,9 @@ import re
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..program import key
+from ..program import DESCRIBED, key
+from . import dds
+from .kinds import decoded
 from .members import stem
 
 if TYPE_CHECKING:
@@ -47,7 +49,11 @@ class Copybooks:
         self, files: Iterable[tuple[str, Kind, CopybookText]], mapsets: Iterable[tuple[str, Mapset]] = ()
     ) -> None:
         self._found: dict[str, list[_Shelved]] = {}
+        self._described: dict[str, list[_Shelved]] = {}
+        """The DDS sources, by the names of their files."""
         for path, kind, data in files:
+            if kind == "dds":
+                self._described.setdefault(key(stem(path)), []).append(_Shelved(_MADE, path, data))
             if kind in _ORDER:
                 self._found.setdefault(key(stem(path)), []).append(_Shelved(_ORDER[kind], path, data))
         for path, mapset in mapsets:
@@ -58,6 +64,7 @@ class Copybooks:
             # At equal distance, a file with a source suffix is preferred to a `.txt` file.
             rows.sort(key=lambda row: (row.order, row.path.lower().endswith(".txt"), row.path))
         self._scanned: dict[tuple[str, str], ScannedSource] = {}
+        self._descriptions: dict[str, dds.Description] = {}
         self._sections: dict[str, list[_Shelved]] | None = None
 
     def __call__(self, name: str, library: str | None) -> ScannedSource | None:
@@ -78,7 +85,7 @@ class Copybooks:
 
         Args:
             name: The name that COPY gives, with or without a suffix.
-            library: The name after OF or IN.
+            library: The name after OF or IN; what a COPY takes from a DDS (`DDS-ALL-FORMATS`) if the name is that of the file.
             beside: The path of the file that copies it, which is never its own copybook.
         """
         row = self._row(name, library, beside)
@@ -92,6 +99,12 @@ class Copybooks:
 
     def _row(self, name: str, library: str | None, beside: str) -> _Shelved | None:
         """Return the copybook of a name; a suffix, a library or the folder in front of the name chooses among several."""
+        if library is not None and DESCRIBED.fullmatch(library):
+            rows = sorted(
+                self._described.get(key(name.rpartition("/")[2]), []),
+                key=lambda row: (-_shared(row.path, beside), row.path),
+            )
+            return rows[0]._replace(section=library) if rows else None
         folders, _, name = name.replace("\\", "/").rpartition("/")
         library = library or folders.rpartition("/")[2] or None
         member = key(stem(name))
@@ -118,8 +131,23 @@ class Copybooks:
         """Scan a copybook when it is first requested."""
         at = row.path, row.section
         if at not in self._scanned:
-            self._scanned[at] = _scanned(row)
+            self._scanned[at] = self._generated(row) if row.order == _MADE and row.section else _scanned(row)
         return self._scanned[at]
+
+    def _generated(self, row: _Shelved) -> ScannedSource:
+        """Scan what the compiler makes of a DDS; what that refers to is taken from the file that is nearest to it."""
+        from .. import scan
+
+        def find(name: str) -> dds.Description | None:
+            found = self._row(name, row.section, row.path)
+            if found is None:
+                return None
+            if found.path not in self._descriptions:
+                data = found.content() if callable(found.content) else found.content
+                self._descriptions[found.path] = dds.description(decoded(data if isinstance(data, bytes) else b""))
+            return self._descriptions[found.path]
+
+        return scan(dds.copybook(stem(row.path), row.section, find).encode(), source_format="free")
 
     def _section(self, name: str) -> list[_Shelved]:
         """Return the members of that name within files, which are searched at the first call."""

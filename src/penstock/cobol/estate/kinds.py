@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-Kind = Literal["cobol", "copybook", "dclgen", "jcl", "proc", "bms", "csd", "ddl", "psb", "dbd", "pli", "hlasm"]
+Kind = Literal[
+    "cobol", "copybook", "dclgen", "jcl", "proc", "bms", "csd", "ddl", "psb", "dbd", "dds", "cl", "pli", "hlasm"
+]
 """What a file can be. `pli` and `hlasm` are recognized but not read; `dclgen` is a copybook with the declaration of its
 table.
 """
@@ -30,6 +32,8 @@ _SUFFIXES: dict[str, Kind] = {
     "ddl": "ddl",
     "psb": "psb",
     "dbd": "dbd",
+    **dict.fromkeys(("pf", "lf", "dspf", "prtf", "dds"), "dds"),
+    **dict.fromkeys(("clp", "clle", "cl"), "cl"),
     **dict.fromkeys(("pli", "pl1"), "pli"),
     **dict.fromkeys(("asm", "hlasm", "assemble", "mac"), "hlasm"),
 }
@@ -49,6 +53,7 @@ _PATTERNS: dict[Kind, str] = {
     "dclgen": r"EXEC[ ]+SQL[ ]+DECLARE[ ]+\S+[ ]+TABLE",
     "ddl": r"^[ ]*CREATE[ ]+(?:(?:GLOBAL[ ]+TEMPORARY[ ]+)?TABLE|(?:OR[ ]+REPLACE[ ]+)?PROCEDURE)[ ]",
     "copybook": _LEVEL + _CLAUSE,
+    "dds": r"^(?:.{5}A|[ ]{6})[ ].{9}R[ ][A-Z#$@][A-Z0-9#$@_.]*[ ]*(?:$|[A-Z]+(?:\(|[ ]*$))",
 }
 _SIGNS = {kind: re.compile(pattern, re.IGNORECASE | re.MULTILINE) for kind, pattern in _PATTERNS.items()}
 _WITHIN = {
@@ -62,6 +67,8 @@ _WITHIN = {
     "ddl": "CREATE",
 }
 """A word in each pattern: searching for a word takes a hundredth of the time of a pattern, and most texts have none of these."""
+_PGM = re.compile(r"(?im)^[ ]*(?:\w+:[ ]*)?PGM(?:[ ]+PARM\(|[ ]*(?:/\*.*)?$)")
+"""The command that begins a CL program; OpenCL and Lisp use the suffix, too."""
 _CARD = re.compile("^//", re.MULTILINE)
 _MARGIN = re.compile(r"(?:[ ]*\n)*([ ]+)//[\w$#@*]")
 """Blanks before the first card: a job pasted from a screen or an editor brings the margin along, before every card."""
@@ -100,6 +107,10 @@ def kind_of(name: str, head: bytes) -> Kind | None:
         return said if suffix in _TEXTS or said in _CERTAIN else None
     if said is None and by_name in {"jcl", "proc"} and _CARD.search(decoded(head[:HEAD_BYTES])) is None:
         return None  # some shops use PRC for their procedures in COBOL or SQL
+    if by_name == "cl":
+        return by_name if _PGM.search(decoded(head[:HEAD_BYTES])) else None
+    if by_name == "dds" and said not in {"cobol", "dds"}:
+        return None  # other systems use these suffixes for anything
     if said is None or said == "ddl":
         return by_name
     if by_name == "cobol":

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from . import bms, csd, ddl, ims, jcl
+from . import bms, cl, csd, ddl, ims, jcl
 from .kinds import decoded
 
 if TYPE_CHECKING:
     from .bms import Mapset
+    from .cl import ClCall
     from .csd import Resource
     from .ddl import SqlProcedure, Table
     from .ims import Dbd, Psb
@@ -35,6 +36,8 @@ class Member(NamedTuple):
     dbds: tuple[Dbd, ...] = ()
     procedures: tuple[SqlProcedure, ...] = ()
     """The database procedures that a source creates."""
+    calls: tuple[ClCall, ...] = ()
+    """The calls of a CL program."""
 
     @property
     def name(self) -> str:
@@ -87,6 +90,8 @@ def member(path: str, kind: Kind, data: bytes) -> Member:
     if kind in {"ddl", "dclgen"}:
         text = decoded(data)
         return found._replace(tables=ddl.tables(text), procedures=ddl.procedures(text))
+    if kind == "cl":
+        return found._replace(calls=cl.calls(decoded(data)))
     if kind == "psb":
         return found._replace(psbs=ims.psbs(decoded(data)))
     if kind == "dbd":

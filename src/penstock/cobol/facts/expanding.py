@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..program import Copy, DeclarationEntry, Program, key
+from ..program import DESCRIBED, Copy, DeclarationEntry, Program, key
 from ..reading import BREAK
 from ..replacing import in_effect
 from ..splicing import copied
@@ -187,8 +187,9 @@ class _Expanding:
             self._full = True
             return
         division = place.division if place else _division(program, copy.line)
-        library = key(copy.library or "")
-        is_another = self._libraries.setdefault(key(copy.name), library) != library and copy.library is not None
+        # What a COPY takes from a file's description is of the file, whichever of its records it is.
+        library = "" if copy.library and DESCRIBED.fullmatch(copy.library) else key(copy.library or "")
+        is_another = self._libraries.setdefault(key(copy.name), library) != library and library != ""
         told = f"{copy.library}/{copy.name}" if is_another else copy.name
         here = place or _Place(copy.line, copy.end_line, division, told)
         # A copybook that copies itself counts as found, but is not followed: it would be endless.

@@ -18,16 +18,18 @@ from .values import RANK, CitedLine, EstateEdge, NodeId
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from ..estate.cl import ClCall
     from ..estate.members import Member
     from ..facts.values import MoveWay
     from .copying import CopiedRecords, WrittenPlace
-    from .values import Certainty, FileBinding, Passing, ProgramEntry, ProgramPart, Verb
+    from .values import Certainty, FileBinding, FileName, Passing, ProgramEntry, ProgramPart, Verb
 
 _COMMAREA = "DFHCOMMAREA"
 _BACK = frozenset({"return", "calculation"})
 MAX_SCHEMAS = 8
 """The maximum number of schemas in which a table that is named without one is looked up; if more have it, none is reported."""
 _UNDECLARED = "nothing here declares the name, and a program has it"
+_DIRECTED = "each call here directs the file to another"
 _NO_SCHEMA = "the statement names no schema, and the table may be {0}"
 
 
@@ -67,6 +69,8 @@ class Linking:
         self.copied: dict[NodeId, list[CopiedRecords]] = {}
         self.written: dict[NodeId, list[WrittenPlace]] = {}
         self._transactions: dict[str, list[tuple[str, Certainty]]] = {}
+        self._controlled: dict[str, list[tuple[str, ClCall]]] = {}
+        """The calls of CL programs, each with its path, by the program that is called."""
 
     def edges(self) -> tuple[EstateEdge, ...]:
         """Return all edges of the estate."""
@@ -83,6 +87,7 @@ class Linking:
             for sending in part.sendings:
                 self._send(number, part, sending)
         self._commands()
+        self._control()
         self._jobs()
         self._own_names()
         self._schemas()
@@ -109,6 +114,15 @@ class Linking:
                     places = tuple(dict.fromkeys(citations))
                     me, other = NodeId(part.kind, part.name), NodeId("program", program)
                     self._add(EstateEdge(me, "calls", other, "may", places, "by a command of the system"))
+
+    def _control(self) -> None:
+        """Add the calls of CL programs."""
+        for member in self._members:
+            for call in member.calls:
+                me, other = NodeId("program", member.name.upper()), NodeId("program", call.program)
+                place = CitedLine(member.path, call.line)
+                self._add_to_programs(EstateEdge(me, "calls", other, "is", (place,)))
+                self._controlled.setdefault(call.program, []).append((member.path, call))
 
     def _schemas(self) -> None:
         """Add that an edge of a table without a schema may be one of each table of that name that has a schema.
@@ -349,11 +363,26 @@ class Linking:
                 for named in file.own_names:
                     if has_jobs and not named.is_path:
                         continue
-                    store = NodeId("dataset", named.name)
                     cited = (CitedLine(part.path, file.line), *([named.said_by] if named.said_by else ()))
-                    certainty: Certainty = "may" if named.why else "is"
-                    self._add(EstateEdge(NodeId("file", file.name), "bound to", store, certainty, cited, named.why))
-                    self.bindings.setdefault(store, []).append((number, file))
+                    for name, why, places in self._directed(part, named):
+                        store = NodeId("dataset", name)
+                        certainty: Certainty = "may" if why else "is"
+                        citations = (*cited, *places)
+                        self._add(EstateEdge(NodeId("file", file.name), "bound to", store, certainty, citations, why))
+                        if (number, file) not in self.bindings.setdefault(store, []):
+                            self.bindings[store].append((number, file))
+
+    def _directed(self, part: ProgramPart, named: FileName) -> Iterator[tuple[str, str, tuple[CitedLine, ...]]]:
+        """Yield the files that a file may be, each with what is in doubt, and who says so: CL directs it for each call."""
+        calls = self._controlled.get(part.name.partition("@")[0], ())
+        is_itself = not calls
+        for path, call in calls:
+            others = [(to, line) for file, to, line in call.directed if file == named.name.upper()]
+            is_itself = is_itself or not others
+            for to, line in others:
+                if to:
+                    yield to, named.why, (CitedLine(path, line), CitedLine(path, call.line))
+        yield named.name, named.why if is_itself else _DIRECTED, ()
 
 
 def _node(part: ProgramPart, index: int) -> NodeId:

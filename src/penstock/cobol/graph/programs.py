@@ -466,7 +466,10 @@ class _Drawing:
             if _PATH.fullmatch(found.value):
                 yield FileName(plain_path(found.value), CitedLine(self._path, found.line, found.copybook), is_path=True)
         if file.dd and not file.named_by:
-            is_path = _PATH.fullmatch(file.dd) is not None
+            # On IBM i, DATABASE-NAME is the file NAME itself.
+            is_path = bool(_PATH.fullmatch(file.dd)) or any(
+                word.upper().startswith("DATABASE-") for word in file.assign
+            )
             if is_path or (any(word[0] in "'\"" for word in file.assign) and not _DEVICE.fullmatch(file.dd)):
                 yield FileName(plain_path(file.dd), None, is_path)
 
