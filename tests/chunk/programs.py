@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def fixed(lines: Iterable[str]) -> bytes:
-    """Lines from column 8 on; one that begins with `*` has it in column 7."""
+    """Return lines from column 8 on; one that begins with `*` has it in column 7."""
     return "".join(f"      {line}\n" if line[:1] in {"*", "-"} else f"       {line}\n" for line in lines).encode()
 
 
 def program(procedure: Iterable[str], data: Iterable[str] = (), name: str = "SAMPLE") -> bytes:
-    """A program with that data and that code."""
+    """Return a program with that data and that code."""
     return fixed(
         [
             "IDENTIFICATION DIVISION.",
@@ -33,11 +33,11 @@ def program(procedure: Iterable[str], data: Iterable[str] = (), name: str = "SAM
 
 
 def paragraph(name: str, *statements: str, length: int = 0) -> list[str]:
-    """A paragraph that runs on for so many lines more."""
+    """Return a paragraph with this many more lines."""
     filler = [f"    DISPLAY '{name} SAYS LINE {at} OF ITS TEXT'." for at in range(length)]
     return ["*" + "-" * 30, f"{name}.", *(f"    {statement}" for statement in statements), *filler]
 
 
 def scanned(procedure: Iterable[str], data: Iterable[str] = (), name: str = "SAMPLE") -> ScannedSource:
-    """The same, scanned."""
+    """Return the same program, scanned."""
     return scan(program(procedure, data, name))

@@ -1,4 +1,4 @@
-"""Where COBOL is cut, what stays together, and what is said of what does not fit."""
+"""Where is COBOL cut, what stays together, and what is reported about what does not fit?"""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ ESTIMATE = Tokens()
 
 
 def of_text(source: ScannedSource, budget: int, **options: object) -> ChunkPlan:
-    """A plan of text, counted by the estimator."""
+    """Return a plan of text, counted by the estimator."""
     return plan(source, source_tokens=budget, counter=ESTIMATE, **options)  # type: ignore[arg-type]
 
 
 def of_prompts(source: ScannedSource, budget: int, **options: object) -> ChunkPlan:
-    """A plan of prompts, counted by the estimator."""
+    """Return a plan of prompts, counted by the estimator."""
     return plan(source, prompt_tokens=budget, counter=ESTIMATE, **options)  # type: ignore[arg-type]
 
 
 def holding(made: ChunkPlan, line: int) -> Chunk:
-    """The chunk that has a line."""
+    """Return the chunk that has a line."""
     return next(chunk for chunk in made.chunks if line in chunk)
 
 
 def starts(made: ChunkPlan) -> list[int]:
-    """The lines before which is cut."""
+    """Return the lines before which the source is cut."""
     return sorted(first for chunk in made.chunks for first, _ in chunk.spans if first > 1)
 
 
 def line_of(source: ScannedSource, text: str) -> int:
-    """The line with some text."""
+    """Return the number of the line with some text."""
     return next(line for line in range(1, source.lines + 1) if text in source.shown(line))
 
 
@@ -46,7 +46,7 @@ def line_of(source: ScannedSource, text: str) -> int:
 
 @pytest.mark.proves("C-3")
 def test_the_procedure_division_stays_whole_where_it_fits() -> None:
-    """Data that does not fit beside it goes elsewhere, and every PERFORM is kept."""
+    """Data that does not fit next to it is in another chunk, and every PERFORM is kept."""
     data = [f"01  FIELD-{at} PIC X(10) VALUE 'SOMETHING {at}'." for at in range(60)]
     code = [line for at in range(10) for line in paragraph(f"P-{at}", f"PERFORM P-{(at + 3) % 10}.", length=3)]
     source = scanned(code, data)
@@ -62,7 +62,7 @@ def test_the_procedure_division_stays_whole_where_it_fits() -> None:
 
 @pytest.mark.proves("C-3")
 def test_a_section_stays_whole_where_it_fits() -> None:
-    """Cuts are before sections, and the paragraphs of one are in one chunk."""
+    """Cuts are before sections, and the paragraphs of a section are in one chunk."""
     code = [
         line
         for section in "ABC"
@@ -80,7 +80,7 @@ def test_a_section_stays_whole_where_it_fits() -> None:
 
 @pytest.mark.proves("C-3")
 def test_a_paragraph_has_the_comments_before_it() -> None:
-    """A cut is before the rule and the remark that announce a paragraph, never between them and it."""
+    """A cut is before the rule and the remark that introduce a paragraph, never between them and it."""
     source = scanned([line for at in range(12) for line in ["", *paragraph(f"P-{at}", length=8)]])
     made = of_text(source, 500)
     assert len(made.chunks) > 3
@@ -93,7 +93,7 @@ def test_a_paragraph_has_the_comments_before_it() -> None:
 
 @pytest.mark.proves("C-3")
 def test_a_long_paragraph_is_cut_between_sentences() -> None:
-    """Its parts are numbered, and each but the last ends with a period."""
+    """The parts are numbered, and each but the last ends with a period."""
     source = scanned(paragraph("LONG-ONE", length=200))
     made = of_text(source, 600)
     parts = [chunk for chunk in made.chunks if chunk.kind == "part"]
@@ -105,7 +105,7 @@ def test_a_long_paragraph_is_cut_between_sentences() -> None:
 
 @pytest.mark.proves("C-3")
 def test_a_long_sentence_is_cut_at_its_lowest_nesting() -> None:
-    """Between the statements of the paragraph, not within one of its IFs, as long as these fit."""
+    """The cut is between statements of the paragraph, not within one of its IFs, as long as these fit."""
     block = [
         "IF A-FLAG = 'Y'",
         *(f"    MOVE {n} TO A-NUMBER" for n in range(8)),
@@ -122,7 +122,7 @@ def test_a_long_sentence_is_cut_at_its_lowest_nesting() -> None:
 
 @pytest.mark.proves("C-3")
 def test_only_a_sentence_that_does_not_fit_is_cut_inside() -> None:
-    """Where one of two sentences is too long, the other one stays whole."""
+    """If one of two sentences is too long, the other stays whole."""
     long = [f"    DISPLAY 'ONE STATEMENT OF MANY, NUMBER {at}'" for at in range(60)]
     short = [f"    DISPLAY 'ONE OF A FEW, NUMBER {at}'" for at in range(15)]
     source = scanned(["P-1.", *long, "    .", *short, "    ."])
@@ -163,7 +163,7 @@ def test_data_is_cut_at_level_01_and_files_keep_their_records() -> None:
 
 @pytest.mark.proves("C-3")
 def test_what_redefines_stays_with_what_it_redefines() -> None:
-    """A table of values and its redefinition are not parted while they fit."""
+    """A table of values and its redefinition stay together while they fit."""
     data = [
         row
         for at in range(12)
@@ -183,7 +183,7 @@ def test_what_redefines_stays_with_what_it_redefines() -> None:
 
 @pytest.mark.proves("C-3")
 def test_a_table_that_does_not_fit_is_cut_at_lower_levels() -> None:
-    """The groups within a single 01 are where it is cut, and their condition names stay with them."""
+    """The groups within a single 01 are the cuts, and their condition names stay with them."""
     table = [
         row
         for at in range(40)
@@ -202,7 +202,7 @@ def test_a_table_that_does_not_fit_is_cut_at_lower_levels() -> None:
 
 @pytest.mark.proves("C-3")
 def test_a_data_division_of_26000_tokens_and_a_paragraph_of_21000_have_a_plan_for_a_small_budget() -> None:
-    """Both are cut as often as it takes; everything fits."""
+    """Both are cut as often as necessary, and everything fits."""
     data = [f"01  ITEM-{at} PIC X(20) VALUE 'VALUE {at}'." for at in range(1_500)]
     code = paragraph(
         "BUILD-SQL", *(f"STRING 'SELECT {at}' DELIMITED BY SIZE INTO ITEM-{at}" for at in range(1_200)), "."
@@ -215,7 +215,7 @@ def test_a_data_division_of_26000_tokens_and_a_paragraph_of_21000_have_a_plan_fo
 
 
 def test_a_program_of_99000_tokens_in_free_format_with_several_programs_has_a_plan() -> None:
-    """Programs share no chunk that they do not have to, and names carry their program."""
+    """Programs share no chunk unless they must, and names include their program."""
     lines = [">>SOURCE FORMAT IS FREE"]
     for name in ("first", "second", "third"):
         lines += ["identification division.", f"program-id. {name}.", "procedure division."]
@@ -240,7 +240,7 @@ def test_a_program_of_99000_tokens_in_free_format_with_several_programs_has_a_pl
 
 @pytest.mark.proves("C-11")
 def test_programs_of_a_file_are_not_taken_apart() -> None:
-    """Where as few chunks hold them whole, each has its header, its data and its code in one."""
+    """If the minimum of chunks holds them whole, each has its header, data and code in one chunk."""
     source = scan(b"".join(program(paragraph("MAIN-LINE", length=5), ["01  A PIC X."], f"P{at}") for at in range(20)))
     for made in (of_text(source, 600), of_prompts(source, 1_200)):
         assert 3 < len(made.chunks) < 2 * made.minimum_calls
@@ -253,7 +253,7 @@ def test_programs_of_a_file_are_not_taken_apart() -> None:
 
 @pytest.mark.proves("C-5")
 def test_a_statement_that_alone_exceeds_the_budget_is_a_chunk_that_is_never_sent() -> None:
-    """It is alone, has no prompt, is listed, and all else fits."""
+    """It is alone in its chunk, has no prompt and is listed; everything else fits."""
     sql = ["EXEC SQL", "    SELECT A", *(f"    , COLUMN_NAME_{at}" for at in range(400)), "END-EXEC."]
     source = scanned([*paragraph("BEFORE", length=20), *paragraph("QUERY", *sql), *paragraph("AFTER", length=20)])
     made = of_prompts(source, 1_500)
@@ -267,7 +267,7 @@ def test_a_statement_that_alone_exceeds_the_budget_is_a_chunk_that_is_never_sent
 
 @pytest.mark.proves("C-5")
 def test_a_line_that_alone_exceeds_the_budget_is_a_chunk_of_its_own() -> None:
-    """Also where nothing is known about it."""
+    """This holds even if nothing is known about the line."""
     source = scan("\n".join(["*> short", "display '" + "word " * 500 + "'", "*> short"]))
     made = of_text(source, 100)
     assert [(chunk.spans, chunk.fits) for chunk in made.chunks if not chunk.fits] == [(((2, 2),), False)]
@@ -285,7 +285,7 @@ def test_instructions_above_the_budget_are_a_clear_error() -> None:
 
 @pytest.mark.proves("C-10")
 def test_a_program_that_fits_is_sent_whole_however_little_is_left() -> None:
-    """Where not even an outline would have room, all of a tiny program may."""
+    """If not even an outline has room, a tiny program may still fit as a whole."""
     source = scanned(["MAIN-LINE.", "    GOBACK."])
     overhead = Overhead(texts=("word " * 600,))
     (needed,) = (chunk.prompt_tokens for chunk in of_prompts(source, 5_000, overhead=overhead).chunks)
@@ -297,7 +297,7 @@ def test_a_program_that_fits_is_sent_whole_however_little_is_left() -> None:
 @pytest.mark.proves("C-5", "C-1")
 @pytest.mark.parametrize("budget", [1_000, 2_000, 8_000])
 def test_every_prompt_is_within_the_budget_by_the_upper_bound_where_there_is_no_exact_counter(budget: int) -> None:
-    """The text that is sent is counted, overhead and frame included, and what is reserved stays free."""
+    """The sent text is counted, overhead and frame included, and reserved room stays free."""
     code = [line for at in range(60) for line in paragraph(f"P-{at}", f"PERFORM P-{(at * 7) % 60}.", length=at % 9)]
     source = scanned(code, [f"01  ITEM-{at} PIC X." for at in range(100)])
     overhead = Overhead(texts=("word " * 300,), reserve_tokens=100)
@@ -321,7 +321,7 @@ def test_an_empty_file_has_no_chunk() -> None:
 
 
 def test_a_plan_is_for_prompts_or_for_text() -> None:
-    """Neither and both are the programmer's mistake."""
+    """Giving neither or both is the programmer's mistake."""
     source = scanned(paragraph("MAIN-LINE"))
     for options in ({}, {"prompt_tokens": 100, "source_tokens": 100}):
         with pytest.raises(CallerError, match="prompt_tokens or source_tokens"):
@@ -333,7 +333,7 @@ def test_a_plan_is_for_prompts_or_for_text() -> None:
 
 @pytest.mark.proves("C-10")
 def test_a_program_that_fits_is_one_chunk_with_the_prompt_of_the_whole() -> None:
-    """Every line with its number, and no outline or data around them."""
+    """Every line has its number, and no outline or data is added."""
     source = scanned([*paragraph("MAIN-LINE", "PERFORM OTHER."), *paragraph("OTHER")], ["01  A PIC X."])
     made = of_prompts(source, 2_000)
     (only,) = made.chunks
@@ -366,7 +366,7 @@ def test_what_calls_each_other_is_in_one_chunk_though_it_stands_apart() -> None:
 
 @pytest.mark.proves("C-11")
 def test_all_that_a_perform_thru_runs_is_kept_together() -> None:
-    """The range and its exit paragraph are where it is performed from."""
+    """The range and its exit paragraph are in the chunk that performs it."""
     code = paragraph("MAIN-LINE", "PERFORM R-1 THRU R-1-EXIT.", "GOBACK.")
     for at in range(6):
         code += [*paragraph(f"FILL-{at}", length=12)]
@@ -382,7 +382,7 @@ def test_all_that_a_perform_thru_runs_is_kept_together() -> None:
 
 @pytest.mark.proves("C-11")
 def test_at_most_forty_paragraphs_are_asked_about_in_one_prompt() -> None:
-    """Small ones do not fill a prompt; text has no such limit unless it is asked for."""
+    """Small paragraphs do not fill a prompt; text has no such limit unless it is requested."""
     source = scanned([line for at in range(300) for line in (f"P-{at}.", "    CONTINUE.")])
     prompts = of_prompts(source, 4_000)
     text = of_text(source, 4_000)
@@ -395,7 +395,7 @@ def test_at_most_forty_paragraphs_are_asked_about_in_one_prompt() -> None:
 
 @pytest.mark.proves("C-11")
 def test_calls_are_fewer_than_twice_the_minimum_where_paragraphs_are_half_a_chunk_and_more() -> None:
-    """Paragraphs that waste almost half of each chunk are cut, and the plan says so."""
+    """Paragraphs that would waste almost half of each chunk are cut, and the plan says so."""
     source = scanned([line for at in range(24) for line in paragraph(f"P-{at}", length=38)])
     made = of_text(source, 1_250)
     assert len(made.chunks) <= 1.3 * made.minimum_calls
@@ -418,14 +418,14 @@ def test_dense_code_gets_smaller_chunks_where_that_is_asked_for() -> None:
 
 
 def test_the_same_source_has_the_same_plan() -> None:
-    """M4: nothing depends on a clock, on dice or on the order of a set."""
+    """M4: nothing depends on a clock, on randomness or on the order of a set."""
     code = [line for at in range(50) for line in paragraph(f"P-{at}", f"PERFORM P-{(at * 17) % 50}.", length=at % 7)]
     data = program(code)
     assert of_text(scan(data), 600) == of_text(scan(data), 600)
 
 
 def test_the_json_has_what_the_contract_names() -> None:
-    """The keys that scripts hold on to."""
+    """These are the keys that scripts rely on."""
     made = of_prompts(scanned([line for at in range(50) for line in paragraph(f"P-{at}", length=9)]), 2_000)
     found = made.to_dict()
     assert {
@@ -459,7 +459,7 @@ def _lines(one: Chunk, data: bytes) -> list[str]:
 
 
 def test_consecutive_spans_are_joined() -> None:
-    """A gap is a gap: no span of a chunk begins where another one ends."""
+    """A gap is a gap: no span of a chunk begins where another ends."""
     code = [line for at in range(50) for line in paragraph(f"P-{at}", f"PERFORM P-{(at * 17) % 50}.", length=at % 7)]
     made = of_text(scanned(code), 600)
     for one in made.chunks:

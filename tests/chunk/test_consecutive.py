@@ -1,4 +1,4 @@
-"""COBOL in consecutive chunks: where it is cut, what stays together, and when it is cut that way."""
+"""Where is COBOL cut into consecutive chunks, what stays together, and when is it cut that way?"""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ ESTIMATE = Tokens()
 
 
 def in_order(source: str | bytes, budget: int | Allowance) -> list[Chunk]:
-    """Consecutive chunks."""
+    """Return the consecutive chunks of a source."""
     return chunk(source, "cobol", budget, counter=ESTIMATE, consecutive=True)
 
 
 def cut_before(data: bytes, budget: int | Allowance) -> list[str]:
-    """The first lines of all chunks but the first, from column 7 on."""
+    """Return the first lines of all chunks but the first, from column 7 on."""
     lines = data.decode().split("\n")
     return [lines[made.spans[0][0] - 1][6:].rstrip() for made in in_order(data, budget)[1:]]
 
@@ -36,7 +36,7 @@ def cut_before(data: bytes, budget: int | Allowance) -> list[str]:
 @pytest.mark.proves("LAW-Chunk")
 @given(st.one_of(sources, texts), budgets)
 def test_any_cobol_is_partitioned_into_consecutive_chunks_that_fit(source: str, budget: int | Allowance) -> None:
-    """Every line is in one chunk of one span; what does not fit is a single line; the same again, from text or bytes."""
+    """Each line is in one chunk with one span; an oversized chunk is a single line; text and bytes give the same chunks."""
     data = source.encode("utf-8", "surrogatepass")
     assume(scan(data).encoding != "cp037")
     made = in_order(source, budget)
@@ -60,12 +60,12 @@ class Sentence(NamedTuple):
 
     @property
     def chars(self) -> int:
-        """Without the comments."""
+        """Return its characters without the comments."""
         return sum(len(line) + 1 for line in self.lines)
 
 
 def sentences(*, free: bool) -> st.SearchStrategy[list[Sentence]]:
-    """What may stand in a procedure division, line by line."""
+    """Return what a procedure division may contain, line by line."""
     margin, comment, end = ("", "*> a comment.", "  *> no end") if free else ("       ", "000100* a comment.", "")
     codes = ("    MOVE 'A. B' TO C", "      ADD 1 TO D", "    IF A = B", "        DISPLAY 'X.' LENGTH OF Y")
     code = st.sampled_from(codes).map(lambda text: f"{margin}{text}{end}".ljust(73) + "NUMBER 1." * (not free))
@@ -81,7 +81,7 @@ def sentences(*, free: bool) -> st.SearchStrategy[list[Sentence]]:
 def test_no_cut_is_within_a_sentence_or_behind_its_comments_where_that_can_be_avoided(
     free: bool, data: st.DataObject, budget: int
 ) -> None:
-    """Between comments and code only where both do not fit, between lines only where the sentence alone does not."""
+    """A cut separates comments from code only if both do not fit, and lines only if the sentence alone does not."""
     head = [">>SOURCE FORMAT IS FREE"] * free + ["       PROCEDURE DIVISION."]
     inside = data.draw(sentences(free=free))
     lines = [*head, *(line for one in inside for line in (*one.comments, *one.lines))]
@@ -101,7 +101,7 @@ def test_no_cut_is_within_a_sentence_or_behind_its_comments_where_that_can_be_av
 
 @pytest.mark.proves("C-3")
 def test_paragraphs_and_records_begin_chunks_with_the_comments_before_them() -> None:
-    """The comment goes with what it is about; a chunk names what begins in it and is part of nothing before it."""
+    """A comment stays with what it describes; a chunk names what begins in it, and is not a part of anything earlier."""
     data = program(
         [line for name in "ABCD" for line in paragraph(f"PARA-{name}", length=5)],
         [line for name in "ABCD" for line in ("* about it", f"01  REC-{name}.", *["    05  X PIC X."] * 5)],
@@ -115,7 +115,7 @@ def test_paragraphs_and_records_begin_chunks_with_the_comments_before_them() -> 
 
 @pytest.mark.proves("C-3")
 def test_a_header_is_not_the_last_line_of_a_chunk() -> None:
-    """A section stays with its first paragraph, a paragraph with its first sentence, a record with what redefines it."""
+    """A section stays with its first paragraph, a paragraph with its first sentence, a record with its redefinition."""
     procedure = [
         line
         for at in range(6)
@@ -135,7 +135,7 @@ def test_a_header_is_not_the_last_line_of_a_chunk() -> None:
 
 @pytest.mark.proves("C-3")
 def test_a_continued_line_is_cut_off_last() -> None:
-    """A sentence that does not fit is cut between its lines, but a literal is whole as long as it fits alone."""
+    """A sentence that does not fit is cut between its lines, but a literal stays whole as long as it fits alone."""
     literal = ["    MOVE 'A LITERAL THAT GOES", "-    'ON AND ON", "-    'AND ON' TO B"]
     data = fixed(["PROCEDURE DIVISION.", "P-1.", *[line for _ in range(9) for line in literal], "    ADD 1 TO X."])
     whole = sum(len(line) + 8 for line in literal)
@@ -145,7 +145,7 @@ def test_a_continued_line_is_cut_off_last() -> None:
 
 @pytest.mark.proves("C-3")
 def test_within_a_sentence_lines_to_the_left_begin_chunks() -> None:
-    """Where nothing else is left, the branch of an outer IF rather than a line within it."""
+    """As a last resort the cut is before a branch of an outer IF rather than a line within it."""
     inner = ["            MOVE 1 TO A", "            MOVE 2 TO B"]
     data = fixed(
         ["PROCEDURE DIVISION.", "P-1.", *["    IF X = 1", *inner, "    ELSE", *inner, "    END-IF"] * 4, "    ."]
@@ -154,7 +154,7 @@ def test_within_a_sentence_lines_to_the_left_begin_chunks() -> None:
 
 
 def test_words_to_the_printer_are_no_code() -> None:
-    """EJECT and SKIP have no period: the paragraph behind them is one, and they go with it."""
+    """EJECT and SKIP have no period: the paragraph after them is a paragraph, and they stay with it."""
     data = fixed(
         [
             "PROCEDURE DIVISION.",
@@ -166,7 +166,7 @@ def test_words_to_the_printer_are_no_code() -> None:
 
 
 def test_columns_are_those_of_letters() -> None:
-    """What is behind column 72 is no code, however many bytes a letter has: the sentence has its period."""
+    """Text after column 72 is not code, however many bytes a letter has: the sentence has its period."""
     line = "           DISPLAY 'ÄÖÜÄÖÜÄÖÜÄÖÜÄÖÜÄÖÜÄÖÜÄÖÜÄÖÜÄÖÜÄÖÜÄÖÜÄÖÜÄÖÜÄÖÜÄÖÜ'.\n"
     assert len(line) < 73 < len(line.encode())
     data = (
@@ -182,7 +182,7 @@ CALLS = program([line for at in range(6) for line in paragraph(f"P-{at}", f"PERF
 
 
 def test_a_large_source_is_cut_into_consecutive_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Up to the threshold it is clustered, above it it is not; what the caller says holds on both sides of it."""
+    """Up to the threshold it is clustered, above it is not; the caller can override this in both cases."""
     budget = Allowance.chars(1200)
     clusters, order = (chunk(CALLS, "cobol", budget, consecutive=way) for way in (False, True))
     assert any(len(one.spans) > 1 for one in clusters)
@@ -196,7 +196,7 @@ def test_a_large_source_is_cut_into_consecutive_chunks(monkeypatch: pytest.Monke
 
 
 def test_a_source_in_ebcdic_is_clustered_whatever_was_said() -> None:
-    """Its lines do not end as those of others do: only the scanner of COBOL tells them."""
+    """Its line ends differ, and only the COBOL scanner recognises them."""
     data = b"".join(line.ljust(80).encode("cp037") for line in CALLS.decode().splitlines())
     made = in_order(data, Allowance.chars(1200))
     assert sum(last - first + 1 for one in made for first, last in one.spans) == CALLS.count(b"\n")
@@ -205,7 +205,7 @@ def test_a_source_in_ebcdic_is_clustered_whatever_was_said() -> None:
 
 @pytest.mark.parametrize("language", ["python", "markdown", "text"])
 def test_other_languages_have_consecutive_chunks_anyway(language: str) -> None:
-    """Whatever is said."""
+    """The option does not matter."""
     text = "# head\n\nsome words\n" * 20
     assert (
         chunk(text, language, 30, consecutive=False)

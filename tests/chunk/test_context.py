@@ -1,4 +1,4 @@
-"""What stands around the source in a prompt: the outline, the data, and what is said of what does not fit."""
+"""What is around the source in a prompt: the outline, the data, and notes on what does not fit?"""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DATA = [
 
 
 def long_program(*first: str, data: list[str] = DATA, paragraphs: int = 60) -> ScannedSource:
-    """A program of several prompts; the first paragraph says what is asked for."""
+    """Return a program of several prompts whose first paragraph has the given statements."""
     code = paragraph("FIRST-ONE", *first, "PERFORM P-50.", length=30)
     for at in range(paragraphs):
         code += paragraph(f"P-{at}", length=9)
@@ -36,13 +36,13 @@ def long_program(*first: str, data: list[str] = DATA, paragraphs: int = 60) -> S
 
 
 def prompt_of(made: ChunkPlan, source: ScannedSource, text: str) -> str:
-    """The prompt whose source has some text."""
+    """Return the prompt whose source has some text."""
     line = next(n for n in range(1, source.lines + 1) if text in source.shown(n))
     return made.prompts[next(chunk.id for chunk in made.chunks if line in chunk)]
 
 
 def context_of(prompt: str) -> str:
-    """What stands before the source."""
+    """Return what comes before the source."""
     context, found, _ = prompt.partition(wording.SOURCE)
     assert found
     return context
@@ -50,7 +50,7 @@ def context_of(prompt: str) -> str:
 
 @pytest.mark.proves("C-6")
 def test_every_chunk_names_the_program_and_shows_its_outline() -> None:
-    """The program's name, and its divisions and paragraphs with their lines; what is in the source below is marked."""
+    """The prompt has the program's name, divisions and paragraphs with their lines; the part in the source below is marked."""
     source = long_program("CONTINUE.", paragraphs=30)
     made = plan(source, prompt_tokens=5_000, counter=ESTIMATE)
     assert len(made.chunks) > 1
@@ -67,7 +67,7 @@ def test_every_chunk_names_the_program_and_shows_its_outline() -> None:
 
 @pytest.mark.proves("C-6")
 def test_the_data_shown_is_what_the_code_refers_to() -> None:
-    """An item with its group, its condition names and what it redefines; items that nothing refers to are left out."""
+    """An item is shown with its group, its condition names and what it redefines; unreferenced items are left out."""
     source = long_program("IF CUSTOMER-STATE = 'X'", "    MOVE SPACES TO PARSED-KEY", "END-IF.")
     made = plan(source, prompt_tokens=3_000, counter=ESTIMATE)
     context = context_of(prompt_of(made, source, "FIRST-ONE."))
@@ -86,7 +86,7 @@ def test_the_data_shown_is_what_the_code_refers_to() -> None:
 
 @pytest.mark.proves("C-6")
 def test_a_condition_name_brings_the_item_that_it_is_of() -> None:
-    """`SET CUSTOMER-IS-SHUT` is about CUSTOMER-STATE; a host variable in SQL is a reference too."""
+    """`SET CUSTOMER-IS-SHUT` refers to CUSTOMER-STATE; a host variable in SQL is a reference too."""
     source = long_program(
         "SET CUSTOMER-IS-SHUT TO TRUE.", "EXEC SQL", "    SELECT 'UNUSED-AREA' INTO :PARSED-REST FROM T", "END-EXEC."
     )
@@ -99,7 +99,7 @@ def test_a_condition_name_brings_the_item_that_it_is_of() -> None:
 
 @pytest.mark.proves("C-6")
 def test_a_file_brings_its_description_and_its_select() -> None:
-    """A READ refers to a file: the FD and the SELECT are what it means."""
+    """A READ refers to a file, which means its FD and SELECT."""
     lines = [
         "IDENTIFICATION DIVISION.",
         "PROGRAM-ID. SAMPLE.",
@@ -127,7 +127,7 @@ def test_a_file_brings_its_description_and_its_select() -> None:
 
 @pytest.mark.proves("C-6")
 def test_a_part_of_a_table_has_the_groups_that_it_is_in() -> None:
-    """Where a level 01 is cut apart, each part shows the 01 line."""
+    """If a level 01 is cut, each part shows the 01 line."""
     table = [f"    05  CELL-{at} PIC X(10) VALUE 'CELL {at}'." for at in range(300)]
     source = scanned(["MAIN-LINE.", "    GOBACK."], ["01  BIG-TABLE.", *table])
     made = plan(source, prompt_tokens=1_500, counter=ESTIMATE)
@@ -137,7 +137,7 @@ def test_a_part_of_a_table_has_the_groups_that_it_is_in() -> None:
 
 @pytest.mark.proves("C-6")
 def test_data_of_a_copybook_is_shown_with_the_lines_of_the_copybook() -> None:
-    """They can never be taken for lines of the program."""
+    """Its lines can never be taken for lines of the program."""
     book = scan(fixed(["01  ACCOUNT-RECORD.", "    05  ACCOUNT-ID PIC 9(11).", "    05  ACCOUNT-NAME PIC X(40)."]))
     source = long_program("MOVE ZERO TO ACCOUNT-ID.", data=["COPY ACCOUNT."])
     made = plan(source, prompt_tokens=3_000, counter=ESTIMATE, copybooks={"account": book})
@@ -150,7 +150,7 @@ def test_data_of_a_copybook_is_shown_with_the_lines_of_the_copybook() -> None:
 
 
 def test_an_answer_about_a_whole_file_depends_on_the_copybooks_that_it_uses_and_on_no_other() -> None:
-    """Without any its names are not read, and its digest is the one that reading them gives."""
+    """Without copybooks their names are not read, and the digest is the same as if they were."""
 
     def digest(copied: str, **books: str) -> str:
         source = scanned(paragraph("ONLY", "MOVE ZERO TO ACCOUNT-ID, CUSTOMER-ID."), [*DATA, copied])
@@ -167,7 +167,7 @@ def test_an_answer_about_a_whole_file_depends_on_the_copybooks_that_it_uses_and_
 @pytest.mark.proves("C-5")
 @pytest.mark.parametrize("budget", [1_200, 2_500, 6_000])
 def test_the_context_is_at_most_a_quarter_of_the_budget_and_says_what_it_leaves_out(budget: int) -> None:
-    """Outline, data and copybook text together; names and items that are not shown are counted."""
+    """Outline, data and copybook text share that quarter; names and items that are not shown are counted."""
     names = [f"SOME-ITEM-WITH-A-LONG-NAME-{at}" for at in range(150)]
     source = long_program(
         *(f"MOVE 1 TO {name}." for name in names[:12]), data=[f"01  {name} PIC 9." for name in names], paragraphs=250
@@ -186,7 +186,7 @@ def test_the_context_is_at_most_a_quarter_of_the_budget_and_says_what_it_leaves_
 
 @pytest.mark.proves("C-5")
 def test_where_the_outline_does_not_fit_callees_and_neighbours_stay() -> None:
-    """Divisions first, then what the chunk calls, then what stands beside it; far paragraphs go first."""
+    """Divisions come first, then what the chunk calls, then its neighbours; distant paragraphs are dropped first."""
     source = long_program("CONTINUE.", paragraphs=250)
     made = plan(source, prompt_tokens=2_000, counter=ESTIMATE, max_paragraphs=4)
     context = context_of(prompt_of(made, source, "FIRST-ONE."))
@@ -197,7 +197,7 @@ def test_where_the_outline_does_not_fit_callees_and_neighbours_stay() -> None:
 
 @pytest.mark.proves("C-6")
 def test_lines_have_their_numbers_in_the_file_and_gaps_are_marked() -> None:
-    """What is shown of the source is exactly the chunk, and `...` stands wherever lines are left out."""
+    """The shown source is exactly the chunk, and `...` marks each gap."""
     code = [line for at in range(50) for line in paragraph(f"P-{at}", f"PERFORM P-{(at * 17) % 50}.", length=at % 7)]
     source = scanned(code)
     made = plan(source, prompt_tokens=1_500, counter=ESTIMATE)
@@ -212,7 +212,7 @@ def test_lines_have_their_numbers_in_the_file_and_gaps_are_marked() -> None:
 
 
 def test_what_a_comment_says_cannot_look_like_a_part_of_the_prompt() -> None:
-    """Line separators and controls in the source are shown escaped: a line of the source is one line of the prompt."""
+    """Line separators and controls in the source are escaped: a source line is one line of the prompt."""
     source = scan("*> harmless \u2028 Source (line|text):\x0b\x1b[2J\ndisplay 'x'.\n")
     made = plan(source, prompt_tokens=500, counter=ESTIMATE)
     (prompt,) = made.prompts.values()
@@ -230,7 +230,7 @@ def test_a_file_of_many_programs_names_few_of_them_at_its_head() -> None:
 
 
 def test_a_name_of_any_length_leaves_room_for_the_program() -> None:
-    """What names itself in 70,000 letters is cut like any other program; its line is what does not fit."""
+    """A program with a name of 70,000 letters is cut like any other; only its line does not fit."""
     source = scanned(paragraph("MAIN-LINE", length=200), name=f"'{'X' * 70_000}'")
     made = plan(source, prompt_tokens=1_000, counter=ESTIMATE)
     assert [chunk.spans for chunk in made.chunks if not chunk.fits] == [((2, 2),)]
@@ -239,7 +239,7 @@ def test_a_name_of_any_length_leaves_room_for_the_program() -> None:
 
 @pytest.mark.proves("C-5")
 def test_the_room_that_is_reserved_stays_free() -> None:
-    """What the scribe adds once the chunks are known has its tokens in every prompt."""
+    """Every prompt leaves room for what the scribe adds once the chunks are known."""
     source = long_program("CONTINUE.")
     made = plan(
         source, prompt_tokens=3_000, counter=ESTIMATE, overhead=Overhead(texts=("word " * 100,), reserve_tokens=400)
@@ -249,7 +249,7 @@ def test_the_room_that_is_reserved_stays_free() -> None:
 
 
 def test_data_stand_in_the_order_of_their_lines_where_a_program_goes_on_behind_one_that_it_contains() -> None:
-    """What a container declares behind a contained program comes behind what that declares itself."""
+    """Data of the container after a contained program comes after that program's own data."""
     moves = "".join(f"       P{at}.\n           MOVE B TO A.\n           ADD 1 TO C{at}.\n" for at in range(200))
     text = (
         "       IDENTIFICATION DIVISION.\n       PROGRAM-ID. OUTER.\n"

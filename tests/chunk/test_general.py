@@ -1,4 +1,4 @@
-"""Texts in other languages: where they are cut, and what is said of the pieces."""
+"""Where are texts in other languages cut, and what is said about the pieces?"""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ PYTHON = "".join(
 
 
 def cut_before(text: str, language: str | None, budget: int | Allowance) -> list[str]:
-    """The first lines of all chunks but the first."""
+    """Return the first lines of all chunks but the first."""
     lines = text.split("\n")
     return [lines[made.spans[0][0] - 1] for made in chunk(text, language, budget)[1:]]
 
 
 def test_code_is_cut_at_its_landmarks() -> None:
-    """Before classes, with the comments and decorators above them; within one only where it does not fit."""
+    """Cuts are before classes, with the comments and decorators above them; inside one only if it does not fit."""
     assert cut_before(PYTHON, "python", Allowance.chars(len(PYTHON) // 4 + 10)) == [
         "# about Beta",
         "# about Gamma",
@@ -42,7 +42,7 @@ def test_code_is_cut_at_its_landmarks() -> None:
 
 
 def test_chunks_name_what_begins_in_them() -> None:
-    """Symbols of the outline; a chunk within one is a part of it; where there is none, the lines."""
+    """A chunk has symbols of the outline, is a part of one if it begins inside, or else has only lines."""
     made = chunk(PYTHON, "python", Allowance.chars(150))
     assert made[0].units[0] == "class Alpha"
     assert made[1].units[0] == "class Alpha (part)"
@@ -50,14 +50,14 @@ def test_chunks_name_what_begins_in_them() -> None:
 
 
 def test_plain_text_is_cut_at_blank_lines() -> None:
-    """Paragraphs of prose stay whole; where there is nothing else, lines are."""
+    """Paragraphs of prose stay whole; without blank lines, lines do."""
     prose = "".join(f"One sentence.\nAnother one of {at}.\n\n" for at in range(20))
     assert set(cut_before(prose, None, Allowance.chars(120))) == {"One sentence."}
     assert cut_before("a b c d\n" * 6, "no such language", Allowance.chars(16)) == ["a b c d"] * 2
 
 
 def test_what_fits_is_one_chunk() -> None:
-    """The whole text, named by its landmarks."""
+    """The whole text is named by its landmarks."""
     (made,) = chunk(PYTHON, "python", 10_000)
     assert (made.kind, made.spans, made.fits) == ("whole", ((1, PYTHON.count("\n")),), True)
     assert made.tokens == count(PYTHON, mode="exact" if best_counter("o200k").mode == "exact" else "estimate").high
@@ -65,13 +65,13 @@ def test_what_fits_is_one_chunk() -> None:
 
 
 def test_a_line_that_does_not_fit_says_so() -> None:
-    """It is a chunk of its own; its neighbours are not harmed."""
+    """The line is a chunk alone; its neighbours are not affected."""
     made = chunk("short\n" + "x" * 100 + "\nshort\n", "text", Allowance.chars(20))
     assert [(one.spans, one.fits) for one in made] == [(((1, 1),), True), (((2, 2),), False), (((3, 3),), True)]
 
 
 def test_the_language_is_known_by_its_first_bytes() -> None:
-    """COBOL without a name is COBOL: its chunks are its own."""
+    """COBOL without a name is recognised, with chunks as for COBOL."""
     code = ("IDENTIFICATION DIVISION.", "PROGRAM-ID. A.", "PROCEDURE DIVISION.", "MAIN-LINE.", "    GOBACK.")
     text = "".join(f"       {line}\n" for line in code)
     assert "MAIN-LINE" in {unit for made in chunk(text, None, 20) for unit in made.units}
@@ -79,7 +79,7 @@ def test_the_language_is_known_by_its_first_bytes() -> None:
 
 
 def test_chunks_that_are_alike_have_ids_of_their_own() -> None:
-    """The same text twice is two chunks."""
+    """The same text twice gives two chunks."""
     made = chunk("same\n" * 9, "text", Allowance.chars(15))
     assert len({one.id for one in made}) == len(made) == 3
     assert len({one.digest for one in made}) == 1
@@ -89,7 +89,7 @@ def test_chunks_that_are_alike_have_ids_of_their_own() -> None:
     "data", [b"caf\xe9\r\na\x0cb\n\xff\rc\n\n", "a\x0bb\u2028c\r\nd\x85\n\ufffd\n".encode(), b"a\r\nb\n"]
 )
 def test_a_digest_is_of_the_bytes(data: bytes) -> None:
-    """Whatever they are: lines end at newlines only, and a chunk is known by what the file has."""
+    """Lines end at newlines only, and the digest is of the file's bytes, whatever they are."""
     data = data * 30 + b"end"
     lines = data.split(b"\n")
     lines = [line + b"\n" for line in lines[:-1]] + lines[-1:]
@@ -99,16 +99,16 @@ def test_a_digest_is_of_the_bytes(data: bytes) -> None:
 
 
 class Steep:
-    """Counts long texts twice as high as short ones: lines promise less than they are together."""
+    """A counter that counts long texts twice as high as short ones, so that lines count less than their sum."""
 
     def count(self, text: str, /) -> Count:
-        """One for a letter, above 200 letters two."""
+        """Count one per letter, and two above 200 letters."""
         tokens = len(text) * (1 + (len(text) > 200))
         return Count(tokens=tokens, low=tokens, high=tokens, method="steep")
 
 
 def test_what_is_more_than_its_lines_promised_is_cut_again() -> None:
-    """A chunk is counted as a whole, and cut until it fits, at landmarks as long as there are any."""
+    """A chunk is counted as a whole and cut until it fits, at landmarks as long as there are any."""
     made = chunk("abcd\n" * 200, "text", Allowance.tokens(300, Steep()))
     assert all(one.fits and one.tokens <= 300 for one in made)
     assert [one.spans[0][0] for one in made[1:]] == [one.spans[0][1] + 1 for one in made[:-1]]
@@ -117,7 +117,7 @@ def test_what_is_more_than_its_lines_promised_is_cut_again() -> None:
 
 
 def test_a_budget_of_nothing_is_a_mistake() -> None:
-    """Nothing fits into none."""
+    """Nothing fits into an empty budget."""
     with pytest.raises(CallerError, match="at least 1"):
         chunk("a", "text", 0)
 
@@ -133,7 +133,7 @@ def test_a_budget_of_nothing_is_a_mistake() -> None:
     ids=["estimate", "claude", "calibrated", "best"],
 )
 def test_what_lines_add_is_close_to_the_whole(counter: Tokens) -> None:
-    """Whatever counts: the sum over the lines is above the whole, or below it by less than one in a hundred."""
+    """For any counter, the sum over the lines is above the whole, or below it by less than one in a hundred."""
     lines = [f"{at}|           MOVE WS-FIELD-{at} TO OUT-{at % 7}\n" for at in range(1, 800)]
     ruler = Ruler(1, counter)
     whole = ruler.whole("".join(lines))
@@ -141,7 +141,7 @@ def test_what_lines_add_is_close_to_the_whole(counter: Tokens) -> None:
 
 
 def test_half_of_a_surrogate_pair_is_measured_like_any_other_text() -> None:
-    """An exact tokenizer cannot take it; its lines are counted one by one."""
+    """An exact tokenizer refuses it, so its lines are counted one by one."""
     lines = ["a \ud800 b\n", "plain\n"]
     ruler = Ruler(1, best_counter("o200k"))
     assert ruler.lines(lines) == ruler.wholes(lines) == [ruler.whole(line) for line in lines]

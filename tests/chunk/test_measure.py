@@ -1,4 +1,4 @@
-"""How much the lines of a program are: the estimator against the real count, gutter included."""
+"""How close is the estimate of a program's lines, gutter included, to the real count?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ESTIMATE = Tokens()
 
 @pytest.mark.proves("C-1")
 def test_the_estimate_of_numbered_lines_is_above_the_real_count_and_not_far() -> None:
-    """Windows of 100 lines: below it in under 1 %, at most 1.7 times it at the 99th percentile; whole ones never below."""
+    """For windows of 100 lines it is low in under 1 %, and at most 1.7 times at the 99th percentile; for whole files never low."""
     pytest.importorskip("toktok", reason="exact counts need penstock[exact]")
     exact = best_counter("o200k")
     ratios: list[float] = []

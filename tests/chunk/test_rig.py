@@ -1,4 +1,4 @@
-"""The rig R17 in its short form on our own estate, and that it would notice."""
+"""R17 in short form on our own estate: are its chunks without faults, and can the rig fail?"""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _exact() -> None:
 @pytest.mark.proves("C-4", "C-5")
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_our_own_estate_becomes_chunks_without_a_fault(path: Path) -> None:
-    """Cover, budgets by an exact tokenizer, cuts, and one chunk where all fits, for budgets of 2,000, 8,000 and 30,000."""
+    """Cover, budgets by an exact tokenizer, cuts, and one chunk if all fits are checked for budgets of 2,000, 8,000 and 30,000."""
     assert list(chunks.faults(path.read_bytes())) == []
 
 
@@ -64,7 +64,7 @@ def _longer_prompts(made: ChunkPlan) -> ChunkPlan:
     ],
 )
 def test_the_rig_notices(spoilt: Callable[[ChunkPlan], ChunkPlan], said: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A line that is lost, a cut that is somewhere else than in the prompt, a prompt that is too long."""
+    """It reports a lost line, a cut that is elsewhere than in the prompt, and a prompt that is too long."""
 
     def planned(*arguments: Any, **options: Any) -> ChunkPlan:
         made = plan(*arguments, **options)

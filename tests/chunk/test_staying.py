@@ -1,4 +1,4 @@
-"""What an edit changes: the chunks of what was touched, and no other."""
+"""Does an edit change only the chunks that it touches?"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DATA = [f"01  ITEM-{at} PIC X(20) VALUE 'ITEM {at}'." for at in range(40)]
 
 
 def paragraphs(changed: dict[int, list[str]] | None = None, count: int = 60) -> list[str]:
-    """Code that calls about; a paragraph may be replaced or, by an empty list, left out."""
+    """Return paragraphs that call each other; one may be replaced or, by an empty list, left out."""
     code: list[str] = []
     for at in range(count):
         usual = paragraph(
@@ -29,25 +29,25 @@ def paragraphs(changed: dict[int, list[str]] | None = None, count: int = 60) -> 
 
 
 def planned(data: bytes, before: ChunkPlan | None = None, budget: int = BUDGET) -> ChunkPlan:
-    """A plan of prompts that remembers the one before."""
+    """Return a plan of prompts that keeps the previous assignment."""
     previous = None if before is None else before.assignment
     return plan(scan(data), prompt_tokens=budget, counter=ESTIMATE, overhead=OVERHEAD, previous=previous)
 
 
 def changed(after: ChunkPlan, before: ChunkPlan) -> int:
-    """How many chunks have to be sent again."""
+    """Return the number of chunks that must be sent again."""
     return len({chunk.digest for chunk in after.chunks} - {chunk.digest for chunk in before.chunks})
 
 
 @cache
 def before() -> ChunkPlan:
-    """The plan before anything is edited."""
+    """Return the plan before any edit."""
     return planned(program(paragraphs(), DATA))
 
 
 @pytest.mark.proves("C-13")
 def test_the_same_file_changes_nothing() -> None:
-    """Planned with what was assigned before, every chunk is as it was."""
+    """Planned with the previous assignment, every chunk is as it was."""
     after = planned(program(paragraphs(), DATA), before())
     assert len(before().chunks) >= 5
     assert [(chunk.id, chunk.spans, chunk.digest) for chunk in after.chunks] == [
@@ -60,7 +60,7 @@ def test_the_same_file_changes_nothing() -> None:
 @pytest.mark.parametrize("length", [1, 3, 10, 40])
 @pytest.mark.parametrize("at", range(0, 60, 7))
 def test_an_edited_paragraph_is_felt_in_at_most_two_chunks(at: int, length: int) -> None:
-    """Its own, and at most one more where it grew out of its chunk; all other lines move, and that changes nothing."""
+    """Its own chunk changes, and one more if it outgrew it; all other lines move, which changes nothing."""
     grown = paragraph(f"P-{at}", *(f"DISPLAY 'NEW LINE {n}'." for n in range(length)), "PERFORM P-1.")
     after = planned(program(paragraphs({at: grown}), DATA), before())
     assert 1 <= changed(after, before()) <= 2
@@ -78,7 +78,7 @@ def test_a_new_paragraph_and_one_that_is_gone_are_felt_in_at_most_two_chunks() -
 
 @pytest.mark.proves("C-13")
 def test_columns_that_are_no_code_change_nothing() -> None:
-    """Sequence numbers, identification, padding with blanks and other line ends: nothing is sent again."""
+    """Sequence numbers, identification, padding and line ends cause nothing to be sent again."""
     data = program(paragraphs(), DATA)
     lines = data.split(b"\n")[:-1]
     variants = {
@@ -93,7 +93,7 @@ def test_columns_that_are_no_code_change_nothing() -> None:
 
 @pytest.mark.proves("C-13")
 def test_an_edited_item_is_felt_where_it_is_used_and_nowhere_else() -> None:
-    """The chunk that has it, and those whose code names it."""
+    """Only the chunk that has the item changes, and those whose code names it."""
     data = [line.replace("'ITEM 7'", "'ITEM SEVEN'") for line in DATA]
     after = planned(program(paragraphs(), data), before())
     old = {chunk.digest for chunk in before().chunks}
@@ -104,7 +104,7 @@ def test_an_edited_item_is_felt_where_it_is_used_and_nowhere_else() -> None:
 
 @pytest.mark.proves("C-13")
 def test_a_paragraph_in_parts_is_cut_where_it_was_cut_before() -> None:
-    """A line that is new in one of its parts does not move the other parts."""
+    """A new line in one of its parts does not move the other parts."""
     long = [f"MOVE 'VALUE {n}' TO ITEM-{n % 40}" for n in range(400)]
     before = planned(program(paragraphs({3: paragraph("P-3", *long, ".")}, 20), DATA))
     assert sum("P-3 part" in unit for chunk in before.chunks for unit in chunk.units) > 3
@@ -116,7 +116,7 @@ def test_a_paragraph_in_parts_is_cut_where_it_was_cut_before() -> None:
 
 @pytest.mark.proves("C-13")
 def test_what_has_become_too_many_chunks_is_planned_anew() -> None:
-    """Stability ends where it would cost twice the calls."""
+    """Stability ends if it would cost twice the calls."""
     small = planned(program(paragraphs(), DATA), budget=1_200)
     after = planned(program(paragraphs(), DATA), small, budget=6_000)
     assert len(small.chunks) > 2 * len(after.chunks)
@@ -125,7 +125,7 @@ def test_what_has_become_too_many_chunks_is_planned_anew() -> None:
 
 @pytest.mark.proves("C-13")
 def test_a_smaller_budget_splits_what_no_longer_fits() -> None:
-    """What was assigned under a larger budget never makes a chunk that is too large."""
+    """An assignment made under a larger budget never gives a chunk that is too large."""
     large = planned(program(paragraphs(), DATA), budget=6_000)
     after = planned(program(paragraphs(), DATA), large, budget=1_500)
     assert all(chunk.fits and (chunk.prompt_tokens or 0) <= 1_500 for chunk in after.chunks)

@@ -1,4 +1,4 @@
-"""What templates hold and how they become one, by example."""
+"""What do templates hold, and how are they merged? By example."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ PARAGRAPH = ("program", "section", "name", "start_line")
 
 
 def one(section: str, key: tuple[str, ...], *records: TemplateRecord) -> Template:
-    """A template of one section."""
+    """Return a template of one section."""
     return Template.of({section: (key, records)})
 
 
 @pytest.mark.proves("C-8")
 def test_overlapping_citations_with_the_same_conditions_are_one_rule() -> None:
-    """A rule that two chunks saw keeps the lines and the words of both."""
+    """A rule seen by two chunks has the lines and texts of both."""
     key = ("unit", "conditions")
     first = TemplateRecord.of(
         {"unit": "CHECK", "conditions": ["STATUS = 'A'", "AMOUNT > 0"]}, [Citation(10, 12, "IF STATUS")]
@@ -37,7 +37,7 @@ def test_overlapping_citations_with_the_same_conditions_are_one_rule() -> None:
 
 @pytest.mark.proves("C-8")
 def test_paragraphs_of_one_name_stay_apart() -> None:
-    """The key of a paragraph has its section and its line: a name alone is none."""
+    """A paragraph's key includes its section and line, as a name alone is not unique."""
     made = [
         TemplateRecord.of({"program": "P", "section": section, "name": "EXIT-IT", "start_line": line})
         for section, line in [("A", 10), ("B", 20), ("B", 30), ("b", 30)]
@@ -47,7 +47,7 @@ def test_paragraphs_of_one_name_stay_apart() -> None:
 
 @pytest.mark.proves("C-8")
 def test_the_header_comes_from_the_first_and_is_augmented() -> None:
-    """A section without a key is one record: the first word counts, what is new stands behind it."""
+    """A section without a key is one record: the first value comes first, new ones follow."""
     first = TemplateRecord.of({"summary": "Posts payments."}, origin="model")
     second = TemplateRecord.of({"summary": ["posts  payments.", "Prints totals."], "context": "Cards."}, origin="model")
     (purpose,) = merge([one("purpose", (), first), one("purpose", (), second)])["purpose"]
@@ -57,7 +57,7 @@ def test_the_header_comes_from_the_first_and_is_augmented() -> None:
 
 
 def test_confidence_is_the_least_and_the_weighted_mean() -> None:
-    """A text that two answers gave has the worst of their grades and the mean by claims; the same grade counts once."""
+    """A text from two answers has the worst of their grades and the mean by claims; an equal grade counts once."""
     said = [Value("Reads.", "model", (), (Grade(chunk, good, bad),)) for chunk, good, bad in [("a", 9, 1), ("b", 1, 1)]]
     (record,) = merge(one("p", (), TemplateRecord.of({"summary": [value]})) for value in [*said, said[0]])["p"]
     (value,) = record.fields["summary"]
@@ -73,13 +73,13 @@ def test_citations_of_values_are_citations_of_the_record() -> None:
 
 
 def test_two_keys_for_one_section_are_a_mistake() -> None:
-    """Whoever declares a key declares it for all."""
+    """All templates must declare the same key."""
     with pytest.raises(CallerError, match="two keys"):
         merge([one("rules", ("a",)), one("rules", ("b",))])
 
 
 def test_literals_are_compared_to_the_letter() -> None:
-    """Blanks and case count within quotes only."""
+    """Blanks and case count only within quotes."""
     assert folded("if  A = 'x  y'") == folded("IF a = 'x  y' ")
     assert folded("A = 'x'") != folded("A = 'X'")
     assert folded(1) != folded(True)

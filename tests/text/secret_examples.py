@@ -1,8 +1,8 @@
-"""Keys as their services describe them, one a line, made up here: what begins them, then letters of which set and how many.
+"""Made-up keys as their services describe them, one description per line: a prefix, then letters with their set and number.
 
-It is written from the services' descriptions, not from the patterns: a pattern that is wrong finds no example that is right.
-`=…` stands for itself; `w36` is 36 letters and digits, `l` of them lower case, `u` upper case, `h` hexadecimal, `d` digits,
-`t` with `_` and `-`, `b` with `+` and `/`, `j` as Django makes keys; `U` is a UUID.
+They are written from the services' descriptions, not from the patterns, so that a wrong pattern misses a right example.
+`=…` is literal text; `w36` is 36 letters and digits, `l` lower case only, `u` upper case only, `h` hexadecimal, `d` digits,
+`t` with `_` and `-`, `b` with `+` and `/`, `j` the letters of Django's keys; `U` is a UUID.
 """
 
 from __future__ import annotations
@@ -276,7 +276,7 @@ Yandex token: =t1. t120 =. t86
 Zapier webhook: =https://hooks.zapier.com/hooks/catch/ d7 =/ l7
 Zuplo key: =zpka_ l32 =_ h8
 """
-"""Keys that say themselves what they are."""
+"""Keys that can be recognised by themselves."""
 
 NAMED = """
 Mailgun key: mailgun h32
@@ -357,7 +357,7 @@ Weights and Biases key: wandb h40
 Yandex secret: yandex t39
 Zendesk key: zendesk w40
 """
-"""Keys that only the name of their service tells."""
+"""Keys that only the name of their service reveals."""
 
 _UPPER, _LOWER = string.ascii_uppercase + string.digits, string.ascii_lowercase + string.digits
 _SETS = {
@@ -374,7 +374,7 @@ _SETS = {
 
 
 def written(line: str, dice: random.Random) -> str:
-    """Return a key of a description."""
+    """Return a random key of a description."""
     return "".join(_part(part, dice) for part in line.split())
 
 
@@ -384,7 +384,7 @@ def _part(part: str, dice: random.Random) -> str:
     if part == "U":
         return "-".join(_part(f"h{size}", dice) for size in (8, 4, 4, 4, 12))
     letters, size = _SETS[part[0]], int(part[1:])
-    # One digit at least, and a letter at the edges: nobody's key is a word, and none begins or ends with a sign.
+    # At least one digit, and a letter or digit at both ends: no key is a word, and none begins or ends with a sign.
     made = [dice.choice(letters) for _ in range(size)]
     made[size // 2] = "7"
     if part[0] in "tbj":
@@ -393,5 +393,5 @@ def _part(part: str, dice: random.Random) -> str:
 
 
 def described(table: str) -> list[tuple[str, str]]:
-    """Return the kind and the description of each line of a table."""
+    """Return the kind and the description for each line of a table."""
     return [(kind, rest) for kind, _, rest in (line.partition(": ") for line in table.strip().splitlines())]

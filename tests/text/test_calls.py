@@ -1,4 +1,4 @@
-"""The next call in the syntax of every face, ready to copy."""
+"""Is the next call printed in the syntax of every interface, ready to copy?"""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ CALL = Call("view", {"file_path": 'a "b".py', "offset": 100})
     ],
 )
 def test_each_face_prints_its_own_syntax(dialect: object, written: str) -> None:
-    """Python, MCP under any prefix, and the command line."""
+    """Python, MCP under any prefix, and the command line are supported."""
     assert dialect.write(CALL) == written  # type: ignore[attr-defined]
 
 
 def test_a_command_names_only_what_it_takes() -> None:
-    """What is asked of a store has no root, and what is read beneath a root no store: either flag would be refused."""
+    """A call to a store has no root, and one to a file no store: either flag would be refused."""
     both = CommandLine("my root", "my store")
     assert both.write(Call("list_files")) == "penstock list --root 'my root'"
     assert both.write(Call("page", {"handle": "h"})) == "penstock page h --store 'my store'"
@@ -35,7 +35,7 @@ def test_a_command_names_only_what_it_takes() -> None:
 
 @pytest.mark.parametrize("dialect", [PYTHON, CommandLine(), CommandLine("my root"), mcp(), mcp("x_")])
 def test_the_handle_of_a_printed_call_is_found(dialect: Dialect) -> None:
-    """In a notice, and in what stands for a result that was cleared; a text that names none has none."""
+    """It is found in a notice and in the stub of a cleared result; other text has none."""
     handle = "abcdefghij0123456789AB"
     assert handle_in(f"[cleared: view; the whole: {dialect.write(Call('page', {'handle': handle}))}]") == handle
     assert handle_in("the first page of it") == ""
@@ -43,7 +43,7 @@ def test_the_handle_of_a_printed_call_is_found(dialect: Dialect) -> None:
 
 
 def test_truth_is_spelt_as_the_face_spells_it() -> None:
-    """`True` in Python, `true` in JSON, a flag on the command line."""
+    """True is `True` in Python, `true` in JSON, a flag on the command line."""
     call = Call("list_files", {"pattern": "*", "recursive": True, "use_regex": True, "include_ignored": True})
     assert PYTHON.write(call).endswith("recursive=True, use_regex=True, include_ignored=True)")
     assert mcp().write(call).endswith("recursive=true, use_regex=true, include_ignored=true)")
@@ -60,7 +60,7 @@ def test_truth_is_spelt_as_the_face_spells_it() -> None:
     ],
 )
 def test_commands_are_those_of_the_contract(call: Call, written: str) -> None:
-    """Names and flags of the command line; nothing that a shell would take for an option or a command."""
+    """Names and flags are those of the command line, with nothing that a shell would take for an option or a command."""
     assert CommandLine().write(call) == written
 
 
@@ -72,7 +72,7 @@ def test_a_hint_names_only_the_arguments_that_change() -> None:
 
 
 def test_a_call_is_changed_by_making_another() -> None:
-    """`but` replaces, adds, and takes away with None."""
+    """`but` replaces and adds arguments, and removes them with None."""
     call = Call("view", {"file_path": "a", "offset": 5})
     assert call.but(offset=None, limit=2).arguments == {"file_path": "a", "limit": 2}
     assert call.arguments == {"file_path": "a", "offset": 5}

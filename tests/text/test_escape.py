@@ -1,4 +1,4 @@
-"""Foreign text can only be read: what is escaped, what is not, and names that come back."""
+"""Is foreign text inert: what is escaped, what is not, and do names come back?"""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.proves("L-10")
     ],
 )
 def test_what_acts_or_hides_is_shown_as_an_escape(text: str, shown: str) -> None:
-    """Controls, bidirectional and invisible characters are visible and counted, also where Unicode calls them printable."""
+    """Controls, bidirectional and invisible characters are visible and counted, even those that Unicode calls printable."""
     result, count = escape.show(text)
     assert result == shown
     assert count == result.count("\\")
@@ -42,12 +42,12 @@ def test_what_acts_or_hides_is_shown_as_an_escape(text: str, shown: str) -> None
 
 @pytest.mark.parametrize("text", ["tab\there", "line\nline", "ü é 漢字 عربي עברית", "👍️ 🇩🇪", "a\\x1b", "\u00a0"])
 def test_what_is_printable_stays_as_it_is(text: str) -> None:
-    """Tabs, line ends, every script, emoji with their look, and backslashes are never changed (V-7)."""
+    """Tabs, line ends, every script, emoji with their presentation, and backslashes are never changed (V-7)."""
     assert escape.show(text) == (text, 0)
 
 
 def test_every_control_and_format_character_that_unicode_has_is_escaped_or_known_to_be_visible() -> None:
-    """The list is complete: what is left of the categories Cc and Cf draws a mark of its own."""
+    """The list is complete: the rest of the categories Cc and Cf draws a visible mark."""
     left = {
         chr(c) for c in range(0x110000) if unicodedata.category(chr(c)) in {"Cc", "Cf"} and escape.show(chr(c))[1] == 0
     }
@@ -85,18 +85,18 @@ def test_crlf_is_a_line_end() -> None:
     ],
 )
 def test_a_name_is_one_line_and_comes_back(name: bytes, shown: str) -> None:
-    """The shown form of a name is inert, and is the name for whoever sends it back (H13)."""
+    """The shown form of a name is inert, and gives the name when it is sent back (H13)."""
     assert escape.show_name(name) == shown
     assert escape.parse_name(shown) == name
 
 
 def test_no_two_names_are_shown_alike() -> None:
-    """A name that is written like an escape is told from the name that it would escape."""
+    """A name that looks like an escape differs from the name that the escape is for."""
     assert escape.show_name(b"a\\x0ab") != escape.show_name(b"a\nb")
 
 
 def test_an_echo_is_short_and_never_cuts_an_escape() -> None:
-    """An error repeats at most 256 bytes of what it was given, and every escape in it is whole (G3)."""
+    """An error repeats at most 256 bytes of its input, with whole escapes only (G3)."""
     for name in ("x" * 300, "é" * 300, "\n" * 300, "ab\u202e" * 100, "x" * 253 + "\n", "x" * 254 + "\u202e"):
         shown = escape.clip(name)
         assert len(shown.encode()) <= 256 + len("…".encode())
@@ -107,7 +107,7 @@ def test_an_echo_is_short_and_never_cuts_an_escape() -> None:
 
 
 def test_an_argument_that_is_already_inert_is_repeated_as_it_was_sent() -> None:
-    """A printed call shows the escapes that a model sent once, not twice."""
+    """A printed call shows escapes that a model sent once, not twice."""
     assert escape.show_argument("a\\x0ab") == "a\\x0ab"
     assert escape.show_argument("a\nb") == "a\\x0ab"
 
@@ -125,7 +125,7 @@ def test_an_argument_that_is_already_inert_is_repeated_as_it_was_sent() -> None:
     ],
 )
 def test_what_is_written_in_variation_selectors_is_shown_and_counted(hidden: str, shown: str, tmp_path: Path) -> None:
-    """Sixteen selectors make a byte: an instruction that nobody sees, and that a model reads."""
+    """Sixteen selectors encode a byte: an instruction that nobody sees and a model reads."""
     text, count = escape.show(hidden)
     assert (text, count) == (shown, shown.count("\\"))
     (tmp_path / "a.txt").write_text(hidden + "\n")
@@ -137,5 +137,5 @@ def test_what_is_written_in_variation_selectors_is_shown_and_counted(hidden: str
 @pytest.mark.proves("L-10")
 @pytest.mark.parametrize("text", ["\u2764\ufe0f", "1\ufe0f\u20e3", "\u2603\ufe0e", "\U0001f3f3\ufe0f", "\u00a9\ufe0f"])
 def test_the_look_of_an_emoji_stays(text: str) -> None:
-    """A character that has both forms, with the selector that chooses one: ordinary text."""
+    """A character with two presentations, and the selector of one, is ordinary text."""
     assert escape.show(text) == (text, 0)

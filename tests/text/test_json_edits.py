@@ -1,4 +1,4 @@
-"""A changed value is written into the bytes of the old one, and nothing else changes."""
+"""Is a changed value written into the bytes of the old one, with nothing else changed?"""
 
 import json
 import random
@@ -25,7 +25,7 @@ VALUES = st.recursive(
 
 
 def odd(value: object, dice: random.Random) -> str:
-    """Return JSON as nobody's library writes it: blanks anywhere, escapes without need, numbers in other forms."""
+    """Return JSON as no library writes it: blanks anywhere, needless escapes, numbers in other forms."""
     blank = "".join(dice.choice(" \n\t\r") for _ in range(dice.choice((0, 0, 1, 2))))
     if isinstance(value, dict):
         members = [f"{odd(name, dice)}:{odd(inner, dice)}" for name, inner in value.items()]
@@ -43,7 +43,7 @@ def odd(value: object, dice: random.Random) -> str:
 
 
 def changed(value: object, dice: random.Random) -> object:
-    """Return a value with some things in it changed, taken out or put in."""
+    """Return a value in which some things are changed, removed or added."""
     if isinstance(value, dict):
         made = {name: changed(inner, dice) for name, inner in value.items() if dice.random() < 0.85}
         return made | ({"new": "member"} if dice.random() < 0.2 else {})
@@ -62,7 +62,7 @@ def same(one: object, other: object) -> bool:
 @pytest.mark.proves("W-1")
 @given(VALUES, st.integers(0, 2**32))
 def test_the_bytes_hold_the_new_value(value: object, seed: int) -> None:
-    """Whatever was changed, and however oddly the old value was written."""
+    """This holds for any change, however oddly the old value is written."""
     dice = random.Random(seed)
     raw = odd(value, dice).encode()
     old = json.loads(raw)
@@ -73,7 +73,7 @@ def test_the_bytes_hold_the_new_value(value: object, seed: int) -> None:
 @pytest.mark.proves("W-1")
 @given(VALUES, st.integers(0, 2**32))
 def test_equal_values_are_not_touched(value: object, seed: int) -> None:
-    """A value that stays has no edit in it, nor has what holds it but for what changed."""
+    """A value that stays has no edit, and neither has its container except for what changed."""
     dice = random.Random(seed)
     raw = odd({"before": value, "cut": "x" * 10, "behind": value}, dice).encode()
     old = json.loads(raw)
@@ -88,7 +88,7 @@ def test_equal_values_are_not_touched(value: object, seed: int) -> None:
 @pytest.mark.proves("W-1")
 @given(st.lists(VALUES, min_size=1, max_size=8), st.integers(0, 2**32))
 def test_items_that_stay_are_written_as_they_were(items: list[object], seed: int) -> None:
-    """Of a list, where it is known what each new item was made of."""
+    """This holds for a list if the origin of each new item is known."""
     dice = random.Random(seed)
     raw = odd({"messages": items}, dice).encode()
     old = json.loads(raw)
@@ -105,7 +105,7 @@ def test_items_that_stay_are_written_as_they_were(items: list[object], seed: int
 
 
 def test_only_a_cut_text_differs() -> None:
-    """Numbers, escapes, order, unknown and doubled names around it are the sender's."""
+    """Numbers, escapes, order, and unknown and repeated names around it stay as sent."""
     raw = (
         rb'{ "x":1.0,"big":12345678901234567890,"e":1e3, "s":"\u00e9\/", "x_unknown":{"b":1,"a":2},'
         rb'"messages":[{"role":"user","content":[{"type":"tool_result","content":"long text","tool_use_id":"t1"}]}],"x":2.50}'
@@ -117,18 +117,18 @@ def test_only_a_cut_text_differs() -> None:
 
 
 def test_of_a_name_that_stands_twice_the_last_is_changed() -> None:
-    """Which is the one that readers take."""
+    """The last one is the one that readers use."""
     raw = b'{"a":1,"a":2}'
     assert splice(raw, edits_between(raw, {"a": 2}, {"a": 3})) == b'{"a":1,"a":3}'
 
 
 def test_half_a_pair_is_written_as_an_escape() -> None:
-    """UTF-8 has no bytes for it."""
+    """UTF-8 has no bytes for half a surrogate pair."""
     assert splice(b'"a"', edits_between(b'"a"', "a", "\ud800")) == rb'"\ud800"'
 
 
 def test_items_of_an_array_are_told_without_being_read() -> None:
-    """As `edits_between` needs them."""
+    """They have the form that `edits_between` needs."""
     from penstock.text.json_slices import JsonReader
 
     assert list(JsonReader(b'[1, {"a": [2]} ,"x"]').items()) == [Slice(1, 2), Slice(4, 14), Slice(16, 19)]

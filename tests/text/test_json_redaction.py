@@ -1,4 +1,4 @@
-"""Secrets go out of JSON, and what is left is the same JSON otherwise."""
+"""Are secrets removed from JSON, and is the rest the same JSON?"""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _VALUES = st.recursive(
 
 
 def _shape(value: Any) -> Any:
-    """What stays of a value: all but its strings."""
+    """Return a value without its strings."""
     if isinstance(value, dict):
         return {key: _shape(item) for key, item in value.items()}
     return [_shape(item) for item in value] if isinstance(value, list) else None if isinstance(value, str) else value
@@ -47,14 +47,14 @@ def _shape(value: Any) -> Any:
 @example({"a": "DB_PASSWORD=correcthorse", "b": "next"})
 @example({"arguments": '{"password": "correcthorse1"}'})
 def test_law_one_search_through_all_strings_misses_no_secret(value: Any) -> None:
-    """What decides that JSON holds no secret sees each string as it is looked at, its edges too."""
+    """The check that JSON has no secret sees each string as redaction does, edges included."""
     with mock.patch("penstock.text.json_redaction.first_hint", return_value=0):
         one_by_one = redacted_json(value)
     assert redacted_json(value) == one_by_one
 
 
 def test_strings_without_a_hint_are_not_searched_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A journal is made of many short strings, of which each search costs a call."""
+    """A journal has many short strings, and each search would cost a call."""
     if first_hint(b"nothing") == 0:
         pytest.skip("needs google-re2")
     monkeypatch.setattr("penstock.text.json_redaction.redacted", mock.Mock(side_effect=AssertionError))
@@ -68,7 +68,7 @@ def test_strings_without_a_hint_are_not_searched_one_by_one(monkeypatch: pytest.
 
 @given(_VALUES)
 def test_law_twice_is_once_and_only_strings_change(value: Any) -> None:
-    """A replay of what was written is what was written; keys, numbers and order stay."""
+    """Replaying what was written gives the same; keys, numbers and order stay."""
     clean = redacted_json(value)
     assert redacted_json(clean) is clean
     assert json.dumps(_shape(clean)) == json.dumps(_shape(value))
@@ -77,7 +77,7 @@ def test_law_twice_is_once_and_only_strings_change(value: Any) -> None:
 
 @given(_VALUES, _KEYS)
 def test_law_a_planted_key_is_gone_and_arguments_stay_json(value: Any, key: str) -> None:
-    """Also where a wire holds JSON as a string."""
+    """This holds even if a wire has JSON inside a string."""
     clean: Any = redacted_json(
         {"content": [{"text": f"see {key}"}], "arguments": json.dumps({"value": value, "text": key})}
     )
@@ -99,7 +99,7 @@ def test_law_a_planted_key_is_gone_and_arguments_stay_json(value: Any, key: str)
     ids=lambda whole: str(next(iter(whole))),
 )
 def test_what_is_signed_a_picture_or_an_id_stays_whole(whole: dict[str, Any]) -> None:
-    """A provider refuses what it signed and somebody changed; a result without its call's id has no call."""
+    """A provider refuses changed signed content, and a result without its call's id has no call."""
     assert redacted_json(whole) is whole
 
 
@@ -114,7 +114,7 @@ def test_what_is_signed_a_picture_or_an_id_stays_whole(whole: dict[str, Any]) ->
     ],
 )
 def test_a_name_that_a_model_has_made_up_of_a_secret_stays_a_name(name: str, left: str) -> None:
-    """Every wire takes it, in the call and in its result; a name that holds none is the same object."""
+    """Every wire accepts it, in the call and in its result; a name without a secret is the same object."""
     call = {"id": "call_1", "type": "function", "function": {"name": name, "arguments": "{}"}}
     clean: Any = redacted_json({"tool_calls": [call], "functionResponse": {"name": name, "response": {}}})
     assert clean["tool_calls"][0]["function"]["name"] == clean["functionResponse"]["name"] == left
@@ -129,13 +129,13 @@ def test_a_name_that_a_model_has_made_up_of_a_secret_stays_a_name(name: str, lef
     ids=lambda given: str(next(iter(given))),
 )
 def test_what_a_model_gives_a_call_has_no_ids_and_no_signatures(key: str, given_by_model: dict[str, Any]) -> None:
-    """The names in it are the tool's own: what stays elsewhere for its name holds a secret here as anything does."""
+    """Names in it are the tool's own: a field that is exempt elsewhere by its name may have a secret here."""
     assert KEY not in json.dumps(redacted_json({"id": "call_1", key: given_by_model}))
     assert KEY not in json.dumps(redacted_json({"id": "call_1", "arguments": json.dumps(given_by_model)}))
 
 
 def test_a_key_that_names_a_password_makes_its_value_one() -> None:
-    """As `"password": "…"` does in a text; a value with a quote or a line end is looked at alone."""
+    """This works as `"password": "…"` does in a text; a value with a quote or a line end is searched separately."""
     assert redacted_json({"password": "hunter2hunter2"}) == {"password": "[redacted: secret, 14 characters]"}
     assert redacted_json({"text": "hunter2hunter2"}) == {"text": "hunter2hunter2"}
     arguments = json.dumps({"password": "hunter2hunter2", "n": 1})
@@ -147,7 +147,7 @@ def test_a_key_that_names_a_password_makes_its_value_one() -> None:
 
 @pytest.mark.parametrize("make", [object, lambda: b"bytes", lambda: 1.5], ids=["object", "bytes", "number"])
 def test_what_is_no_json_is_left_to_who_refuses_it(make: Callable[[], object]) -> None:
-    """Only strings are looked at."""
+    """Only strings are examined; other values are for the caller to refuse."""
     value = make()
     assert redacted_json(value) is value
     assert redacted_json({"arguments": f"no JSON: {KEY}"}) == {"arguments": f"no JSON: {MARK}"}
@@ -155,7 +155,7 @@ def test_what_is_no_json_is_left_to_who_refuses_it(make: Callable[[], object]) -
 
 @pytest.mark.proves("S-17")
 def test_what_a_key_names_is_seen_beside_what_the_value_gives_away() -> None:
-    """The first half of this value is a secret because of the key, the other because of a name in it: both go at once."""
+    """The first half of this value is a secret because of the key, the other because of a name in it: both are removed at once."""
     value = {"password": "3gFQomDI5GXjxcimQCzX4Yewg5GhServer=db;User Id=me;Password=s3crettoken"}
     clean = redacted_json(value)
     assert "3gFQ" not in str(clean)
@@ -164,7 +164,7 @@ def test_what_a_key_names_is_seen_beside_what_the_value_gives_away() -> None:
 
 @pytest.mark.proves("S-17")
 def test_a_key_that_one_string_gives_away_goes_from_all() -> None:
-    """A result names it, the model repeats it bare, in words before and in arguments behind."""
+    """A result names it, and the model repeats it bare, in text before and in arguments after."""
     key = "7f3kQ9zL2mX8vB4nT6wY"
     value = [
         {"role": "assistant", "content": f"I try {key}."},

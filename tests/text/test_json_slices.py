@@ -1,4 +1,4 @@
-"""Values are found where they are, whatever JSON is around them."""
+"""Are values found in place, whatever JSON is around them?"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ALL = frozenset({"a", "id", "result", "method", "content", "tools", "text", "", 
 
 @given(values_json, st.sampled_from([b"", b" ", b",", b"]", b'"x"']))
 def test_a_value_ends_where_it_ends(value: bytes, behind: bytes) -> None:
-    """Whether it is looked into or not, and whatever follows; a scalar has to be told from what follows by a mark."""
+    """This holds whether or not the value is parsed, and whatever follows; a scalar needs a delimiter after it."""
     reader = JsonReader(value + b" " + behind)
     assert reader.skip() == Slice(0, len(value))
     inside = JsonReader(value + b" " + behind, ALL)
@@ -28,7 +28,7 @@ def test_a_value_ends_where_it_ends(value: bytes, behind: bytes) -> None:
 
 @given(objects_json)
 def test_the_value_of_a_name_is_what_python_reads(raw: bytes) -> None:
-    """Of names that stand twice the last."""
+    """Of repeated names the last one counts."""
     value, expected = read(raw, frozenset()), json.loads(raw)
     assert isinstance(value, Object)
     assert {member.name for member in value.members} == expected.keys()
@@ -42,7 +42,7 @@ def test_the_value_of_a_name_is_what_python_reads(raw: bytes) -> None:
 @example(b'"\\\\\\\\uD83D\\\\uDE00\\\\"', 3)
 @example(b'"' + 9 * b"\\\\" + b"\\ud83d\\ude00" + b'"', 5)
 def test_a_text_in_pieces_is_the_text(raw: bytes, piece_bytes: int) -> None:
-    """No escape, pair or character is cut in two. A piece is no shorter than its longest escape."""
+    """No escape, pair or character is split. A piece is no shorter than its longest escape."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(json_slices, "_PIECE_BYTES", piece_bytes + 12)
         pieces = list(pieces_of(raw, Slice(0, len(raw))))
@@ -51,7 +51,7 @@ def test_a_text_in_pieces_is_the_text(raw: bytes, piece_bytes: int) -> None:
 
 @given(objects_json)
 def test_what_is_taken_out_is_gone_and_the_rest_is_as_it_was(raw: bytes) -> None:
-    """With the commas that belong to it, wherever it stands and however often."""
+    """The commas that belong to it are removed too, wherever it is and however often it occurs."""
     value = read(raw, frozenset())
     assert isinstance(value, Object)
     left = splice(raw, without(value.members, "id"))
@@ -65,12 +65,12 @@ def test_what_is_taken_out_is_gone_and_the_rest_is_as_it_was(raw: bytes) -> None
     st.lists(st.tuples(st.binary(max_size=9), st.binary(max_size=3), st.binary(max_size=3)), max_size=5), st.binary()
 )
 def test_a_splice_changes_nothing_else(parts: list[tuple[bytes, bytes, bytes]], end: bytes) -> None:
-    """What stands between edits is there, in order, whatever takes the place of the others."""
+    """Text between edits stays in order, whatever replaces the other text."""
     raw, expected, edits = b"", b"", []
     for kept, old, new in parts:
         raw, expected = raw + kept + old, expected + kept + new
         edits.append(Edit(len(raw) - len(old), len(raw), new))
-    if len({edit.start for edit in edits}) == len(edits):  # of two at one place the order is the caller's
+    if len({edit.start for edit in edits}) == len(edits):  # the caller decides the order of edits at one place
         assert splice(raw + end, reversed(edits)) == expected + end
 
 
@@ -80,13 +80,13 @@ def test_a_splice_changes_nothing_else(parts: list[tuple[bytes, bytes, bytes]], 
      b'{"a":"\\', b'[{"a":[1,2}]'],
 )  # fmt: skip
 def test_what_is_no_value_is_refused(raw: bytes) -> None:
-    """As `NotJson`, wherever it breaks off."""
+    """The error is `NotJson`, wherever the value breaks off."""
     with pytest.raises(NotJson):
         read(raw, ALL)
 
 
 def test_deep_nesting_takes_no_stack_and_no_time() -> None:
-    """A million brackets that are passed over, and as many names that are looked into."""
+    """This holds for a million brackets that are skipped, and as many names that are followed."""
     deep = b"[" * 500_000 + b"]" * 500_000
     assert JsonReader(deep).skip() == Slice(0, len(deep))
     with pytest.raises(NotJson, match="deep"):
@@ -95,7 +95,7 @@ def test_deep_nesting_takes_no_stack_and_no_time() -> None:
 
 @pytest.mark.parametrize("unit", [b'\\"', b"[],", b'{"a":1},', b'"ab",', b"{[", b'[["', b"\\\\"])
 def test_hostile_values_are_passed_over_in_linear_time(unit: bytes) -> None:
-    """Twice as much takes about twice as long, whatever it is made of."""
+    """Twice the size takes about twice the time, whatever the content."""
     import time
 
     def seconds(count: int) -> float:
@@ -113,7 +113,7 @@ def test_hostile_values_are_passed_over_in_linear_time(unit: bytes) -> None:
 
 @pytest.mark.parametrize("around", ["%s", '{"text": %s}', '[[{"a": {"b": %s}}]]'])
 def test_memory_does_not_grow_with_the_escapes_of_a_text(around: str) -> None:
-    """A log on one line is one text of as many escapes as it has lines and quotes."""
+    """A log on one line is a text with as many escapes as it has lines and quotes."""
     raw = (around % ('"' + r"a \"line\"\n" * 100_000 + '"')).encode()
     tracemalloc.start()
     try:
@@ -126,7 +126,7 @@ def test_memory_does_not_grow_with_the_escapes_of_a_text(around: str) -> None:
 
 @pytest.mark.parametrize("part", ['{"id": 1, "tags": ["a", "b"]}', '"a"'])
 def test_memory_does_not_grow_with_the_parts_of_what_is_passed_over(part: str) -> None:
-    """Beside a value of many parts, at every depth, stand a few megabytes, whatever it measures."""
+    """A value with many parts at any depth needs only a few megabytes, whatever its size."""
     for around in ("%s", '{"rows": %s}', '[{"a": {"b": %s}}]'):
         raw = (around % f"[{part}{f', {part}' * 60_000}]").encode()
         tracemalloc.start()

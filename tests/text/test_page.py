@@ -1,4 +1,4 @@
-"""Pages of a list."""
+"""Do pages give a list completely?"""
 
 from __future__ import annotations
 
@@ -25,6 +25,6 @@ def test_joined_pages_are_the_list(items: list[int], limit: int) -> None:
 
 
 def test_a_page_behind_the_end_is_empty_and_the_last() -> None:
-    """There is no way on from there."""
+    """The page has no next offset."""
     page = cut([1, 2, 3], 7, 2)
     assert (page.items, page.next_offset, page.total) == ((), None, 3)

@@ -1,4 +1,4 @@
-"""Secrets go, everything else stays."""
+"""Are secrets removed, and does everything else stay?"""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ SECRETS = {
     "JSON within JSON within JSON": ('{\\\\\\"api_key\\\\\\": \\\\\\"', "7f3kQ9zL2mX8vB4nT6wY"),
     "address signed for a bucket": ("https://b.example.com/k?X-Amz-Signature=", "9f8a7d6c5b4e3f2a1b0c9d8e7f6a5b4c"),
 }
-"""What stands before a secret, and the secret."""
+"""The text before a secret, and the secret."""
 AFTER = {
     "a key that is not public": "'",
     "an address with a backslash in it": "@example.com/",
@@ -543,13 +543,13 @@ ORDINARY = [
     "http.proxy_pass = @proxy_pass",
     'source = "http://username:SECURE_TOKEN@example.com"',
 ]
-"""Lines of programs that handle secrets and hold none."""
+"""Lines of programs that handle secrets and contain none."""
 PIECES = [before + secret for before, secret in SECRETS.values()]
 
 
 @pytest.mark.parametrize("name", SECRETS)
 def test_a_secret_of_each_kind_goes(name: str) -> None:
-    """What stands around it stays, and so does the number of lines."""
+    """The text around it and the number of lines stay."""
     before, secret = SECRETS[name]
     after = AFTER.get(name, '"' if before.endswith(('"', "'")) else "")
     text = f"first\n{before}{secret}{after}\nlast"
@@ -563,7 +563,7 @@ def test_a_secret_of_each_kind_goes(name: str) -> None:
 
 
 def test_a_mark_says_what_it_was_and_how_long() -> None:
-    """Enough to know that there is a secret and of which kind."""
+    """The mark shows that there is a secret, and of which kind."""
     assert redacted("key AKIAIOSFODNN7EXAMPLE.") == "key [redacted: AWS key, 20 characters]."
     assert redacted("PASSWORD=hunter2hunter2") == "PASSWORD=[redacted: secret, 14 characters]"
     assert mark_in("key AKIAIOSFODNN7EXAMPLE.") == ""
@@ -571,7 +571,7 @@ def test_a_mark_says_what_it_was_and_how_long() -> None:
 
 @pytest.mark.proves("S-17")
 def test_a_key_that_is_known_at_one_place_goes_everywhere() -> None:
-    """Also before that place, and glued to other words; a word that is a password somewhere is a word elsewhere."""
+    """This includes earlier places, and joined to other words; a word that is a password in one place stays a word elsewhere."""
     key = "7f3kQ9zL2mX8vB4nT6wY"
     text = (
         f"GET /items?k={key}\nAPI_TOKEN={key}\nx{key}y\npassword='horse battery'\npassword='correcthorse'\ncorrecthorse"
@@ -584,7 +584,7 @@ def test_a_key_that_is_known_at_one_place_goes_everywhere() -> None:
 
 
 def test_a_value_that_is_written_in_several_parts_goes_whole() -> None:
-    """Beside each other, or joined by a sign."""
+    """The parts may be adjacent, or joined by an operator."""
     for between in ('"\n    "', '" + "', '" \\\n "', "' . '"):
         text = f"api_key = ({between[0]}7f3kQ9zL2mX8vB4n{between}hJ4wT8rY1pL6sD3g{between[-1]})"
         assert redacted(text).count("[redacted: secret, 16 characters]") == 2
@@ -592,7 +592,7 @@ def test_a_value_that_is_written_in_several_parts_goes_whole() -> None:
 
 
 def test_places_that_overlap_are_one() -> None:
-    """A key that is found again within a longer one, or beyond its end."""
+    """A key may be found again within a longer one, or beyond its end."""
     one, other = "7f3kQ9zL2mX8vB4nT6wY", "7f3kQ9zL2mX8vB4nT6wYaB1"
     text = f"token={one}\ntoken={other}\n{other}"
     assert redacted(text).count("[redacted: ") == 3
@@ -601,13 +601,13 @@ def test_places_that_overlap_are_one() -> None:
 
 @pytest.mark.parametrize("code", ORDINARY)
 def test_ordinary_code_stays(code: str) -> None:
-    """A program that handles secrets holds none."""
+    """A program that handles secrets contains none."""
     assert redacted(code) == code
 
 
 @pytest.mark.parametrize(("kind", "description"), described(OWN), ids=str)
 def test_a_key_of_each_format_is_known_by_itself(kind: str, description: str) -> None:
-    """Ten keys of each, as their service describes them; words in their place are none, nor is half of a key."""
+    """Ten keys of each are found as their service describes them; words in their place are not, nor is half a key."""
     dice = random.Random(description)
     for _ in range(10):
         key = written(description, dice)
@@ -621,7 +621,7 @@ def test_a_key_of_each_format_is_known_by_itself(kind: str, description: str) ->
 
 @pytest.mark.parametrize(("kind", "description"), described(NAMED), ids=str)
 def test_a_key_of_each_service_is_known_by_its_name(kind: str, description: str) -> None:
-    """However the name is written; beside no such name the same letters are an ordinary word."""
+    """The name may be written in any way; without it the same letters are an ordinary word."""
     service, _, shape = description.partition(" ")
     for number in range(10):
         key = written(shape, random.Random(f"{description}{number}"))
@@ -639,7 +639,7 @@ def test_a_key_of_each_service_is_known_by_its_name(kind: str, description: str)
 
 
 def test_every_format_has_an_example() -> None:
-    """A line of data that no example needs is a line that nobody would miss."""
+    """Without an example, nobody would notice if a line of data were missing."""
     kinds = {row.kind for row in (*ANYWHERE, *AT_WORDS)}
     assert kinds <= {kind for kind, _ in described(OWN)}
     assert {row.kind for row in BY_SERVICE} == {kind for kind, _ in described(NAMED)}
@@ -650,7 +650,7 @@ def test_every_format_has_an_example() -> None:
     "name", ["token", "API_TOKEN", "clientSecret", "app.auth.key", "webhook-key", "encryption_key"]
 )
 def test_a_name_makes_a_random_value_a_secret(name: str) -> None:
-    """Entropy counts only where a name says that there is a secret, and only if the name does not say that it is a hash."""
+    """Entropy counts only next to a name that means a secret, and not if the name means a hash."""
     value = "7f3kQ9zL2mX8vB4nT6wY"
     for text in (
         f'{name} = "{value}"',
@@ -669,14 +669,14 @@ def test_a_name_makes_a_random_value_a_secret(name: str) -> None:
 
 
 def test_without_the_linear_engine_the_same_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """google-re2 is an extra: without it a search for plain words finds the places, more slowly."""
+    """google-re2 is an extra: without it a search for plain words finds the places more slowly."""
     dice = random.Random(5)
     lines = [before + secret + AFTER.get(name, "") for name, (before, secret) in SECRETS.items()]
     lines += [written(line, dice) for _, line in described(OWN)] + ORDINARY + ["İ password='hunter2hunter2'"]
     text = "\n\n".join(lines)
     assert redaction._linear()
     key = "ghp_" + "".join(dice.choices(string.ascii_letters + string.digits, k=36))
-    apart = f"{' ' * 65_535}{key}\n"  # a block of the search ends within what begins the key
+    apart = f"{' ' * 65_535}{key}\n"  # a block of the search ends within the prefix of the key
     texts = (text, *(apart[at:] for at in range(6)))
     found = [list(secrets_in(text)) for text in texts]
     assert all(len(some) == 1 for some in found[1:])
@@ -690,13 +690,13 @@ def test_without_the_linear_engine_the_same_is_found(monkeypatch: pytest.MonkeyP
 
 
 def test_with_no_more_of_the_engine_than_it_promises_the_same_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is called of google-re2 for its speed is no part of its door."""
+    """The functions of google-re2 that are called for speed are not public."""
     text = "\n\n".join(before + secret + AFTER.get(name, "") for name, (before, secret) in SECRETS.items())
     texts = (text, "no hint at all", "é" * 3 + text, "")
     found = [list(secrets_in(one, len(one) // 2)) for one in texts]
     hints = [redaction.first_hint(one.encode(), 40) for one in texts]
     asked = redaction._linear()
-    monkeypatch.delattr(pytest.importorskip("re2"), "_re2")  # what it has compiled it keeps
+    monkeypatch.delattr(pytest.importorskip("re2"), "_re2")  # patterns that are compiled already keep theirs
     redaction._linear.cache_clear()
     try:
         assert "_spans_by" in str(redaction._linear()[0])
@@ -708,7 +708,7 @@ def test_with_no_more_of_the_engine_than_it_promises_the_same_is_found(monkeypat
 
 
 def test_of_the_standard_library_only_its_examples_of_passwords_go() -> None:
-    """1.5 million lines of code would otherwise be full of marks; the tests of it, where they are there, hold a few."""
+    """1.5 million lines of code would otherwise be full of marks; its tests, if they are installed, have a few."""
     library = Path(sysconfig.get_path("stdlib"))
     read, marked = 0, []
     for folder in ("", "asyncio", "email", "http", "urllib", "xmlrpc", "wsgiref", "logging", "unittest"):
@@ -814,7 +814,7 @@ _TEXTS = st.lists(
 @example("curl -X POST -u admin:s3cr3tcurl -X POST -u admin:s3cr3t")
 @example('kind: Secret\ndata:\n  user: YWRtaW4tdXNlcg==password = "correcthorsesk-ant-api03-' + "Ab3_-" * 20)
 def test_law_twice_is_once(text: str) -> None:
-    """What was redacted stays as it is, line by line; a look that finds no hint has missed neither secrets nor marks."""
+    """Redacted text stays as it is, line by line; a check that finds no hint has missed neither secrets nor marks."""
     clean = redacted(text)
     assert redacted(clean) == clean
     assert clean.count("\n") == text.count("\n")
@@ -847,7 +847,7 @@ JOINTS = (
 
 @pytest.mark.proves("S-17")
 def test_texts_that_are_glued_of_secrets_lose_nothing_more_the_second_time() -> None:
-    """One in 250 of these did while a text was looked at once; of 100,000 none does now."""
+    """One in 250 of these did when a text was searched once; of 100,000 none does now."""
     dice = random.Random(5)
     for _ in range(1_500):
         text = "".join(dice.choice(dice.choice((PIECES, JOINTS))) for _ in range(dice.randint(2, 10)))
@@ -857,7 +857,7 @@ def test_texts_that_are_glued_of_secrets_lose_nothing_more_the_second_time() -> 
 
 @pytest.mark.proves("S-17")
 def test_twice_is_once_where_secrets_stand_far_from_each_other() -> None:
-    """The second look searches near marks alone: a key without an end may find one of another, 100 kB behind it."""
+    """The second search covers only text near marks: a key without an end may be found 100 kB after another."""
     dice = random.Random(7)
     filler = "a line of no interest\n" * 5_000
     key = f"{BODY}\n-----END PRIVATE KEY-----\n"
@@ -871,7 +871,7 @@ def test_twice_is_once_where_secrets_stand_far_from_each_other() -> None:
 
 
 def test_a_second_look_searches_near_marks_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It costs a part of the first, where a text is long and holds little."""
+    """The second search costs a part of the first if a text is long and has few marks."""
     searched = 0
     places = redaction._places
 
@@ -887,7 +887,7 @@ def test_a_second_look_searches_near_marks_alone(monkeypatch: pytest.MonkeyPatch
 
 
 def test_an_engine_goes_through_a_text_before_the_next_one_begins(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Taking turns at every place, each would evict the tables of the others from the processor's cache."""
+    """If the engines alternated at every place, each would evict the other's tables from the processor's cache."""
     pytest.importorskip("re2")
     turns: list[int] = []
 
@@ -906,14 +906,14 @@ def test_an_engine_goes_through_a_text_before_the_next_one_begins(monkeypatch: p
 
 
 def test_an_option_in_the_midst_of_a_word_is_no_place() -> None:
-    """Each place costs as much as a thousand characters without one."""
+    """Each candidate place costs as much as a thousand characters without one."""
     pytest.importorskip("re2")
     assert redaction._places("pr-url: https://example.com/", None).next() is None
     assert redaction._places("curl -u me:secret", None).next() is not None
 
 
 def test_law_looks_grow_with_the_logarithm_of_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where each look finds one letter more than the one before."""
+    """This holds even if each search finds one letter more than the one before."""
     looks = 0
 
     def seen(text: str, *_: object) -> tuple[list[redaction.Secret], list[int]]:
@@ -923,7 +923,7 @@ def test_law_looks_grow_with_the_logarithm_of_a_text(monkeypatch: pytest.MonkeyP
         return [redaction.Secret("secret", at, at + 1)] if at >= 0 else [], []
 
     monkeypatch.setattr(redaction, "_seen", seen)
-    text = "password=hunter2hunter2 " + "y" * 50_000 + "x" * 50_000  # else nothing is looked at
+    text = "password=hunter2hunter2 " + "y" * 50_000 + "x" * 50_000  # otherwise nothing is searched
     assert mark_in(redacted(text))
     assert looks < 30
 
@@ -943,7 +943,7 @@ _KEYS = st.one_of(
 
 @given(_TEXTS, _KEYS, _TEXTS)
 def test_law_a_planted_key_is_gone(before: str, key: str, after: str) -> None:
-    """Wherever it stands, also within a word."""
+    """The key may be anywhere, also within a word."""
     assert key not in redacted(before + key + after)
 
 
@@ -970,7 +970,7 @@ def test_law_a_key_whose_sign_is_short_is_gone_where_a_word_begins(before: str, 
     ],
 )
 def test_a_class_behind_the_name_of_a_secret_is_none(line: str) -> None:
-    """Types of keys have numbers in their names; what is random, or a word with a year behind it, is none."""
+    """Types of keys have digits in their names; a random value, or a word followed by a year, is not a class."""
     assert redacted(line) == line
     for value in (
         "Summer2024Winter",
@@ -1029,5 +1029,5 @@ def test_a_class_behind_the_name_of_a_secret_is_none(line: str) -> None:
     ],
 )
 def test_what_resembles_a_placeholder_or_a_name_is_a_secret_still(before: str, secret: str, after: str) -> None:
-    """Each is next to what stays: a member, a port, a key that was cut, an index, a type, a message, a word abroad."""
+    """Each looks like text that stays: a member, a port, a cut key, an index, a type, a message, a foreign word."""
     assert secret[len(secret) // 2 :] not in redacted(f"{before}{secret}{after}")

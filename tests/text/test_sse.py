@@ -1,4 +1,4 @@
-"""Streams of events, cut anywhere."""
+"""Are streams of events read right, however they are split?"""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ EMPTY_LINE = re.compile(rb"(?:\r\n?+|\n)(?:\r\n?+|\n)")
 
 @given(STREAMS, st.integers(0, 30))
 def test_an_empty_line_is_found_where_the_standard_has_it(stream: bytes, start: int) -> None:
-    """Behind any end of a line, of the three that there are."""
+    """It is recognised after each of the three line ends."""
     found, expected = empty_line(stream, start), EMPTY_LINE.search(stream, start)
     assert (found and found.span()) == (expected and expected.span())
 
 
 @given(STREAMS, st.lists(st.integers(0, 30)))
 def test_the_events_of_a_stream_tile_it_however_it_is_cut(stream: bytes, cuts: list[int]) -> None:
-    """Each event ends with its empty line, and what is left holds none."""
+    """Each event ends with its empty line, and the remainder has none."""
     splitter = EventSplitter()
     events = [event for at, end in pairwise(sorted({0, len(stream), *cuts})) for event in splitter.feed(stream[at:end])]
     assert b"".join([*events, splitter.end()]) == stream
@@ -42,13 +42,13 @@ def test_the_events_of_a_stream_tile_it_however_it_is_cut(stream: bytes, cuts: l
 
 @given(st.binary(max_size=3), st.integers(0, 5_000), STREAMS, st.integers(0, 5_000), STREAMS)
 def test_lines_of_any_length_end_where_they_end(begin: bytes, some: int, mid: bytes, more: int, end: bytes) -> None:
-    """Also where they are longer than what is searched at once."""
+    """This includes lines longer than what is searched at once."""
     event = begin + b"x" * some + mid + b"x" * more + end
     assert [event[at:stop] for at, stop in lines_of(event)] == re.split(rb"\r\n|\r|\n", event)
 
 
 def test_a_long_event_costs_no_more_a_byte() -> None:
-    """What is held of it is not searched anew with each part that comes."""
+    """The held part is not searched again with each part that arrives."""
 
     def work(kilobytes: int) -> Callable[[], object]:
         def feed() -> None:
@@ -63,7 +63,7 @@ def test_a_long_event_costs_no_more_a_byte() -> None:
 
 @pytest.mark.parametrize("end", [b"\r", b"\n"])
 def test_many_lines_cost_no_more_a_line(end: bytes) -> None:
-    """Whichever of its ends the stream has, the other is not looked for up to its own end."""
+    """Whichever line end a stream has, the other is not searched for to the end of the stream."""
 
     def work(lines: int) -> Callable[[], object]:
         event = (b"data: x" + end) * lines

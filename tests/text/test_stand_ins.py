@@ -1,4 +1,4 @@
-"""What is written in the place of text is known again, and nothing else is taken for it."""
+"""Is text that replaces other text recognised again, and nothing else taken for it?"""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ WRITTEN = st.one_of(
 
 @given(WRITTEN, WORDS)
 def test_whatever_stands_for_text_is_found_and_can_be_disarmed(line: str, before: str) -> None:
-    """By its first line, wherever that stands; disarmed, it is text like any other."""
+    """The first line identifies it, wherever it is; disarmed, it is ordinary text."""
     for content in (line, f"{before}\n{line}"):
         assert stand_ins.find_stand_in(content)
         assert stand_ins.find_stand_in(stand_ins.disarm(content)) == ""
@@ -56,7 +56,7 @@ def test_whatever_stands_for_text_is_found_and_can_be_disarmed(line: str, before
 def test_a_note_gives_its_remarks_back(
     rounds: int, facts: str, handle: str | None, remarks: list[tuple[str, str]]
 ) -> None:
-    """A later compaction repeats what an earlier one kept, in the same order and of the same people."""
+    """A later compaction repeats what an earlier one kept, in the same order and with the same speakers."""
     said = [(role, text) for role, text in remarks if text.strip()]
     facts = f"read: {facts}"  # as a summary of actions begins
     note = stand_ins.note(rounds, facts, said, 1 << 20, handle, None)
@@ -66,14 +66,14 @@ def test_a_note_gives_its_remarks_back(
 
 @given(COUNTS, st.text(min_size=1), HANDLES)
 def test_a_note_of_a_model_gives_its_summary_back(rounds: int, summary: str, handle: str | None) -> None:
-    """The whole of it is one remark, and nobody's words."""
+    """The whole summary is one remark, without a speaker."""
     note = stand_ins.note_by_model(rounds, summary, handle, None)
     assert stand_ins.is_note(note)
     assert stand_ins.remarks_in(note) == [("noted", summary)]
 
 
 def test_the_first_line_says_whether_a_result_was_cut() -> None:
-    """Of a cut one nobody can say which lines it shows."""
+    """A truncated result does not say which lines it shows."""
     assert stand_ins.is_truncated(stand_ins.truncated("t", 9, 1, "head", "way").split("\n", maxsplit=1)[0])
     assert stand_ins.is_truncated(stand_ins.truncated_briefly(None, None))
     assert not stand_ins.is_truncated("a.py: showing lines 1-2 of 2 total | bytes 0-9 of 9")
@@ -92,7 +92,7 @@ WINDOW = Window(path="a.py", text="", start_byte=0, end_byte=9, total_bytes=90)
     ],
 )
 def test_the_header_of_a_page_is_known_again(window: Window, shows_lines: bool) -> None:
-    """In content that would be written, and in results whose lines are counted."""
+    """It is recognised in content to be written, and in results whose lines are counted."""
     head = notices.header(window, PYTHON, escaped=2, notices=("lines end in CRLF",))
     assert stand_ins.find_stand_in(f"x\n{head}\ny")
     assert notices.shows_no_lines(head) is not shows_lines
@@ -105,7 +105,7 @@ def test_the_header_of_an_outline_shows_no_lines() -> None:
 
 @given(st.integers(1, 10**9), st.integers(1, 10**9), st.booleans())
 def test_the_mark_of_a_clipped_line_is_known_again(body: int, shown: int, endless: bool) -> None:
-    """It stands behind text of the file, on the same line."""
+    """It comes after text of the file, on the same line."""
     line = Line(7, 0, "text", body + shown, shown, is_endless=endless)
     assert stand_ins.find_stand_in("first\ntext" + notices.clipped(line, "read_file(path='a')"))
 
@@ -119,27 +119,27 @@ LINES = st.lists(
 def test_lines_that_were_copied_with_their_numbers_are_the_lines(
     lines: list[tuple[int, str]], gutter: Callable[[int, str], str]
 ) -> None:
-    """Both gutters are taken off, and nothing else."""
+    """Both gutters are removed, and nothing else."""
     page = "\n".join(gutter(number, text) for number, text in lines)
     assert notices.without_gutters(page) == "\n".join(text for _, text in lines)
 
 
 @given(st.integers(0, 10**7), st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"])))
 def test_a_quoted_line_of_a_prompt_is_the_line(number: int, text: str) -> None:
-    """A prompt numbers as `view` does; a model that quotes it may put a colon or blanks there."""
+    """A prompt numbers lines as `view` does; a model that quotes one may put a colon or blanks there."""
     assert notices.without_number(notices.gutter(number, text)) == text
     assert notices.without_number(f" {number} :MOVE A TO B.") == "MOVE A TO B."
 
 
 def test_a_report_on_files_is_no_part_of_what_the_user_said() -> None:
-    """A resume adds it to the prompt; who reads the question leaves it out."""
+    """A resume adds the report to the prompt; readers of the question leave it out."""
     report = notices.all_verified([("same", 2), ("changed", 0), ("missing", 1)])
     assert notices.without_report(f"Go on.\n\n{report}\n- b.py: missing") == "Go on.\n\n"
     assert notices.without_report("Go on.") == "Go on."
 
 
 def test_what_is_one_is_said_of_one() -> None:
-    """Nouns and verbs have the number of what they count, thousands and unusual plurals too."""
+    """Nouns and verbs agree with their count, thousands and irregular plurals included."""
     remarks = [("user", "x" * 40)] * 3
     shown = [stand_ins.note(1, "", remarks[first:], 60, None, None).splitlines()[1] for first in (1, 2)]
     assert shown == ["2 earlier remarks are not repeated.", "1 earlier remark is not repeated."]

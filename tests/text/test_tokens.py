@@ -1,4 +1,4 @@
-"""The estimate is near, says what it is, and loads nothing; exact and sampled counts say what they need."""
+"""Is the estimate close, labelled and light, and do exact and sampled counts say what they need?"""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SOURCES = (
 
 @pytest.fixture
 def absent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The extra is not installed."""
+    """Pretend that the extra is not installed."""
     monkeypatch.setitem(sys.modules, "toktok", None)
 
 
@@ -49,7 +49,7 @@ def some_mebibytes() -> bytes:
 
 
 def test_a_count_is_a_value() -> None:
-    """A count is frozen, equal by its fields, hashable, copied and pickled, and shows itself."""
+    """A count is frozen, compared by its fields, hashable, can be copied and pickled, and has a repr."""
     one = Count(tokens=2, low=1, high=3, method="estimate:o200k")
     assert one == Count(tokens=2, low=1, high=3, method="estimate:o200k")
     assert one != Count(tokens=2, low=1, high=3, method="exact:o200k")
@@ -64,7 +64,7 @@ def test_a_count_is_a_value() -> None:
 
 @pytest.mark.parametrize(("low", "number", "high"), [(3, 2, 4), (1, 5, 4), (-1, 0, 0)])
 def test_bounds_that_do_not_hold_the_number_are_refused(low: int, number: int, high: int) -> None:
-    """A count whose bounds do not hold its number cannot be made."""
+    """A count whose bounds do not contain its number cannot be made."""
     with pytest.raises(CallerError, match="low <= tokens <= high"):
         Count(tokens=number, low=low, high=high, method="estimate:o200k")
 
@@ -90,13 +90,13 @@ def test_bounds_that_do_not_hold_the_number_are_refused(low: int, number: int, h
     ],
 )
 def test_a_model_is_counted_with_its_family(model: str, expected: str) -> None:
-    """Names of models, with what hosts put in front of them, lead to the family of their tokenizer."""
+    """Model names, with the prefixes of hosts, lead to the family of their tokenizer."""
     assert family(model) == expected
     assert count("some text", model=model).method == f"estimate:{expected}"
 
 
 def test_an_unknown_model_is_bounded_by_the_costliest_family() -> None:
-    """The upper bound for a tokenizer that nobody knows is at least that of every family that we do know."""
+    """The upper bound for an unknown tokenizer is at least that of every known family."""
     text = (STDLIB / "shlex.py").read_text()
     bounds = [count(text, model=name).high for name in ("cl100k", "claude")]
     assert count(text, model="nobody-knows").high >= max(bounds)
@@ -129,7 +129,7 @@ def test_an_estimate_is_near_on_the_standard_library() -> None:
 )
 @pytest.mark.parametrize("model", ["o200k", "cl100k"])
 def test_no_kind_of_text_exceeds_its_upper_bound(text: str, model: str) -> None:
-    """Texts of very different density stay below the upper bound, which repeats of one line test hardest."""
+    """Texts of very different density stay below the upper bound; repeats of one line are the hardest test."""
     assert count(text, model=model, mode="exact").tokens <= count(text, model=model).high
 
 
@@ -143,26 +143,26 @@ def test_text_and_its_bytes_count_the_same() -> None:
 @pytest.mark.parametrize("mode", ["estimate", "sampled", "exact"])
 @pytest.mark.parametrize("text", ["", "\ud800", "a\udfff\ud83d\ude00", b"\xff\xfe\x80", b"\xed\xa0\x80", "\0" * 9])
 def test_whatever_is_handed_in_is_counted(text: str | bytes, mode: tokens.Mode) -> None:
-    """Lone surrogates, invalid bytes and nothing at all have counts."""
+    """Lone surrogates, invalid bytes and empty texts have counts."""
     counted = count(text, mode=mode)
     assert (counted.tokens == 0) == (len(text) == 0)
 
 
 def test_an_exact_count_has_no_margin() -> None:
-    """An exact count is its own bounds and says for which vocabulary it holds."""
+    """An exact count is its own bounds and names its vocabulary."""
     assert count("hello world", mode="exact") == Count(tokens=2, low=2, high=2, method="exact:o200k")
     assert count("hello world", model="gpt-4", mode="exact").method == "exact:cl100k"
 
 
 def test_an_unknown_mode_is_the_callers_error() -> None:
-    """A mode that does not exist is named, and so are those that do."""
+    """The error names the unknown mode and the existing ones."""
     with pytest.raises(CallerError, match="'guess': it is estimate, sampled or exact"):
         count("text", mode="guess")  # type: ignore[arg-type]
 
 
 @pytest.mark.usefixtures("absent")
 def test_without_the_extra_an_exact_count_names_it() -> None:
-    """Where the tokenizer is not installed, the error says how to install it, and the other modes go on."""
+    """Without the tokenizer the error says how to install it, and the other modes still work."""
     with pytest.raises(CallerError, match=r"pip install 'penstock\[exact\]'"):
         count("text", mode="exact")
     assert count("text", mode="sampled").method == "estimate:o200k"
@@ -171,7 +171,7 @@ def test_without_the_extra_an_exact_count_names_it() -> None:
 
 @pytest.mark.parametrize("model", ["claude-opus-4-6", "claude-opus-5", "gemini-2.5-pro"])
 def test_a_tokenizer_that_is_not_public_is_never_called_exact(model: str) -> None:
-    """An exact count for such a model is refused with what works instead."""
+    """An exact count for such a model is refused, with what works instead."""
     with pytest.raises(CallerError, match="mode='estimate'"):
         count("text", model=model, mode="exact")
 
@@ -183,7 +183,7 @@ def test_a_small_source_is_read_whole() -> None:
 
 
 def test_a_sample_is_near_and_says_so() -> None:
-    """64 pieces of a few megabytes are within 8 % of the exact count, which the bounds hold."""
+    """64 pieces of a few megabytes are within 8 % of the exact count, which the bounds contain."""
     data = some_mebibytes()
     true = count(data, mode="exact").tokens
     sampled = sample_count(reader(data), len(data))
@@ -196,7 +196,7 @@ def test_a_sample_is_near_and_says_so() -> None:
 
 @pytest.mark.usefixtures("absent")
 def test_a_sample_without_the_extra_is_an_estimate() -> None:
-    """Without a tokenizer the pieces are estimated, which the method and wider bounds say."""
+    """Without a tokenizer the pieces are estimated, as the method and wider bounds say."""
     data = some_mebibytes()
     sampled = sample_count(reader(data), len(data))
     assert sampled.method == "sampled-estimate:o200k"
@@ -222,7 +222,7 @@ def test_a_sample_reads_64_pieces_of_a_kibibyte() -> None:
 
 
 def test_a_source_that_vanished_while_it_was_read_has_no_lower_bound() -> None:
-    """Where nothing could be read, nothing is claimed but the bytes as the upper bound."""
+    """If nothing could be read, only the size in bytes is given, as the upper bound."""
     assert sample_count(lambda *_: b"", 100_000) == Count(tokens=0, low=0, high=100_000, method="sampled:o200k")
 
 
@@ -239,7 +239,7 @@ def test_a_limit_loads_no_tokenizer_where_the_estimate_decides(monkeypatch: pyte
 
 @pytest.mark.usefixtures("absent")
 def test_without_a_tokenizer_the_upper_bound_decides() -> None:
-    """Between the bounds a text does not fit unless it can be proved to."""
+    """Between the bounds a text counts as too long, as it cannot be proved to fit."""
     text = "the same words again and again " * 100
     assert not fits(text, count(text).high - 1)
     assert fits(text, count(text).high)
@@ -247,7 +247,7 @@ def test_without_a_tokenizer_the_upper_bound_decides() -> None:
 
 
 def test_calibration_moves_the_number_towards_what_was_reported() -> None:
-    """After a provider reported a fifth more, a later count is a fifth more, and says that it was calibrated."""
+    """After a provider reported a fifth more, a later count is a fifth more and is labelled as calibrated."""
     estimated = Count(tokens=1000, low=800, high=1150, method="estimate:claude")
     calibration = Calibration().observe(estimated, 1200)
     assert calibration.apply(estimated) == Count(tokens=1200, low=800, high=1200, method="estimate:claude+calibrated")
@@ -256,7 +256,7 @@ def test_calibration_moves_the_number_towards_what_was_reported() -> None:
 
 
 def test_a_calibrated_exact_count_is_not_called_exact() -> None:
-    """Scaling an exact count by what was reported makes it an estimate, and its method says so."""
+    """Scaling an exact count by reports makes it an estimate, as its method says."""
     exact = Count(tokens=100, low=100, high=100, method="exact:o200k")
     assert Calibration().observe(exact, 107).apply(exact) == Count(
         tokens=107, low=100, high=107, method="scaled:o200k+calibrated"
@@ -264,7 +264,7 @@ def test_a_calibrated_exact_count_is_not_called_exact() -> None:
 
 
 def test_an_empty_estimate_teaches_nothing() -> None:
-    """No ratio can be learnt from nothing, and no provider reports less than nothing."""
+    """An empty estimate gives no ratio, and no provider reports less than nothing."""
     calibration = Calibration()
     assert calibration.observe(count(""), 12) is calibration
     with pytest.raises(CallerError, match="cannot report"):
@@ -274,7 +274,7 @@ def test_an_empty_estimate_teaches_nothing() -> None:
 
 
 def test_tokens_is_a_counter_for_one_model() -> None:
-    """`Tokens` binds a model, a mode and what was learnt, behind the one method that a budget asks for."""
+    """`Tokens` binds a model, a mode and what was learnt, behind the single method that a budget uses."""
     counter: TokenCounter = Tokens(model="claude-opus-5")
     assert counter.count("some text") == count("some text", model="claude-opus-5")
     calibration = Calibration().observe(count("some text"), 9)
@@ -282,7 +282,7 @@ def test_tokens_is_a_counter_for_one_model() -> None:
 
 
 def test_counting_loads_no_tokenizer_and_no_heavy_module() -> None:
-    """An estimate needs neither the vocabulary nor the modules that make an import slow."""
+    """An estimate needs neither the vocabulary nor modules that slow an import down."""
     program = (
         "import sys; from penstock.tokens import count, fits; count('text'); fits('text', 10_000);"
         "print([name for name in ('toktok', 'dataclasses', 'inspect', 'numpy', 'os.path') if name in sys.modules])"
@@ -298,7 +298,7 @@ def test_counting_loads_no_tokenizer_and_no_heavy_module() -> None:
 
 
 def test_a_long_text_that_is_counted_again_is_not_looked_at_again() -> None:
-    """While it is cut to fit it is counted at each size that is tried: what begins alike is known."""
+    """Fitting counts a text at each size that it tries: a common beginning is counted once."""
     data = "".join(f"{number}: a line\n" for number in range(50_000)).encode()
     counted = token_estimate.features(data)
     looked_at = token_estimate._known_features.cache_info().misses
@@ -309,7 +309,7 @@ def test_a_long_text_that_is_counted_again_is_not_looked_at_again() -> None:
 
 @pytest.mark.parametrize("size", [300, 30_000])
 def test_a_text_that_is_counted_again_is_not_estimated_again(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    """A conversation is sent whole with each request: what was counted a moment before is known, for each family by itself."""
+    """A conversation is sent whole with each request: counts of unchanged texts are remembered, for each family separately."""
     looked_at: list[bytes] = []
     features = token_estimate.features
 
@@ -327,7 +327,7 @@ def test_a_text_that_is_counted_again_is_not_estimated_again(monkeypatch: pytest
 
 
 def test_a_text_of_somebody_else_is_counted_by_what_it_is() -> None:
-    """A `str` that calls itself equal to all others is no text that was counted before."""
+    """A `str` subclass that claims to equal everything is not mistaken for an earlier text."""
 
     class Alike(str):
         __slots__ = ()

@@ -1,4 +1,4 @@
-"""Which bytes and lines: encodings, cuts, and what a fragment knows."""
+"""Which bytes and lines are in a window: encodings, cuts, and what a fragment knows of its line?"""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.proves("B-4", "B-7")
 
 
 class Memory:
-    """A source in memory; `lost` bytes at its end are gone when they are read."""
+    """A source in memory that loses `lost` bytes at its end when it is read."""
 
     def __init__(self, data: bytes, lost: int = 0) -> None:
         self.size_bytes = len(data)
@@ -49,7 +49,7 @@ _BYTES = st.one_of(
 
 @given(_BYTES)
 def test_bytes_that_are_no_text_are_escaped_one_by_one_and_counted(data: bytes) -> None:
-    """As Python escapes them, which calls back for each; what is text beside them stays."""
+    """The result is that of Python's error handler, which is called for each byte; text around them stays."""
     text, invalid = UTF8.decode(data)
     assert text == data.decode("utf-8", "backslashreplace")
     assert invalid == sum(0xDC80 <= ord(character) <= 0xDCFF for character in data.decode("utf-8", "surrogateescape"))
@@ -71,7 +71,7 @@ def test_bytes_that_are_no_text_are_escaped_one_by_one_and_counted(data: bytes) 
     ],
 )
 def test_the_first_bytes_say_which_encoding(head: bytes, name: str | None) -> None:
-    """A mark decides; else a NUL in the first 8 KiB means binary."""
+    """A byte order mark decides; else a NUL in the first 8 KiB means binary."""
     found = detect(head)
     assert (found.name if found else None) == name
 
@@ -86,12 +86,12 @@ def test_the_first_bytes_say_which_encoding(head: bytes, name: str | None) -> No
     ],
 )
 def test_binary_content_has_a_name(head: bytes, kind: str) -> None:
-    """By its first bytes, where they are known."""
+    """The first bytes give the name if they are known."""
     assert kind_of(head) == kind
 
 
 def test_the_bounds_are_written_once() -> None:
-    """64 KiB by default, 256 KiB at most (B-3)."""
+    """The bounds are 64 KiB by default and 256 KiB at most (B-3)."""
     assert (window.DEFAULT_MAX_BYTES, window.HARD_MAX_BYTES) == (65_536, 262_144)
 
 
@@ -108,12 +108,12 @@ def test_the_bounds_are_written_once() -> None:
     ],
 )
 def test_a_boundary_is_between_characters(data: bytes, at: int, floor: int, ceil: int) -> None:
-    """Bytes that are no text are a character each."""
+    """Undecodable bytes are one character each."""
     assert (UTF8.floor_char(data, at), UTF8.ceil_char(data, at)) == (floor, ceil)
 
 
 def test_a_pair_of_utf16_is_one_character() -> None:
-    """Two halves that do not belong together are two."""
+    """Two halves that do not belong together are two characters."""
     encoding = detect(b"\xff\xfe")
     assert encoding is not None
     data = "a😀b".encode("utf-16-le")
@@ -124,7 +124,7 @@ def test_a_pair_of_utf16_is_one_character() -> None:
 
 @pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
 def test_a_line_feed_is_a_whole_unit(codec: str) -> None:
-    """Bytes that look like one, across two units, end no line."""
+    """Bytes that look like a line feed across two units end no line."""
     encoding = detect("\ufeff".encode(codec))
     assert encoding is not None
     data = "\u0a0a\u0a00\u000ax\n".encode(codec)
@@ -149,13 +149,13 @@ def test_a_line_feed_is_a_whole_unit(codec: str) -> None:
     ],
 )
 def test_invalid_bytes_are_shown_and_counted(data: bytes, text: str, invalid: int) -> None:
-    """Each as one escape (L-10)."""
+    """Each invalid byte is one escape (L-10)."""
     assert UTF8.decode(data) == (text, invalid)
 
 
 @pytest.mark.proves("B-5")
 def test_a_fragment_knows_its_line_as_far_as_it_was_seen() -> None:
-    """Where the line starts and ends, or that nobody looked so far."""
+    """A fragment gives the start and end of its line, or says that nobody looked that far."""
     source = Memory(b"a\n" + b"x" * 100 + b"\nb\n")
     first = cut_bytes(source, UTF8, start_byte=2, max_bytes=10, cap_bytes=60)
     assert first.fragment is not None
@@ -169,7 +169,7 @@ def test_a_fragment_knows_its_line_as_far_as_it_was_seen() -> None:
 
 @pytest.mark.proves("B-5")
 def test_a_place_that_pages_share_stays_where_it_is() -> None:
-    """A start that another page ended at does not snap back, an end that one starts at does not round up."""
+    """A start at which another page ended does not move back, and an end at which one starts does not round up."""
     source = Memory(b"one line\nanother line\n")
     assert cut_bytes(source, UTF8, start_byte=4, max_bytes=2, cap_bytes=60).start_byte == 0
     kept = cut_bytes(source, UTF8, start_byte=4, max_bytes=2, cap_bytes=60, keep_start=True)
@@ -199,7 +199,7 @@ def test_a_source_that_shrank_ends_there(lost: int) -> None:
 
 
 def test_exact_bytes_are_those_that_were_asked_for() -> None:
-    """No lines, no characters; at least one byte, none behind the end."""
+    """Lines and characters do not matter; there is at least one byte, and none after the end."""
     source = Memory(b"\0\n\xe2\x82\xac")
     assert cut_exact(source, start_byte=3, max_bytes=1).data == b"\x82"
     assert cut_exact(source, start_byte=0, max_bytes=0).data == b"\0"
@@ -208,7 +208,7 @@ def test_exact_bytes_are_those_that_were_asked_for() -> None:
 
 @pytest.mark.proves("B-5")
 def test_what_a_smaller_budget_leaves_is_whole_characters() -> None:
-    """At least one, and marked as a fragment where it ends in a line."""
+    """There is at least one, marked as a fragment if it ends within a line."""
     whole = Extent(start_byte=10, end_byte=22, data="ééé\nééé\n".encode()[:12])
     assert shorten(whole, UTF8, 13).data == "é".encode()
     assert shorten(whole, UTF8, 0).data == "é".encode()
@@ -220,7 +220,7 @@ def test_what_a_smaller_budget_leaves_is_whole_characters() -> None:
 
 
 def test_a_window_is_a_frozen_value() -> None:
-    """It is made once and never changed."""
+    """A window is made once and never changed."""
     page = Window(path="a", text="x", start_byte=0, end_byte=1, total_bytes=1)
     with pytest.raises(AttributeError):
         page.text = "y"  # type: ignore[misc]
@@ -230,13 +230,13 @@ def test_a_window_is_a_frozen_value() -> None:
 
 
 _ENCODINGS = [UTF8, *(detect(mark) for mark in (b"\xff\xfe", b"\xfe\xff", b"\xff\xfe\0\0", b"\0\0\xfe\xff"))]
-# The first and the last character of each length in UTF-8; of UTF-16 a pair and what stands around one.
+# The first and the last character of each UTF-8 length; for UTF-16 a pair and its neighbours.
 _EDGES = "\0\x7f\x80\u07ff\u0800\ud7ff\ue000\uffff\U00010000\U0010ffff"
 
 
 @pytest.mark.parametrize("encoding", _ENCODINGS, ids=lambda encoding: str(encoding and encoding.name))
 def test_each_place_between_two_characters_is_a_boundary_and_none_within(encoding: Encoding) -> None:
-    """For every two of them that are the first or the last of their length."""
+    """This holds for every two characters that are the first or last of their length."""
     for text in map("".join, product(_EDGES, repeat=2)):
         data = text.encode(encoding.codec)
         bounds = [0, len(text[0].encode(encoding.codec)), len(data)]
@@ -247,7 +247,7 @@ def test_each_place_between_two_characters_is_a_boundary_and_none_within(encodin
 
 @pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
 def test_halves_of_a_pair_are_one_character_in_their_order_alone(codec: str) -> None:
-    """The first and the last half of either kind, and what lies before and behind them."""
+    """The first and last half of either kind are tested, and the units before and after those ranges."""
     (encoding,) = (one for one in _ENCODINGS if one is not None and one.codec == codec)
     halves = (0xD7FF, 0xD800, 0xDBFF, 0xDC00, 0xDFFF, 0xE000)
     for high, low in product(halves, halves):
@@ -257,7 +257,7 @@ def test_halves_of_a_pair_are_one_character_in_their_order_alone(codec: str) -> 
 
 
 def test_a_stray_byte_behind_a_character_is_one_of_its_own() -> None:
-    """However long the character is."""
+    """This holds for a character of any length."""
     for character in _EDGES.replace("\ud7ff", ""):
         data = character.encode() + b"\xa9."
         assert UTF8.floor_char(data, len(data) - 2) == len(data) - 2
@@ -265,7 +265,7 @@ def test_a_stray_byte_behind_a_character_is_one_of_its_own() -> None:
 
 @pytest.mark.parametrize("encoding", _ENCODINGS, ids=lambda encoding: str(encoding and encoding.name))
 def test_a_line_end_is_found_wherever_it_stands(encoding: Encoding) -> None:
-    """The first from a place on and the last before one; a line feed across two characters is none."""
+    """The first end after a place and the last before one are found; a line feed across two characters is none."""
     for text in (text for number in range(4) for text in map("".join, product("\n\u0a01\u0100", repeat=number))):
         data = text.encode(encoding.codec)
         ends = [len(text[: at + 1].encode(encoding.codec)) for at, character in enumerate(text) if character == "\n"]
@@ -281,7 +281,7 @@ def test_a_line_end_is_found_wherever_it_stands(encoding: Encoding) -> None:
 def _cut(
     data: bytes, start: int, max_bytes: int, cap: int, *, keep_start: bool, keep_end: bool
 ) -> tuple[int, int, bool]:
-    """What a page is, by all of the data: its bounds, and whether it is whole lines."""
+    """Return what a page must be, computed from all the data: its bounds, and whether it has whole lines only."""
     ends = [at + 1 for at, byte in enumerate(data) if byte == 10 or at == len(data) - 1]
     line_start = max((end for end in ends if end <= start and data[end - 1] == 10), default=0)
     begin, begins_line = start, line_start == start
@@ -302,7 +302,7 @@ def _cut(
 @pytest.mark.parametrize("keep_end", [False, True])
 @pytest.mark.parametrize("keep_start", [False, True])
 def test_a_page_of_any_bounds_is_what_the_whole_says(keep_start: bool, keep_end: bool) -> None:
-    """Each place of each text of up to six characters, with lines as long as the cap, longer and shorter."""
+    """Every place in every text of up to six characters is tested, with lines as long as the cap, longer and shorter."""
     for length in range(1, 7):
         for data in map(bytes, product(b"a\n", repeat=length)):
             for start, max_bytes, cap in product(range(length), (0, 1, 3, 6), (4, 5)):
