@@ -184,7 +184,7 @@ def test_edits_of_a_child_are_the_sessions(begun: Callable[..., Agent], store: S
 def test_results_of_a_child_are_small_and_its_answer_is_guarded(
     asked: Any, begun: Callable[..., Agent], store: Store, tree: Path
 ) -> None:
-    """Each result has at most 6,000 characters and 50 lines; a very long answer is kept whole and shown by its bounds."""
+    """Each result has at most 6,000 characters and 50 lines; a very long answer is kept whole and shown in part."""
     (tree / "wide.txt").write_text(f"{'wide ' * 80}\n" * 40)
     flood = "\n".join(f"line {number} of the answer" for number in range(20_000))
     agent = begun(ScriptedModel([task("Look."), asked, say(flood), say("Done.")]), window=64_000, budget=2_000_000)
@@ -357,7 +357,7 @@ def test_a_call_of_which_the_end_is_not_known_stays_counted(begun: Callable[...,
 
 @pytest.mark.proves("S-8")
 def test_a_model_hears_when_its_budget_comes_to_an_end(begun: Callable[..., Agent]) -> None:
-    """At a quarter of the budget the next result says so, once; a request asks for no longer reply than the budget can pay."""
+    """At a quarter of the budget the next result says how much is left, once."""
     look = [call("view", file_path=f"part_{number:03d}.txt") for number in range(8)]
     model = ScriptedModel(
         [*look, say("So far.", requires="tokens of the budget of 50000 are left: come to your answer")]

@@ -734,7 +734,7 @@ def test_a_report_is_bounded_and_inert(items: list[tuple[str, Any, Any, str]], m
 
 
 def test_what_has_no_room_is_counted() -> None:
-    """Files that have to be read again are listed first."""
+    """A last row gives the number of files that have no room."""
     many = told(*((f"{number}.py", "modified", "changed", "") for number in range(100)))
     text = report(many, max_chars=400)
     shown_rows = text.count("view(")

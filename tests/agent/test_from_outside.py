@@ -371,7 +371,7 @@ def test_a_command_takes_as_much_as_the_user_says(outside: Outside, limit: str) 
 
 
 def test_limits_of_commands_are_kept_and_told(outside: Outside) -> None:
-    """A resume takes the flags that a run takes, the environment sets every run, and `doctor` shows what is in force."""
+    """A resume keeps the limits of its run, the environment sets those of every run, and `doctor` shows what is in force."""
     command, said = _TAKES["file-bytes=100000"]
     step = call("run_command", command=command)
     with model([say("Which?"), step, say("Done."), step, say("Done.")]) as served:

@@ -120,7 +120,7 @@ def test_null_is_left_out_for_every_argument(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", [("show", "nope"), ("page", "nope"), ("handoff", "nope"), ("find", "nope", "x")])
 def test_what_is_not_there_is_status_4_everywhere(tmp_path: Path, command: tuple[str, ...]) -> None:
-    """One case is a session named as an artifact."""
+    """A missing session gives the same status as a missing artifact."""
     assert run(*command, "--store", str(tmp_path / "store"), cwd=tmp_path).returncode == 4
 
 

@@ -95,7 +95,7 @@ def test_growth_says_first_what_breaks_and_what_programs_have_alike_once(capsys:
 
 
 def test_growth_adds_digits_after_the_point_if_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`--decimals` has no effect without `--grow`."""
+    """`--decimals` without `--grow` is a usage error."""
     data = ("01 F-A PIC 9(3)V99.", "01 F-B PIC 9(5)V99.")
     (tmp_path / "a.cbl").write_text(program("MOVE F-A TO F-B.", "GOBACK.", name="A", data=data))
     assert main(["impact", "F-A", str(tmp_path), "--grow", "2"]) == 0

@@ -206,7 +206,7 @@ def test_what_is_handed_on_adds_up_over_many_fresh_starts() -> None:
 
 
 def test_a_handoff_that_cannot_be_loaded_is_not_taken() -> None:
-    """Every fresh start writes a handoff that can be loaded."""
+    """Such a handoff is an error of the caller and changes nothing."""
     stage = Stage()
     stage.prompt(GOAL)
     before = stage.session.state

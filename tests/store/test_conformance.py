@@ -139,7 +139,7 @@ def test_what_many_name_again_is_not_given_up_for_the_others(opened: Callable[..
 
 @pytest.mark.proves("G-3")
 def test_handles_cannot_be_guessed(store: Tables) -> None:
-    """A handle is 22 random letters and digits, and two handles share no part."""
+    """A handle is 22 random letters and digits, and no two begin alike."""
     handles = [store.put(b"%d" % n) for n in range(50)]
     assert all(len(handle) == 22 and handle.isascii() and handle.isalnum() for handle in handles)
     assert len({handle[:6] for handle in handles}) == 50

@@ -117,7 +117,7 @@ def test_an_answer_whose_commit_was_lost_is_not_late(database: Database, monkeyp
 
 
 def test_that_there_was_no_answer_is_believed_once_and_for_a_second(database: Database) -> None:
-    """A key noted as unanswered is not looked up for one second and one time; then an answer to a copy of the question is found."""
+    """A key noted as unanswered is not looked up the first time, for a second at most; then another worker's answer is found."""
     database.prepare()
     now = 100.0
     unanswered = UnansweredKeys(lambda: now)
