@@ -1,4 +1,4 @@
-"""Regular expressions mean the same in every supported Python version.
+"""Do regular expressions mean the same in every supported Python version?
 
 Before 3.11.5 a possessive group whose last iteration fails half-way keeps what that iteration consumed (python/cpython#106052):
 `(?:ab?c)*+` consumes the `a` of `ab`. Groups are atomic instead, `(?>(?:ab?c)*)`; a single character may be possessive, and so may

@@ -40,7 +40,7 @@ def lines_of(number: int) -> str:
 
 
 def policy(request: dict[str, Any]) -> Any:
-    """A parent that delegates all work, and a child that adds lines with edits that would succeed a second time."""
+    """Act as a parent that delegates all work, and as a child that adds lines with edits that would succeed a second time."""
     shown = load_request(request, "openai-chat").visible()
     text = shown[-1].results[-1].text if shown[-1].results else ""
     if CHILD not in json.dumps(request):

@@ -517,7 +517,7 @@ SSAS = (
     ],
 )
 def test_each_segment_of_a_call_has_its_use(statements: tuple[str, ...], uses: list[str]) -> None:
-    """By the function that reaches the call; a segment that only leads to another one is read, for its key."""
+    """The function that reaches the call decides; a segment that only leads to another is read for its key."""
     found = ran(*statements, data=SSAS)
     said = [use for one in found.dli for use in one.uses]
     assert [f"{use.function} {use.segment}{'' if use.is_sure else ' may'}" for use in said] == uses

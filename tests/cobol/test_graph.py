@@ -1142,7 +1142,7 @@ def test_a_transaction_starts_a_program_of_the_region_whoever_asks_for_it() -> N
 
 @pytest.mark.proves("C-16")
 def test_a_program_that_starts_its_own_transaction_again_may_get_what_it_passes() -> None:
-    """EIBTRNID names the transaction that runs; whether it began with this program no source says."""
+    """EIBTRNID names the running transaction, and no source says whether it began with this program."""
     asking = sources.program(
         "    EXEC CICS RETURN TRANSID(EIBTRNID) COMMAREA(AREA-OUT) END-EXEC.",
         name="ASKING",

@@ -1,4 +1,4 @@
-"""Every result is within its allowance, header, gutter, escapes and errors included."""
+"""The law of allowances: every result is within its allowance, header, gutter, escapes and errors included."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A carrier never resends a refused request, whatever a provider says about sizes and whatever happens in between (R-5)."""
+"""The law of a carrier: it never resends a refused request, whatever a provider says about sizes or happens in between (R-5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of guarded results: text and notice within any allowance, idempotent, unforgeable."""
+"""The laws of guarded results: text and notice fit any allowance, fitting twice changes nothing, and notices cannot be forged."""
 
 from __future__ import annotations
 

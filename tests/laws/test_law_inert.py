@@ -1,4 +1,4 @@
-"""What is shown is inert, whatever it was; names can be recovered from their shown form."""
+"""The law of shown text: it is inert, whatever it was, and names can be recovered from their shown form."""
 
 from __future__ import annotations
 

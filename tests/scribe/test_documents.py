@@ -225,7 +225,7 @@ def test_a_copybook_without_data_is_told_what_it_is(text: str, reason: str, tmp_
 
 
 def test_a_file_that_only_declares_tables_is_called_that(tmp_path: Path) -> None:
-    """A DCLGEN without its record has nothing to document: its tables are in the index, and it counts as COBOL."""
+    """A DCLGEN without its record has nothing to document, and the reason says that the index lists its tables."""
     declared = b"           EXEC SQL DECLARE BANK.ACCT TABLE\n           ( ID CHAR(8) NOT NULL) END-EXEC.\n"
     file = GatheredFile("ACCT.cpy", "dclgen", declared)
     read = FileReader(ReadSetup(files=[file], members=[], spool=str(tmp_path)))(0)

@@ -86,7 +86,7 @@ def test_what_is_no_value_is_refused(raw: bytes) -> None:
 
 
 def test_deep_nesting_takes_no_stack_and_no_time() -> None:
-    """This holds for a million brackets that are skipped, and as many names that are followed."""
+    """A million brackets are skipped, and names that are followed too deep are refused."""
     deep = b"[" * 500_000 + b"]" * 500_000
     assert JsonReader(deep).skip() == Slice(0, len(deep))
     with pytest.raises(NotJson, match="deep"):
