@@ -178,7 +178,7 @@ def test_a_plan_of_the_same_source_stays_as_it_was(source: str, budget: int) -> 
 
 
 @given(sources, st.integers(20, 400), st.integers(10, 200))
-def test_a_plan_that_is_refined_is_parted_where_it_was(source: str, budget: int, smaller: int) -> None:
+def test_a_refined_plan_keeps_the_cuts_of_the_old_one(source: str, budget: int, smaller: int) -> None:
     """Each new chunk has lines of only one old chunk, and together they are a lawful plan."""
     scanned = scan(source)
     made = plan(scanned, source_tokens=budget, counter=ESTIMATE)
@@ -217,7 +217,7 @@ def test_cuts_cover_a_stretch_in_pieces_that_fit_or_cannot_be_cut(
     st.integers(50, 120),
     st.integers(3, 9),
 )
-def test_no_bin_is_ever_above_its_room(
+def test_no_bin_is_ever_overfull(
     sizes: list[tuple[int, int]], tied: list[tuple[int, int, int]], size: int, answers: int
 ) -> None:
     """Packed afresh or with previous bins kept, each item is in exactly one bin, and no bin is overfull."""

@@ -57,7 +57,7 @@ def estates(draw: st.DrawFn) -> list[ProgramPart]:
 @pytest.mark.proves("C-17")
 @settings(max_examples=20)
 @given(estates(), st.sampled_from(FIELDS), st.integers(1, 4), st.randoms(use_true_random=False))
-def test_a_tree_is_of_the_graph_grows_with_its_depth_and_knows_no_order(
+def test_a_tree_is_part_of_the_graph_grows_with_depth_and_ignores_order(
     parts: list[ProgramPart], name: str, depth: int, random: object
 ) -> None:
     """Every edge is in the graph or follows storage; a deeper tree includes the shallower; the order of files does not matter."""

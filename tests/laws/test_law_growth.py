@@ -86,7 +86,7 @@ def estates(draw: st.DrawFn) -> Estate:
 
 @settings(max_examples=100, deadline=None)
 @given(estates(), st.data())
-def test_once_all_has_grown_that_is_named_nothing_more_is_cut(estate: Estate, data: st.DataObject) -> None:
+def test_nothing_more_is_cut_once_everything_named_has_grown(estate: Estate, data: st.DataObject) -> None:
     """Each move that fitted still fits in the program in which everything named has the length that it needs."""
     seed = data.draw(st.sampled_from(["Q.L", *(f"P.F{at}" for at in range(len(estate.items)))]))
     more = data.draw(st.integers(1, 3))

@@ -121,7 +121,7 @@ def test_shares_never_exceed_what_there_is(sizes: list[int], limit: int) -> None
 
 @pytest.mark.proves("LAW-Guarded", "G-5")
 @given(TEXTS, st.lists(st.integers(0, 400), max_size=8))
-def test_records_are_found_however_the_text_is_parted(text: str, cuts: list[int]) -> None:
+def test_records_are_found_however_the_text_is_split(text: str, cuts: list[int]) -> None:
     """A scanner fed in parts finds the same records as in the whole text."""
     scanner, found, at = JsonRecordScanner(), [], 0
     for end in [*sorted(min(cut, len(text)) for cut in cuts), len(text)]:

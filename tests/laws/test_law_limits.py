@@ -40,7 +40,7 @@ def test_pressure_never_falls_as_tokens_or_turns_grow(
 
 @pytest.mark.proves("LAW-Limits", "S-2")
 @given(any_limits, numbers, st.integers(0, 200), st.integers(8_001, 2_000_000), st.integers(1, 9))
-def test_pressure_is_a_matter_of_the_share_of_the_window(
+def test_pressure_depends_on_the_share_of_the_window(
     limits: Limits, tokens: int, turns: int, window: int, times: int
 ) -> None:
     """A larger window never raises the pressure, and `times` as many tokens in a window `times` as large give the same one."""
@@ -52,7 +52,7 @@ def test_pressure_is_a_matter_of_the_share_of_the_window(
 
 @pytest.mark.proves("LAW-Limits")
 @given(any_limits, st.sampled_from(Pressure))
-def test_a_pressure_holds_from_where_it_is_said_to(limits: Limits, pressure: Pressure) -> None:
+def test_a_pressure_holds_from_its_stated_tokens_on(limits: Limits, pressure: Pressure) -> None:
     """`from_tokens` is the first size at which tokens alone reach that rung or a higher one."""
     limits = limits_of(
         {

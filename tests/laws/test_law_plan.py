@@ -142,7 +142,7 @@ def _signed(parts: tuple[Any, ...]) -> list[Any]:
 @pytest.mark.proves("LAW-Plan")
 @settings(max_examples=settings().max_examples // 4)  # each example makes three plans
 @given(st.data(), st.sampled_from(LADDERS), st.booleans())
-def test_no_plan_says_that_it_cannot_where_a_floor_would_fit(
+def test_no_plan_gives_up_if_a_floor_would_fit(
     data: st.DataObject, ladder: tuple[Strategy, ...], is_grown: bool
 ) -> None:
     """Every plan can reach the smallest request that recovery would send, plus room for its handles."""
@@ -156,7 +156,7 @@ def test_no_plan_says_that_it_cannot_where_a_floor_would_fit(
 
 
 @pytest.mark.parametrize("ladder", [DEFAULT, RECOVERY])
-def test_notes_that_repeat_much_go_before_a_plan_says_that_it_cannot(ladder: tuple[Strategy, ...]) -> None:
+def test_long_notes_are_dropped_before_a_plan_gives_up(ladder: tuple[Strategy, ...]) -> None:
     """The notes in which earlier plans quoted each step are dropped if the request then fits."""
     said: list[Any] = [{"role": "user", "content": "Go."}]
     for number in range(40):

@@ -201,7 +201,7 @@ def _follow(verb: str, rest: list[Any], here: tuple[int, int], stack: Any, size:
 @pytest.mark.proves("C-16")
 @settings(max_examples=30)
 @given(programs())
-def test_what_a_way_brings_is_there_and_what_is_sure_is_alone(
+def test_a_value_on_some_path_is_found_and_a_sure_value_is_the_only_one(
     program: tuple[list[list[Statement]], dict[str, str]],
 ) -> None:
     """A value that a real path brings is never missing, and `is_sure` never holds if another value reaches."""
