@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from tests.cobol.test_graph import graph_of
 
 from penstock.cobol import scan
-from penstock.cobol.estate import Copybooks, kind_of, member
+from penstock.cobol.estate import CallingProgram, Copybooks, Estate, Located, kind_of, member
 from penstock.cobol.estate.cl import calls
+from penstock.cobol.facts import facts
 from penstock.cobol.graph import EstateGraph, impact
 
 PHYSICAL = b"""\
@@ -127,7 +128,7 @@ def edges(graph: EstateGraph, name: str, kind: str) -> dict[tuple[str, str, str]
 )
 def test_a_copy_of_a_file_has_the_records_of_its_description(file: str, word: str, copied: str) -> None:
     """Physical files, logical ones over them, display files in both directions; lengths that other files say; aliases."""
-    shelf = Copybooks([(path, "dds", data) for path, data in FILES.items()])
+    shelf = Copybooks([], [member(path, "dds", data) for path, data in FILES.items()])
     found = shelf(file, word)
     assert found is not None
     assert " ".join(found.code.split()) == copied
@@ -173,6 +174,13 @@ def test_the_calls_of_cl_have_their_lines_and_what_is_directed() -> None:
     assert [one.program for one in calls("PGM\nMONMSG CPF0000 EXEC(CALLPRC PRC(P))\nCALL QGPL/Q (&A)")] == ["P", "Q"]
 
 
+def test_a_program_is_called_by_cl() -> None:
+    """What a program's page says of its callers includes CL programs."""
+    source = scan(PROGRAM)
+    estate = Estate([member("cl/RUN.clp", "cl", CONTROL)], [Located("PAY.cbl", facts(source, source.programs[0]))])
+    assert estate.called_by("PAY") == (CallingProgram("RUN", "cl/RUN.clp", "static", False, 8),)
+
+
 @pytest.mark.parametrize(
     ("name", "data", "kind"),
     [
@@ -211,7 +219,7 @@ def test_any_text_is_a_description_and_a_control_program(pieces: list[str]) -> N
     """Whatever it says, it is read; lines are lines of it, and files that refer to each other end."""
     data = "".join(pieces).encode()
     lines = data.count(b"\n") + 1
-    found = Copybooks([("X.pf", "dds", data)])("X", "DDS-ALL-FORMATS")
+    found = Copybooks([], [member("X.pf", "dds", data)])("X", "DDS-ALL-FORMATS")
     assert found is not None
     assert found.lines <= lines
     assert all(1 <= one.line <= lines for one in member("X.clp", "cl", data).calls)

@@ -346,7 +346,6 @@ def test_regions_tables_and_databases_are_read() -> None:
 
 def test_copybooks_are_found_case_blind_and_before_programs() -> None:
     """A copybook comes first, then a DCLGEN, a map that CICS would generate, and a program; the library chooses between folders."""
-    found = member("maps/menu.bms", "bms", MAP.encode()).mapsets
     shelf = Copybooks(
         [
             ("src/rate.cbl", "cobol", program("    GOBACK.", name="RATE").encode()),
@@ -354,7 +353,7 @@ def test_copybooks_are_found_case_blind_and_before_programs() -> None:
             ("old/body.cpy", "copybook", fixed("01  OLD-BODY PIC X.").encode()),
             ("new/BODY.cpy", "copybook", fixed("01  NEW-BODY PIC X.").encode()),
         ],
-        [("maps/menu.bms", found[0])],
+        [member("maps/menu.bms", "bms", MAP.encode())],
     )
     assert (shelf.path("Rate"), shelf.path("BODY"), shelf.path("body", "OLD"), shelf.path("NONE")) == (
         "cpy/RATE.cpy",
@@ -379,8 +378,7 @@ def test_copybooks_are_found_case_blind_and_before_programs() -> None:
 )
 def test_a_layout_is_taken_before_what_we_make_of_a_map_and_a_program_is_not(text: str, path: str) -> None:
     """Some shops give all their files the suffix of programs."""
-    found = member("maps/menu.bms", "bms", MAP.encode()).mapsets
-    shelf = Copybooks([("copy/MENU.cbl", "cobol", text.encode())], [("maps/menu.bms", found[0])])
+    shelf = Copybooks([("copy/MENU.cbl", "cobol", text.encode())], [member("maps/menu.bms", "bms", MAP.encode())])
     assert shelf.path("MENU") == path
 
 
@@ -574,13 +572,23 @@ PIECES = (
 
 @given(
     st.lists(st.sampled_from([*PIECES, "JOB", "PROC", "A", " ", "/*"]), max_size=60),
-    st.sampled_from(["jcl", "bms", "csd", "ddl", "psb", "dbd"]),
+    st.sampled_from(["jcl", "bms", "csd", "ddl", "psb", "dbd", "dds", "cl"]),
 )
 def test_any_text_is_a_member(pieces: list[str], kind: Kind) -> None:
     """Any text can be read, and the reported lines are lines of it."""
     data = "".join(pieces).encode()
     found = member("x", kind, data)
-    lines = [one.line for group in found[3:] for one in group]
+    groups = (
+        found.jobs,
+        found.mapsets,
+        found.resources,
+        found.tables,
+        found.psbs,
+        found.dbds,
+        found.procedures,
+        found.calls,
+    )
+    lines = [one.line for group in groups for one in group]
     assert all(1 <= line <= max(1, data.count(b"\n") + 1) for line in lines)
 
 

@@ -36,7 +36,7 @@ def parts_of(files: dict[str, bytes], *, is_whole: bool = True) -> tuple[list[Pr
     members: list[Member] = [
         member(path, kind, files[path]) for path, kind in kinds.items() if kind is not None and kind != "cobol"
     ]
-    shelf = Copybooks([(path, kind, files[path]) for path, kind in kinds.items() if kind is not None])
+    shelf = Copybooks([(path, kind, files[path]) for path, kind in kinds.items() if kind is not None], members)
     parts = []
     for path, kind in kinds.items():
         if kind not in {"cobol", "copybook", "dclgen"}:

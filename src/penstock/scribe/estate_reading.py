@@ -156,7 +156,7 @@ def members_of(found: Iterable[GatheredFile]) -> list[Member]:
 
 def shelf(found: Iterable[GatheredFile], members: Iterable[Member]) -> Copybooks:
     """Return where copybooks are looked up."""
-    return Copybooks(found, [(one.path, mapset) for one in members for mapset in one.mapsets])
+    return Copybooks(found, members)
 
 
 def _declared(file: GatheredFile, one: ScannedFile) -> Member | None:

@@ -69,7 +69,7 @@ def draw(
     tell = step or (lambda _what, _done, _total: None)
     found = gather(root, paths, kind_of, lambda count: tell("files", count, 0))
     members = [member(one.path, one.kind, one.data) for one in found.files if one.kind != "cobol"]
-    shelf = Copybooks(found.files, [(one.path, mapset) for one in members for mapset in one.mapsets])
+    shelf = Copybooks(found.files, members)
     sources = [one for one in found.files if one.kind in COBOL_KINDS or one.kind == "dds"]
     parts: list[ProgramPart] = []
     lost: list[Skipped] = []

@@ -47,7 +47,7 @@ def estate_at(root: Path) -> Made:
         if (kind := members.kind_of(name, data[: members.HEAD_BYTES])) is not None:
             found.append((name, kind, data))
     around = [members.member(name, kind, data) for name, kind, data in found if kind != "cobol"]
-    copybooks = members.Copybooks(found, [(one.path, mapset) for one in around for mapset in one.mapsets])
+    copybooks = members.Copybooks(found, around)
     scanned = [(name, scan(data)) for name, kind, data in found if kind in KINDS]
     known = [
         (name, source, facts(source, program, copybooks=copybooks)) for name, source in scanned for program in source

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import DESCRIBED, key
 from . import dds
-from .kinds import decoded
 from .members import stem
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from ..source import ScannedSource
     from .bms import Mapset
     from .kinds import Kind
+    from .members import Member
 
     CopybookText = bytes | Callable[[], bytes]
 
@@ -42,29 +42,27 @@ class Copybooks:
     Args:
         files: Path, kind and bytes of every file, or a function that returns the bytes when needed; files that are not
             copybooks are skipped.
-        mapsets: Path and mapset of every map source.
+        members: The other files, for the map sources and the DDS among them.
     """
 
-    def __init__(
-        self, files: Iterable[tuple[str, Kind, CopybookText]], mapsets: Iterable[tuple[str, Mapset]] = ()
-    ) -> None:
+    def __init__(self, files: Iterable[tuple[str, Kind, CopybookText]], members: Iterable[Member] = ()) -> None:
         self._found: dict[str, list[_Shelved]] = {}
-        self._described: dict[str, list[_Shelved]] = {}
-        """The DDS sources, by the names of their files."""
+        self._described: dict[str, list[tuple[str, dds.Description]]] = {}
+        """The paths of the DDS sources and what they describe, by the names of their files."""
         for path, kind, data in files:
-            if kind == "dds":
-                self._described.setdefault(key(stem(path)), []).append(_Shelved(_MADE, path, data))
             if kind in _ORDER:
                 self._found.setdefault(key(stem(path)), []).append(_Shelved(_ORDER[kind], path, data))
-        for path, mapset in mapsets:
-            # A program copies a mapset by its name or by that of the member that contained its copybook.
-            for name in {key(mapset.name), key(stem(path))} - {""}:
-                self._found.setdefault(name, []).append(_Shelved(_MADE, path, mapset))
+        for member in members:
+            for mapset in member.mapsets:
+                # A program copies a mapset by its name or by that of the member that contained its copybook.
+                for name in {key(mapset.name), key(member.name)} - {""}:
+                    self._found.setdefault(name, []).append(_Shelved(_MADE, member.path, mapset))
+            if member.described is not None:
+                self._described.setdefault(key(member.name), []).append((member.path, member.described))
         for rows in self._found.values():
             # At equal distance, a file with a source suffix is preferred to a `.txt` file.
             rows.sort(key=lambda row: (row.order, row.path.lower().endswith(".txt"), row.path))
         self._scanned: dict[tuple[str, str], ScannedSource] = {}
-        self._descriptions: dict[str, dds.Description] = {}
         self._sections: dict[str, list[_Shelved]] | None = None
 
     def __call__(self, name: str, library: str | None) -> ScannedSource | None:
@@ -100,11 +98,8 @@ class Copybooks:
     def _row(self, name: str, library: str | None, beside: str) -> _Shelved | None:
         """Return the copybook of a name; a suffix, a library or the folder in front of the name chooses among several."""
         if library is not None and DESCRIBED.fullmatch(library):
-            rows = sorted(
-                self._described.get(key(name.rpartition("/")[2]), []),
-                key=lambda row: (-_shared(row.path, beside), row.path),
-            )
-            return rows[0]._replace(section=library) if rows else None
+            found = self._description(name, beside)
+            return _Shelved(_MADE, found[0], b"", library) if found else None
         folders, _, name = name.replace("\\", "/").rpartition("/")
         library = library or folders.rpartition("/")[2] or None
         member = key(stem(name))
@@ -139,15 +134,15 @@ class Copybooks:
         from .. import scan
 
         def find(name: str) -> dds.Description | None:
-            found = self._row(name, row.section, row.path)
-            if found is None:
-                return None
-            if found.path not in self._descriptions:
-                data = found.content() if callable(found.content) else found.content
-                self._descriptions[found.path] = dds.description(decoded(data if isinstance(data, bytes) else b""))
-            return self._descriptions[found.path]
+            found = self._description(name, row.path)
+            return found[1] if found else None
 
         return scan(dds.copybook(stem(row.path), row.section, find).encode(), source_format="free")
+
+    def _description(self, name: str, beside: str) -> tuple[str, dds.Description] | None:
+        """Return the path of the DDS of a file and what it describes; of several, those nearest to another file."""
+        rows = self._described.get(key(name.rpartition("/")[2]), ())
+        return min(rows, key=lambda row: (-_shared(row[0], beside), row[0]), default=None)
 
     def _section(self, name: str) -> list[_Shelved]:
         """Return the members of that name within files, which are searched at the first call."""

@@ -152,13 +152,19 @@ class Estate:
             self._resources(member)
         for located in self.programs:
             self._program(located)
+        for member in self.members:
+            for called in member.calls:
+                caller = CallingProgram(key(member.name), member.path, "static", False, called.line)
+                for callee in self._called(called.program, None):
+                    here = self._callers.setdefault(key(callee.facts.program), {})
+                    here.setdefault(callee.path, []).append(caller)
         running = JobSteps(self.members)
         for member, job in running.jobs():
             if job.kind == "job":
                 self._job(member, job, running)
 
     def called_by(self, program: str, path: str | None = None) -> tuple[CallingProgram, ...]:
-        """Return the programs that call, link or transfer to a program.
+        """Return the programs, in COBOL or CL, that call, link or transfer to a program.
 
         Args:
             program: Its name, in any case.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from . import bms, cl, csd, ddl, ims, jcl
+from . import bms, cl, csd, ddl, dds, ims, jcl
 from .kinds import decoded
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .cl import ClCall
     from .csd import Resource
     from .ddl import SqlProcedure, Table
+    from .dds import Description
     from .ims import Dbd, Psb
     from .jcl import Job
     from .kinds import Kind
@@ -38,6 +39,8 @@ class Member(NamedTuple):
     """The database procedures that a source creates."""
     calls: tuple[ClCall, ...] = ()
     """The calls of a CL program."""
+    described: Description | None = None
+    """The records that a DDS source describes."""
 
     @property
     def name(self) -> str:
@@ -90,6 +93,8 @@ def member(path: str, kind: Kind, data: bytes) -> Member:
     if kind in {"ddl", "dclgen"}:
         text = decoded(data)
         return found._replace(tables=ddl.tables(text), procedures=ddl.procedures(text))
+    if kind == "dds":
+        return found._replace(described=dds.description(decoded(data)))
     if kind == "cl":
         return found._replace(calls=cl.calls(decoded(data)))
     if kind == "psb":

@@ -103,13 +103,11 @@ class QueuedEstate:
             number: _ListedFile(os.fsdecode(bytes(path)), cast("Kind", kind), bytes(digest))
             for number, path, kind, digest in sorted(rows)
         }
-        maps = [one for one in self._files.values() if one.kind == "bms"]
-        contents = self._contents({one.digest for one in maps})
-        mapsets = [
-            (one.path, mapset) for one in maps for mapset in member(one.path, one.kind, contents[one.digest]).mapsets
-        ]
+        copied = [one for one in self._files.values() if one.kind in {"bms", "dds"}]
+        contents = self._contents({one.digest for one in copied})
         self._shelf = Copybooks(
-            [(one.path, one.kind, partial(self._content, one.digest)) for one in self._files.values()], mapsets
+            [(one.path, one.kind, partial(self._content, one.digest)) for one in self._files.values()],
+            [member(one.path, one.kind, contents[one.digest]) for one in copied],
         )
         self._lock = threading.Lock()
         self._planning: dict[int, threading.Lock] = {}
