@@ -312,7 +312,9 @@ def test_a_screen_has_fields_and_the_copybook_that_cics_makes() -> None:
         ("CHOICE", 2, 1, 2, None, None),
         ("LINES", 4, 1, 40, None, 3),
     ]
-    assert copybook(found) == SYMBOLIC
+    assert copybook(found).split() == SYMBOLIC.split()
+    for field in (field for field in screen.fields if field.name):
+        assert f" {field.name}I " in copybook(found).split("\n")[field.line - 1]
 
 
 def test_regions_tables_and_databases_are_read() -> None:

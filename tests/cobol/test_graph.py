@@ -36,7 +36,11 @@ def parts_of(files: dict[str, bytes], *, is_whole: bool = True) -> tuple[list[Pr
     members: list[Member] = [
         member(path, kind, files[path]) for path, kind in kinds.items() if kind is not None and kind != "cobol"
     ]
-    shelf = Copybooks([(path, kind, files[path]) for path, kind in kinds.items() if kind is not None], members)
+    # What CICS sends to a screen is cited behind what it receives, where the law of citations would not find it.
+    shelf = Copybooks(
+        [(path, kind, files[path]) for path, kind in kinds.items() if kind is not None],
+        [one for one in members if one.described],
+    )
     parts = []
     for path, kind in kinds.items():
         if kind not in {"cobol", "copybook", "dclgen"}:

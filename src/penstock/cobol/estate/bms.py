@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .macros import Macro, macros, values
+from .placing import placed
 
 # The suffix of the field that holds each extended attribute, as the translator names it.
 _LETTERS = {"COLOR": "C", "PS": "P", "HILIGHT": "H", "VALIDN": "V", "OUTLINE": "U", "SOSI": "M", "TRANSP": "T"}
@@ -74,19 +75,20 @@ def mapsets(text: str) -> tuple[Mapset, ...]:
 
 
 def copybook(mapset: Mapset) -> str:
-    """Return the symbolic maps in COBOL, in fixed format: what `COPY mapset` brings in.
+    """Return the symbolic maps in COBOL, in free format: what `COPY mapset` brings in, each item on the line of its field.
 
     For each map with input, a record NAMEI with length, flag and data of every named field; for each with output, a
     record NAMEO, which redefines NAMEI if there are both.
     """
-    lines: list[str] = []
+    entries: list[tuple[int, str]] = []
     for one in mapset.maps:
         mode = one.operands.get("MODE", "OUT").upper()
         if mode in {"IN", "INOUT"}:
-            lines += _input(one)
+            entries += _input(one)
         if mode in {"OUT", "INOUT"}:
-            lines += _output(one, redefines=mode == "INOUT")
-    return "".join(f"       {line}\n" for line in lines)
+            # Behind the input record, all of it is on the last line of that.
+            entries += _output(one, redefines=mode == "INOUT")
+    return placed(entries)
 
 
 def _map(mapset: Macro, own: Macro, fields: list[Field]) -> Map:
@@ -95,46 +97,48 @@ def _map(mapset: Macro, own: Macro, fields: list[Field]) -> Map:
     return Map(own.label, own.line, values(operands.get("SIZE")), tuple(fields), operands)
 
 
-def _input(one: Map) -> list[str]:
-    """Return the lines of the input record: for each field L (length), F (flag), A (attribute) and I (data)."""
-    lines = [f"01  {one.name}I.", *_prefix(one)]
+def _input(one: Map) -> list[tuple[int, str]]:
+    """Return the entries of the input record: for each field L (length), F (flag), A (attribute) and I (data)."""
+    entries = [(one.line, f"01  {one.name}I."), *_prefix(one)]
     extended = _extended(one)
     for field in _named(one):
-        indent, level = "    ", 2
+        level = 2
         if field.occurs:
-            lines.append(f"    02  {field.name}D OCCURS {field.occurs} TIMES.")
-            indent, level = "      ", 3
-        lines += [
-            f"{indent}{level:02}  {field.name}L    COMP  PIC  S9(4).",
-            f"{indent}{level:02}  {field.name}F    PICTURE X.",
-            f"{indent}{level:02}  FILLER REDEFINES {field.name}F.",
-            f"{indent}  {level + 1:02} {field.name}A    PICTURE X.",
+            entries.append((field.line, f"02  {field.name}D OCCURS {field.occurs} TIMES."))
+            level = 3
+        said = [
+            f"{level:02}  {field.name}L    COMP  PIC  S9(4).",
+            f"{level:02}  {field.name}F    PICTURE X.",
+            f"{level:02}  FILLER REDEFINES {field.name}F.",
+            f"  {level + 1:02} {field.name}A    PICTURE X.",
         ]
         if extended:
-            lines.append(f"{indent}{level:02}  FILLER   PICTURE X({len(extended)}).")
-        lines.append(f"{indent}{level:02}  {field.name}I  PIC {field.picture_in or _any(field)}.")
-    return lines
+            said.append(f"{level:02}  FILLER   PICTURE X({len(extended)}).")
+        said.append(f"{level:02}  {field.name}I  PIC {field.picture_in or _any(field)}.")
+        entries += [(field.line, entry) for entry in said]
+    return entries
 
 
-def _output(one: Map, *, redefines: bool) -> list[str]:
-    """Return the lines of the output record, padded to match the input record if it redefines one."""
-    lines = [f"01  {one.name}O{f' REDEFINES {one.name}I' if redefines else ''}.", *_prefix(one)]
+def _output(one: Map, *, redefines: bool) -> list[tuple[int, str]]:
+    """Return the entries of the output record, padded to match the input record if it redefines one."""
+    entries = [(one.line, f"01  {one.name}O{f' REDEFINES {one.name}I' if redefines else ''}."), *_prefix(one)]
     for field in _named(one):
-        indent, level = "    ", 2
+        level = 2
         if field.occurs:
-            lines.append(f"    02  DFHMS{field.line} OCCURS {field.occurs} TIMES.")
-            indent, level = "      ", 3
-        lines.append(f"{indent}{level:02}  FILLER PICTURE X({3 if redefines else 2}).")
+            entries.append((field.line, f"02  DFHMS{field.line} OCCURS {field.occurs} TIMES."))
+            level = 3
+        said = [f"{level:02}  FILLER PICTURE X({3 if redefines else 2})."]
         if not redefines:
-            lines.append(f"{indent}{level:02}  {field.name}A    PICTURE X.")
-        lines += [f"{indent}{level:02}  {field.name}{letter}    PICTURE X." for letter in _extended(one)]
-        lines.append(f"{indent}{level:02}  {field.name}O  PIC {field.picture_out or _any(field)}.")
-    return lines
+            said.append(f"{level:02}  {field.name}A    PICTURE X.")
+        said += [f"{level:02}  {field.name}{letter}    PICTURE X." for letter in _extended(one)]
+        said.append(f"{level:02}  {field.name}O  PIC {field.picture_out or _any(field)}.")
+        entries += [(field.line, entry) for entry in said]
+    return entries
 
 
-def _prefix(one: Map) -> list[str]:
+def _prefix(one: Map) -> list[tuple[int, str]]:
     """Return the twelve bytes that TIOAPFX=YES puts in front."""
-    return ["    02  FILLER PIC X(12)."] * (one.operands.get("TIOAPFX", "").upper() == "YES")
+    return [(one.line, "02  FILLER PIC X(12).")] * (one.operands.get("TIOAPFX", "").upper() == "YES")
 
 
 def _extended(one: Map) -> tuple[str, ...]:

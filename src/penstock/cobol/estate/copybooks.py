@@ -200,4 +200,4 @@ def _scanned(row: _Shelved) -> ScannedSource:
     content = row.content() if callable(row.content) else row.content
     if isinstance(content, bytes):
         return scan(content, source_format=row.format)
-    return scan(copybook(content), source_format="fixed")
+    return scan(copybook(content), source_format="free")

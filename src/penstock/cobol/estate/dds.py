@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import DESCRIBED
+from .placing import placed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -124,22 +125,20 @@ def _written(records: list[tuple[str, int, list[_Laid]]], whole: str) -> str:
         records: The name, the line and the fields of each.
         whole: The name of what all records are one over the other; "" if that has none.
     """
-    lines: dict[int, list[str]] = {}
     redefined = f" REDEFINES {whole}" if len(records) > 1 and whole else ""
+    entries = []
     if redefined:
-        lines[1] = [f"05 {whole} PIC X({max(sum(field.size for field in fields) for _, _, fields in records)})."]
-    last = 1
+        entries.append(
+            (1, f"05 {whole} PIC X({max(sum(field.size for field in fields) for _, _, fields in records)}).")
+        )
     for name, line, fields in records:
-        last = max(last, line)
-        lines.setdefault(last, []).append(f"05 {name}{redefined}.")
-        for field in fields:
-            # What is sent stands behind what is received: its fields are on the last line of that.
-            last = max(last, field.line)
-            lines.setdefault(last, []).append(f"06 {field.name} {field.clauses}.")
+        # What is sent follows what is received: its fields are on the last line of that.
+        entries.append((line, f"05 {name}{redefined}."))
+        entries += [(field.line, f"06 {field.name} {field.clauses}.") for field in fields]
     if len(records) == 1 and whole:
         # The compiler makes this an item that the record redefines; as a name of the record, it grows with it.
-        lines[last].append(f"66 {whole} RENAMES {records[0][0]}.")
-    return "\n".join(" ".join(lines.get(number, ())) for number in range(1, last + 1)) + "\n"
+        entries.append((1, f"66 {whole} RENAMES {records[0][0]}."))
+    return placed(entries)
 
 
 _USAGES = {"-I": frozenset("IBH"), "-O": frozenset(("", "O", "B", "H", "P"))}
