@@ -12,7 +12,6 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
-from .reaching import MAX_ITEMS
 from .values import ApartUses
 
 if TYPE_CHECKING:
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
     from .values import SourcePlace
 
 
+_AT_ONCE = 500
+"""How many items one pass through the program serves: each pass takes as long as the program is, and each item a bit of it."""
 MAX_PAIRS = 10_000
 """The maximum number of pairs of statements examined for one item; an item with more is assumed to have a single use."""
 
@@ -41,8 +42,8 @@ def apart(flows: Iterable[Flow], reaching: Reaching) -> tuple[ApartUses, ...]:
         onward.setdefault(flow.source, []).append(flow)
     items = [item for item in into if item in onward]
     found = []
-    for begin in range(0, len(items), MAX_ITEMS):
-        some = items[begin : begin + MAX_ITEMS]
+    for begin in range(0, len(items), _AT_ONCE):
+        some = items[begin : begin + _AT_ONCE]
         alone = reaching.alone(some)
         if not alone.is_known:
             break

@@ -15,6 +15,7 @@ are analysed at once: a set of definitions is a bit mask.
 from __future__ import annotations
 
 from collections import deque
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..clauses import FIGURATIVE
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from .ways import Range
 
 MAX_ITEMS = 120
-"""The maximum number of items that are followed in one program; the values of others are not determined."""
+"""The maximum number of items whose values are followed in one program; the values of others are not determined."""
 MAX_VALUES = 64
 """The maximum number of values of an item at one place."""
 _STEPS_PER_NODE = 40  # with more visits per statement, there are too many paths to follow
@@ -147,6 +148,7 @@ class Reaching:
             self._code, self._trees, self._pieces, self._names, self._referred, self._values, self._records
         )
         other._ways = self._ways = self._ways or Ways(self._code, self._trees, self._pieces)
+        other._writes = self._writes
         other._collect(items, is_traced=False)
         return other
 
@@ -264,12 +266,11 @@ class Reaching:
         if self._ways is None:
             self._ways = Ways(self._code, self._trees, self._pieces)
         self._definitions, self._items, self._known = [], {}, {}
-        writes = self._writes()
         calls = self._code.of("CALL", "ENTER")
         waiting = deque(dict.fromkeys(wanted))
         effects: dict[int, list[int]] = {}
         # Items are followed backwards: the wanted ones, then those moved to them, and so on until there are no new ones.
-        while waiting and len(self._items) < MAX_ITEMS:
+        while waiting and (len(self._items) < MAX_ITEMS or not is_traced):
             item = waiting.popleft()
             if item in self._items:
                 continue
@@ -277,7 +278,7 @@ class Reaching:
             root = self._storage.root(item)
             # A GLOBAL or EXTERNAL item may have any value after a call of another program.
             called = [(said, (), _Writing(root, False, True)) for said in calls] if self._shared(item) else ()
-            for said, mentions, writing in (*writes.get(root, ()), *called):
+            for said, mentions, writing in (*self._writes.get(root, ()), *called):
                 if (definition := self._defines(item, said, mentions, writing)) is not None:
                     # A write of a part destroys the text of the whole, although the other parts keep theirs.
                     is_part = is_traced and definition.text is None and definition.source is None
@@ -294,8 +295,9 @@ class Reaching:
                     waiting.append(definition.source)
         self._solved = self._solve(effects)
 
+    @cached_property
     def _writes(self) -> dict[int, list[tuple[ReadStatement, Sequence[Mention], _Writing]]]:
-        """Return the writes by the record whose storage they change: each with its statement and the mentions in it."""
+        """The writes by the record whose storage they change: each with its statement and the mentions in it."""
         found: dict[int, list[tuple[ReadStatement, Sequence[Mention], _Writing]]] = {}
         moving = self._referred.moving
         root = self._storage.root
