@@ -148,7 +148,7 @@ _OF_GROUPS = (
     Template("string of group", _to_text, "MOVE SPACES TO {b} STRING {g} DELIMITED BY SIZE INTO {b}", "g"),
     Template("unstring of group", _to_text, "UNSTRING {g} DELIMITED BY '*' INTO {b}", "g"),
     Template("group to item", _to_text, "MOVE {g} TO {b}", "g", fills=True),
-    Template("item to group", _to_text, "MOVE 'KLMNOPQRSTUVWXYZ' TO {b} MOVE {b} TO {g}", "b", "g"),
+    Template("item to group", _to_text, "MOVE '{letters}' TO {b} MOVE {b} TO {g}", "b", "g"),
 )
 
 
@@ -329,6 +329,8 @@ class GrowingProgram:
             return
         of = {"a": a, "b": b, "c": c, "g": GROUP, "h": OTHER, "flag": f"F{len(self.compared)}"}
         places = {"in_a": self._part(items[a].places), "in_b": self._part(items[b].places)}
+        # As many as the item has room for: more room would otherwise give the group more than it gets today.
+        places["letters"] = _LETTERS[10 : 10 + items[b].places]
         if self.group:
             places["in_g"] = self._part(self.group.bytes(self.field))
         most = 10 ** items[a].places - 1

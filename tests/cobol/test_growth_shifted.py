@@ -15,6 +15,7 @@ DATA = (
     "01 N PIC 9(4).", "01 A PIC X(4).", "01 J PIC X(4) JUSTIFIED RIGHT.", "01 T PIC X(12).", "01 K PIC X(12) JUST.",
     "01 U PIC X(12).", "01 S PIC X(5).", "01 R PIC X(8).", "01 D PIC 9(9) COMP-3.", "01 P PIC X(4) JUST.", "01 B PIC 9(4).",
     "01 Q PIC X(4).", "01 H PIC X(9) JUST.", "01 E PIC Z(3)9.", "01 F PIC Z(8)9.",
+    "01 M PIC 9(5).", "01 C PIC 9(5) COMP-5.", "01 V PIC 9(5).",
 )  # fmt: skip
 
 
@@ -57,6 +58,7 @@ DATA = (
         ("N", ("MOVE N TO D", "MOVE D TO S"), set()),
         # So is the value of an edited number.
         ("E", ("MOVE E TO D", "MOVE D TO B"), {("too short", "B")}),
+        ("M", ("MOVE M TO C", "MOVE C TO V"), {("too short", "V")}),  # which holds more than its picture
         ("N", ("MOVE N TO F", "MOVE F TO B"), {("too short", "B")}),
         ("E", ("MOVE E TO F", "MOVE F TO P"), {("too short", "P")}),
         ("E", ("MOVE E TO D", "COMPUTE B = D + 1"), {("calculated", "B")}),

@@ -199,8 +199,8 @@ def held(size: Size, sent: Size) -> Size:
         return _with_characters(size, min(size.characters, sent.characters))
     if size.is_number and sent.is_number:
         return size._replace(
-            digits=min(size.digits, sent.digits),
-            sure_digits=min(size.digits, sent.sure_digits),
+            digits=Digits(min(size.room, sent.digits)),
+            sure_digits=Digits(min(size.room, sent.sure_digits)),
             decimals=min(size.decimals, sent.decimals),
         )
     return size
