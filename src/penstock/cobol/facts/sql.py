@@ -6,6 +6,7 @@ columns and joins. Law: the name of a common table expression or a cursor is not
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from .execs import body, tokens
@@ -55,6 +56,7 @@ def operations(code: Code, dynamic: DynamicSql) -> tuple[SqlOperation, ...]:
     return tuple([_opened(one, by_name) for one in found]) if by_name else tuple(found)
 
 
+@lru_cache(1 << 12)  # one text may reach a thousand PREPAREs, which all read it
 def statement(text: str) -> tuple[str, tuple[str, ...]]:
     """Return the verb of an SQL statement, and the tables that it names; "" for an empty one."""
     words = tokens(text)
