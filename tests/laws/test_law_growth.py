@@ -16,13 +16,16 @@ from penstock.cobol.graph.sizes import fitted, size_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_NUMBERS = st.builds(
-    Item, st.sampled_from([kind for kind in KINDS if kind not in {"group", "long"}]), st.integers(5, 7)
-)
+
+def _items(kinds: st.SearchStrategy[str], least: int, most: int) -> st.SearchStrategy[Item]:
+    """Return items of some kinds; `builds` would also draw how many decimals they have, however many."""
+    return st.builds(Item, kinds, st.integers(least, most), st.just(2))
+
+
 _ITEM = st.one_of(
-    st.builds(Item, st.sampled_from(["text", "digits"]), st.integers(5, 7)),
-    _NUMBERS,
-    st.builds(Item, st.just("text"), st.integers(10, 30)),
+    _items(st.sampled_from(["text", "digits"]), 5, 7),
+    _items(st.sampled_from([kind for kind in KINDS if kind not in {"group", "long"}]), 5, 7),
+    _items(st.just("text"), 10, 30),
 )
 
 
