@@ -553,6 +553,9 @@ def _no_waiting() -> dict[str, Any]:
         ("           SELECT F ASSIGN TO D\n               FILE STATUS IS S.\n", True),
         ("       78  MOST VALUE 4.\n", True),
         ("       Some words of prose. And more.\n", False),
+        ("       88  CEE000 VALUE X'00'.\n       88  CEE001 VALUE X'01'.\n", True),
+        ("           MOVE A TO B.\n           FROBNICATE C.\n", True),
+        ("         DS    12C .   START OF MAP\nAL       DS    CL2 .  LENGTH\nAF       DS    0C .   FLAG\n", False),
     ],
 )
 def test_a_copybook_of_files_or_constants_says_something(text: str, says: bool) -> None:

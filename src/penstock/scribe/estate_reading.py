@@ -201,9 +201,18 @@ def is_layout(one: ScannedFile, kind: Kind) -> bool:
 
 
 def says_anything(one: ScannedFile) -> bool:
-    """Return whether there is a program, or data: any other text may contain something that looks like a COBOL sentence."""
+    """Return whether there is a program, or data: any other text may contain something that looks like a COBOL sentence.
+
+    Statements say something if there are at least as many as parts that are not understood: a DSECT whose comments have START and
+    SET in them is not code.
+    """
     return not _is_copybook(one) or any(
-        part.facts.items or part.facts.constants or part.facts.files or part.program.copies or part.program.paragraphs
+        part.facts.items
+        or part.facts.constants
+        or part.facts.files
+        or part.program.copies
+        or any(entry.level == 88 for entry in part.program.entries)  # conditions of the item around the COPY
+        or (part.program.paragraphs and len(part.program.statements) >= len(part.program.unread))
         for part in one.parts
     )
 

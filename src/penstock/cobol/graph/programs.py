@@ -505,7 +505,8 @@ class _Drawing:
         if key(operation.resource or "") == _RUNNING:
             # The area comes back when the transaction is started again, in which this program was.
             own = self._name.partition("@")[0]
-            by, targets, why = "commarea", ((own, "may"),), "the transaction may begin with another program"
+            targets = ((own, "may"),) if key(area) != "DFHCOMMAREA" else ()
+            by, why = "commarea", "the transaction may begin with another program"
         # The program that LINK runs works on this very area; one that runs later works on a copy.
         way = _way(area, operation.command != "LINK")
         field = self._given_field(area)
