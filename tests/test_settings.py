@@ -47,7 +47,7 @@ def test_left_alone_a_store_has_its_defaults() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "0", "-1", "1.5", "2 GiB", "1_000", "٣", "9" * 30, "nan"])
-def test_a_size_that_is_none_is_named(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_size_is_reported(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """An invalid size is reported with its variable when the store is opened, and no store is created."""
     monkeypatch.setenv("PENSTOCK_STORE_LIMIT_BYTES", text)
     said = f"PENSTOCK_STORE_LIMIT_BYTES takes a whole number above 0, at most {10**18}, not "
@@ -57,7 +57,7 @@ def test_a_size_that_is_none_is_named(tmp_path: Path, text: str, monkeypatch: py
 
 
 @pytest.mark.parametrize("text", ["", "0", "-1", "nan", "inf", "1e9", "a week"])
-def test_a_life_that_is_none_is_named(text: str) -> None:
+def test_an_invalid_lifetime_is_reported(text: str) -> None:
     """An invalid lifetime, including zero and infinity, is reported with its variable."""
     with pytest.raises(CallerError, match="PENSTOCK_STORE_LIFE_DAYS takes a number above 0, at most 36500, not "):
         default_life_seconds({"PENSTOCK_STORE_LIFE_DAYS": text})
@@ -105,7 +105,7 @@ def test_a_url_says_in_which_folder_a_store_lies(url: str, folder: str | None) -
 
 
 @pytest.mark.proves("S-8")
-def test_a_profile_of_ones_own_stands_in_the_file(tmp_path: Path) -> None:
+def test_the_file_may_define_a_profile(tmp_path: Path) -> None:
     """A profile states what differs from its base; an unknown name, an unknown base and an invalid value are reported."""
     (tmp_path / "penstock.toml").write_text(
         "[profiles.careful]\nbase = 'swe-1.5'\nwindow_tokens = 64_000\nrungs = [{pressure = 'COMPACT', turns = 5}]\n"

@@ -39,7 +39,7 @@ def replayed(agent: Agent, store: Store) -> Session:
 
 
 @pytest.mark.proves("S-12")
-def test_who_names_no_session_hears_the_newest_five(tmp_path: Path) -> None:
+def test_without_a_session_name_the_newest_five_are_listed(tmp_path: Path) -> None:
     """An error about a missing session name lists the newest five sessions, however many there are."""
     with closing(open_store(str(tmp_path / "s"))) as store:
         for name in "abcdefg":
@@ -332,9 +332,7 @@ def test_an_interrupt_keeps_the_session_and_the_next_prompt_goes_on(begun: Calla
         assert violations(dump(agent.session.state.transcript, wire), wire) == []
 
 
-def test_a_run_that_is_broken_off_says_what_it_took(
-    begun: Callable[..., Agent], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_run_reports_what_it_took(begun: Callable[..., Agent], monkeypatch: pytest.MonkeyPatch) -> None:
     """After Ctrl-C within a step, the run reports its turns and tokens so far, and how to continue."""
     model = ScriptedModel([call("view", file_path=f"part_{n:03d}.txt") for n in range(3)])
     agent = begun(model)

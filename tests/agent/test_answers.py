@@ -87,7 +87,7 @@ def test_a_request_that_was_cut_without_a_word_is_sent_smaller(begun: Callable[.
     assert "3000 tokens of input" in run.warnings[0]
 
 
-def test_a_number_that_stands_still_while_a_session_grows_is_a_window(begun: Callable[..., Agent]) -> None:
+def test_a_number_that_stays_while_a_session_grows_is_a_window(begun: Callable[..., Agent]) -> None:
     """Four fifths of our own count could be a difference of counting; the third answer with the same input count is retried."""
     window: list[int] = []
 

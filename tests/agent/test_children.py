@@ -370,7 +370,7 @@ def test_a_model_hears_when_its_budget_comes_to_an_end(begun: Callable[..., Agen
 
 
 @pytest.mark.proves("S-8")
-def test_the_reply_that_is_asked_for_is_one_that_is_still_paid_for(begun: Callable[..., Agent]) -> None:
+def test_a_reply_is_asked_for_only_if_it_can_be_paid_for(begun: Callable[..., Agent]) -> None:
     """A budget below the request's default reply gives a shorter reply; below the shortest reply no request is made."""
     whole = ScriptedModel([say("Hello.")])
     agent = begun(whole)
@@ -485,7 +485,7 @@ def store_has_prompt(store: Store, session_id: str) -> bool:
 
 
 @pytest.mark.proves("S-8", "S-12")
-def test_killed_behind_any_record_a_child_goes_on_and_nothing_is_done_twice(tree: Path, store: Store) -> None:
+def test_killed_after_any_record_a_child_goes_on_and_nothing_is_done_twice(tree: Path, store: Store) -> None:
     """Each edit is made once, no child is begun again, and nothing stays reserved.
 
     The kill comes after each record until the first child has ended (in the short form after every second), then after every

@@ -58,7 +58,7 @@ def digest(content: bytes) -> str:
 # ── edits ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_text_that_stands_once_is_replaced(root: Root, folder: Path) -> None:
+def test_a_text_found_once_is_replaced(root: Root, folder: Path) -> None:
     """The result says which lines became which, for the model, the journal and the ledger."""
     file = folder / "a.py"
     file.write_bytes(b"one\ntwo\nthree\n")
@@ -83,7 +83,7 @@ def test_no_edit_makes_a_file_that_could_not_be_edited_again(root: Root, folder:
     assert not edit(root, "a.txt", "olde", "old").failed
 
 
-def test_a_text_that_stands_more_than_once_is_not_touched(root: Root, folder: Path) -> None:
+def test_a_text_found_more_than_once_is_not_touched(root: Root, folder: Path) -> None:
     """The answer says how often and where the text occurs, also if occurrences overlap."""
     file = folder / "a.txt"
     file.write_text("x = 1\ny = 2\nx = 1\n")
@@ -127,7 +127,7 @@ def test_a_text_that_is_not_there_is_told_with_what_it_looks_like(
 
 
 @pytest.mark.parametrize(("old", "says"), [("", "old is empty"), ("same", "nothing to change")])
-def test_an_edit_that_is_none_is_a_mistake(root: Root, folder: Path, old: str, says: str) -> None:
+def test_an_edit_that_changes_nothing_is_a_mistake(root: Root, folder: Path, old: str, says: str) -> None:
     """An empty `old`, or a `new` equal to it, is a mistake."""
     (folder / "a.txt").write_text("same")
     assert says in edit(root, "a.txt", old, "same").text
@@ -388,7 +388,7 @@ def test_a_disk_that_fails_leaves_the_old(root: Root, folder: Path, monkeypatch:
     ],
     ids=["cut", "cleared", "clipped", "redacted", "half a pair", "NUL"],
 )
-def test_what_stands_for_text_is_no_text_of_a_file(root: Root, folder: Path, content: str) -> None:
+def test_an_edit_with_our_notices_is_refused(root: Root, folder: Path, content: str) -> None:
     """An edit that contains our notices is refused: what a page did not show would be lost."""
     (folder / "a.txt").write_text("old")
     for done in (edit(root, "a.txt", "old", content), write(root, "a.txt", content), write(root, "b.txt", content)):
@@ -415,7 +415,7 @@ def test_arguments_of_any_kind_are_answered(root: Root, tool: str, arguments: di
     assert editing.run(tool, arguments).failed
 
 
-def test_a_tool_that_there_is_not_is_a_mistake_of_the_program(root: Root) -> None:
+def test_an_unknown_tool_is_a_mistake_of_the_program(root: Root) -> None:
     """An unknown tool is a `CallerError`, since the program makes the table of tools."""
     with pytest.raises(CallerError, match="no tool"):
         Editing(root).run("delete_file", {"path": "a"})
@@ -532,7 +532,7 @@ def test_of_what_was_refused_or_is_not_ours_nothing_is_known(root: Root) -> None
     assert editing.settled("run", "make", "") == "unknown"
 
 
-def test_the_lines_of_a_text_that_stands_twice_are_counted_from_the_first(root: Root, folder: Path) -> None:
+def test_the_lines_of_a_text_found_twice_are_counted_from_the_first(root: Root, folder: Path) -> None:
     """Lines are counted correctly even if the file begins with an empty one."""
     (folder / "a.txt").write_text("\ntwice\n\ntwice\n")
     assert "beginning on lines 2, 4." in edit(root, "a.txt", "twice", "once").text
@@ -563,7 +563,7 @@ def test_a_file_that_shrinks_while_it_is_read_is_left_alone(
     assert (folder / "a.txt").read_text() == "one\ntwo\n"
 
 
-def test_a_line_like_ours_is_refused_behind_one_that_the_file_holds(root: Root, folder: Path) -> None:
+def test_a_line_like_ours_is_refused_after_one_that_the_file_holds(root: Root, folder: Path) -> None:
     """Every line of the new content is checked, not only the first."""
     held, ours = stand_ins.truncated_briefly(None, None), redacted("AKIAIOSFODNN7EXAMPLE")
     (folder / "a.txt").write_text(f"{held}\n")

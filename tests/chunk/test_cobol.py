@@ -350,7 +350,7 @@ def test_a_program_that_fits_is_one_chunk_with_the_prompt_of_the_whole() -> None
 
 
 @pytest.mark.proves("C-11")
-def test_what_calls_each_other_is_in_one_chunk_though_it_stands_apart() -> None:
+def test_what_calls_each_other_is_in_one_chunk_though_it_is_apart() -> None:
     """Chunks follow the calls, not the order of the lines."""
     families = [
         paragraph(f"{kind}-{family}", *([f"PERFORM WORK-{family}."] if kind == "MAIN" else []), length=14)

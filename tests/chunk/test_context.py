@@ -248,7 +248,7 @@ def test_the_room_that_is_reserved_stays_free() -> None:
     assert len(made.chunks) > 1
 
 
-def test_data_stand_in_the_order_of_their_lines_where_a_program_goes_on_behind_one_that_it_contains() -> None:
+def test_data_keep_the_order_of_lines_where_a_program_goes_on_after_one_that_it_contains() -> None:
     """Data of the container after a contained program comes after that program's own data."""
     moves = "".join(f"       P{at}.\n           MOVE B TO A.\n           ADD 1 TO C{at}.\n" for at in range(200))
     text = (

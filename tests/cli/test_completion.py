@@ -141,7 +141,7 @@ def test_a_session_is_offered_with_its_question_made_harmless(folder: Path) -> N
     assert asked("zsh", "penstock page ", folder)[2] == "job, of make"
 
 
-def test_bash_is_given_what_stands_behind_the_last_colon(folder: Path) -> None:
+def test_bash_is_given_what_follows_the_last_colon(folder: Path) -> None:
     """Readline replaces only the last word, and takes a colon as its start; if it does not, the whole word is given."""
     assert asked("bash", "penstock run x --model openai-r", folder) == ["plain,openai-responses:"]
     assert asked("bash", "penstock run x --model=scripted:src/a", folder) == ["plain,src/app.py"]

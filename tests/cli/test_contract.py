@@ -224,7 +224,7 @@ def test_a_mistake_names_what_to_try(asked: Any, line: str, status: int, code: s
 
 @pytest.mark.proves("B-2", "V-6")
 @pytest.mark.parametrize("line", ["view README.md --offset 5000", "read README.md --start-line 5000"])
-def test_nothing_behind_the_end_is_said_to_scripts_too(asked: Any, line: str) -> None:
+def test_a_page_after_the_end_is_reported_to_scripts_too(asked: Any, line: str) -> None:
     """An empty text has a notice with the number of lines and the page before."""
     found, status = asked(line)
     assert (found["text"], status) == ("", 0)

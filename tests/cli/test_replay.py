@@ -31,7 +31,7 @@ def session(tmp_path: Path) -> str:
     return written(tmp_path / "s.jsonl", made.records)
 
 
-def test_both_sides_stand_beside_each_other(session: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_both_sides_are_shown_side_by_side(session: str, capsys: pytest.CaptureFixture[str]) -> None:
     """People and scripts get both, with what is unknown; the window is the one that the refusal named."""
     assert main(["replay", session, "--json"]) == 0
     done = json.loads(capsys.readouterr().out)
@@ -72,9 +72,7 @@ def test_sums_of_money_are_of_the_same_requests(tmp_path: Path, capsys: pytest.C
     assert "Above 9375 tokens nevertheless, as no more could be cleared: 2 requests" in shown
 
 
-def test_who_names_no_window_of_a_session_that_names_none_is_told(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_replay_of_a_session_without_a_window_asks_for_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A file that is not a session is named too; a session without a request is nothing found."""
     made = Claude()
     made.says("Fix it.")

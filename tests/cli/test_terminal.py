@@ -105,7 +105,7 @@ def test_a_table_is_drawn_for_the_width_of_the_terminal(kept: Path) -> None:
 
 
 @pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
-def test_who_wants_no_colour_gets_none(kept: Path, environment: dict[str, str]) -> None:
+def test_colour_can_be_switched_off(kept: Path, environment: dict[str, str]) -> None:
     """NO_COLOR leaves the table without colours; a dumb terminal gets the output of a pipe."""
     drawn = on_terminal((*warm_penstock(), "store", "list"), cwd=kept, environment=where(kept) | environment)[1]
     assert "\x1b" not in drawn

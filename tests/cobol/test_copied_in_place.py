@@ -139,7 +139,7 @@ WHOLE = (
 
 
 @given(st.lists(st.sampled_from(WHOLE), max_size=3), st.sampled_from(["MOVE X TO W.", "IF X = W", "DISPLAY X"]))
-def test_what_stands_by_itself_is_not_put_in_place(books: list[str], before: str) -> None:
+def test_copied_whole_statements_are_not_put_in_place(books: list[str], before: str) -> None:
     """Copied whole statements and paragraphs are reported with the name of their copybook."""
     lines = [line for at, _ in enumerate(books) for line in (f"    {before}", f"    COPY B{at}.")]
     source, (found,) = read(

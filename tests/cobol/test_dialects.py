@@ -50,7 +50,7 @@ def test_what_a_phrase_holds_behind_a_statement_of_a_dialect_is_done_in_that_cas
     assert found.undeclared == () or not is_unknown
 
 
-def test_a_name_that_a_phrase_might_begin_is_none_behind_an_unknown_word() -> None:
+def test_begin_and_end_after_an_unknown_word_are_names() -> None:
     """END alone may be an item; only AT, ON and INVALID begin a phrase."""
     found = procedure("MAIN.", "    SHOW BEGIN END.", "    GOBACK.")
     assert [one.text for one in found.unread] == ["SHOW BEGIN END"]

@@ -87,7 +87,7 @@ def test_offsets_follow_groups_tables_and_redefinitions() -> None:
     assert (items["ALONE"].bytes, items["ALONE"].sign) == (4, "LEADING SEPARATE")
 
 
-def test_what_begins_below_a_record_lies_one_behind_the_other() -> None:
+def test_items_without_a_record_follow_each_other() -> None:
     """In a copybook without a level 01, offsets count from the beginning of the copybook; a record starts at 0."""
     items = data(
         "    05  STREET     PIC X(30).",

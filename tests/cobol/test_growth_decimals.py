@@ -48,7 +48,7 @@ def grown(*statements: str, field: str = "N", more: int = 2) -> list[Grown]:
         ("I", "MOVE I TO X", None),
     ],
 )
-def test_a_number_with_fewer_digits_behind_its_point_is_too_short(
+def test_a_number_with_fewer_decimals_is_too_short(
     field: str, statement: str, told: tuple[str, str, int, int, str] | None
 ) -> None:
     """The digits before the point are as many as before."""

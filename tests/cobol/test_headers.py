@@ -48,7 +48,7 @@ def assumed(source: ScannedSource) -> list[tuple[int, str]]:
         "DISPLAY 'A' WITH NO ADVANCING",
     ],
 )
-def test_a_header_stands_behind_a_statement_that_takes_nothing_more(before: str) -> None:
+def test_a_header_may_follow_a_statement_that_takes_nothing_more(before: str) -> None:
     """No other evidence is needed; the code after the header belongs to it, and a warning gives its line."""
     source = scan(program("MAIN.", f"    {before}", "    ", "READ-EXIT.", "    MOVE 1 TO TOTAL.", data=DATA))
     assert found(source) == ["MAIN", "READ-EXIT"]
@@ -115,7 +115,7 @@ def test_a_label_that_cics_goes_to_is_a_paragraph() -> None:
     assert found(source) == ["MAIN", "FAILED", "LATER"]
 
 
-def test_a_section_stands_behind_a_sentence_without_its_period() -> None:
+def test_a_section_may_follow_a_sentence_without_its_period() -> None:
     """No operand is called SECTION."""
     source = scan(program("MAIN.", "    MOVE 1 TO TOTAL", "CLOSING SECTION.", "LAST.", "    GOBACK.", data=DATA))
     assert found(source) == ["MAIN", "LAST"]

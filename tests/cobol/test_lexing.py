@@ -143,7 +143,7 @@ def test_row_26_blocks_may_declare() -> None:
     assert [block.kind for block in found.execs] == ["SQL"]
 
 
-def test_row_26_a_block_that_nobody_closes_is_none() -> None:
+def test_row_26_an_unclosed_block_hides_nothing() -> None:
     """Row 26: the block is reported, and hides nothing after it."""
     source = scan(program("A.", "    EXEC CICS RETURN.", "B.", "    EXEC SQL COMMIT END-EXEC."))
     assert names(one(source)) == ["A", "B"]

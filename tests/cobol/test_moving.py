@@ -188,6 +188,6 @@ def test_the_length_of_a_record_is_read_and_written_with_it(statement: str, is_w
 
 
 @pytest.mark.proves("C-12")
-def test_a_key_behind_the_organization_is_one() -> None:
+def test_a_key_may_follow_the_organization() -> None:
     """`ORGANIZATION IS INDEXED RECORD KEY IS K` has a key, in that order too."""
     assert _sorting("READ INF.").files[0].keys == ("IN-K", "IN-A")

@@ -176,7 +176,7 @@ def test_row_4_debug_lines_are_code_where_that_is_asked_for() -> None:
     assert source.is_code(7)
 
 
-def test_row_5_a_literal_goes_on_behind_the_indicator() -> None:
+def test_row_5_a_literal_goes_on_after_the_indicator() -> None:
     """Row 5: the literal is padded to column 72; the line cannot be separated from the one before."""
     text = program("A.", "    MOVE 'IT IS. ALL", "-|    ' ONE LITERAL.' TO B.", "C.", "    EXIT.")
     source = scan(text)
@@ -186,7 +186,7 @@ def test_row_5_a_literal_goes_on_behind_the_indicator() -> None:
     assert source.joined == {6}
 
 
-def test_row_5_a_word_goes_on_behind_comments() -> None:
+def test_row_5_a_word_goes_on_after_comments() -> None:
     """Row 5: verbs and names are whole wherever they are split; comments may come between."""
     found = one(program("PER-", "-|FORMED.", "    PER", "*| PERFORM NOTHING.", "-|    FORM PER-FOR", "-|    MED."))
     assert verbs(found) == ["PERFORM"]
@@ -250,13 +250,13 @@ def test_cards_without_ends_are_read_and_warned_of(encoding: str, filled: bytes)
     assert b"".join(source.bytes_of(n, n) for n in range(1, source.lines + 1)) == data
 
 
-def test_a_line_of_the_length_of_cards_is_none() -> None:
+def test_a_program_on_one_line_is_not_split_into_cards() -> None:
     """A program on one line has letters in the cards' indicator columns, so it is not split."""
     source = scan("program-id. a. procedure division. display 'a'.".ljust(160))
     assert (source.lines, source.warnings) == (1, ())
 
 
-def test_row_5_what_looks_like_a_comment_in_a_literal_is_none() -> None:
+def test_row_5_what_looks_like_a_comment_in_a_literal_is_text() -> None:
     """Row 5: `*>` inside a literal is text, after the literal it starts a comment, whatever quotes the comment has."""
     source = scan(program("A.", "    DISPLAY 'a *> b' *> it's a comment.", "    DISPLAY 'C'."))
     assert code_of(source)[4:] == ["    DISPLAY 'a *> b'", "    DISPLAY 'C'."]

@@ -281,7 +281,7 @@ def test_a_list_of_values_goes_on_over_a_line_that_begins_with_one(word: str) ->
     assert [(item.name, item.parent) for item in found.items] == [("A", None), ("B", None)]
 
 
-def test_a_file_is_described_behind_an_entry_without_its_period() -> None:
+def test_a_file_is_described_after_an_entry_without_its_period() -> None:
     """A level 02 without a period does not swallow an FD: the record after it belongs to the next file."""
     source = scan(
         fixed(
@@ -643,7 +643,7 @@ def test_d11_the_statements_of_idms_are_operations() -> None:
     assert [one.name for one in found.undeclared] == ["ERROR-STATUS"]
 
 
-def test_what_stands_behind_the_on_of_idms_is_done_on_that_status_alone() -> None:
+def test_what_follows_the_on_of_idms_is_done_on_that_status_alone() -> None:
     """Its GO TO therefore does not end the paragraph; IDMS-ABORT is performed by COPY IDMS, which is not available."""
     lines = (
         "    OBTAIN NEXT JOB WITHIN EMP-JOB ON DB-END-OF-SET GO TO DONE.",
@@ -839,7 +839,7 @@ def test_replace_holds_for_what_follows_and_for_what_that_copies() -> None:
     assert [item.copybook_line for item in found.items[1:4]] == [1, 2, 3]
 
 
-def test_replace_in_a_copybook_holds_behind_its_copy() -> None:
+def test_replace_in_a_copybook_holds_after_its_copy() -> None:
     """A copybook of passwords or constants may have nothing but a REPLACE."""
     found = replacing(
         "COPY PWD.",

@@ -94,7 +94,7 @@ def test_row_10_programs_nest_and_follow_each_other() -> None:
     assert source.programs[0].divisions[-1].end_line == 5
 
 
-def test_row_10_programs_without_end_program_stand_beside_each_other() -> None:
+def test_row_10_programs_without_end_program_are_siblings() -> None:
     """Row 10: a program without END PROGRAM contains no others; comments before a program belong to it."""
     source = scan(program("A.", name="ONE") + "      * of the second\n" + program("B.", name="TWO"))
     assert [(p.name, p.parent, p.start_line, p.end_line) for p in source] == [("ONE", None, 1, 4), ("TWO", None, 5, 9)]

@@ -26,7 +26,7 @@ def shown(found: Outline) -> list[str]:
 
 @pytest.mark.proves("B-11")
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
-def test_the_outline_of_a_sample_is_the_one_beside_it(path: Path) -> None:
+def test_the_outline_of_a_sample_is_the_recorded_one(path: Path) -> None:
     """Both makers report what the snapshot of each sample says."""
     data = path.read_bytes()
     language = language_of(path.name, data)
@@ -175,7 +175,7 @@ def test_deep_nesting_is_left_to_the_scanner(unit: bytes) -> None:
         "x = $if(a) / (() => { return 1 / 2 })()",
     ],
 )
-def test_a_slash_behind_a_parenthesis_divides_unless_a_statement_begins(statement: str) -> None:
+def test_a_slash_after_a_parenthesis_divides_unless_a_statement_begins(statement: str) -> None:
     """A brace in a regular expression after the head of an `if` opens nothing, one between two divisions does."""
     source = f"function first(a, b) {{\n  {statement}\n}}\nfunction second() {{\n}}\n"
     found = outline(source.encode(), "javascript", exact=False)

@@ -59,7 +59,7 @@ _CALLS = """\
 """
 
 
-def test_equal_calls_behind_one_copy_are_one_record() -> None:
+def test_equal_calls_after_one_copy_are_one_record() -> None:
     """A routine called three times by copied code is asked about once, as the document lists it once."""
     call = "           CALL 'AUDIT' USING WS-AREA.\n"
     assert faults(_CALLS.encode(), CALLS=call * 3) == ()
@@ -99,7 +99,7 @@ def test_columns_know_terminal_format() -> None:
     )
 
 
-def test_columns_know_what_stands_beside_its_column() -> None:
+def test_columns_know_what_is_next_to_their_column() -> None:
     """An asterisk at the start of a sentence makes a comment; tabs move code beyond column 72."""
     text = (
         "       PROGRAM-ID. A.\n       PROCEDURE DIVISION.\n       MAIN.\n           * says\n           COMPUTE A = B\n"

@@ -146,7 +146,7 @@ def test_a_log_that_lost_its_end_is_named_until_the_session_goes_on(tmp_path: Pa
 
 
 @pytest.mark.parametrize("note", [b"", b"\0" * 60, b'00000000 ["s", 9]\n', b"\xff" * 5_000, b"x"])
-def test_a_note_that_is_none_says_nothing(tmp_path: Path, note: bytes) -> None:
+def test_an_invalid_note_is_no_fault_of_the_store(tmp_path: Path, note: bytes) -> None:
     """What a power cut left of the file next to the log is not a reason for an alarm."""
     store = SqliteStore(str(tmp_path / "store"))
     store.append("s", 0, "asked", {})

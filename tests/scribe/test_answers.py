@@ -49,7 +49,7 @@ def answer(*claims: object) -> str:
     ],
     ids=["plain", "fenced", "talk", "twice", "range", "blanks", "line ends"],
 )
-def test_an_answer_is_read_whatever_stands_around_it(text: str) -> None:
+def test_an_answer_is_read_whatever_surrounds_it(text: str) -> None:
     """Fences, talk, thoughts with braces and duplicates do not matter."""
     assert read_answer(text) == ParsedAnswer((READ,), True)
 

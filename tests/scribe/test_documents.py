@@ -95,7 +95,7 @@ def test_what_needs_a_model_is_null_and_named(path: Path) -> None:
 
 @pytest.mark.proves("C-8")
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.name)
-def test_no_key_of_a_document_stands_twice(path: Path) -> None:
+def test_no_key_of_a_document_is_repeated(path: Path) -> None:
     """Items of one name are one item."""
     names = {
         "business_rules": ("rule_id",),

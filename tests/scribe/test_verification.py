@@ -164,7 +164,7 @@ def test_a_claim_on_a_blank_or_a_comment_is_moved() -> None:
         assert (verdict.outcome, lines_of(verdict)) == ("relocated", [(9, 9)])
 
 
-def test_evidence_that_stands_more_than_once_is_that_of_the_item() -> None:
+def test_evidence_found_more_than_once_is_that_of_the_item() -> None:
     """A repeated statement is cited in the paragraph of the claim, else nearest to the citation."""
     assert lines_of(claimed([10], "ADD 1 TO WS-COUNT.", of="P2")) == [(6, 6)]
     assert lines_of(claimed([8], "ADD 1 TO WS-COUNT.", of="P11")) == [(13, 13)]

@@ -86,7 +86,7 @@ def test_the_newest_todo_list_stays_where_results_around_it_go(wire: str) -> Non
 @pytest.mark.proves("S-4")
 @pytest.mark.parametrize("wire", WIRES)
 @pytest.mark.parametrize("todo_first", [True, False])
-def test_a_flood_beside_the_todo_list_is_cut_and_the_list_stays(wire: str, todo_first: bool) -> None:
+def test_a_flood_next_to_the_todo_list_is_cut_and_the_list_stays(wire: str, todo_first: bool) -> None:
     """One call of an answer shows the list, another floods the window; on one wire both results are in one message."""
     stage = Stage(wire=wire, window=32_000)
     stage.prompt(GOAL)

@@ -96,7 +96,7 @@ def test_content_that_cannot_be_is_an_error_and_changes_nothing(event: Event) ->
 
 
 @pytest.mark.parametrize("name", ["Replied", "Returned", "Compacted"])
-def test_rows_that_are_none_were_not_written_whole(name: str) -> None:
+def test_rows_that_are_no_events_were_not_written_whole(name: str) -> None:
     """The rows come from a journal that somebody edited."""
     with pytest.raises(CallerError, match=f"this is no {name} that was written whole"):
         event_of(name, {"edits" if name == "Compacted" else "messages": None})

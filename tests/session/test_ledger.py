@@ -169,7 +169,7 @@ def test_the_same_content_is_the_same_file_whatever_its_time_stamps() -> None:
     assert made.is_wholly_seen("a.py", "v2")
 
 
-def test_lines_behind_the_end_show_that_it_was_another_file() -> None:
+def test_lines_after_the_end_show_that_it_was_another_file() -> None:
     """Two files may share a version by chance; ranges that cannot belong to one file are not merged."""
     assert Ledger().created("a.py", "v1", total_lines=5).read("a.py", "v1", 8, 9).seen("a.py", "v1") == ((8, 9),)
     assert Ledger().read("a.py", "v1", 8, 9).read("a.py", "v1", 1, 5, 5).seen("a.py", "v1") == ((1, 5),)
@@ -278,7 +278,7 @@ def test_a_line_that_is_not_shown_as_it_is_was_not_seen(tmp_path: Path, line: by
     assert "line 2 of 3 was not shown in full" in made.may_replace("a.py", page.version).text
 
 
-def test_a_fragment_and_a_page_behind_the_end_show_no_line(tmp_path: Path) -> None:
+def test_a_fragment_and_a_page_after_the_end_show_no_line(tmp_path: Path) -> None:
     """Part of a line is not a line, and an empty page shows nothing."""
     (tmp_path / "long").write_text("x" * 300_000)
     (tmp_path / "short").write_text("one\n")

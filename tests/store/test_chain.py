@@ -59,7 +59,7 @@ _END = "and whatever was written after are gone: the log has lost its end"
         (lambda rows: [rows[0]._replace(prev_hash="x")], 0, [], "record 0 is not what was written: its SHA-256 differs"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_a_chain_is_told_behind_what_is_sound(
+def test_the_sound_part_of_a_chain_comes_before_its_fault(
     change: Any, from_seq: int, sound: list[int], says: str
 ) -> None:
     """The error names the newest usable record."""

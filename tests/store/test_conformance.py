@@ -468,7 +468,7 @@ def test_a_summary_is_given_while_its_journal_is_what_it_was_made_of(store: Tabl
     assert store.summary("s") == "two records"
 
 
-def test_summaries_that_cannot_be_read_are_none(store: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_summaries_count_as_missing(store: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
     """This holds for a PostgreSQL role whose rights predate summaries, and for damaged pages."""
     record = store.append("s", 0, "asked", {"text": "x" * 900})
     store.keep_summaries({"s": (record.sha256, "figures")})

@@ -255,7 +255,7 @@ def test_a_token_whose_header_ends_in_the_next_block_is_hidden_whole() -> None:
     assert clean == before + b"[redacted: JWT, %d characters]\n" % (len(token) - 1) + LINES * 10
 
 
-def test_what_stands_before_its_hint_is_seen() -> None:
+def test_a_secret_before_its_hint_is_seen() -> None:
     """The header of a token may be a page long, and a manifest's values come before the word that makes them secret."""
     lines = LINES * 40
     header = b"eyJ" + b"aB3" * 5_000
@@ -277,7 +277,7 @@ WINDOW = marks._WINDOW_BYTES
     ("sizes", "threads"),
     [((WINDOW,), 0), ((WINDOW, 1), 1), ((WINDOW, 1, WINDOW - 1), 1), ((WINDOW, 1, WINDOW - 1, 1), 2)],
 )
-def test_what_is_longer_than_a_window_is_searched_beside_the_writing(
+def test_content_longer_than_a_window_is_searched_in_threads(
     sizes: tuple[int, ...], threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A thread starts once more than a window has arrived, and the next one once more than a second window has."""
@@ -311,7 +311,7 @@ def test_a_window_is_searched_once(size: int, looks: int, monkeypatch: pytest.Mo
     assert len(seen) == looks
 
 
-def test_what_fails_beside_the_writing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_of_a_searching_thread_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """A failed search must not become a mark of content without secrets."""
 
     def broken(content: bytes, until: int) -> int:

@@ -100,7 +100,7 @@ def test_a_page_costs_the_pieces_that_it_lies_in() -> None:
         assert looked == expected
 
 
-def test_a_piece_that_is_not_what_was_written_is_none() -> None:
+def test_a_piece_that_is_not_what_was_written_is_rejected() -> None:
     """It may be shorter, longer, another one, packed from too much or too little, or damaged, plain or packed."""
     data = b"some line of a log\n" * 90
     packed = pieces.compressed(data)

@@ -83,7 +83,7 @@ def test_journals_count(opened: Callable[..., Tables]) -> None:
 
 
 @pytest.mark.parametrize("where", ["open", "lock"])
-def test_who_cannot_be_asked_whether_it_lives_is_not_taken_for_dead(
+def test_a_process_that_cannot_be_asked_is_not_taken_for_dead(
     where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Found by R9: without a free descriptor, a session in use by another store was removed, and so was content being written.

@@ -124,7 +124,7 @@ def test_every_unit_is_kept(allowance: Allowance) -> None:
 
 @pytest.mark.proves("G-2", "G-3")
 @pytest.mark.parametrize("room", range(80))
-def test_a_handle_stands_whole_or_not_at_all(room: int) -> None:
+def test_a_handle_is_shown_whole_or_not_at_all(room: int) -> None:
     """A model would try half a handle, which opens nothing; the value has it in any room."""
     fitted = fit(LINES, Allowance.chars(room), handle="teMuIOxg7UwrObjoD7J9o6")
     assert len(fitted) <= room

@@ -116,7 +116,7 @@ def test_only_a_cut_text_differs() -> None:
     assert splice(raw, edits_between(raw, old, new)) == raw.replace(b'"long text"', b'"short"')
 
 
-def test_of_a_name_that_stands_twice_the_last_is_changed() -> None:
+def test_of_a_repeated_name_the_last_is_changed() -> None:
     """The last one is the one that readers use."""
     raw = b'{"a":1,"a":2}'
     assert splice(raw, edits_between(raw, {"a": 2}, {"a": 3})) == b'{"a":1,"a":3}'

@@ -24,7 +24,7 @@ def test_joined_pages_are_the_list(items: list[int], limit: int) -> None:
     assert joined == items
 
 
-def test_a_page_behind_the_end_is_empty_and_the_last() -> None:
+def test_a_page_after_the_end_is_empty_and_the_last() -> None:
     """The page has no next offset."""
     page = cut([1, 2, 3], 7, 2)
     assert (page.items, page.next_offset, page.total) == ((), None, 3)

@@ -44,7 +44,7 @@ WRITTEN = st.one_of(
 
 
 @given(WRITTEN, WORDS)
-def test_whatever_stands_for_text_is_found_and_can_be_disarmed(line: str, before: str) -> None:
+def test_every_stand_in_is_found_and_can_be_disarmed(line: str, before: str) -> None:
     """The first line identifies it, wherever it is; disarmed, it is ordinary text."""
     for content in (line, f"{before}\n{line}"):
         assert stand_ins.find_stand_in(content)
@@ -138,7 +138,7 @@ def test_a_report_on_files_is_no_part_of_what_the_user_said() -> None:
     assert notices.without_report("Go on.") == "Go on."
 
 
-def test_what_is_one_is_said_of_one() -> None:
+def test_one_thing_is_named_in_the_singular() -> None:
     """Nouns and verbs agree with their count, thousands and irregular plurals included."""
     remarks = [("user", "x" * 40)] * 3
     shown = [stand_ins.note(1, "", remarks[first:], 60, None, None).splitlines()[1] for first in (1, 2)]

@@ -235,7 +235,7 @@ _EDGES = "\0\x7f\x80\u07ff\u0800\ud7ff\ue000\uffff\U00010000\U0010ffff"
 
 
 @pytest.mark.parametrize("encoding", _ENCODINGS, ids=lambda encoding: str(encoding and encoding.name))
-def test_each_place_between_two_characters_is_a_boundary_and_none_within(encoding: Encoding) -> None:
+def test_every_place_between_two_characters_is_a_boundary_and_none_within_one(encoding: Encoding) -> None:
     """This holds for every two characters that are the first or last of their length."""
     for text in map("".join, product(_EDGES, repeat=2)):
         data = text.encode(encoding.codec)
@@ -256,7 +256,7 @@ def test_halves_of_a_pair_are_one_character_in_their_order_alone(codec: str) -> 
         assert encoding.floor_char(data + data[:2], 2) == (0 if is_pair else 2), f"{high:x} {low:x}"
 
 
-def test_a_stray_byte_behind_a_character_is_one_of_its_own() -> None:
+def test_a_stray_byte_after_a_character_is_a_character_of_its_own() -> None:
     """This holds for a character of any length."""
     for character in _EDGES.replace("\ud7ff", ""):
         data = character.encode() + b"\xa9."

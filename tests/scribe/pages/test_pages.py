@@ -490,7 +490,7 @@ def test_the_flow_knows_where_control_comes_back(millwater: Made) -> None:
     assert ("2950-LOST-CUSTOMER", "2960-OLD-TARIFF") not in edges
 
 
-def test_code_right_behind_the_header_of_a_section_has_its_name(tmp_path: Path) -> None:
+def test_code_right_after_the_header_of_a_section_has_its_name(tmp_path: Path) -> None:
     """If a section has no paragraphs, the table, rules, operations and flow use its name."""
     (tmp_path / "one.cbl").write_text(
         "       ID DIVISION.\n       PROGRAM-ID. ONE.\n       DATA DIVISION.\n       WORKING-STORAGE SECTION.\n"
@@ -540,7 +540,7 @@ def test_what_is_not_understood_is_counted_where_a_first_look_falls(tmp_path: Pa
     assert not made.estate["missing"]
 
 
-def test_a_map_of_one_mapset_is_none_of_another(tmp_path: Path) -> None:
+def test_a_map_of_one_mapset_does_not_belong_to_another(tmp_path: Path) -> None:
     """In many estates each mapset has one map, and all maps have one name."""
     for name in ("ORDERS", "STOCK"):
         macros = [

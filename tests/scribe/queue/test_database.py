@@ -58,7 +58,7 @@ def test_the_schema_goes_forwards_and_back_and_forwards_again(empty_url: str) ->
     database.close()
 
 
-def test_old_workers_go_on_beside_new_tables(
+def test_old_workers_go_on_with_new_tables(
     url: str, database: Database, author: Author, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If a newer version extends the tables during a run, this one works on, until the tables forbid it."""
@@ -83,7 +83,7 @@ def test_old_workers_go_on_beside_new_tables(
     database.prepare()
 
 
-def test_who_finds_no_tables_and_may_make_none_is_told_what_does(empty_url: str) -> None:
+def test_a_role_that_may_not_make_tables_is_told_the_command(empty_url: str) -> None:
     """A role without rights is told the command, and the page with the grants."""
     with psycopg.connect(empty_url, autocommit=True) as connection:
         connection.execute("DROP ROLE IF EXISTS nobody_special")

@@ -153,7 +153,7 @@ def test_systemd_finds_no_fault_in_the_units(name: str, tmp_path: Path) -> None:
     assert (done.returncode, copy.name in done.stderr) == (0, False), done.stderr
 
 
-def test_no_secret_stands_in_any_of_them() -> None:
+def test_none_of_them_contains_a_secret() -> None:
     """Keys and passwords come from the environment or a secret; the units read a file that belongs to root."""
     services = compose()["services"].values()
     given = [(name, value) for one in services for name, value in one["environment"].items() if SECRET.search(name)]

@@ -84,7 +84,7 @@ def test_whoever_is_killed_between_two_parts_leaves_the_rest_to_the_next(databas
     assert asked_in(database) == dict.fromkeys(chunks(database), 1)
 
 
-def test_of_many_who_put_in_none_puts_in_what_another_did(database: Database, run: Run) -> None:
+def test_workers_that_enqueue_together_add_nothing_twice(database: Database, run: Run) -> None:
     """Four enqueue at the same time, as when a worker was wrongly taken for dead."""
     threads = [threading.Thread(target=workshop(database).link, args=(run.id,)) for _ in range(4)]
     for thread in threads:

@@ -204,7 +204,7 @@ def test_a_provider_that_names_years_is_asked_again_within_the_hour(database: Da
     assert "999,999,999 s" in said[0]
 
 
-def test_a_usage_that_cannot_be_is_none(database: Database) -> None:
+def test_an_impossible_usage_is_ignored(database: Database) -> None:
     """An impossible usage overflowed its chunk's row, which was then asked about for ever; now the estimate counts."""
     database.prepare()
     set_limits(database, "k", _MODEL, None, 20_000)
@@ -321,7 +321,7 @@ def test_what_belongs_to_an_answer_is_asked_however_long_its_turn_takes() -> Non
         model.send(_ASKED)
 
 
-def test_a_name_that_is_no_text_is_said_to_be_none(database: Database) -> None:
+def test_a_name_that_is_no_text_is_reported(database: Database) -> None:
     """A key or model typed with a Latin-1 byte ended `penstock queue limit` with a traceback."""
     database.prepare()
     with pytest.raises(CallerError, match=r"UTF-8, which .*m\\xfcller"):

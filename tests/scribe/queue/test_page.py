@@ -98,7 +98,7 @@ def test_without_the_token_nothing_is_told(database: Database) -> None:
         assert got(f"{address}metrics", Authorization=f"Bearer {'t' * 40}")[0] == 200
 
 
-def test_money_to_come_stands_between_bounds_that_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bounds_of_the_money_to_come_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before any answer the bounds are those of what is possible; afterwards they are two standard errors of what was measured."""
     from penstock.models.prices import price_of
 
