@@ -500,6 +500,8 @@ def test_a_caller_with_a_layout_of_its_own_is_too_short_for_what_it_gets_back() 
         # not DD names: more than eight characters, or a hyphen
         ('"CUSTOMERS"', "", ("CUSTOMERS", "is", "")),
         ('"FX-CUST"', "", ("FX-CUST", "is", "")),
+        ("EXTERNAL CUSTFILE", "", ("CUSTFILE", "may", "no job says whether that is the file's own name or a DD name")),
+        ('LINE ADVANCING "data/cust.idx"', "", ("data/cust.idx", "is", "")),
         # DD names and devices
         ("UT-S-CUST", "", None),
         ('"S-CUST"', "", None),
@@ -535,7 +537,7 @@ def test_programs_that_name_a_file_itself_share_it(assign: str, value: str, boun
     assert edges == ({(f"{name}.F", *bound) for name in ("ONE", "TWO")} if bound else set())
     found = _grown("ONE.ONE-NUM", 2, graph)
     assert (("other layout", "TWO.TWO-REC") in found) == (bound is not None)
-    path = assign.strip('"') if bound and "/" not in bound[0] else "cust.idx"
+    path = bound[0].rpartition("/")[2] if bound else assign.strip('"')
     assert [node.name for node in nodes_named(graph, path)] == ([bound[0]] if bound else [])
     # What one writes the other reads, with the certainty that their files are the same.
     carried = [edge for edge in impact(graph, "ONE.ONE-NUM").edges if edge.verb == "carried to"]

@@ -61,6 +61,17 @@ def test_a_column_is_too_short_where_it_held_the_field_and_then_cannot(
         assert found["table", "S.T"].certainty == "is"
 
 
+@pytest.mark.parametrize(("declared", "is_short"), [("X(10)", True), ("X(8)", False)])
+def test_a_column_of_dates_may_be_too_short_for_more_characters_than_a_date_has(
+    declared: str, *, is_short: bool
+) -> None:
+    """Databases write dates in different ways."""
+    found = grown(f"01 F PIC {declared}.", "UPDATE S.T SET E = :F")
+    assert {one.certainty for (what, _), one in found.items() if what in {"column", "table"}} == (
+        {"may"} if is_short else set()
+    )
+
+
 def test_a_table_whose_column_has_room_is_not_told() -> None:
     """A table that is not declared here may have none."""
     room, unknown = "UPDATE S.T SET D = :F", "UPDATE S.T SET Z = :F"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..facts.values import WHOLE
 from .shortages import Sizes, shortage
-from .sizes import size_of_column
+from .sizes import SQL_TIMES, size_of_column
 from .values import CitedLine, EstateEdge, NodeId, by_field, less_sure
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class _Column(NamedTuple):
     size: Size
     declared: CitedLine
     certainty: Certainty = "is"
-    """`may` if its declarations differ in length."""
+    """`may` if its declarations differ in length, or it holds dates or times, which each database writes in its own way."""
 
 
 class Columns:
@@ -62,9 +62,10 @@ class Columns:
                     size, name = size_of_column(column.type), column.name.upper()
                     if size is not None:
                         node = NodeId("table", f"{table.name.upper()}.{name}")
+                        sure: Certainty = "may" if column.type.strip().upper() in SQL_TIMES else "is"
                         for said in (name, f"{at}/{len(table.columns)}"):
                             self._declared.setdefault((_bare(table.name.upper()), said), []).append(
-                                _Column(node, size, cited)
+                                _Column(node, size, cited, sure)
                             )
         self._uses = by_field(graph.parts, lambda part: part.columns)
         self._of: dict[str, list[ColumnUse]] = {}

@@ -470,7 +470,8 @@ class _Drawing:
             is_path = bool(_PATH.fullmatch(file.dd)) or any(
                 word.upper().startswith("DATABASE-") for word in file.assign
             )
-            if is_path or (any(word[0] in "'\"" for word in file.assign) and not _DEVICE.fullmatch(file.dd)):
+            is_name = any(word[0] in "'\"" or word.upper() == "EXTERNAL" for word in file.assign)
+            if is_path or (is_name and not _DEVICE.fullmatch(file.dd)):
                 yield FileName(plain_path(file.dd), None, is_path)
 
     def _sendings(self) -> Iterator[Passing]:

@@ -34,6 +34,8 @@ _BINARY_BYTES = (2, 4, 8, 16)
 _COLUMN_TYPE = re.compile(r"(\w++)\s*+(?:\(\s*+(\d{1,9})\s*+(?:,\s*+(\d{1,9})\s*+)?\))?")
 _SQL_INTEGERS = {"SMALLINT": (2, 4), "INT": (4, 9), "INTEGER": (4, 9), "BIGINT": (8, 18)}
 """The bytes of each type, and the number of digits up to which it holds any number."""
+SQL_TIMES = {"DATE": 10, "TIME": 8, "TIMESTAMP": 26}
+"""The characters that Db2 gives and takes for each type of dates and times; those of other databases may be others."""
 _SQL_DECIMALS = frozenset({"DECIMAL", "DEC", "NUMERIC"})
 _SQL_TEXTS = frozenset({"CHAR", "CHARACTER", "VARCHAR", "VARCHAR2", "NCHAR", "NVARCHAR", "GRAPHIC", "VARGRAPHIC"})
 
@@ -124,7 +126,7 @@ def size_of(field: LaidField) -> Size | None:
 
 
 def size_of_column(kind: str) -> Size | None:
-    """Return how much an SQL column holds, by its type; None if that has no length, as a date, or is not known.
+    """Return how much an SQL column holds, by its type; None if that has no length, as a LOB, or is not known.
 
     Example:
         >>> [size_of_column(kind).room for kind in ("CHAR(8)", "DECIMAL(10, 2)", "INTEGER", "VARCHAR (30)")]
@@ -142,6 +144,8 @@ def size_of_column(kind: str) -> Size | None:
         return _number(size, "COMP-3", length - decimals)._replace(decimals=decimals)
     if name in _SQL_TEXTS:
         return text(Bytes(length or 1))
+    if name in SQL_TIMES and not length:
+        return text(Bytes(SQL_TIMES[name]))
     return None
 
 
