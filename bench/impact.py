@@ -1,7 +1,8 @@
 """Does `penstock impact` find what a change touches? 50 questions with known answers about each of some public estates of COBOL.
 
     python -m bench.impact cabs=FOLDER bankdemo=FOLDER poei=FOLDER clbs=FOLDER garage=FOLDER counter=FOLDER ctos=FOLDER \\
-        tpe=FOLDER mvs=FOLDER telco=FOLDER breadwich=FOLDER acats=FOLDER vuflix=FOLDER ahorros=FOLDER idz=FOLDER
+        tpe=FOLDER mvs=FOLDER telco=FOLDER breadwich=FOLDER acats=FOLDER vuflix=FOLDER ahorros=FOLDER tools400=FOLDER \\
+        idz=FOLDER
 
 Each folder is a checkout of the estate whose address is in `impact_questions_NAME.json`; none is part of this project. The answers
 were read from the sources with a reader that shares no code with ours, reviewed by hand, and committed before the command first ran
@@ -21,7 +22,8 @@ src/batch what begins with FNB or SQL without FNB166T2, FNB169T and FNB170CSI, o
 than 3,300 lines, and from maps the S.bms of those. Of telco it is the folder Mainframe without what is
 kept there under another suffix (._cob, ._JCL, .xmi, .COB_BAK, .DELETED). Of breadwich it is Part2/source and Part3/source; of
 vuflix the folder COBOL Final Project of its workspace.
-Of ahorros it is Modulo_Cierre_Ahorros and ibm, each in a folder of its own.
+Of ahorros it is Modulo_Cierre_Ahorros and ibm, each in a folder of its own, and of
+tools400 cbl, clp and dds.
 Of acats it is what begins with CAT in the folders PROG-BATCH, JCL and other of Mainframe, each in a folder of its own; of idz it
 is the folder Connecticut/IBM_System/IDZ_Subsystem.
 
