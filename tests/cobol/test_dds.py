@@ -1,4 +1,4 @@
-"""IBM i: records that DDS describes and COBOL copies, files that ASSIGN names itself, and CL programs that call and direct."""
+"""Are sources of IBM i read: records that DDS describes and COBOL copies, files that ASSIGN names, and CL that calls programs?"""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def edges(graph: EstateGraph, name: str, kind: str) -> dict[tuple[str, str, str]
     ],
 )
 def test_a_copy_of_a_file_has_the_records_of_its_description(file: str, word: str, copied: str) -> None:
-    """Physical files, logical ones over them, display files in both directions; lengths that other files say; aliases."""
+    """This holds for physical, logical and display files, for lengths that another file gives, and for aliases."""
     shelf = Copybooks([], [member(path, "dds", data) for path, data in FILES.items()])
     found = shelf(file, word)
     assert found is not None
@@ -135,7 +135,7 @@ def test_a_copy_of_a_file_has_the_records_of_its_description(file: str, word: st
 
 
 def test_an_edge_of_a_described_field_cites_the_description() -> None:
-    """What a program does with a field of a DDS is in the graph; the field is declared on the line of the DDS, for all programs."""
+    """The graph has what a program does with a field of a DDS; the field is declared on its line of the DDS."""
     graph = graph_of({"PAY.cbl": PROGRAM, **FILES})
     assert edges(graph, "PAY.BAL", "field") == {
         ("PAY.BAL", "part of", "PAY.CUSREC"): "is",
@@ -175,7 +175,7 @@ def test_the_calls_of_cl_have_their_lines_and_what_is_directed() -> None:
 
 
 def test_a_program_is_called_by_cl() -> None:
-    """What a program's page says of its callers includes CL programs."""
+    """A caller written in CL is listed with its file and line."""
     source = scan(PROGRAM)
     estate = Estate([member("cl/RUN.clp", "cl", CONTROL)], [Located("PAY.cbl", facts(source, source.programs[0]))])
     assert estate.called_by("PAY") == (CallingProgram("RUN", "cl/RUN.clp", "static", False, 8),)
@@ -194,7 +194,7 @@ def test_a_program_is_called_by_cl() -> None:
     ],
 )
 def test_sources_of_ibm_i_are_known_by_suffix_and_content(name: str, data: bytes, kind: str | None) -> None:
-    """Other systems use these suffixes, too."""
+    """Other systems use these suffixes too, so the content decides."""
     assert kind_of(name, data) == kind
 
 
@@ -216,7 +216,7 @@ def test_a_copybook_of_a_library_may_begin_with_dd() -> None:
     )
 )  # fmt: skip
 def test_any_text_is_a_description_and_a_control_program(pieces: list[str]) -> None:
-    """Whatever it says, it is read; lines are lines of it, and files that refer to each other end."""
+    """Reading never fails, lines are within the text, and a file that refers to itself comes to an end."""
     data = "".join(pieces).encode()
     lines = data.count(b"\n") + 1
     found = Copybooks([], [member("X.pf", "dds", data)])("X", "DDS-ALL-FORMATS")

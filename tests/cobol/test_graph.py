@@ -1212,7 +1212,7 @@ def test_a_column_comes_from_the_table_that_it_names(
     [(":X OF H", ":I OF H"), (":X OF H INDICATOR ", ":I OF H"), (":H.X ", ":H.I"), (":H.X", ":I")],
 )
 def test_a_host_variable_is_the_item_of_its_group_and_its_indicator_none(value: str, indicator: str) -> None:
-    """DB2 qualifies with a point in front, NonStop SQL with OF behind; an indicator goes into no column."""
+    """DB2 writes the group and a point before the name, NonStop SQL OF and the group after it; an indicator goes into no column."""
     groups = ("01  G.", "    05  X PIC X.", "01  H.", "    05  X PIC X.", "    05  I PIC S9(4) COMP.")
     insert = f"    EXEC SQL INSERT INTO T1 VALUES (\n           {value}{indicator}) END-EXEC."
     text = sources.program(insert, "    EXEC SQL SELECT A INTO :X OF G FROM T1 END-EXEC.", name="P", data=groups)
