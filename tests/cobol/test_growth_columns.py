@@ -155,7 +155,11 @@ def test_columns_that_an_insert_lists_by_position_are_those_of_the_declaration(i
         ("SELECT COUNT(*), A INTO :N, :X FROM T", "read X A"),
         ("SELECT A, B INTO :X FROM T", ""),
         ("SELECT A INTO :X FROM T, U WHERE T.B = :Y", "compared Y B"),
-        ("SELECT A INTO :X FROM T WHERE B = (SELECT C FROM U WHERE D = :Y)", "read X A"),
+        (
+            "SELECT A INTO :X FROM T WHERE (B = :Y OR C LIKE :Z) AND D > :K",
+            "read X A, compared Y B, compared Z C, compared K D",
+        ),
+        ("SELECT A INTO :X FROM T WHERE COALESCE(B, :Y) = :Z", "read X A"),
         ("SELECT A FROM T WHERE C IN (:X) UNION SELECT B FROM U", ""),
         ("FETCH C INTO :X", ""),
         ("COMMIT", ""),
@@ -163,6 +167,24 @@ def test_columns_that_an_insert_lists_by_position_are_those_of_the_declaration(i
     ],
 )
 def test_host_variables_stand_beside_columns(text: str, uses: str) -> None:
-    """Calculated values, subqueries and columns of uncertain tables give no pair."""
+    """Calculated values and columns of uncertain tables give no pair."""
     assert ", ".join(f"{one.way} {one.host} {one.column}" for one in host_columns(text)) == uses
     assert {one.table for one in host_columns(text)} <= {"T"}
+
+
+@pytest.mark.parametrize(
+    ("text", "uses"),
+    [
+        ("SELECT A INTO :X FROM T WHERE B = (SELECT C FROM U WHERE D = :Y AND T.E > :Z)", ["Y U.D", "Z T.E"]),
+        ("UPDATE T SET A = (SELECT B FROM U WHERE C = :X) WHERE D = :Y", ["Y T.D", "X U.C"]),
+        ("DELETE FROM T WHERE A IN (SELECT B FROM U WHERE C IN (SELECT D FROM V WHERE E = :X))", ["X V.E"]),
+        ("DELETE FROM T WHERE A = (SELECT B FROM (SELECT C FROM U WHERE D > :X) Q WHERE E < :Y)", ["X U.D"]),
+        ("INSERT INTO T (A, B) VALUES (:X, (SELECT C FROM U WHERE D = :Y))", ["Y U.D"]),
+        ("SELECT A INTO :X FROM T WHERE EXISTS (SELECT 1 FROM U, V WHERE B = :Y)", []),
+        ("SELECT A INTO :X FROM T WHERE B = (SELECT C FROM U WHERE D = :Y", []),
+    ],
+)
+def test_what_subqueries_compare_is_found_at_any_depth(text: str, uses: list[str]) -> None:
+    """A subquery may name the tables of the query around it; a column without a qualifier is of its own single table."""
+    found = [one for one in host_columns(text) if one.way == "compared"]
+    assert [f"{one.host} {one.table}.{one.column}" for one in found] == uses

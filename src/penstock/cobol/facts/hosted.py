@@ -3,7 +3,7 @@
 Leaves to others: which tables a query's columns come from (`columns`), and which items host variables are (`references`).
 
 Law: for each use, the statement names the column, or its position, directly, and its table either as the only one or by a
-qualifier; calculated values and subqueries are not reported.
+qualifier; calculated values, and what a subquery reads, are not reported.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from .execs import tokens
 from .host_variables import dotted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 HostWay: TypeAlias = Literal["stored", "read", "compared"]
+_Found: TypeAlias = "tuple[HostWay, str, str]"
 _COLUMN = re.compile(r"(?>(?:[A-Z_$#@][\w$#@]*+\.)*)[A-Z_$#@][\w$#@]*+")
 _COLON = re.compile(r":\s++")
 _SIGNS = frozenset({"=", "<", ">", "LIKE"})
@@ -50,30 +51,67 @@ def host_columns(text: str, asked: str = "") -> tuple[HostColumn, ...]:
     """
     words = _words(text)
     if words[:2] == ["INSERT", "INTO"]:
-        return tuple(_inserted(words))
+        return (*_inserted(words), *_in_subqueries(words, {}))
     query = _words(asked) if asked else words
     outer = [word for _, word in outermost(query)]
     tables: Mapping[str, str]
     if words[:1] == ["UPDATE"] and len(words) > 2:
         tables = dict.fromkeys(("", words[1], words[1].rpartition(".")[2], words[2]), words[1])
     elif "FROM" in outer and outer.count("SELECT") < 2:
-        listed = list(outermost(query))
-        tables = named_tables(query, listed[outer.index("FROM") :])
+        tables = _tables(query)
     else:
         return ()
-    found = [*_set(words), *_read(words, query, outer)]
-    if not asked:
-        found += _compared(outer)
-    told = []
+    if asked:
+        return tuple(_named(_read(words, query, outer), tables))
+    found = [*_set(words), *_read(words, query, outer), *_compared(_apart(words)[0])]
+    return (*_named(found, tables), *_in_subqueries(words, tables))
+
+
+def _in_subqueries(words: Sequence[str], around: Mapping[str, str]) -> Iterator[HostColumn]:
+    """Yield the columns that the subqueries of a statement compare with host variables.
+
+    Args:
+        words: The statement.
+        around: Its tables by their qualifiers, which a subquery may use.
+    """
+    for query in _apart(words)[1]:
+        if "FROM" in query and query.count("SELECT") == 1:
+            own = _tables(query)
+            yield from _named(_compared(query), {**around, "": own.get("", ""), **own})
+
+
+def _apart(words: Sequence[str]) -> tuple[list[str], list[list[str]]]:
+    """Return the words of a statement with `( )` in place of subqueries, and those of each subquery, also of nested ones."""
+    levels: list[list[str]] = [[]]
+    found: list[list[str]] = []
+    opened: list[bool] = []
+    for at, word in enumerate(words):
+        if word == "(":
+            opened.append(words[at + 1 : at + 2] == ["SELECT"])
+            if opened[-1]:
+                levels.append([])
+                continue
+        elif word == ")" and opened and opened.pop():
+            found.append(levels.pop())
+            levels[-1] += ["(", ")"]
+            continue
+        levels[-1].append(word)
+    return levels[0], found
+
+
+def _tables(query: Sequence[str]) -> dict[str, str]:
+    """Return the tables of a query by the qualifiers that its columns may have."""
+    listed = list(outermost(query))
+    return named_tables(query, listed[[word for _, word in listed].index("FROM") :])
+
+
+def _named(found: Iterable[_Found], tables: Mapping[str, str]) -> Iterator[HostColumn]:
+    """Yield the columns whose tables are known."""
     for way, host, name in found:
         front, _, column = name.rpartition(".")
         table = tables.get(front)
-        if table is not None:
-            told.append(HostColumn(way, host, table, column))
-    return tuple(told)
-
-
-_Found: TypeAlias = "tuple[HostWay, str, str]"
+        if table:
+            yield HostColumn(way, host, table, column)
 
 
 def _words(text: str) -> list[str]:
@@ -141,12 +179,12 @@ def _read(words: Sequence[str], query: Sequence[str], outer: Sequence[str]) -> I
             yield "read", host, name[0]
 
 
-def _compared(outer: Sequence[str]) -> Iterator[_Found]:
+def _compared(words: Sequence[str]) -> Iterator[_Found]:
     """Yield the columns that a WHERE compares with host variables: `A = :B`."""
-    begin = outer.index("WHERE") if "WHERE" in outer else len(outer)
-    for at in range(begin + 2, len(outer)):
-        host, before = _host(outer[at : at + 1]), at - 1
-        while before > begin and outer[before] in _SIGNS:
+    begin = words.index("WHERE") if "WHERE" in words else len(words)
+    for at in range(begin + 2, len(words)):
+        host, before = _host(words[at : at + 1]), at - 1
+        while before > begin and words[before] in _SIGNS:
             before -= 1
-        if host and before < at - 1 and before > begin and _COLUMN.fullmatch(outer[before]):
-            yield "compared", host, outer[before]
+        if host and before < at - 1 and before > begin and _COLUMN.fullmatch(words[before]):
+            yield "compared", host, words[before]
