@@ -11,15 +11,17 @@ import re
 from base64 import b64decode
 from typing import TYPE_CHECKING
 
-from penstock.text.secret_names import NO_SECRET
+from penstock.text.secret_placeholders import NO_SECRET
 from penstock.text.secret_shape import Shape, Spans, compiled, to_end
 from penstock.text.secret_values import PASSWORDS_ABROAD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-# Also with a number in it, if it is a constant's.
-_IS_NAME = re.compile(r"[A-Za-z_.:*/?=@-]++|(?:[A-Z]{1,16}\d{0,2}_){1,8}[A-Z]{2,24}")
+# Also with a number in it, if it is a constant's; and of a language or a region: `en_001`, `eu-west-1`.
+_IS_NAME = re.compile(
+    r"[A-Za-z_.:*/?=@-]++|(?:[A-Z]{1,16}\d{0,2}_){1,8}[A-Z]{2,24}|[a-z]{2,3}[_-](?:\d{3}|[a-z]{2,8}-\d)"
+)
 
 # ── commands ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -75,18 +77,23 @@ _NAMED_ARGUMENT = (
 _VARIABLE, _NAME_CHARS = re.compile(r"\$[\w>-]*\Z"), 40  # it is passed, and the next argument says something else
 _ITEM = re.compile(r"[\w-]+(?:\.[\w-]+)+=")  # the next item of a list of settings
 _SETTER = rf"{_NAMES}\((?:'([^'\s]{{6,128}})'|\"([^\"\s]{{6,128}})\")\)"
-_SHORT_NAME = r"(?i:pass|pw|psw)[\"'\])]{0,2}[ \t]{0,4}[:=]{1,2}>?[ \t]{0,4}(?:'([^'\s$]{6,64})'|\"([^\"\s$]{6,64})\")"
+_OWNERS = ("db", "user", "root", "admin", "smtp", "mail", "ftp", "sql")  # joined: `dbpass`
+_SHORT = rf"(?:{'|'.join(_OWNERS)})?pass|pw|psw"
+_SHORT_SIGN = r"[\"'\])]{0,2}[ \t]{0,4}[:=]{1,2}>?[ \t]{0,4}"
+_SHORT_NAME = rf"(?i:{_SHORT}){_SHORT_SIGN}(?:'([^'\s$]{{6,64}})'|\"([^\"\s$]{{6,64}})\")"
 # Without quotes if it has a letter, a digit and one of these.
 _BARE_SHORT = (
     r"(?i:pass|pwd?|psw)[:=][ \t]?(?=[^\s,;/]{0,64}[!@#^&*+?~])([^\s\"'`,;/()<>{}\[\]$%\\]{6,64}+)(?![\w(\[{./@])"
 )
 _BARE_SHORT_HINT = r"(?:\b|_)(?i:pass|pwd?|psw)[:=][ \t]?[^\s\"'`,;/()<>{}\[\]$%\\]{6}"
+_SHORT_BEGINS = rf"(?i:(?:\b|_)(?:pass|pw|psw)|(?:{'|'.join(_OWNERS)})pass)"
+_SHORT_HINT = _SHORT_BEGINS + _SHORT_SIGN + r"[\"'][^\s\"']{6}"
 # What other languages call a password; its value has a digit.
 _SIGN = "[\"']?[ \\t]{0,4}(?:[:=]|\uff1a)[ \\t]{0,4}[\"']?"
 _ANY_CASE = rf"(?i:{'|'.join((*PASSWORDS_ABROAD, 'Пароль', 'ПАРОЛЬ'))})"  # bytes fold only the letters of ASCII
 _ABROAD = rf"{_ANY_CASE}{_SIGN}([^\s\"'`,;(){{}}\[\]<>$%\\]{{6,64}}+)(?![(\[{{])"
 _ABROAD_HINT = rf"{_ANY_CASE}{_SIGN}"
-_SHORT_HINT = r"(?:\b|_)(?i:pass|pw|psw)[\"'\])]{0,2}[ \t]{0,4}[:=]{1,2}>?[ \t]{0,4}[\"'][^\s\"']{6}"
+_SHORT_BEGINS = rf"(?i:(?:\b|_)(?:pass|pw|psw)|(?:{'|'.join(_OWNERS)})pass)"
 _SETTER_HINT = r"(?i:passw(?:or)?d|passphrase|pwd|secret)\([\"'][^\s\"']{6}"
 _SETS = re.compile(r"(?:[sS]et_?|[wW]ith_?|\.)\Z")
 _BLOCK = (
@@ -229,7 +236,8 @@ def by_what_is_said() -> Iterable[Shape]:
     names = ("passw", "passphrase", "pwd", "secret")
     yield Shape("password", names, (_SETTER_HINT,), _setter, is_folded=True)
     yield Shape("password", names, (), _argument, is_folded=True)
-    yield Shape("password", ("pass", "pw", "psw"), (_SHORT_HINT, _BARE_SHORT_HINT), _short, is_folded=True)
+    short = ("pass", "pw", "psw", *(f"{owner}pass" for owner in _OWNERS))
+    yield Shape("password", short, (_SHORT_HINT, _BARE_SHORT_HINT), _short, is_folded=True)
     yield Shape("password", PASSWORDS_ABROAD, (_ABROAD_HINT,), _abroad, is_folded=True)
     blocks = (*names, "token", "private", "api", "access")
     yield Shape("secret", blocks, (), _said(_BLOCK), is_folded=True)

@@ -10,6 +10,22 @@ from string import digits
 from typing import TYPE_CHECKING
 
 from penstock.text.secret_formats import BY_SERVICE, DJANGO_CHARS
+from penstock.text.secret_placeholders import (
+    ACTION,
+    ATTRIBUTE,
+    IDENTIFIER,
+    MACRO,
+    MEMBER,
+    MEMBER_OF,
+    NO_KEY,
+    NO_SECRET,
+    NUMBERED_NAME,
+    QUALIFIED,
+    QUOTED_NAME,
+    STANDS_FOR,
+    VARIABLE,
+    is_class,
+)
 from penstock.text.secret_shape import PUBLIC, SERVICES, WORD_END, Shape, Spans, alternatives, compiled, to_end
 from penstock.text.secret_values import (
     changes_case,
@@ -18,7 +34,6 @@ from penstock.text.secret_values import (
     is_random,
     is_said_abroad,
     is_strong,
-    mixes_cases,
     reads_as_key,
 )
 
@@ -41,25 +56,13 @@ _NAMES = (
 _ENTITY = r"(?:&(?:quot|apos|#3[49]);)?"
 _TYPE_OF = r"[A-Za-z][\w.<>|?\[\]]{0,40}+[ \t]?"  # `password: str = "…"`
 _ASSIGNED = (
-    rf"(?i:(?:(?<!:)|(?=\w{{1,32}}[ \t]{{0,16}}=>[ \t]{{0,4}}[\"'][^\"'\s]{{0,64}}\d))({_NAMES}))"
-    rf"\d{{0,2}}\\{{0,7}}[\"']?\]?[ \t]{{0,8}}+(?::=|=>|[!=]==?|:(?!:)|=|value[ \t]{{0,2}}="
+    rf"(?i:(?:(?<!:)|(?<=\[:)|(?=\w{{1,32}}[ \t]{{0,16}}=>[ \t]{{0,4}}[\"'][^\"'\s]{{0,64}}\d))({_NAMES}))"
+    rf"\d{{0,2}}\\{{0,7}}[\"']?(?:\[\w{{0,16}})?\]?[ \t]{{0,8}}+(?::=|=>|->(?=[ \t]?[\"'])|[!=]==?|:(?!:)|=|value[ \t]{{0,2}}="
     rf"|,?\s{{1,64}}+[\"']?value[\"']?[ \t]{{0,4}}[:=]|:[ \t]?{_TYPE_OF}=|%3[dD])[ \t]{{0,8}}+"
-    r"(?:(?:\(\s{0,64}+)?[bBrR]?\\{0,7}\"([^\s\"]{6,}+)\"|(?:\(\s{0,64}+)?[bBrR]?\\{0,7}'([^\s']{6,}+)'|"
+    r"(?:(?:\(\s{0,64}+)?[bBrR]?\\{0,7}\"([^\s\"]{6,}+)\"|(?:\(\s{0,64}+)?[bBrR]?\\{0,7}'([^\s']{6,}+)'|`([^\s`]{6,}+)`|"
     rf"{_ENTITY}"
     r"((?:\d{13,17}\|(?=[\w-]{20}))?[^\s\"'`,;&|<>(){}\[\]$%\\]{8,160}+)(?![(\[{])"
     r"|(?<==)([^\s\"'`;|<>(){}\[\]\\]{8,160}+)(?=[ \t]*+(?:#|$|\r?\n)))"
-)
-NO_SECRET = re.compile(
-    r"\*+|\.+|x+|X+|█+|•+|[0-]{8,}|[+-]+|(?:[A-Za-z]{2,6}[_-]?)?[xX]{4}[xX_-]*|.{1,24}\.\.\.|-----BEGIN"
-    r"|[\w.+-]{1,64}@example\.(?:com|net|org)|(?i:redacted|your[_-][a-z_-]+|[a-z_-]+[_-]here)|_*(?:TODO|FIXME)\b.*"
-    r"|/\^.*|&lt;.*|(?:[.#'\"]|\\[0-9a-z]{1,3})?[<\[{$%(].*"
-    r"|.*(?:\$\{|\{\{|%\(\w+\)|%s|\{\w*\}|\(\)|\\\().*|\.\w+\(.*"
-    # The program between two strings, the name of a user with a token, a type, and a place where a secret is kept.
-    r"|\+.*\+=?|x-oauth-basic\b.*|[A-Z][a-z]\w*\[[\w, .|\[\]]+\]|https?://[\w.-]+(?::\d{1,5})?(?:/[a-z0-9_.-]{0,19})*"
-    r"|(?:urn|arn):[\w-]+:.*|op://.*|projects/[\w-]+/secrets/.*|(?:(?:process|import\.meta)\.)?env\.\w+!?"
-    # What a form requires of a field, and a model of a column.
-    r"|(?i:required|nullable|sometimes|present|confirmed|encrypted|hashed)(?:[|:].*)?",
-    re.DOTALL,
 )
 # A name that ends in KEY, or one of these, followed by at most a blank or a sign, before a random value.
 _KEYED_LEADS = ("key", "token", "secret", "access", "private")
@@ -77,18 +80,9 @@ _MIXED = (
     r"|[0-9a-f]{8}-[0-9a-f]{4}-|(?:[0-9A-Z]{4,8}-){2}[0-9A-Z]{4})"
 )
 _KEYED_HINT = rf"(?i:{'|'.join(_KEYED_LEADS)}){_KEYED_BETWEEN}(?:[A-Za-z0-9]{{0,12}}[_+/=.~-]){{0,3}}{_MIXED}"
-# An argument passed as a variable ends there, and the next says something else; the name of a type says nothing of a secret.
-_PASSED = re.compile(r"\w*\),|\w*,\s*\n\s*\Z|(?i:_?type)\W*\Z")
-# Names of build artifacts, a public key of NATS, whose seeds begin with S, one of SSH, one as X.509 writes it (with its
-# type, in base64; or its modulus, in hexadecimal), a token that Datadog's pages show, the way a request is signed, and a
-# truncated key.
-NO_KEY = re.compile(
-    r"(?:[A-Za-z0-9.]{1,24}[-/]){1,8}(?:[0-9a-f]{40}|[0-9a-f]{64})|[ACNOU][A-Z2-7]{55}|AAAA[BE][\w+/]{20,}=*"
-    r"|M(?:FkwEwYHKoZIzj0CAQ|HYwEAYHKoZIzj0CAQ|IGbMBAGByqGSM49AgEG|CowBQYDK2V|IGfMA0GCSqGSIb3DQEBAQUAA4"
-    r"|I[A-Za-z0-9+/]{3,5}ANBgkqhkiG9w0BAQEFAAO)[\w+/]*=*"
-    r"|3082[0-9a-f]{4}0282[0-9a-f]*|pub[0-9a-f]{32}"
-    r"|(?:[A-Za-z0-9]{2,16}-){1,2}HMAC-SHA\d{1,3}|(?:[\w.-]{1,48}/){2,12}[\w.@-]{1,64}\.[a-z]{2,8}|.{1,24}\.\.\."
-)
+# An argument passed as a variable ends there, and the next says something else; the name of a type or an error says nothing of a
+# secret.
+_PASSED, _OTHER = re.compile(r"\w*\),|\w*,\s*\n\s*\Z"), re.compile(r"(?i:type|error)[\s\"':=>|,.`]*\Z")
 _SETTING = (
     r"[_-](?i:pass)(?:\\?[\"'])?[ \t]{0,8}[:=]{1,2}[ \t]{0,8}[\"']?([^\s\"'`,;&|<>(){}\[\]$%\\]{8,160}+)(?![(\[{.])"
 )
@@ -99,41 +93,17 @@ _BEFORE_CHARS = 24  # of the name before its last word
 _DIGEST_OF = re.compile(r"(?i:hash|digest|checksum|fingerprint)[_-]?of[_-](?:\w{1,12}[_-])?\Z")
 _OF_PASSWORDS = re.compile(r"(?i:pass|pwd|pswd)")
 _SHORT = re.compile(r"(?=[^A-Za-z]*+[A-Za-z])[^\s_.:/-]*[^\sA-Za-z_.:*/?=(){}\[\]<>-][^\s_.:/-]*")
-_IDENTIFIER = re.compile(r"[A-Za-z_.:*/?=-]++(?:(?<=/)\d)?")  # or a function and how many arguments it takes
-# The number of a program, a version or an object (OID), paths to what holds the secret, and what a shell substitutes for a
-# variable that is set.
-_STANDS_FOR = re.compile(
-    r"0[xX][0-9A-Fa-f]{1,8}|\d{1,20}[iu](?:8|16|32|64|128)|v?\d{1,4}(?:\.\d{1,7}){2,12}|(?:~|\.{1,2})?(?:/[a-z._-][\w.-]{0,15}){3,8}|[+?][a-z-]+"
-    r"|(?:[\w.-]{1,48}/){1,12}[\w.@-]{1,64}\.[a-z]{2,8}"
-)
 _INDEXED = re.compile(r"(?<=\[)[a-z]\w{1,24}\][ \t]=[ \t]")  # `ids[token] = …`: what a variable stands for
 # A message that something is missing says for what, and holds no secret.
 _MISSING, _MISSING_CHARS = re.compile(r"(?i:missing|no|empty)[ \t]\Z"), 9
+_ADDRESS, _ADDRESS_CHARS = re.compile(r"://[\w.+:-]*\Z"), 48
 _LOOKED_UP = ("Identifier", "Repository")  # whose key finds something, and opens nothing
 _PUBLIC_TOKEN = ("publickey", "public_key", "public-key", "pubkey", "pub_key", "pub-key")
-_NUMBERED_NAME = re.compile(r"(?:[A-Za-z]{2,16}[-_.]){1,6}v?\d{1,2}")  # `etcd-cluster-1`
-_METHOD = re.compile(r"(?:[A-Z][A-Za-z]+\d{0,3}(?:::|\.))+[a-z_]{2,20}\d{0,3}")  # `SecureRandom.base58`
-_MEMBER = re.compile(r"(?=[a-z-]*\.)[a-z-]{0,24}(?:\.[a-z-]{2,24}){1,4}")  # `api.organization`, `.data-api`
-_PATH = re.compile(
-    r"[A-Za-z][A-Za-z_]{0,40}\d{0,3}(?:::[A-Za-z][A-Za-z_]{0,40}\d{0,3}){1,6}"
-)  # of Rust: `v3::Code::InvalidToken`
-_MACRO = re.compile(r"[a-z_]{2,40}![ \t]?[{(\[]")
-_ACTION = re.compile(r"[a-z_]{1,40}#[a-z_]{1,40}")  # of Rails
-# Attributes with such a name: `token1.refresh_token`, `s3_access_key`, `issuer.issue_token!`, `this.#auth.loginPassword`; and
-# what is a name in quotes, too.
-_ATTRIBUTE = re.compile(r"(?=[A-Za-z0-9]*+[_.])(?:[A-Za-z_.#]++\d{0,3}+){1,8}[!?]?")
-_QUOTED_NAME = re.compile(r"[a-z]{2,16}\d{1,3}(?:_[a-z]{1,16}){1,3}")  # `sha256_password`
-_MEMBER_OF = re.compile(
-    r"[A-Za-z_]{2,24}\d{0,3}(?:\.[A-Za-z_]{2,24}\d{0,3}){0,2}\.[a-z_]{2,24}"
-)  # `ctx.es512.jwk`, `TestKeys.RS256.pair.private`
-_VARIABLE = re.compile(r"(?:[A-Za-z]{2,16}_){1,6}[A-Za-z]{1,16}\d{1,2}")  # `libtest_arg4`
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|_")
-_MAX_WORDS, _MAX_NUMBERS = 8, 3  # of the name of a class
 _LINE_OF_SETTINGS = re.compile(r"(?:\d{1,9}[|\t])?[ \t]{0,40}(?:# ?)?(?:export )?[A-Za-z0-9_]*")
 _LINE_OF_CAPITALS, _LINE_CHARS = re.compile(r"(?:# ?)?(?:export )?[A-Z0-9_]*"), 80
 _LINE_ENDS = re.compile(r"[ \t]*+(?:#|\r?\n|$)")
 _NEXT_PART, _MAX_PARTS = re.compile(r"[ \t]{0,8}[+.\\]?\s{0,64}+[\"']([\w+/=.~-]{8,512}+)[\"']"), 8
-_BARE, _WITH_SIGNS = 4, 5  # groups of an assignment: a bare value, and one with signs that end it in programs
+_BARE, _WITH_SIGNS = 5, 6  # groups of an assignment: a bare value, and one with signs that end it in programs
 # Names after which a random value may come, with anything in between; and what that may be.
 _LOOSE_NAMES = rf"pa?ss?w|passphrase|passcode|pwd|secret|token|credential|auth|login|(?:{'|'.join(_OF_KEYS)})[_.-]?key"
 _NAMED_LEADS = (
@@ -153,7 +123,7 @@ _NAMED_LEADS = (
 )
 _BETWEEN = (
     r"[\w .\t-]{0,32}\\?[\"'\])]{0,2}(?:,?\s{1,24}[\"']?value[\"']?)?"
-    r"[ \t]{0,4}(?:[:?.+]{0,3}=>?|\|\|?|[:>,]|%3[dD])[\s\"'`=\\]{0,40}"
+    r"[ \t]{0,4}(?:[:?.+]{0,3}=>?|->|\|\|?|[:>,]|%3[dD])[\s\"'`=\\]{0,40}"
 )
 _LOOSE = rf"(?i:{_LOOSE_NAMES})({_BETWEEN})([\w+/=.~-]{{11,160}}+)(?![(\[{{])"
 _CALLED = re.compile(r"(?i:key|token|secret)[\"'\])]{0,2}[ \t]{0,4}[:=]{1,2}>?[ \t]{0,4}[\"']\Z")
@@ -177,8 +147,9 @@ def _named(text: str, at: int, floor: int) -> Spans:
         match is None
         or PUBLIC.search(match[1])
         or _PASSED.match(match[1])
+        or _OTHER.search(match[1])
         or not is_key(match[2])
-        or _is_class(match[2])
+        or is_class(match[2])
         or NO_KEY.fullmatch(match[2])
         or _INDEXED.match(text, at)
     ):
@@ -194,7 +165,7 @@ def _element(text: str, at: int, floor: int) -> Spans:
     match = compiled(_ELEMENT).match(text, begin) if begin >= 0 else None
     if match is None or match.start(2) <= at or NO_SECRET.fullmatch(match[2].strip("{}")):
         return ()
-    return (match.span(2),) if not _IDENTIFIER.fullmatch(match[2]) and not _STANDS_FOR.fullmatch(match[2]) else ()
+    return (match.span(2),) if not IDENTIFIER.fullmatch(match[2]) and not STANDS_FOR.fullmatch(match[2]) else ()
 
 
 def _keyed(text: str, at: int, floor: int) -> Spans:
@@ -203,7 +174,7 @@ def _keyed(text: str, at: int, floor: int) -> Spans:
     before = text[max(floor, at - _BEFORE_CHARS) : at]
     if match is None or PUBLIC.search(before) or before.endswith(_LOOKED_UP) or not is_key(match[1]):
         return ()
-    if _is_class(match[1]) or _TYPE.search(text, max(0, at - _TYPE_CHARS), at) or NO_KEY.fullmatch(match[1]):
+    if is_class(match[1]) or _TYPE.search(text, max(0, at - _TYPE_CHARS), at) or NO_KEY.fullmatch(match[1]):
         return ()
     if _INDEXED.match(text, at):
         return ()
@@ -225,7 +196,7 @@ def _pass(text: str, at: int, floor: int) -> Spans:
     begin = text.rfind("\n", max(0, at - _LINE_CHARS), at) + 1
     is_setting = _LINE_OF_CAPITALS.fullmatch(text, begin, at) and text[match.start(1) - 1] == "="
     is_password = is_setting and _LINE_ENDS.match(text, match.end()) and match[1].isalpha()
-    if _IDENTIFIER.fullmatch(match[1].lstrip("@")) and not is_password:
+    if IDENTIFIER.fullmatch(match[1].lstrip("@")) and not is_password:
         return ()
     return to_end(text, match.span(1))
 
@@ -246,6 +217,8 @@ def _assigned(match: re.Match[str]) -> Spans:
     if group == _WITH_SIGNS and not is_setting:
         return ()
     between = match.string[match.end(1) : match.start(group)]
+    if between == ":" and _ADDRESS.search(match.string, max(0, match.start() - _ADDRESS_CHARS), match.start()):
+        return ()  # the name in an address, whose password is judged there
     if group >= _BARE and between.rstrip()[-1:] == "=" and any(map(str.isalpha, between)):
         return ()  # a call, or a name, of that type
     start, end = match.span(group)
@@ -263,33 +236,33 @@ def _assigned(match: re.Match[str]) -> Spans:
     ):
         return ()
     name, words = (re.sub(r"[_-]", "", part).lower() for part in (match[1], value))
-    if is_called_abroad(words) or is_said_abroad(value) or _STANDS_FOR.fullmatch(value) or NO_KEY.fullmatch(value):
+    if is_called_abroad(words) or is_said_abroad(value) or STANDS_FOR.fullmatch(value) or NO_KEY.fullmatch(value):
         return ()
     # A value in quotes may be a password of letters alone; tokens and the keys that services issue are random, and a bare
     # word in a program is a name: `password = get_password`.
     looks_random = name.endswith("token") or name in _ISSUED or (group >= _BARE and not is_setting)
     # Or the text is what a field is called, or what such a thing is worth; a table may hold names of anything.
     looks_random |= "]" in between or between.lstrip().startswith(("==", "!=")) or "value" in between
-    if (looks_random or name in words) and (_IDENTIFIER.fullmatch(value) or _NUMBERED_NAME.fullmatch(value)):
+    if (looks_random or name in words) and (IDENTIFIER.fullmatch(value) or NUMBERED_NAME.fullmatch(value)):
         return ()
-    if name.endswith("key") and _MEMBER.fullmatch(value):
+    if name.endswith("key") and MEMBER.fullmatch(value):
         return ()
-    of_name = _ATTRIBUTE if group == _BARE and not is_setting else _QUOTED_NAME
-    if name in words and (_ACTION.fullmatch(value) or of_name.fullmatch(value)):
+    of_name = ATTRIBUTE if group == _BARE and not is_setting else QUOTED_NAME
+    if name in words and (ACTION.fullmatch(value) or of_name.fullmatch(value)):
         return ()
     # `!name` is a condition, or a tag in YAML, `name!` a macro, `@name` an object's attribute, and `= name_1;` a statement.
     if (
         looks_random
         and group == _BARE
         and (
-            _IDENTIFIER.fullmatch(value.lstrip("!@"))
-            or _MACRO.match(match.string, start)
-            or (between.strip() == "=" and match.string.startswith(";", end) and _VARIABLE.fullmatch(value))
-            or (between.lstrip(digits) == " = " and _MEMBER_OF.fullmatch(value))
+            IDENTIFIER.fullmatch(value.lstrip("!@"))
+            or MACRO.match(match.string, start)
+            or (between.strip() == "=" and match.string.startswith(";", end) and VARIABLE.fullmatch(value))
+            or (between.lstrip(digits) == " = " and MEMBER_OF.fullmatch(value))
         )
     ):
         return ()
-    if looks_random and group == _BARE and (_is_class(value) or _METHOD.fullmatch(value) or _PATH.fullmatch(value)):
+    if looks_random and group == _BARE and (is_class(value) or QUALIFIED.fullmatch(value)):
         return ()
     return to_end(match.string, (start, end)) if group == _BARE else ((start, end), *_going_on(match))
 
@@ -302,22 +275,6 @@ def _going_on(match: re.Match[str]) -> Spans:
         if is_random(part[1]):
             found.append(part.span(1))
     return tuple(found)
-
-
-def _is_class(value: str) -> bool:
-    """Return whether a bare value is a class name, including the numbers that occur in one: `ed25519.Ed25519PrivateKey`."""
-    last = value.rpartition(".")[2]
-    words = _WORD.findall(last)
-    capitalised = [word for word in words if word[0].isupper() and word[1:].islower()]
-    is_path = all(map(str.isidentifier, value.split(".")))
-    is_few = len(words) <= _MAX_WORDS and not mixes_cases(last) and sum(map(str.isdigit, words)) < _MAX_NUMBERS
-    needed = 1 if "." in value else 2 if words[-1:] == ["Key"] else 3
-    return (
-        is_path
-        and is_few
-        and len(capitalised) >= needed
-        and (words[-1] in capitalised or re.fullmatch("[A-Z]{2,4}", words[-1]) is not None)
-    )
 
 
 def _is_setting(match: re.Match[str]) -> bool:
@@ -367,7 +324,8 @@ def _is_mixed(value: str) -> bool:
 # three times as slow; unbounded gaps would allow a text for which it is quadratic. A bare value counts if it does not read as
 # a name: including all others gave six times as many places to examine.
 _BEHIND_NAME = (
-    r"[\w.-]{0,20}(?:[ \t][\w.-]{0,10})?[\"'\])\\]{0,9}(?:,?\s*[\"']?value[\"']?)?[ \t]{0,8}(?:[:?.+|=>,]{1,4}|%3[dD])"
+    r"[\w.-]{0,20}(?:[ \t][\w.-]{0,10})?(?:\[\w*)?[\"'\])\\]{0,9}(?:,?\s*[\"']?value[\"']?)?[ \t]{0,8}"
+    r"(?:[:?.+|=>,]{1,4}|->|%3[dD])"
 )
 _TYPE_OF_HINT = r"(?:[A-Za-z][\w.<>|?\[\]]*[ \t]?=)?"
 _NAMED_HINT = (

@@ -10,7 +10,7 @@ import re
 from base64 import b64decode
 from typing import TYPE_CHECKING
 
-from penstock.text.secret_names import NO_KEY, NO_SECRET
+from penstock.text.secret_placeholders import NO_KEY, NO_SECRET, is_pair_of_names
 from penstock.text.secret_shape import PUBLIC, WORD_BEGINS, Shape, Spans, compiled, to_end
 from penstock.text.secret_values import count_changes, is_key, is_random, is_said_abroad, is_strong, reads_as_key
 
@@ -35,9 +35,8 @@ _URL = (
     r"(?::(?:(?i:pass(?:w(?:or)?d)?|pwd|x-oauth-basic)(?=@)"
     r"|((?!\d{1,5}\\{1,8}@)(?>(?:[^\s/@\"'<>{}$%\[(]|%(?=\w)|\$(?![\w{(])|@(?=[^\s/@:\"'<>{}$\[(]{1,64}@)){1,256}))))?@"
 )
-_HOST_AND_PORT = r"://[\w-]{1,64}(?:\.[\w-]{1,64}){1,8}:\d{1,5}@"
+_HOST_AND_PORT = r"://[\w-]{1,64}(?:\.[\w-]{1,64}){1,8}:\d{1,5}[?#]?@"
 _SENTRY = r"(?i:[\w.-]{0,64}\bsentry\b[\w.-]{0,64}(?::\d{1,5})?/)"
-_CONSTANT = r"[A-Z]+(?:_[A-Z]+)+"
 _CURL_USER = r"(?:-u[ \t=]{0,4}|--user[ \t=]{1,4})[\"']?[^\s:\"'<>]{0,64}[\"']?:[\"']?"
 _CURL_ALONE = r"(?:-u[ \t=]{0,4}|--user[ \t=]{1,4})[\"']?([^\s:\"'<>{}$]{8,128}+):(?=[\"'\s])"  # without a password
 _CURL = rf"{_CURL_USER}([^\s\"'<>$:{{}}\[\]]{{3,128}}+|\{{[^\s\"'<>${{}}]{{3,128}}+\}})|{_CURL_ALONE}"
@@ -84,7 +83,7 @@ def _url(text: str, at: int, floor: int) -> Spans:
     is_public = match[2] is None and compiled(_SENTRY).match(text, match.end())
     is_told = {
         1: is_strong(match[1]) and not is_public,
-        2: match[2] and not (NO_SECRET.fullmatch(match[2]) or compiled(_CONSTANT).fullmatch(match[2])),
+        2: match[2] and not (NO_SECRET.fullmatch(match[2]) or is_pair_of_names(match[1], match[2])),
     }
     return tuple(match.span(part) for part in (1, 2) if is_told[part])
 

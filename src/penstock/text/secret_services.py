@@ -144,6 +144,8 @@ def _beside(text: str, at: int, floor: int) -> Spans:
     """Return the first value that reads as a key after the name of a service, on the same line."""
     del floor
     behind = _end_of_name(text, at)
+    if text.startswith("://", behind):
+        return ()  # the scheme of an address
     if (called := _CALLED.match(text, behind)) and count_changes(called[called.lastindex or 0]) >= _MIN_CHANGES:
         return (called.span(called.lastindex or 0),)
     last = behind + _BETWEEN_CHARS + _VALUE_CHARS

@@ -1,0 +1,126 @@
+"""Which values are not secrets, whatever they are called? Placeholders, expressions, references, names and public keys.
+
+Law: a pattern here is bounded or possessive. Leaves to others: where such a value does not count (`secret_names`,
+`secret_places`, `secret_commands`), and what reads as random (`secret_values`).
+"""
+
+from __future__ import annotations
+
+import re
+
+from penstock.text.secret_values import mixes_cases
+
+# What people write where a secret will be.
+_PLACEHOLDERS = (
+    r"\*+|\.+|x+|X+|█+|•+|[0-]{8,}|[+-]+|(?:[A-Za-z]{2,6}[_-]?)?[xX]{4}[xX_-]*|(?P<letter>[A-Za-z])(?P=letter){4,}",
+    r".{1,24}\.\.\.|-----BEGIN|[\w.+-]{1,64}@example\.(?:com|net|org)|_*(?:TODO|FIXME)\b.*",
+    r"(?i:redacted|your[_-][a-z_-]+|[a-z_-]+[_-]here)|(?P<sign>[!@#|~^])[A-Z]{2,24}(?:_[A-Z]{2,24}){0,6}(?P=sign)",
+)
+# What a template or a program makes of something else, the program between two strings, and patterns.
+_EXPRESSIONS = (
+    r"/\^.*|&lt;.*|(?:[.#'\"]|\\[0-9a-z]{1,3})?[<\[{$%(].*|.*(?:\$\{|\{\{|%\(\w+\)|%s|\{\w*\}|\(\)|\\\().*|\.\w+\(.*",
+    r"\+.*\+=?|(?:(?:process|import\.meta)\.)?env\.\w+!?|[A-Z][a-z]\w*\[[\w, .|\[\]]+\]",
+)
+# Where a secret is kept, or what it opens; and the name of a user with a token.
+_REFERENCES = (
+    r"https?://[\w.-]+(?::\d{1,5})?(?:/[a-z0-9_.-]{0,19})*|(?:urn|arn):[\w-]+:.*|op://.*|projects/[\w-]+/secrets/.*",
+    r"x-oauth-basic\b.*",
+)
+# What a form requires of a field, and a model of a column.
+_RULES = (r"(?i:required|nullable|sometimes|present|confirmed|encrypted|hashed)(?:[|:].*)?",)
+NO_SECRET = re.compile("|".join((*_PLACEHOLDERS, *_EXPRESSIONS, *_REFERENCES, *_RULES)), re.DOTALL)
+"""A value that stands in for a secret wherever it occurs."""
+
+# As X.509 writes a public key, with its type, in base64: of elliptic curves, and of RSA by the bytes that its length takes.
+_X509 = (
+    r"M(?:FkwEwYHKoZIzj0CAQ|HYwEAYHKoZIzj0CAQ|IGbMBAGByqGSM49AgEG|CowBQYDK2V|[E-H][A-Za-z0-9+/]wDQYJKoZIhvcNAQEBBQAD"
+    r"|IG[A-Za-z0-9+/]MA0GCSqGSIb3DQEBAQUAA4|I[A-Za-z0-9+/]{3,5}ANBgkqhkiG9w0BAQEFAAO)[\w+/]*=*"
+)
+NO_KEY = re.compile(
+    # Names of build artifacts and of other things that end in a digest.
+    r"(?:[A-Za-z0-9.]{1,24}[-/]){1,8}(?:[0-9a-f]{40}|[0-9a-f]{64})|(?:\w{1,24}\.){2,8}[0-9a-f]{40}"
+    # Public keys: of NATS, whose seeds begin with S, of SSH, and of X.509, also its modulus in hexadecimal.
+    rf"|[ACNOU][A-Z2-7]{{55}}|AAAA[BE][\w+/]{{20,}}=*|{_X509}|3082[0-9a-f]{{4}}0282[0-9a-f]*"
+    # A token that Datadog's pages show, the way a request is signed, a path, a truncated key, and the beginning of one.
+    r"|pub[0-9a-f]{32}|(?:[A-Za-z0-9]{2,16}-){1,2}HMAC-SHA\d{1,3}|(?:[\w.-]{1,48}/){2,12}[\w.@-]{1,64}\.[a-z]{2,8}"
+    r"|.{1,24}\.\.\.|(?:[a-z]{1,16}\d{0,2}[._-]){2,6}"
+)
+"""A value that reads as a key but is public, or only names or begins one."""
+
+STANDS_FOR = re.compile(
+    # The number of a program, a version or an object (OID); paths to what holds the secret; what a shell substitutes for a
+    # variable that is set.
+    r"0[xX][0-9A-Fa-f]{1,8}|\d{1,20}[iu](?:8|16|32|64|128)|v?\d{1,4}(?:\.\d{1,7}){2,12}"
+    r"|(?:~|\.{1,2})?(?:/[a-z._-][\w.-]{0,15}){3,8}|[+?][a-z-]+|(?:[\w.-]{1,48}/){1,12}[\w.@-]{1,64}\.[a-z]{2,8}"
+    # What such a thing is called by a program: `newSecretValue`.
+    r"|(?i:[a-z]{0,8}[_-]?(?:secret|token|password)[_-]?(?:value|option|field|name))"
+)
+"""What is assigned to a name that calls it a secret, and stands for one."""
+
+# ── names in programs ────────────────────────────────────────────────────────────────────────────────────────────
+
+IDENTIFIER = re.compile(r"[A-Za-z_.:*/?=-]++(?:(?<=/)\d)?")
+"""A name without a digit, or a function and how many arguments it takes."""
+NUMBERED_NAME = re.compile(r"(?:[A-Za-z]{2,16}[-_.]){1,6}v?\d{1,2}")
+"""A name such as `etcd-cluster-1`."""
+MEMBER = re.compile(r"(?=[a-z-]*\.)[a-z-]{0,24}(?:\.[a-z-]{2,24}){1,4}")
+"""A name such as `api.organization` or `.data-api`."""
+ACTION = re.compile(r"[a-z_]{1,40}#[a-z_]{1,40}")
+"""An action of Rails."""
+ATTRIBUTE = re.compile(r"(?=[A-Za-z0-9]*+[_.])(?:[A-Za-z_.#]++\d{0,3}+){1,8}[!?]?")
+"""A bare attribute, such as `token1.refresh_token`, `issuer.issue_token!` or `this.#auth.loginPassword`."""
+QUOTED_NAME = re.compile(r"[a-z]{2,16}\d{1,3}(?:_[a-z]{1,16}){1,3}")
+"""What is a name even in quotes, such as `sha256_password`."""
+VARIABLE = re.compile(r"(?:[A-Za-z]{2,16}_){1,6}[A-Za-z]{1,16}\d{1,2}")
+"""A variable such as `libtest_arg4`."""
+MEMBER_OF = re.compile(r"[A-Za-z_]{2,24}\d{0,3}(?:\.[A-Za-z_]{2,24}\d{0,3}){0,2}\.[a-z_]{2,24}")
+"""A bare member, such as `ctx.es512.jwk` or `TestKeys.RS256.pair.private`."""
+MACRO = re.compile(r"[a-z_]{2,40}![ \t]?[{(\[]")
+"""The beginning of a call to a macro of Rust."""
+# Methods (`SecureRandom.base58`), and paths of Rust (`v3::Code::InvalidToken`).
+_METHOD = r"(?:[A-Z][A-Za-z]+\d{0,3}(?:::|\.))+[a-z_]{2,20}\d{0,3}"
+_PATH = r"[A-Za-z][A-Za-z_]{0,40}\d{0,3}(?:::[A-Za-z][A-Za-z_]{0,40}\d{0,3}){1,6}"
+QUALIFIED = re.compile(rf"{_METHOD}|{_PATH}")
+"""A method of a class or module."""
+
+# A name and password in an address that only say what belongs there: `accountSid:authToken`, `API_KEY:DOMAIN`.
+_CREDENTIAL = re.compile(
+    r"(?i:(?:(?:api|auth|app|access|user|client|account|bot|your)[_-]?)(?:key|token|secret|pass(?:word|wd)?)|key|token)"
+)
+_OF_CREDENTIAL = re.compile(r"(?i:[a-z_]{0,16}(?:key|token|secret|sid|login))")
+_CAPITALS = re.compile(r"\[?[A-Z]+(?:[_:.-]+[A-Z]+)*\]?")
+_LETTERS = re.compile(r"[A-Za-z_]+")
+_CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z]+)+")
+
+
+def is_pair_of_names(name: str, value: str) -> bool:
+    """Return whether a name and password in an address say only what belongs there.
+
+    Args:
+        name: What comes before the colon.
+        value: What comes after it.
+    """
+    if _CREDENTIAL.fullmatch(value) or _CONSTANT.fullmatch(value):
+        return True
+    of_credential = _OF_CREDENTIAL.fullmatch(name) is not None and _LETTERS.fullmatch(value) is not None
+    return of_credential or (_CAPITALS.fullmatch(name) is not None and _CAPITALS.fullmatch(value) is not None)
+
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|_")
+_MAX_WORDS, _MAX_NUMBERS = 8, 3  # of the name of a class
+
+
+def is_class(value: str) -> bool:
+    """Return whether a bare value is a class name, including the numbers that occur in one: `ed25519.Ed25519PrivateKey`."""
+    last = value.rpartition(".")[2]
+    words = _WORD.findall(last)
+    capitalised = [word for word in words if word[0].isupper() and word[1:].islower()]
+    is_path = all(map(str.isidentifier, value.split(".")))
+    is_few = len(words) <= _MAX_WORDS and not mixes_cases(last) and sum(map(str.isdigit, words)) < _MAX_NUMBERS
+    needed = 1 if "." in value else 2 if words[-1:] == ["Key"] else 3
+    return (
+        is_path
+        and is_few
+        and len(capitalised) >= needed
+        and (words[-1] in capitalised or re.fullmatch("[A-Z]{2,4}", words[-1]) is not None)
+    )
