@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import replace
 from itertools import accumulate
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +27,7 @@ from tests.context.compaction.talks import (
 )
 from tests.wires.strategies import TELLERS, Story
 
+from penstock import compaction
 from penstock.context.compaction import (
     Clear,
     FailedAttempts,
@@ -913,3 +916,13 @@ def test_lines_that_stand_in_an_earlier_result_are_found_wherever_they_stand() -
 
 def _places(text: list[str], row: list[str]) -> list[int]:
     return [at for at in range(len(text) - len(row) + 1) if text[at : at + len(row)] == row]
+
+
+def test_strategies_are_those_that_the_docs_name() -> None:
+    """With what they keep unless something else is said."""
+    page = (Path(__file__).parents[3] / "docs" / "compaction.md").read_text(encoding="utf-8")
+    assert all(hasattr(compaction, name) for name in re.findall(r"^\| `(\w+)\(", page, re.MULTILINE))
+    assert f"at most {spans.NOTE_CHARS:,} characters" in page
+    assert f"at most {Offload().max_tokens:,} tokens (down to {Offload().min_tokens} if" in page
+    assert f"at least {NewLines().min_lines} lines" in page
+    assert f"Clear(keep={Clear().keep})" in page
