@@ -238,6 +238,13 @@ def test_what_comes_behind_a_file_comes_whole(file: Path, monkeypatch: pytest.Mo
     assert file.read_bytes() == OLD + b"a longer line\n"
 
 
+def test_nothing_comes_behind_what_is_not_a_file(tmp_path: Path) -> None:
+    """A pipe that nobody reads is refused at once."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="No such device"):
+        append_own(str(tmp_path / "pipe"), b"new\n", _known(tmp_path / "pipe"))
+
+
 def test_what_cannot_come_whole_behind_a_file_does_not_come(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A disk that fills up after a part: the part is taken back, but not what others wrote behind it meanwhile."""
 

@@ -159,7 +159,8 @@ def append_own(path: str, content: bytes, known: tuple[int, int, int, int]) -> b
         ToolError: `busy`: another process of Penstock holds its folder.
     """
     with alone_in_own(os.path.dirname(path) or "."):
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | system.PRIVATE | getattr(os, "O_NONBLOCK", 0))
+        # O_RDONLY is 0, so `READ` adds only what keeps a FIFO or a terminal from blocking.
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | system.READ)
         with os.fdopen(descriptor, "wb", buffering=0) as file:
             status = os.fstat(descriptor)
             if (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns) != known:

@@ -103,6 +103,15 @@ def test_other_lines_that_a_command_shows_replace_none_of_a_file() -> None:
     assert cleared(Stale().steps(seen(told("anthropic", step(first), step(same), *fillers(25))))) == [first.id]
 
 
+@pytest.mark.parametrize(("others", "is_found"), [(19, True), (20, False)])
+def test_a_read_is_compared_with_the_twenty_newest_of_its_file(others: int, is_found: bool) -> None:
+    """A file that is read a thousand times costs no million comparisons."""
+    first, same = viewed("parser.py", 12, offset=0, limit=12), viewed("parser.py", 12, offset=0, limit=12)
+    later = [step(viewed("parser.py", 12, offset=50 * at, limit=12)) for at in range(1, others + 1)]
+    talk = told("openai-chat", step(first), step(same), *later)
+    assert cleared(Stale().steps(seen(talk))) == [first.id] * is_found
+
+
 @wires
 def test_a_file_that_changed_since_is_stale_only_where_the_same_lines_were_read_again(wire: str) -> None:
     """One edited line leaves the others as they were; the newest view of the file stays at any age."""
