@@ -32,6 +32,10 @@ _RUN = rf"(?:{_MARK}[^{_MARK}]+{_MARK}\.?)"
 _BEFORE_TABLE = re.compile(rf"\b(?:INTO|FROM|JOIN|TABLE|UPDATE)\s+{_RUN}*$", re.IGNORECASE)
 _TABLE = re.compile(rf"\b(?:INTO|FROM|JOIN|TABLE|UPDATE)\s+({_RUN}+)", re.IGNORECASE)
 """Items that are sent in the position of a table name: the name, or its schema and the name."""
+_MOST_PARTS = 400
+"""The maximum number of parts of a group that spells a text: an INSERT has two for each column."""
+_NEAR = 500
+"""The number of letters before an item that tell whether it is a table: the keyword, and a schema."""
 _VERBS = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE", "WITH"})
 _MOST_TEXTS = 16
 """The maximum number of texts taken from one statement."""
@@ -62,17 +66,23 @@ class DynamicSql:
             if (name := _variable(block)) is not None:
                 self._held[block.copybook, block.exec.line] = self._letters(name)
         self._given: dict[str, str] = {}  # the VALUEs of named parts of groups, with their blanks
+        self._spelled: dict[int, str] = {}  # the parts of groups
         self._composed: dict[tuple[int, str | None], list[Resolved]] = {}
         if self._held:
             strings = [(said, "".join(composed(said, self._sent))) for said in code.of("STRING")]
             moves = [(said, self._moved(said)) for said in code.of("MOVE")]
-            spelled = [*strings, *((said, text) for said, text in moves if self._is_sql(text))]
-            tables = {name for _, text in spelled for name in self._tables(text)}
-            given = {name for _, text in spelled for name in _MARKED.findall(text) if name in self._given}
+            are_sql = {text: self._is_sql(text) for text in {text for _, text in moves}}
+            spelled = [*strings, *((said, text) for said, text in moves if are_sql[text])]
+            tables_of = {text: self._tables(text) for text in {text for _, text in spelled}}
+            tables = {name for found in tables_of.values() for name in found}
+            given = {name for text in tables_of for name in _MARKED.findall(text) if name in self._given}
             reaching.follow([*self._held.values(), *sorted(tables | given)])
             for said, text in spelled:
                 texts = self._composed.setdefault((said.line, said.copybook), [])
-                texts += [Resolved(one, "STRING", said.line, said.copybook) for one in self._texts(said, text)]
+                texts += [
+                    Resolved(one, "STRING", said.line, said.copybook)
+                    for one in self._texts(said, text, tables_of[text])
+                ]
 
     def of(self, block: Block) -> SqlText | None:
         """Return the possible texts of a statement; None if its text is not data."""
@@ -102,11 +112,23 @@ class DynamicSql:
     def _parts(self, group: int | None) -> str:
         """Return the parts of a group, one after another: the text of a FILLER, and the marked names of others.
 
-        "" if no part has a VALUE, which then spells nothing.
+        "" if no part has a VALUE, or there are too many: then it spells nothing.
         """
+        if group is None:
+            return ""
+        text = self._spelled.get(group)
+        if text is None:
+            text = self._spelled[group] = self._joined(group)
+        return text
+
+    def _joined(self, group: int) -> str:
+        """Return the parts of a group, as `_parts` does."""
+        parts = self._names.children.get(group, [])
+        if len(parts) > _MOST_PARTS:
+            return ""
         text = ""
         has_value = False
-        for at in self._names.children.get(group, []) if group is not None else []:
+        for at in parts:
             part = self._names.items[at]
             if part.redefines is not None:
                 continue
@@ -133,7 +155,7 @@ class DynamicSql:
         for at, part in enumerate(marked.split(_MARK)):
             if at % 2 == 0:
                 said += part
-            elif _BEFORE_TABLE.search(said):
+            elif _BEFORE_TABLE.search(said[-_NEAR:]):
                 said += _marked(part)
                 found.add(part)
             else:
@@ -145,9 +167,8 @@ class DynamicSql:
         words = _MARKED.sub(lambda found: self._given.get(found[1], _DATA), marked).split(maxsplit=1)
         return bool(words) and words[0].upper() in _VERBS
 
-    def _texts(self, said: ReadStatement, marked: str) -> Iterator[str]:
+    def _texts(self, said: ReadStatement, marked: str, tables: set[str]) -> Iterator[str]:
         """Yield the texts that a statement composes, one for each combination of tables that it may name."""
-        tables = self._tables(marked)
         sure = {
             name: self._given[name]
             for name in _MARKED.findall(marked)

@@ -63,7 +63,8 @@ def operations(
     found = [_block(block, code, values) for block in code.blocks if block.exec.kind == "DLI"]
     found += [_called(call, code, names, values, reaching) for call in asked]
     found.sort(key=lambda operation: operation.line)
-    return tuple(one if one.segments else one._replace(uses=tuple(_held(one, found))) for one in found)
+    held = _holding(found)
+    return tuple(one if one.segments else one._replace(uses=tuple(_changed(one, held))) for one in found)
 
 
 def _block(block: Block, code: Code, values: Values) -> DliOperation:
@@ -145,25 +146,26 @@ def _uses(functions: _Functions, steps: Sequence[_Step]) -> Iterator[SegmentUse]
                 yield SegmentUse(done, name, functions.is_sure and len(step.names) == 1)
 
 
-def _held(one: DliOperation, among: Sequence[DliOperation]) -> Iterator[SegmentUse]:
+def _holding(found: Sequence[DliOperation]) -> dict[tuple[str, str | None], dict[str, None]]:
+    """Return the segments that calls hold, by the PCB, and by the PCB and the area, each once."""
+    held: dict[tuple[str, str | None], dict[str, None]] = {}
+    for one in found:
+        if one.pcb is not None and one.segments and any(use.function in _HOLDING for use in one.uses):
+            for area in (None, key(one.area or "")):
+                held.setdefault((key(one.pcb), area), {})[one.segments[-1]] = None
+    return held
+
+
+def _changed(one: DliOperation, held: dict[tuple[str, str | None], dict[str, None]]) -> Iterator[SegmentUse]:
     """Yield what a REPL or DLET without segments changes: what a call that holds a segment brought by the same PCB.
 
     If one of these calls has the same area, the others do not count.
     """
-    if one.function not in _CHANGING or one.pcb is None:
-        return
-    holding = [
-        other
-        for other in among
-        if other.pcb is not None
-        and key(other.pcb) == key(one.pcb)
-        and other.segments
-        and any(use.function in _HOLDING for use in other.uses)
-    ]
-    same = [other for other in holding if key(other.area or "") == key(one.area or "")]
-    segments = dict.fromkeys(other.segments[-1] for other in same or holding)
-    for segment in segments:
-        yield SegmentUse(one.function, segment, len(segments) == 1)
+    if one.function in _CHANGING and one.pcb is not None:
+        pcb = key(one.pcb)
+        segments = held.get((pcb, key(one.area or ""))) or held.get((pcb, None), {})
+        for segment in segments:
+            yield SegmentUse(one.function, segment, len(segments) == 1)
 
 
 def _step(name: str, names: DataNames, values: Values) -> _Step | None:
