@@ -78,7 +78,10 @@ class _Shared:
         """Return the items, renumbered, of the GLOBAL records that some words name, and of all records that share a name with
         them: which item a name means depends on all items that have it.
         """
-        named = (record for word in self._named.keys() & words for record in self._named[word])
+        said = self._named.keys() & words
+        if not said:
+            return ()  # as for most pairs of programs that are nested 800 deep
+        named = (record for word in said for record in self._named[word])
         kept = {record for record in named if self._items[record].shared == "GLOBAL"}
         alike = {word for record in kept for index in self._records[record] for word in _names(self._items[index])}
         records = sorted(kept.union(*(self._named[word] for word in alike)))
