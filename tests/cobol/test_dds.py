@@ -206,6 +206,59 @@ def test_a_copybook_of_a_library_may_begin_with_dd() -> None:
     assert [(copy.name, copy.library) for copy in program.copies] == [("DD-PAY", "LIB"), ("PF", "DD-ALL-FORMATS")]
 
 
+SUBFILE = b"""\
+       PROGRAM-ID. SHOW.
+       ENVIRONMENT DIVISION.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT CUSTD ASSIGN TO WORKSTATION-CUSTD-SI
+               ORGANIZATION IS TRANSACTION.
+           SELECT OPEN-ITEMS ASSIGN TO DATABASE-ITEMS-ALWNULL.
+       DATA DIVISION.
+       FILE SECTION.
+       FD  CUSTD.
+       01  REC PIC X(80).
+       FD  OPEN-ITEMS.
+       01  ITEM-REC. COPY DDS-ALL-FORMATS OF ITEMS.
+       WORKING-STORAGE SECTION.
+       01  LINE-IN PIC X(80).
+       01  LINE-OUT PIC X(80).
+       01  SWITCHES PIC X(99).
+       PROCEDURE DIVISION.
+       SHOW-IT.
+           WRITE SUBFILE REC FROM LINE-OUT FORMAT IS "LINE" INDICATORS ARE SWITCHES.
+       CHANGE-IT.
+           REWRITE SUBFILE REC FROM LINE-OUT FORMAT "LINE".
+       GET-IT.
+           READ SUBFILE CUSTD NEXT MODIFIED INTO LINE-IN FORMAT "LINE" INDICATORS SWITCHES.
+           INITIALIZE ITEMREC.
+           GOBACK.
+"""
+
+
+def test_a_subfile_is_of_the_file_behind_the_word_and_indicators_are_apart() -> None:
+    """READ, WRITE and REWRITE SUBFILE use the file; what indicators say is neither in the record nor of it."""
+    graph = graph_of({"SHOW.cbl": SUBFILE, "ITEMS.pf": b"     A          R ITEMREC                   FORMAT(OTHER)\n"})
+    assert edges(graph, "SHOW.CUSTD", "file") == {
+        ("SHOW.REC", "is record of", "SHOW.CUSTD"): "is",
+        ("SHOW.SHOW-IT", "writes", "SHOW.CUSTD"): "is",
+        ("SHOW.CHANGE-IT", "writes", "SHOW.CUSTD"): "is",
+        ("SHOW.GET-IT", "reads", "SHOW.CUSTD"): "is",
+    }
+    assert edges(graph, "SHOW.SWITCHES", "field") == {
+        ("SHOW.SHOW-IT", "reads", "SHOW.SWITCHES"): "is",
+        ("SHOW.GET-IT", "writes", "SHOW.SWITCHES"): "is",
+    }
+    found = edges(graph, "SHOW.REC", "field")
+    assert {said for said in found if said[1] == "moves to"} == {
+        ("SHOW.LINE-OUT", "moves to", "SHOW.REC"),
+        ("SHOW.REC", "moves to", "SHOW.LINE-IN"),
+    }
+    assert found["SHOW.GET-IT", "writes", "SHOW.REC"] == "is"
+    assert edges(graph, "ITEMS", "dataset") == {("SHOW.OPEN-ITEMS", "bound to", "ITEMS"): "is"}
+    assert edges(graph, "SHOW.ITEMREC", "field")["SHOW.GET-IT", "writes", "SHOW.ITEMREC"] == "is"
+
+
 @given(
     st.lists(
         st.sampled_from([

@@ -113,7 +113,8 @@ def copybook(name: str, word: str, find: Callable[[str], Description | None]) ->
             laid = [_laid(field, where, find, is_alias=asked["all"] is not None) for field in fields]
             for direction in ("-I", "-O") if said.is_shown else ("",):
                 mine = [field for field in laid if not direction or field.usage in _USAGES[direction]]
-                if mine and suffix in {"", "-IO", direction}:
+                # A database format without fields has those of a file that is not here.
+                if (mine or not (fields or direction)) and suffix in {"", "-IO", direction}:
                     records.append((one.name + direction, one.line, mine))
     return _written(records, f"{name.upper()}-RECORD" if is_all else "")
 

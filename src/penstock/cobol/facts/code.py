@@ -84,6 +84,10 @@ class Site(NamedTuple):
     """The line of the statement in the program; for copied code, that of the COPY."""
 
 
+_BEHIND_FILES = {(), ("NEXT",), ("INTO",), ("FROM",), ("AT",), ("INVALID",), ("RECORD",)}
+"""What follows the name of a file or record, so that one may be called SUBFILE."""
+
+
 class ReadStatement(NamedTuple):
     """A statement with its words: the input of every module that collects facts.
 
@@ -120,6 +124,12 @@ class ReadStatement(NamedTuple):
     def kinds(self) -> tuple[TokenKind, ...]:
         """Return the kinds of the words, parallel to `keys`."""
         return self.phrase.kinds
+
+    @property
+    def operand(self) -> str:
+        """Return the first operand in capitals, "" if there is none: of READ and WRITE, the file or record, also behind SUBFILE."""
+        at = 2 if self.keys[1:2] == ("SUBFILE",) and self.keys[2:3] not in _BEHIND_FILES else 1
+        return self.keys[at] if len(self.keys) > at else ""
 
     def text(self, most: int = 0) -> str:
         """Return the statement on one line, shortened to `most` characters including the ellipsis; 0 for no limit."""

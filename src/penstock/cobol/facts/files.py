@@ -41,7 +41,9 @@ _MODES = frozenset({"INPUT", "OUTPUT", "I-O", "EXTEND"})
 _VERBS = ("OPEN", "CLOSE", "READ", "DELETE", "START", "RETURN", "WRITE", "REWRITE", "RELEASE", "SORT", "MERGE")
 _LABELS = frozenset({"S", "AS", "UT", "UR", "DA"})
 _UNIT = re.compile(r"(?P<unit>SYS\d{3})-(?:UT|UR|DA)-\d++[A-Z]?(?:-[A-Z])?(?:-(?P<name>[A-Z0-9$#@]{2,}))?")
-_DEVICE = re.compile(r"(?:DATABASE|WORKSTATION|FORMATFILE|TAPEFILE|DISKETTE)-(?P<name>[A-Z][A-Z0-9$#@_.]*+)(?:-SI)?")
+_DEVICE = re.compile(
+    r"(?:DATABASE|WORKSTATION|FORMATFILE|TAPEFILE|DISKETTE)-(?P<name>[A-Z][A-Z0-9$#@_.]*+)(?:-SI|-ALWNULL)*"
+)
 _TITLES = frozenset({"FILE-ID", "ID", "IDENTIFICATION", "FILE-TITLE", "TITLE", "FILENAME"})
 """The words of VALUE OF that name a file whose ASSIGN names only a device."""
 _Resolve: TypeAlias = "Callable[[str], tuple[Resolved, ...]]"
@@ -318,12 +320,12 @@ def _named(said: ReadStatement, by_record: dict[str, str]) -> list[tuple[str, st
     if verb == "CLOSE":
         return [(word, None) for word in keys[1:]]
     if verb in {"READ", "DELETE", "START", "RETURN"}:
-        name = keys[2] if verb == "DELETE" and keys[1:2] == ("FILE",) else keys[1] if len(keys) > 1 else ""
+        name = keys[2] if verb == "DELETE" and keys[1:2] == ("FILE",) else said.operand
         return [(name, None)]
     if verb in {"WRITE", "REWRITE", "RELEASE"}:
         if keys[1:2] == ("FILE",):
             return [(keys[2], None)] if len(keys) > 2 else []
-        name = keys[1] if len(keys) > 1 else ""
+        name = said.operand
         qualifier = keys[3] if keys[2:3] and keys[2] in {"OF", "IN"} and len(keys) > 3 else None
         return [(qualifier or by_record.get(name, ""), None)]
     if verb in {"SORT", "MERGE"}:

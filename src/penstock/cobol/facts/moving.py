@@ -12,7 +12,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from .pairing import Mention, pairs
-from .roles import READ, WRITE
+from .roles import READ, WRITE, indicators_at
 from .values import WHOLE, DataMove, DataUse, MoveWay, PartUse, SourcePlace
 
 if TYPE_CHECKING:
@@ -84,10 +84,11 @@ class Moving:
     def file_read(self, said: ReadStatement, file: str, into: Iterable[Mention]) -> None:
         """Record a READ or RETURN: it writes the records of the file, and moves them to the item of INTO."""
         place = SourcePlace(said.lines[1], said.copybook)
+        end = indicators_at(said.keys)
         for record in self._records.get(file, ()):
             self._use((record,), WRITE, said, place)
             for one in into:
-                if one.role & WRITE and not one.beside:
+                if one.role & WRITE and not one.beside and one.at < end:
                     self._move((record,), one, place, said, is_sure=len(self._records[file]) == 1)
 
     def corresponding(self, said: ReadStatement, source: int, target: int) -> None:

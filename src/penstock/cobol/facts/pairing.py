@@ -12,7 +12,7 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..clauses import FIGURATIVE
-from .roles import READ, WRITE
+from .roles import READ, WRITE, indicators_at
 from .values import WHOLE, MoveWay
 
 if TYPE_CHECKING:
@@ -164,10 +164,17 @@ def _inspected(keys: Sequence[str], mentions: Sequence[Mention]) -> Iterator[Pai
 
 
 def _is_sent(keys: Sequence[str], at: int) -> bool:
-    """Return whether a word is what a MOVE, SET or WRITE sends, rather than lines of ADVANCING or a step of BY."""
+    """Return whether a word is what a MOVE, SET or WRITE sends, rather than lines of ADVANCING, indicators, or a step of BY."""
     if keys[0] == "SET":
         return "TO" in keys[1:at]
-    return keys[0] == "MOVE" or ("FROM" in keys[1:at] and "ADVANCING" not in keys[1:at] and keys[at - 1] not in _LINES)
+    if keys[0] == "MOVE":
+        return True
+    return (
+        "FROM" in keys[1:at]
+        and "ADVANCING" not in keys[1:at]
+        and keys[at - 1] not in _LINES
+        and at < indicators_at(keys)
+    )
 
 
 def _way(said: ReadStatement) -> MoveWay:

@@ -322,7 +322,7 @@ class Reaching:
                         found.setdefault(root(item), []).append((said, mentions, writing))
             # The statement names no item, and overwrites all records of the file, which share storage.
             if said.verb in {"READ", "RETURN"} and len(said.keys) > 1:
-                for item in self._records.get(said.keys[1], ()):
+                for item in self._records.get(said.operand, ()):
                     found.setdefault(root(item), []).append((said, (), _Writing(item, True, False)))
         return found
 

@@ -112,8 +112,8 @@ class References:
         if self._mentions:
             self.moving.take(said, self._mentions)
         if said.verb in {"READ", "RETURN"} and len(keys) > 1:
-            self._file(keys[1], WRITE, said)
-            self.moving.file_read(said, keys[1], self._mentions)
+            self._file(said.operand, WRITE, said)
+            self.moving.file_read(said, said.operand, self._mentions)
         if said.verb in {"SORT", "MERGE"}:
             self.moving.sorted(said)
         if said.verb in {"MOVE", "ADD", "SUBTRACT"} and len(keys) > 1 and keys[1] in _CORRESPONDING:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from ..procedure import STRANGE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .code import ReadStatement
 
 # Bits: BOTH is READ | WRITE. An item passed by reference may be written by another program, but this one does not write it.
@@ -99,6 +101,7 @@ _ROLES: dict[str, tuple[int, dict[str, int]]] = {
         )
     },
 }
+_INDICATORS = frozenset({"INDICATOR", "INDICATORS", "INDIC"})
 ROLES_BEHIND = {"MODIFY": READ, "INQUIRE": WRITE, "DISPLAY": READ}
 """By verb: the role of what follows an operand, regardless of the role of that operand."""
 
@@ -147,7 +150,15 @@ def roles_of(said: ReadStatement) -> tuple[int, dict[str, int]]:
     # WRITE record FROM area moves the area to the record, and writes the record.
     elif said.verb in {"WRITE", "REWRITE", "RELEASE"} and "FROM" in keys:
         start = BOTH
+    if said.verb in {"READ", "WRITE", "REWRITE"} and (at := indicators_at(keys)) < len(keys):
+        switches = {**switches, keys[at]: WRITE if said.verb == "READ" else READ}
     return start, switches
+
+
+def indicators_at(keys: Sequence[str]) -> int:
+    """Return where the indicators begin that a READ or WRITE of a display file gets or sends; the number of words for none."""
+    places = (at for at in range(2, len(keys) - 1) if keys[at] in _INDICATORS and keys[at - 1] not in {"FROM", "INTO"})
+    return next(places, len(keys))
 
 
 def role_of_option(command: str, option: str) -> int:
