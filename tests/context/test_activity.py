@@ -1,4 +1,4 @@
-"""What was done, read from the calls of many agents' tools."""
+"""What was done, as read from the calls of many agents' tools?"""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Asked = tuple[str, Any, str]
 
 
 def chat(*calls: Asked) -> Transcript:
-    """A conversation of chat completions with these calls: tool, arguments, result."""
+    """Return a conversation of chat completions with these calls: tool, arguments, result."""
     messages: list[Any] = [{"role": "user", "content": "Fix it."}]
     for number, (name, arguments, result) in enumerate(calls):
         written = arguments if isinstance(arguments, str) else json.dumps(arguments)
@@ -118,7 +118,7 @@ NUMBERED = "".join(f"{number:6}\t{'x' * 20}\n" for number in range(1, 2001))
         ("update_plan", {"plan": []}, "", ("other", None, None, None)),
         ("write_stdin", {"chars": "y"}, "", ("other", None, None, None)),
         ("get_weather", {"city": "Oslo"}, "", ("other", None, None, None)),
-        # SWE-agent: what is open is said by the result
+        # SWE-agent: the result says what is open
         (
             "open",
             {"path": "a.py", "line_number": 100},
@@ -134,7 +134,7 @@ NUMBERED = "".join(f"{number:6}\t{'x' * 20}\n" for number in range(1, 2001))
 def test_a_call_is_known_by_its_name_its_arguments_and_its_result(
     name: str, arguments: Any, result: str, expected: tuple[str, str | None, int | None, int | None]
 ) -> None:
-    """The tools of the known agents, and foreign ones that are written like them."""
+    """The tools of the known agents are recognised, and foreign ones that are written like them."""
     assert at(one(name, arguments, result)) == expected
 
 
@@ -173,7 +173,7 @@ def test_a_call_is_known_by_its_name_its_arguments_and_its_result(
 def test_a_command_that_only_shows_a_file_is_a_read(
     command: Any, expected: tuple[str, str | None, int | None, int | None]
 ) -> None:
-    """What is not certain is run."""
+    """A command that is not certain to be a read counts as a run."""
     assert at(one("bash", {"command": command})) == expected
 
 
@@ -187,14 +187,14 @@ def test_a_command_that_only_shows_a_file_is_a_read(
     ],
 )
 def test_a_patch_changes_every_file_that_it_names(name: str, arguments: Any) -> None:
-    """One action for each file, all with one result."""
+    """There is one action for each file, all with one result."""
     found = actions(chat((name, arguments, "Success.")))
     assert [(action.kind, action.path) for action in found] == PATCHED
     assert {(action.call_id, action.index, action.result_index) for action in found} == {("c0", 1, 2)}
 
 
 def test_calls_of_the_responses_wire_are_known_too() -> None:
-    """Custom tools, the provider's shells with their exit codes, and its patches."""
+    """Custom tools, the provider's shells with their exit codes, and its patches are recognised."""
     items = [
         {"type": "custom_tool_call", "call_id": "1", "name": "apply_patch", "input": PATCH},
         {"type": "custom_tool_call_output", "call_id": "1", "output": "Success."},
@@ -238,7 +238,7 @@ def test_calls_of_the_responses_wire_are_known_too() -> None:
 def test_how_a_call_ended_is_read_from_its_result(
     name: str, result: str, failed: bool, code: int | None, head: str
 ) -> None:
-    """An exit code, a traceback, an error and nothing else; what a file says is no error of the read."""
+    """Exit codes, tracebacks and results that are only an error count; an error in the text of a file read does not."""
     action = one(name, {"path": "a.py", "command": "x"}, result)
     assert (action.failed, action.exit_code, action.error_head) == (failed, code, head)
 
@@ -255,12 +255,12 @@ def test_how_a_call_ended_is_read_from_its_result(
     ],
 )
 def test_a_command_that_an_agent_never_began_was_not_run(result: str, kind: str) -> None:
-    """There is no such tool, or a person said no; what a command itself says of tools is another thing."""
+    """The tool does not exist, or a person refused; what a command itself prints about tools is different."""
     assert one("shell", {"command": "make"}, result).kind == kind
 
 
 def test_a_command_that_a_person_did_not_allow_was_not_run() -> None:
-    """As Claude Code writes it."""
+    """The refusal is as Claude Code writes it."""
     said = "The user doesn't want to proceed with this tool use. The tool use was rejected."
     call = {"type": "tool_use", "id": "c", "name": "Bash", "input": {"command": "make"}}
     result = {"type": "tool_result", "tool_use_id": "c", "content": said, "is_error": True}
@@ -270,7 +270,7 @@ def test_a_command_that_a_person_did_not_allow_was_not_run() -> None:
 
 
 def test_an_error_mark_counts_whatever_the_text_says() -> None:
-    """`is_error` of Anthropic, with the first line as its head."""
+    """`is_error` of Anthropic marks the failure, and the first line becomes its head."""
     messages = [
         {"role": "user", "content": "Go."},
         {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "Read", "input": {"file_path": "a"}}]},
@@ -323,14 +323,14 @@ TO_END = {"offset": 10}
 def test_a_newer_read_covers_an_older_one_when_it_shows_all_its_lines(
     older: dict[str, int], newer: dict[str, int], expected: bool
 ) -> None:
-    """Ranges are compared, and what is not known is not shown."""
+    """Ranges are compared, and a range that is not known does not count as shown."""
     first, second = actions(chat(("Read", {"path": "a", **older}, "x"), ("Read", {"path": "./a", **newer}, "x")))
     assert same_target(first, second)
     assert covers(second, first) is expected
 
 
 def test_nothing_is_covered_by_a_read_that_failed_or_has_no_result() -> None:
-    """Nor by one of another file, nor by what is no read."""
+    """Nor does a read of another file cover anything, nor a call that is not a read."""
     read, failed, other, edit = actions(
         chat(
             ("Read", {"path": "a"}, "x"),
@@ -363,7 +363,7 @@ DONE = actions(
 
 
 def test_a_summary_says_what_was_done_as_data() -> None:
-    """Lines merged, repeats counted, errors by their heads, nothing raw."""
+    """Ranges of lines are merged, repeats counted and errors given by their heads; nothing is raw."""
     assert summary(DONE, max_chars=4000).splitlines() == [
         "modified: a.py (×2)",
         "created: n.py",
@@ -376,7 +376,7 @@ def test_a_summary_says_what_was_done_as_data() -> None:
 
 
 def test_a_summary_is_bounded_and_says_what_it_leaves_out() -> None:
-    """The newest stay; with no room at all for items, their numbers do."""
+    """The newest items stay; with no room for any item, their number does."""
     reads = actions(chat(*[("Read", {"path": f"folder/file{n}.py"}, "x") for n in range(500)]))
     assert summary(reads, max_chars=300) == "read: … 488 earlier; " + "; ".join(
         f"folder/file{n}.py" for n in range(488, 500)
@@ -391,7 +391,7 @@ def test_a_summary_is_bounded_and_says_what_it_leaves_out() -> None:
 @pytest.mark.parametrize("wire", WIRES)
 @given(data=st.data())
 def test_any_transcript_is_answered(wire: str, data: st.DataObject) -> None:
-    """Valid, damaged or any JSON: actions in order, one or more for each call, and a summary in its bounds."""
+    """Any transcript, valid, damaged or other JSON, gives actions in order, one or more for each call, and a bounded summary."""
     messages = data.draw(
         st.one_of(
             strategies.requests(wire), strategies.broken(wire), st.lists(strategies.likely, max_size=5),
@@ -428,7 +428,7 @@ values = st.one_of(texts, st.integers(), st.floats(), st.lists(texts, max_size=3
 
 @given(st.lists(st.tuples(names, st.dictionaries(keys, values, max_size=4), texts), max_size=4))
 def test_any_arguments_and_any_result_are_answered(calls: list[Asked]) -> None:
-    """The names of tools and arguments that we know, with whatever a model may write."""
+    """The tools and arguments that we know are called with whatever a model may write."""
     found = actions(chat(*calls))
     assert len({action.index for action in found}) == len(calls)
     text = summary(found, max_chars=2000)

@@ -1,6 +1,6 @@
-"""Requests that are too large, one provider after the other: what is sent of each, and where each bound lies.
+"""For requests that are too large, what is sent of each to one provider after another, and at what size does each bound apply?
 
-`bends.txt` says it, as somebody has looked at it; `WRITE_TABLES=1` writes it anew.
+`bends.txt` has the reviewed answer; `WRITE_TABLES=1` rewrites it.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ _FACTORS: tuple[dict[str, float], ...] = (
     {"user": 0.5, "assistant": 1.5},
     {"images": 4.0, "calls": 0.5},
 )
-"""What providers take for a token of ours, by kind of content; 1 where nothing is said."""
+"""The provider's tokens for one of ours, by kind of content; 1 if not given."""
 _SHARES = (0.6, 0.15)
-"""Where between the floor and the whole their limits lie."""
+"""The positions of their limits between the floor and the whole."""
 
 
 def refused() -> Iterator[str]:
-    """Yield what providers of every wording count of each request they get, until one is small enough."""
+    """Yield what providers of every wording count of each request they receive, until one is small enough."""
     turn = 0
     for name, story in _STORIES.items():
         for wording in WORDINGS:
@@ -77,7 +77,7 @@ def refused() -> Iterator[str]:
                 request,
                 wire=wire,
                 window_tokens=believed,
-                store=NoStore(),  # type: ignore[arg-type]  # all that execute uses of a store
+                store=NoStore(),  # type: ignore[arg-type]  # the only methods of a store that execute uses
                 counter=COUNTER,
             )
             sent = " > ".join(str(round(size)) for size in provider.sent)
@@ -91,7 +91,7 @@ def _said(cure: Cure | None) -> str:
 
 
 def trimmed() -> Iterator[str]:
-    """Yield what is taken out before anything is sent, in windows just large enough for a rung and one token smaller."""
+    """Yield what is removed before sending, in windows just large enough for a rung and one token smaller."""
     for name, story in _STORIES.items():
         sized = ladder_of(request_of(story, "anthropic"), "anthropic").sized
         ladder = Situation(sized=sized, budget=Budget(1 << 40)).ladder(sized)
@@ -111,5 +111,5 @@ def trimmed() -> Iterator[str]:
 
 @pytest.mark.proves("R-1")
 def test_what_is_sent_of_a_request_that_is_too_large_is_what_the_table_says() -> None:
-    """After each refusal, and before any."""
+    """The table covers what is sent after each refusal and before any."""
     check_table(TABLE, [*refused(), *trimmed()])

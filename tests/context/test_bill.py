@@ -1,4 +1,4 @@
-"""What a request takes, item by item, on every wire."""
+"""What does a request take, item by item, on every wire?"""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ wires = pytest.mark.parametrize("wire", WIRES)
 
 
 class Letters:
-    """A token is a character: what is expected can be written down."""
+    """A counter for which a token is a character, so that expected sizes can be written down."""
 
     def count(self, text: str, /) -> Count:
         return Count(tokens=len(text), low=len(text), high=len(text), method="letters")
 
 
 def talk(wire: str) -> list[Any]:
-    """A task, a call with its result, a newer word of the user."""
+    """Return a task, a call with its result, and a newer word of the user."""
     call = Call(id="c1", name="view", arguments={"path": "parser.py"}, result="x" * 500)
     rounds = (Round(text="I look.", calls=(call,)), Round(text="It is TAB.", user="Fix it."))
     return TELLERS[wire](Story(task="Why do tabs fail?", rounds=rounds))
 
 
 def kinds(made: Bill) -> list[str]:
-    """The kinds of its items, each once, in their order."""
+    """Return the kinds of its items, each once, in their order."""
     return list(dict.fromkeys(item.kind for item in made.items))
 
 
@@ -52,7 +52,7 @@ def kinds(made: Bill) -> list[str]:
 
 @given(st.data(), st.sampled_from(WIRES), st.sampled_from(["gpt-5", "claude-opus-4-8", "unknown-model"]))
 def test_the_items_of_any_request_add_up(data: st.DataObject, wire: str, model: str) -> None:
-    """To its input, bound by bound, to what plans measure, and to the lines that are printed."""
+    """They add up to the input, bound by bound, to what plans measure, and to the lines that are printed."""
     transcript = load(TELLERS[wire](data.draw(stories())), wire, system="Be brief." if wire == "anthropic" else None)
     counter = Tokens(model=model)
     made = bill_of(transcript, counter, reserve_tokens=1_000)
@@ -66,7 +66,7 @@ def test_the_items_of_any_request_add_up(data: st.DataObject, wire: str, model: 
 
 @wires
 def test_each_part_of_a_request_has_its_item(wire: str) -> None:
-    """The task, the newest words, results by their tool, the assistant."""
+    """The task, the newest words, results by their tool, and the assistant each have one."""
     made = bill({MESSAGES[wire]: talk(wire)}, wire, counter=Letters())
     assert set(kinds(made)) == {"task", "assistant", "result", "newest user message"}
     (result,) = [item for item in made.items if item.kind == "result"]
@@ -76,7 +76,7 @@ def test_each_part_of_a_request_has_its_item(wire: str) -> None:
 
 
 def test_instructions_and_tools_stand_beside_the_list() -> None:
-    """As a field at Anthropic, as the first message elsewhere; tools count with all their keys."""
+    """They are a field at Anthropic and the first message elsewhere; tools count with all their keys."""
     tools = [{"name": "view", "description": "Shows a page.", "input_schema": {}}]
     body = {"system": "Be brief.", "tools": tools, "messages": talk("anthropic")}
     system, tool, *_ = bill(body, counter=Letters()).items
@@ -88,7 +88,7 @@ def test_instructions_and_tools_stand_beside_the_list() -> None:
 
 
 def test_what_is_pinned_or_a_note_is_called_so() -> None:
-    """Pins outrank the other kinds, that of a result too."""
+    """Pins outrank the other kinds, including results."""
     transcript = load(talk("openai-chat"), "openai-chat").drop_span(1, 2, "[Read parser.py.]").pin(0)
     assert kinds(bill_of(transcript)) == ["pinned", "note", "assistant", "newest user message"]
     assert "result" not in kinds(bill_of(load(talk("openai-chat"), "openai-chat").pin(2)))
@@ -107,7 +107,7 @@ def test_what_is_pinned_or_a_note_is_called_so() -> None:
     ids=["image", "document"],
 )
 def test_media_are_counted_by_what_they_are_not_by_their_base64(block: Any, low: int, high: int) -> None:
-    """An image between the least and the most that providers take; a document by its bytes."""
+    """An image counts between the least and the most that providers take, a document by its bytes."""
     made = bill({"messages": [{"role": "user", "content": [block, {"type": "text", "text": "?"}]}]}, "anthropic")
     (media,) = [item for item in made.items if item.kind == "media"]
     assert (media.count.low, media.count.high) == (low, high)
@@ -134,7 +134,7 @@ def test_an_image_in_a_result_is_of_the_result() -> None:
 
 @wires
 def test_the_wire_is_read_from_the_body(wire: str) -> None:
-    """Where the body shows it."""
+    """This holds if the body shows the wire."""
     body: dict[str, Any] = {"model": "any", MESSAGES[wire]: talk(wire)}
     if wire == "anthropic":
         body |= {"system": "Be brief.", "max_tokens": 100}
@@ -143,20 +143,20 @@ def test_the_wire_is_read_from_the_body(wire: str) -> None:
 
 @pytest.mark.parametrize("request_", [7, None, {"prompt": "old completions"}, {"messages": "text"}])
 def test_what_is_no_request_is_said(request_: Any) -> None:
-    """By `CallerError`, never by another exception."""
+    """Only `CallerError` is raised."""
     with pytest.raises(CallerError):
         bill(request_)
 
 
 def test_an_unknown_wire_is_said_with_those_that_there_are() -> None:
-    """So that the next try works."""
+    """The error lists the wires, so that the next attempt works."""
     with pytest.raises(CallerError, match="'cohere' is not a wire; there are openai-chat, openai-responses, anthropic"):
         bill({"messages": []}, "cohere")
 
 
 @pytest.mark.parametrize("key", ["max_tokens", "max_completion_tokens", "max_output_tokens"])
 def test_the_reserve_is_what_the_body_asks_for(key: str) -> None:
-    """Under any of its names; the caller's own number outranks it, and nothing asked is nothing reserved."""
+    """Any of its names works; the caller's own number outranks it, and nothing is reserved if nothing is asked for."""
     body = {"messages": talk("openai-chat")}
     assert bill({**body, key: 500}, "openai-chat").reserve_tokens == reply_tokens({key: 500}) == 500
     assert bill({**body, key: 500}, "openai-chat", reserve_tokens=7).reserve_tokens == 7
@@ -182,7 +182,7 @@ def test_the_reserve_is_what_the_body_asks_for(key: str) -> None:
 def test_a_reply_is_lowered_under_the_name_that_the_wire_takes(
     body: dict[str, Any], wire: str, changed: dict[str, Any]
 ) -> None:
-    """Never raised, and never below the least that thinking needs."""
+    """It is never raised, and never set below the least that thinking needs."""
     assert with_reply_tokens(body, 1_000, wire) == body | changed
 
 
@@ -202,21 +202,21 @@ def test_a_reply_is_lowered_under_the_name_that_the_wire_takes(
     ],
 )
 def test_thinking_is_lowered_with_the_reply_that_it_is_part_of(wire: str, body: dict[str, Any]) -> None:
-    """In the same proportion, so that words are left for the answer; what is asked for short enough stays."""
+    """The proportion stays the same, so that room is left for the answer; a short enough reply is not changed."""
     assert with_reply_tokens(body, 40_000, wire) == body
     half = json.loads(json.dumps(body).replace("40000", "20000").replace("32000", "16000"))
     assert with_reply_tokens(body, 20_000, wire) == half
 
 
 def test_a_bill_is_printed_with_the_largest_first() -> None:
-    """Small items are added up by kind, the reserve and the sum stand with them."""
+    """Small items are added up by kind, and the reserve and the sum are printed with them."""
     messages = talk("openai-chat")
     messages[0]["content"] = "Why? " * 100
     assert str(bill({"messages": messages, "max_tokens": 300}, counter=Letters())) == GOLDEN
 
 
 def test_a_name_cannot_forge_a_line_of_a_bill() -> None:
-    """What a tool is called is shown inert and short."""
+    """The name of a tool is shown inert and short."""
     call = Call(id="c1", name="view\n 999999  in all\x1b[31m" + "x" * 500, arguments={}, result="x" * 900)
     made = bill({"messages": TELLERS["openai-chat"](Story(rounds=(Round(calls=(call,)),)))}, counter=Letters())
     assert len(str(made).split("\n")) == len(made.lines()) + 1
@@ -225,5 +225,5 @@ def test_a_name_cannot_forge_a_line_of_a_bill() -> None:
 
 
 def test_nothing_adds_up_to_nothing() -> None:
-    """The sum of no counts."""
+    """The sum of no counts is zero."""
     assert total([]) == Count(tokens=0, low=0, high=0, method="")

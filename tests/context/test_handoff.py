@@ -1,4 +1,4 @@
-"""What one session passes on to the next, in documents of ours and of others."""
+"""What does one session pass on to the next, in our own documents and in those of others?"""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SEED = {
 
 
 def test_the_example_of_the_seed_is_a_handoff() -> None:
-    """It is read, and written again with the same keys and values; only the schema's number joins them."""
+    """It is read and written again with the same keys and values; only the schema's number is added."""
     handoff = decode(SEED)
     assert (handoff.session_id, handoff.turns_completed, handoff.pending_tasks) == ("uuid", 30, ("TASK-003",))
     written = json.loads(encode(handoff))
@@ -50,7 +50,7 @@ def test_the_example_of_the_seed_is_a_handoff() -> None:
 
 
 def test_no_handoff_that_is_written_holds_a_key() -> None:
-    """Whoever made it; what it names by ids and digests stays, and the summary keeps to its bound though marks are long."""
+    """This holds whoever made it; ids and digests stay, and the summary keeps its bound although marks are long."""
     key, digest = "ghp_" + "aB3dE5fG7h" * 3 + "123456", "1f" * 32
     handoff = Handoff(
         session_id=key,
@@ -71,7 +71,7 @@ def test_no_handoff_that_is_written_holds_a_key() -> None:
 
 
 def test_the_smallest_handoff_has_all_keys_of_the_seed() -> None:
-    """A reader of the first design's shape finds what it expects, empty."""
+    """A reader of the first design's shape finds the keys it expects, empty."""
     assert json.loads(encode(decode('{"sessionId": "s"}'))) == {
         "sessionId": "s",
         "agent": "",
@@ -86,7 +86,7 @@ def test_the_smallest_handoff_has_all_keys_of_the_seed() -> None:
 
 
 def test_tasks_given_as_objects_become_texts_in_order_of_priority() -> None:
-    """The objects are kept as details, with what nobody here knows."""
+    """The objects are kept as details, including fields unknown here."""
     pending = [
         {"id": "T-3", "title": "tidy up", "priority": "low"},
         "no object",
@@ -105,7 +105,7 @@ def test_tasks_given_as_objects_become_texts_in_order_of_priority() -> None:
 
 
 def test_texts_in_lists_of_objects_are_what_they_are_about() -> None:
-    """Others write a decision or a command as a text."""
+    """Other tools write a decision or a command as plain text."""
     handoff = decode({**SEED, "decisions": ["use RE2"], "commands": ["make"], "fileHistory": ["a.py"], "goal": None})
     assert handoff.decisions == (Decision(what="use RE2"),)
     assert handoff.commands == (Command(cmd="make"),)
@@ -137,7 +137,7 @@ def test_texts_in_lists_of_objects_are_what_they_are_about() -> None:
     ],
 )
 def test_a_bad_document_names_the_field_and_what_would_work(change: dict[str, Any], message: str) -> None:
-    """Also for lists and objects inside."""
+    """This includes fields inside lists and objects."""
     with pytest.raises(CallerError) as caught:
         decode({**SEED, **change})
     assert str(caught.value) == message
@@ -156,14 +156,14 @@ def test_a_bad_document_names_the_field_and_what_would_work(change: dict[str, An
     ],
 )
 def test_what_is_no_document_is_said(document: str | bytes, message: str) -> None:
-    """Broken text, other encodings, and nesting beyond reason."""
+    """Broken text, other encodings and excessive nesting are reported."""
     with pytest.raises(CallerError) as caught:
         decode(document)
     assert str(caught.value).startswith(message)
 
 
 def test_what_a_program_gives_is_checked_as_what_a_file_holds() -> None:
-    """The constructor names the same fields, and takes nothing that could not be written."""
+    """The constructor names the same fields, and accepts nothing that could not be written."""
     with pytest.raises(CallerError, match="turnsCompleted: a whole number"):
         Handoff(session_id="s", turns_completed="30")  # type: ignore[arg-type]
     with pytest.raises(CallerError, match=r"state\.a: what JSON can hold, not a set"):
@@ -185,7 +185,7 @@ def test_a_handoff_does_not_change_with_what_it_was_made_of() -> None:
 
 
 def test_halves_of_characters_can_be_written() -> None:
-    """Alone they are escaped; side by side they become the character that JSON makes of them."""
+    """Alone they are escaped; adjacent halves become the character that JSON makes of them."""
     handoff = Handoff(session_id="\udc80", goal="\ud83d\ude00")
     assert handoff.goal == "😀"
     assert b'"sessionId": "\\udc80"' in encode(handoff).encode("utf-8")
@@ -207,7 +207,7 @@ def test_halves_of_characters_can_be_written() -> None:
     ],
 )
 def test_a_text_is_cut_behind_a_sentence_a_line_or_a_word(text: str, max_chars: int, expected: str) -> None:
-    """In this order; the end of what was cut in between is marked."""
+    """The cut is tried in this order, and text cut from the middle is marked."""
     assert shortened(text, max_chars) == expected
     assert len(expected) <= max_chars
 
@@ -216,7 +216,7 @@ def test_a_text_is_cut_behind_a_sentence_a_line_or_a_word(text: str, max_chars: 
 
 
 def session(*steps: Any, task: str = "Fix the parser.") -> list[Any]:
-    """Messages of chat completions: a step is a text of the user or (tool, arguments, result)."""
+    """Return messages of chat completions: a step is a text of the user or (tool, arguments, result)."""
     messages: list[Any] = [{"role": "user", "content": task}]
     for number, step in enumerate(steps):
         if isinstance(step, str):
@@ -244,7 +244,7 @@ WORK = session(
 
 
 def test_a_transcript_tells_what_was_done_and_what_is_open() -> None:
-    """Goal and newest words verbatim, files with their turns, failures counted, only the unsolved ones open."""
+    """Goal and newest words are verbatim, files have their turns, failures are counted, and only the unsolved ones are open."""
     transcript = load(WORK, "openai-chat").replace_result(2, "c0", "[cleared]", handle="h1")
     handoff = mechanical(
         transcript,
@@ -296,7 +296,7 @@ def test_turns_and_reason_can_be_given() -> None:
 
 
 def test_files_are_active_for_ten_turns() -> None:
-    """What was changed before is in the history, and not worked on."""
+    """Files that were changed earlier are in the history, but not active."""
     reads = [("view", {"file_path": "a.py"}, "x")] * 10
     messages = session(("edit_file", {"path": "old.py"}, "done"), *reads, ("edit_file", {"path": "new.py"}, "done"))
     handoff = mechanical(load(messages, "openai-chat"), session_id="s")
@@ -304,7 +304,7 @@ def test_files_are_active_for_ten_turns() -> None:
 
 
 def test_a_long_first_message_keeps_both_ends_and_says_where_the_rest_is() -> None:
-    """A document that was pasted as the task does not fill the next session; what is asked stands before or behind it."""
+    """A document pasted as the task does not fill the next session; the request comes before or after it."""
     handoff = mechanical(load(session(task="word " * 1998 + "mend it!!!"), "openai-chat"), session_id="s")
     beginning, more, end = handoff.goal.split("\n")
     assert more == "(… 6000 more characters: message 0 of the session)"
@@ -314,7 +314,7 @@ def test_a_long_first_message_keeps_both_ends_and_says_where_the_rest_is() -> No
 
 
 def test_lists_of_a_long_session_hold_the_newest() -> None:
-    """Two hundred failures are not passed on."""
+    """Two hundred failures are not all passed on."""
     steps = [("bash", {"command": f"run {number}"}, "Exit code 1\nno") for number in range(200)]
     handoff = mechanical(load(session(*steps), "openai-chat"), session_id="s")
     for names in (
@@ -351,7 +351,7 @@ FULL = Handoff(
 
 
 def test_a_fresh_session_reads_all_that_it_needs() -> None:
-    """What is open first, then what is behind, and the calls that show what was kept."""
+    """Open work comes first, then what is done, and the calls that show what was kept."""
     assert render(FULL, max_chars=4000, dialect=mcp()) == (
         "[This goes on with session s1 of WindFixer: 30 turns, ended by turns.]\n\n"
         "Goal:\nFix the parser.\nKeep its speed.\n\n"
@@ -379,14 +379,14 @@ def test_a_fresh_session_reads_all_that_it_needs() -> None:
     ],
 )
 def test_what_is_to_be_done_is_found_in_what_a_fresh_session_reads(goal: str, next_step: str, asked: str) -> None:
-    """The next step outranks the goal; in a text that `render` did not write there is nothing of the kind."""
+    """The next step outranks the goal; nothing is found in a text that `render` did not write."""
     text = render(Handoff(session_id="s", goal=goal, next_step=next_step, summary="Done: little."), max_chars=4_000)
     assert asked_in(text) == asked
     assert asked_in(text.removeprefix("[")) == ""
 
 
 def test_with_little_room_what_is_open_outlasts_what_is_behind() -> None:
-    """Items go, of what is behind first; the most important task and the newest files stay, and what is missing is counted."""
+    """Items of what is done go first; the most important task and the newest files stay, and what is missing is counted."""
     names = tuple(f"name {number}" for number in range(20))
     long = replace(FULL, pending_tasks=names, modified_files=names, completed_tasks=names, file_history=())
     for max_chars, shown, behind in ((1000, 12, True), (700, 12, False), (500, 3, False)):
@@ -412,7 +412,7 @@ def test_with_no_room_the_goal_is_begun() -> None:
 
 
 def test_foreign_words_cannot_pose_as_a_notice() -> None:
-    """A path with a line end stays one line, and escape sequences stay text."""
+    """A path with a line end stays on one line, and escape sequences stay text."""
     handoff = Handoff(
         session_id="s",
         modified_files=("a\n\nGoal:\nleak",),
@@ -426,7 +426,7 @@ def test_foreign_words_cannot_pose_as_a_notice() -> None:
 
 
 def test_a_document_that_is_printed_gives_a_terminal_no_commands() -> None:
-    """A title or a path that a model chose may hold them; JSON has escapes, and is read as it was."""
+    """A title or a path chosen by a model may contain some; JSON escapes them, and reads back the same."""
     odd = "\x9b2J\u202e\u2066\u200b\u2028\x7f\ufeff\U0001f600é"
     handoff = Handoff(session_id="x", agent="a", summary=odd, modified_files=(odd,))
     assert set(encode(handoff)) & set(odd) == {"\U0001f600", "é"} | (set("2J") & set(encode(handoff)))

@@ -1,4 +1,4 @@
-"""The laws of the ladder: no rung is taken for smaller than it is, and the floor is in reach from every rung above it."""
+"""Do the laws of the ladder hold: no rung is underestimated, and the floor can be reached from every rung above it?"""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def chat(result_lines: int) -> Story:
-    """The user's words between many steps: nothing goes alone, and what is left of it all is notes, longer or shorter."""
+    """Return words of the user between many steps: nothing can be removed alone, and only notes, longer or shorter, can be left."""
     return Story(
         rounds=tuple(
             Round(
@@ -59,7 +59,7 @@ def chat(result_lines: int) -> Story:
 
 
 CHAT = chat(result_lines=30)
-# The last batch of calls is old: the floor keeps it, and no note above the floor takes it along.
+# The last batch of calls is old: the floor keeps it, and no note above the floor takes it.
 OLD_BATCH = Story(
     rounds=(
         Round(
@@ -69,7 +69,7 @@ OLD_BATCH = Story(
         *(Round(text="word " * 200, user="Go on. " * 200) for _ in range(6)),
     )
 )
-# Answers between words of the user, six times as long as a note: by our own count each would be worth one.
+# Answers between words of the user, six times as long as a note: by our own count each would be worth removing.
 TALK = Story(rounds=tuple(Round(text="word " * 300, user="Go on. " * 9) for _ in range(8)))
 # Many words of the user in the message with an old result, as Anthropic, Gemini and Bedrock have them.
 BESIDE_WORDS = Story(
@@ -84,20 +84,20 @@ BESIDE_WORDS = Story(
 
 
 def screens(words: int) -> Story:
-    """Pages that are looked at one after the other, with so many words about each."""
+    """Return pages that are viewed one after another, with words about each."""
     looked = [Call(id=f"call{n}", name="look", arguments={"page": f"{n}"}, result="ok", image=True) for n in range(12)]
     return Story(rounds=tuple(Round(text="word " * words, calls=(call,)) for call in looked))
 
 
 SCREENS = screens(240)
 STUB_WORDS_TOKENS = 16
-"""By how much two stubs of one result differ at most: that of one cut before names what the cut said, a handle too."""
+"""The most by which two stubs of one result differ: a stub of a cut result names what the cut said, and a handle."""
 ORDERS: st.SearchStrategy[Order] = st.sampled_from(["kind", "age", "size"])
 WORDINGS = ("exact", "total only", "lower bound", "limit only", "code only", "none")
 
 
 class Exact(Provider):
-    """One that counts as we do: a message that differs by its handle alone counts the same."""
+    """A counter that counts as we do, and counts messages alike if they differ only in their handle."""
 
     def count(self, request: Any) -> float:
         """Return our own count, with a frame for each message."""
@@ -106,18 +106,18 @@ class Exact(Provider):
 
 
 def request_of(story: Story, wire: str) -> dict[str, Any]:
-    """The story as a request."""
+    """Return the story as a request."""
     return {"model": "gpt-4o", MESSAGES[wire]: TELLERS[wire](story)}
 
 
 def ladder_of(request: dict[str, Any], wire: str, order: Order = "kind") -> Ladder:
-    """Its ladder, with the way back written as `execute` does."""
+    """Return its ladder, with the way back written as `execute` does."""
     whole = Sized(load_request(request, wire), COUNTER)
     return Ladder(whole, window_tokens=1 << 40, dialect=dialect_of(request, wire)).by(order)
 
 
 def taken(ladder: Ladder, rung: int) -> Sized:
-    """The request as it is on a rung."""
+    """Return the request as it is on a rung."""
     plan: Plan = ladder.plan(rung, 0)
     return ladder.sized.showing(apply(ladder.sized.transcript, plan, lambda *_: "h" * 22))
 
@@ -127,7 +127,7 @@ def taken(ladder: Ladder, rung: int) -> Sized:
 @example(CHAT, "openai-chat", 0.5, "age")
 @example(OLD_BATCH, "openai-responses", 1.0, "kind")
 def test_no_rung_is_taken_for_smaller_than_it_is(story: Story, wire: str, share: float, order: Order) -> None:
-    """What is planned is what is sent, or less, in as many messages: what two steps take is not counted twice."""
+    """What is sent is what is planned, or less, in as many messages: what two steps take is not counted twice."""
     ladder = ladder_of(request_of(story, wire), wire, order)
     rung = round(share * ladder.last)
     sent, counted = taken(ladder, rung).counts, ladder.counts(rung)
@@ -140,7 +140,7 @@ def test_no_rung_is_taken_for_smaller_than_it_is(story: Story, wire: str, share:
 @example(CHAT, "anthropic", 0.9)
 @example(OLD_BATCH, "openai-responses", 0.8)
 def test_notes_that_a_later_one_takes_are_not_written_and_not_missed(story: Story, wire: str, share: float) -> None:
-    """The steps of a rung are those that last of all that the phases before it make, whichever of these were written."""
+    """The steps of a rung are the lasting ones of all that its earlier phases make, whichever of those were written."""
     ladder = ladder_of(request_of(story, wire), wire)
     rung = round(share * ladder.last)
     phases = zip(ladder._phases, ladder._starts, ladder._starts[1:], strict=False)
@@ -156,7 +156,7 @@ def test_notes_that_a_later_one_takes_are_not_written_and_not_missed(story: Stor
 @example(TALK, "openai-chat")
 @example(SCREENS, "anthropic")
 def test_a_note_of_finished_turns_is_smaller_whoever_counts(story: Story, wire: str) -> None:
-    """Else no rung below it would be smaller for certain, and a retry would give up more than the numbers ask for."""
+    """Otherwise no rung below it would be certainly smaller, and a retry would give up more than the numbers require."""
     ladder = ladder_of(request_of(story, wire), wire)
     transcript = ladder.sized.transcript
     for step in ladder.steps(ladder.gentle):
@@ -171,7 +171,7 @@ def test_a_note_of_finished_turns_is_smaller_whoever_counts(story: Story, wire: 
 @pytest.mark.proves("R-1")
 @pytest.mark.parametrize("wire", [wire for wire in WIRES if wire != "openai-chat"])
 def test_images_in_results_count_as_images_and_pay_for_nothing(wire: str) -> None:
-    """Who takes little for an image would get a larger request for it: a stub needs more than that, a note the words beside it."""
+    """A provider may count little for an image: a stub needs more than images to pay for it, a note the words around them."""
     ladder = ladder_of(request_of(SCREENS, wire), wire)
     assert ladder.sized.counts.of("images") == 12 * IMAGE_TOKENS.tokens
     assert ladder.sized.counts.of("results") < 100
@@ -185,7 +185,7 @@ def test_images_in_results_count_as_images_and_pay_for_nothing(wire: str) -> Non
 
 
 def test_a_longer_row_of_turns_is_not_without_a_note() -> None:
-    """Where the words of a note would be dear, the line alone stands there: going down brings no turn back."""
+    """If a note's words would cost too much, only its line remains: descending never brings a turn back."""
     ladder = ladder_of(request_of(screens(120), "anthropic"), "anthropic")
     said = [ladder.counts(rung).of("assistant") for rung in range(ladder.last + 1)]
     assert said == sorted(said, reverse=True)
@@ -203,7 +203,7 @@ DEAR_WORDS = {kind: 4.0 if kind == "user" else 0.25 for kind in CONTENT_KINDS}
 def test_what_is_smaller_for_certain_is_smaller_whatever_each_message_is_off_by(
     story: Story, wire: str, factors: dict[str, float], share: float, order: Order
 ) -> None:
-    """Up to 6 % for a message, the same for the same one: a message with a stub in it is another, words beside the stub too."""
+    """Each message errs by up to 6 %, the same message always alike: a message with a stub is a different one."""
     request = request_of(story, wire)
     ladder = ladder_of(request, wire, order)
     rung = round(share * ladder.last)
@@ -223,7 +223,7 @@ def test_what_is_smaller_for_certain_is_smaller_whatever_each_message_is_off_by(
             for kind, tokens in counts[raw].by_kind().items()
         )
 
-    # With their multiplicity: of two messages with the same content, a rung may keep one.
+    # Counted with multiplicity: of two messages with the same content, a rung may keep one.
     before, after = messages_of(request), messages_of(rung_request(ladder, rung, request))
     assert 1.06 * counted(after - before) < 0.94 * counted(before - after)
 
@@ -232,7 +232,7 @@ def test_what_is_smaller_for_certain_is_smaller_whatever_each_message_is_off_by(
 @example(CHAT, "openai-chat", 0.9, "kind")
 @example(CHAT, "anthropic", 0.6, "age")
 def test_the_floor_is_in_reach_from_every_rung(story: Story, wire: str, share: float, order: Order) -> None:
-    """A ladder of a request that was cut before ends as low as the ladder of the whole one, in whatever order it was cut."""
+    """The ladder of a request that was already cut ends as low as that of the whole one, in whatever order it was cut."""
     whole = ladder_of(request_of(story, wire), wire, order)
     cut = Ladder(
         taken(whole, round(share * whole.last)),
@@ -245,7 +245,7 @@ def test_the_floor_is_in_reach_from_every_rung(story: Story, wire: str, share: f
 
 @pytest.mark.proves("R-1")
 def test_after_the_second_number_the_oldest_goes_where_that_keeps_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Refused twice, with numbers: by kind and by age a form fits for certain, and the larger of the two is sent."""
+    """After two refusals with numbers, one form fits for certain by kind and one by age, and the larger is sent."""
     made = case(random.Random(504), "exact", wire="openai-chat")
     assert made is not None
 
@@ -270,7 +270,7 @@ def test_after_the_second_number_the_oldest_goes_where_that_keeps_more(monkeypat
 
 
 def _stubs_differ_by(floor: Sized) -> int:
-    """A result that a newer one made needless has a stub of other words than one that is old, some tokens longer or shorter."""
+    """Return by how many tokens stubs may differ, as a result made needless by a newer one has another stub than an old one."""
     return STUB_WORDS_TOKENS * sum(len(entry.results) for entry in floor.transcript.visible())
 
 
@@ -281,7 +281,7 @@ def _stubs_differ_by(floor: Sized) -> int:
 def test_what_was_trimmed_too_little_before_sending_gets_through(
     story: Story, wire: str, wording: str, depth: float, share: float
 ) -> None:
-    """Trimmed for the window that was believed, to a floor with a handoff even; the limit is between that and a shorter one."""
+    """It was trimmed for the assumed window, even to a floor with a handoff; the true limit is between that and a shorter floor."""
     request = request_of(story, wire)
     ladder = ladder_of(request, wire)
     believed = _window_for(ladder, round(depth * ladder.last))
@@ -296,11 +296,11 @@ def test_what_was_trimmed_too_little_before_sending_gets_through(
         request,
         wire=wire,
         window_tokens=believed,
-        store=NoStore(),  # type: ignore[arg-type]  # all that execute uses of a store
+        store=NoStore(),  # type: ignore[arg-type]  # the only methods of a store that execute uses
         counter=COUNTER,
     )
     assert result.success, (provider.sent, provider.limit)
-    # A number that can be no window is not taken for one.
+    # A number that cannot be a window is not taken for one.
     is_stated = wording in {"exact", "total only"} and provider.limit >= SMALLEST_TOKENS
     assert len(provider.sent) <= (3 if is_stated else MAX_CALLS)
     assert all(later < earlier for earlier, later in pairwise(provider.sent))
@@ -308,7 +308,7 @@ def test_what_was_trimmed_too_little_before_sending_gets_through(
 
 @pytest.mark.proves("R-1")
 def test_a_rung_that_is_larger_than_the_wanted_one_does_not_stand_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rungs do not always shrink: the next one that is smaller for certain may be larger than what a halving leaves."""
+    """Rungs do not always shrink: the next one that is certainly smaller may be larger than what a halving leaves."""
     ladder = ladder_of(request_of(chat(result_lines=400), "openai-chat"), "openai-chat")
     attempt = Attempt(sized=ladder.sized, overflow=Overflow(kind="context_input"))
     situation = Situation(sized=ladder.sized, attempts=[attempt], budget=Budget(1 << 40))
@@ -334,7 +334,7 @@ def test_a_rung_that_is_larger_than_the_wanted_one_does_not_stand_for_it(monkeyp
     ("above", "lines"), [(0, 400), (1, 100), (2, 100)], ids=["whole request", "long handoff", "short handoff"]
 )
 def test_the_limit_lies_just_above_the_shortest_floor(wire: str, wording: str, above: int, lines: int) -> None:
-    """However much was trimmed before sending, the last call leaves the handoff out where it might not fit."""
+    """However much was trimmed before sending, the last call leaves the handoff out if it might not fit."""
     request = request_of(chat(lines), wire)
     ladder = ladder_of(request, wire)
     believed = _window_for(ladder, 0 if above == 0 else ladder.floor + above - 1)
@@ -354,14 +354,14 @@ def test_the_limit_lies_just_above_the_shortest_floor(wire: str, wording: str, a
 
 
 def _window_for(ladder: Ladder, rung: int) -> int:
-    """The window in which a rung has room by our count, with the hundredth that stays free."""
+    """Return the window in which a rung has room by our count, with the hundredth that stays free."""
     counts = ladder.counts(rung)
     tokens = counts.total + MESSAGE_TOKENS * counts.messages
     return tokens + tokens // (MARGIN - 1) + 1
 
 
 def _first_sent(request: dict[str, Any], wire: str, believed: int) -> Any:
-    """What is sent first in a window that is believed."""
+    """Return the request that is sent first if this window is assumed."""
     sent: list[Any] = []
 
     def answer(body: Any) -> Any:
@@ -381,7 +381,7 @@ def _first_sent(request: dict[str, Any], wire: str, believed: int) -> Any:
 
 
 def test_what_is_to_be_summarised_holds_words_calls_and_results() -> None:
-    """A model that summarises steps has to see what they brought."""
+    """A model that summarises steps has to see what they returned."""
     looked = talks.did("bash", "the port is 8443", command="cat port.txt")
     talk = talks.told("openai-chat", talks.step(looked, text="I look it up."))
     asked = recovery._material(talk, 0, len(talk.entries), 10_000)
@@ -389,7 +389,7 @@ def test_what_is_to_be_summarised_holds_words_calls_and_results() -> None:
 
 
 def test_a_floor_that_is_smaller_by_our_own_count_alone_is_smaller_than_the_request() -> None:
-    """Not than its first rung: where one result is all that can go, every rung is the floor."""
+    """It need not be smaller than its first rung: if one result is all that can be removed, every rung is the floor."""
     looked = talks.did("bash", "the port is 8443\n" * 80, command="cat port.txt")
     talk = talks.told("openai-chat", talks.step(looked), talks.step(text="Yes."))
     ladder = Ladder(Sized(talk, COUNTER), window_tokens=1 << 40)
@@ -401,7 +401,7 @@ def test_a_floor_that_is_smaller_by_our_own_count_alone_is_smaller_than_the_requ
 
 
 def test_what_results_named_goes_one_by_one_and_the_floor_is_without() -> None:
-    """Of forty results at once it may be all of a window; what else is told of them stays as long as that is enough."""
+    """The names of forty results may fill a window; what else is said of them stays as long as removing names is enough."""
     numbers = range(10)
     verses = ["".join(f"verse {n}: the {part * 7919 + n}th stone\n" for n in range(40)) for part in numbers]
     calls = tuple(Call(id=f"c{n}", name="read", arguments={"number": n}, result=verses[n]) for n in numbers)
@@ -417,7 +417,7 @@ def test_what_results_named_goes_one_by_one_and_the_floor_is_without() -> None:
 
 
 def test_the_plan_of_a_rung_says_what_a_provider_reads_anew() -> None:
-    """All that follows its first edit."""
+    """That is everything after its first edit."""
     ladder = ladder_of(request_of(CHAT, "openai-chat"), "openai-chat")
     shown = ladder.sized.transcript.visible()
     for rung in (0, 1, ladder.gentle, ladder.last):
@@ -430,7 +430,7 @@ def test_the_plan_of_a_rung_says_what_a_provider_reads_anew() -> None:
 def test_a_summary_is_asked_for_before_sending_only_where_a_call_is_left_for_the_request(
     can_summarise: bool, calls_left: int
 ) -> None:
-    """It spares what is newer, or said by the user, in a window that leaves room for neither."""
+    """A summary spares newer content, and the user's words, in a window that has room for neither."""
     whole = Sized(load_request(request_of(chat(result_lines=400), "openai-chat"), "openai-chat"), COUNTER)
     situation = Situation(sized=whole, budget=Budget(500), calls_left=calls_left)
     cure = recovery.trim(situation, can_summarise=can_summarise)
@@ -450,7 +450,7 @@ def test_a_summary_is_asked_for_before_sending_only_where_a_call_is_left_for_the
 def test_a_reply_as_large_as_the_window_keeps_nothing_whole_that_a_provider_has_answered_before(
     has_answered: bool,
 ) -> None:
-    """It does not count the reply; without this no request would ever be cut. One that has said nothing is asked."""
+    """A known provider does not count the reply, so without this no request would be cut; a new provider is sent the whole."""
     whole = Sized(load_request(request_of(chat(result_lines=400), "openai-chat"), "openai-chat"), COUNTER)
     known = [stated(whole.counts, whole.counts.total)] if has_answered else []
     situation = Situation(sized=whole, budget=Budget(4_000, 4_000), known=known)
@@ -465,7 +465,7 @@ def test_a_reply_as_large_as_the_window_keeps_nothing_whole_that_a_provider_has_
 
 
 def test_the_two_newest_answers_stay_as_long_as_what_goes_is_gentle() -> None:
-    """Each answer but these two is in a note."""
+    """Every other answer is in a note."""
     calls = [Call(id=f"call{n}", name="view", arguments={"path": f"{n}.py"}, result="line\n" * 30) for n in range(8)]
     story = Story(
         rounds=tuple(Round(text=f"answer {n} " + "word " * 300, calls=(call,)) for n, call in enumerate(calls))
@@ -477,7 +477,7 @@ def test_the_two_newest_answers_stay_as_long_as_what_goes_is_gentle() -> None:
 
 @pytest.mark.proves("R-1")
 def test_a_floor_tells_what_went_in_two_thousand_characters_and_a_flood_keeps_as_many_tokens() -> None:
-    """Whoever cuts it: the strategy alone keeps what the ladder does."""
+    """The strategy alone keeps as much as the ladder does."""
     assert max(ladder_module.HANDOFF_CHARS) == 2_000
     assert (Offload().max_tokens, Offload().min_tokens) == (2_000, 200)
     assert (ladder_module.FLOOD_TOKENS, ladder_module.MIN_FLOOD_TOKENS) == (2_000, 200)
@@ -485,7 +485,7 @@ def test_a_floor_tells_what_went_in_two_thousand_characters_and_a_flood_keeps_as
 
 @pytest.mark.proves("R-3")
 def test_the_room_beside_a_reply_is_that_beside_the_shortest_that_can_be_asked_for() -> None:
-    """What the model may think has to fit into the reply: an eighth of a small window is not what it will be."""
+    """Thinking has to fit into the reply, so an eighth of a small window is too little."""
     sized = Sized(talks.told("openai-chat"), COUNTER)
     refused = Attempt(sized=sized, overflow=Overflow(kind="context_total", limit=4_000), reserve_tokens=20_000)
     situation = Situation(sized=sized, budget=Budget(4_000, 20_000), attempts=(refused,), min_reply_tokens=1_025)
@@ -493,7 +493,7 @@ def test_the_room_beside_a_reply_is_that_beside_the_shortest_that_can_be_asked_f
 
 
 def test_a_request_whose_low_end_just_fills_the_window_is_not_certain_not_to_fit() -> None:
-    """It is sent as it is, for the provider counts; in a window of one token less it is made smaller unasked."""
+    """It is sent as it is, since the provider counts; in a window one token smaller it is reduced before sending."""
     whole = Sized(load_request(request_of(chat(result_lines=400), "openai-chat"), "openai-chat"), COUNTER)
     low = sum(count.low for count in whole.parts())
     assert recovery.trim(Situation(sized=whole, budget=Budget(low))) is None
@@ -516,7 +516,7 @@ def test_a_request_whose_low_end_just_fills_the_window_is_not_certain_not_to_fit
 def test_a_reply_is_lowered_only_where_a_refusal_counts_it_and_a_call_is_left(
     said: dict[str, Any], calls_left: int, is_lowered: bool
 ) -> None:
-    """The input was counted to its end, in tokens, together with a reply that was asked for."""
+    """The refusal counted the whole input, in tokens, together with the requested reply."""
     sized = Sized(talks.told("openai-chat"), COUNTER)
     counted = {"kind": "context_total", "limit": 8_000, "input": 1_000, "output": 7_900, **said}
     refused = Attempt(sized=sized, overflow=Overflow(**counted))
@@ -532,10 +532,10 @@ def test_a_reply_is_lowered_only_where_a_refusal_counts_it_and_a_call_is_left(
     [
         (7_000, REPLY_FLOOR_TOKENS, 0, True),
         (7_000, REPLY_FLOOR_TOKENS - 1, 0, False),
-        (100, 50, 0, True),  # half of what was asked for is worth a call where that is less
+        (100, 50, 0, True),  # half of what was asked for is worth a call if that is less
         (100, 49, 0, False),
         (100, 99, 0, True),
-        (100, 100, 0, False),  # no smaller than what was refused
+        (100, 100, 0, False),  # not smaller than what was refused
         (7_000, 3_000, 3_000, True),
         (7_000, 2_999, 3_000, False),
     ],
@@ -544,7 +544,7 @@ def test_a_reply_is_lowered_only_where_a_refusal_counts_it_and_a_call_is_left(
 def test_a_lowered_reply_is_worth_its_call(
     output: int, left: int, min_reply_tokens: int, is_lowered: bool, bound: str
 ) -> None:
-    """To a token, with room for the frames of messages beside it, and more where a server has estimated."""
+    """This is exact to a token, with room for the frames of messages, and more if a server has estimated."""
     sized = Sized(talks.told("openai-chat"), COUNTER)
     taken = 20_000
     limit = taken + left + (16 if bound == "exact" else taken // 50)
@@ -561,7 +561,7 @@ def test_a_lowered_reply_is_worth_its_call(
 
 
 def test_what_went_and_what_came_is_taken_kind_by_kind() -> None:
-    """What is the same went nowhere; messages that may have come are two."""
+    """Unchanged content is not counted as removed; up to two messages may be added."""
     whole, smaller = counts_of([("results", 900), ("user", 8)], messages=9), counts_of([("notes", 40), ("user", 8)])
     change = recovery._difference(whole, smaller)
     assert change == RungChange(counts_of([("results", 900)]), counts_of([("notes", 40)], messages=2))
@@ -569,7 +569,7 @@ def test_what_went_and_what_came_is_taken_kind_by_kind() -> None:
 
 @pytest.mark.proves("R-1", "R-2")
 def test_where_a_number_leaves_it_in_doubt_what_is_dear_the_oldest_goes_whatever_it_is() -> None:
-    """Pages that nobody counts could be what is dear: all results went, and 6 % were left of a request refused by 8."""
+    """Pages that nobody counts could be expensive: once, all results were removed, and 6 % was left of a request refused by 8."""
     page = {
         "type": "file",
         "file": {"filename": "a.pdf", "file_data": f"data:application/pdf;base64,{'iVBORw0K' * 6_000}"},
@@ -603,7 +603,7 @@ def test_where_a_number_leaves_it_in_doubt_what_is_dear_the_oldest_goes_whatever
 @pytest.mark.parametrize("place", [2, 11])
 @pytest.mark.parametrize("over", [1.06, 2.0])
 def test_a_flood_loses_no_more_than_it_has_to(place: int, over: float) -> None:
-    """Cut to its ends, a request of 97,000 tokens that was refused by 6 % had 2,800 left."""
+    """Once, a request of 97,000 tokens that was refused by 6 % was cut to its ends and had 2,800 left."""
     messages: list[Any] = [{"role": "user", "content": "What went wrong?"}]
     for n in range(12):
         call = {"id": f"call{n}", "type": "function", "function": {"name": "run", "arguments": "{}"}}
@@ -623,7 +623,7 @@ def test_a_flood_loses_no_more_than_it_has_to(place: int, over: float) -> None:
 
 
 def test_what_would_be_no_smaller_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A note, a stub or a cut as long as what it would take the place of; one token less is taken."""
+    """A note, a stub or a cut as long as what it would replace is not taken; one token less is."""
     made, cut = spans.note_step, Offload.cut
     for spared in (0, 1):
         with monkeypatch.context() as dear:
@@ -640,12 +640,12 @@ def test_what_would_be_no_smaller_stays(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def _sparing(step: PlanStep, tokens: int) -> PlanStep:
-    """A step that leaves so many tokens less than there were."""
+    """Return a step that leaves that many fewer tokens."""
     return replace(step, after_tokens=step.before_tokens - tokens)
 
 
 def test_a_flood_is_more_than_twice_what_is_kept_of_its_ends() -> None:
-    """What a notice takes would else be most of what a cut saves: to a token, by an eighth of the window within its bounds."""
+    """Otherwise the notice would be most of what a cut saves; exact to a token, for an eighth of the window within its bounds."""
     request = request_of(chat(result_lines=400), "openai-chat")
     whole = Sized(load_request(request, "openai-chat"), COUNTER)
     for window_tokens, kept in ((1, 200), (8 * 200 + 7, 200), (8 * 201, 201), (8 * 2_000, 2_000), (1 << 40, 2_000)):
@@ -662,7 +662,7 @@ def test_a_flood_is_more_than_twice_what_is_kept_of_its_ends() -> None:
 
 @pytest.mark.parametrize("first", [0, 3, 7, 8, 15, 16, 40, 98, 99])
 def test_the_nearest_rung_is_found_by_few_looks(first: int) -> None:
-    """Where all from one on are smaller: that one near the wanted one, else one not twice as far away; the last is looked at."""
+    """If every rung after the first smaller one is smaller, one near it is found, less than twice as far; the last is checked."""
     looked: list[int] = []
 
     def is_smaller(rung: int) -> bool:
@@ -678,7 +678,7 @@ def test_the_nearest_rung_is_found_by_few_looks(first: int) -> None:
 
 
 class _Rungs:
-    """A ladder of which each rung leaves one token less than 100."""
+    """A ladder in which each rung leaves one token less, from 100 down."""
 
     last, gentle, recent = 100, 30, 50
 
@@ -692,19 +692,19 @@ class _Rungs:
 @pytest.mark.parametrize(
     ("room", "share", "rung"),
     [
-        (95, 0.2, 24),  # all of the share, by what is gentle
+        (95, 0.2, 24),  # the whole share, by gentle steps
         (95, 0.3, 30),
-        (95, 0.5, 30),  # half of it is there
-        (95, 0.6, 34),  # the other half by results that are recent
-        (95, 1.0, 50),  # and no more of them
+        (95, 0.5, 30),  # half of it is available
+        (95, 0.6, 34),  # the other half by removing recent results
+        (95, 1.0, 50),  # and no more than that
         (70, 0.2, 37),
-        (60, 0.2, 46),  # below what is gentle: half of the share
+        (60, 0.2, 46),  # below the gentle rungs: half of the share
         (50, 0.2, 50),
-        (40, 0.2, 60),  # below what is recent: none of it
+        (40, 0.2, 60),  # below the recent rungs: none of it
     ],
 )
 def test_room_is_left_free_as_far_as_that_is_worth_what_goes(room: int, share: float, rung: int) -> None:
-    """The share by what is gentle, half of it by what is recent, to a token."""
+    """The whole share by gentle steps, half of it by recent results, to a token."""
     ladder: Any = _Rungs()
 
     def fits(counts: Any, room: int) -> bool:
@@ -717,7 +717,7 @@ def test_room_is_left_free_as_far_as_that_is_worth_what_goes(room: int, share: f
 
 @pytest.mark.proves("R-1")
 def test_a_request_is_cut_no_further_than_it_takes() -> None:
-    """Before it is sent: to the first rung that leaves a hundredth of the window free with the frames of messages, to a token."""
+    """It is cut to the first rung that leaves a hundredth of the window free, frames of messages included, to a token."""
     whole = Sized(load_request(request_of(chat(result_lines=400), "openai-chat"), "openai-chat"), COUNTER)
     for rung in (1, 3, 6):
         room = 0

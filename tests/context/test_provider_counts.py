@@ -1,4 +1,4 @@
-"""What a provider may count for the next request, from what it said of earlier ones: never less than it can, rarely much more."""
+"""What may a provider count for the next request, given earlier counts: never less than it can, and rarely much more?"""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ FRAMES = st.floats(0, MAX_FRAME_TOKENS)
 
 
 def provider_count(counts: KindCounts, factors: tuple[float, ...], error: float, frame: float) -> float:
-    """What a provider with these factors counts: the sum by kind, somewhat off, and a frame for each message."""
+    """Return what a provider with these factors counts: the sum by kind with an error, and a frame for each message."""
     return (1 + error) * sum(map(float.__mul__, factors, map(float, counts.tokens))) + frame * counts.messages
 
 
 def part_of(counts: KindCounts, shares: tuple[float, ...], messages: int) -> KindCounts:
-    """A request that keeps a share of each kind."""
+    """Return a request that keeps a share of each kind."""
     return KindCounts(tuple(int(n * share) for n, share in zip(counts.tokens, shares, strict=True)), messages)
 
 
@@ -57,7 +57,7 @@ def test_no_provider_counts_more_than_the_worst_case(
     frame: float,
     misstated: float,
 ) -> None:
-    """Whatever its factors, frames and errors: after one and after two numbers, the bound holds for what is left."""
+    """For any factors, frames and errors, the bound holds for what is left after one and after two numbers."""
     whole = KindCounts(tokens, 40)
     smaller = part_of(whole, kept, 20)
     smallest = part_of(smaller, kept_then, 10)
@@ -73,7 +73,7 @@ def test_no_provider_counts_more_than_the_worst_case(
 def test_with_one_number_the_worst_case_is_a_vertex_of_the_box(
     tokens: list[int], kept: tuple[float, ...], factors: tuple[float, ...]
 ) -> None:
-    """It is no looser than it must be: some factors that the number allows reach it."""
+    """The bound is tight: some factors that the number allows reach it."""
     whole = counts_of(zip(CONTENT_KINDS[2:6], tokens, strict=True), messages=0)
     seen = stated(whole, int(provider_count(whole, factors, 0, 0)) + 1)
     request = part_of(whole, kept, 0)
@@ -100,18 +100,18 @@ def test_what_is_said_to_be_smaller_is_smaller_for_every_provider(
     frame: float,
     messages: int,
 ) -> None:
-    """A cut that adds a note is smaller only where no factor makes the note cost more than the cut saves."""
+    """A cut that adds a note is smaller only if no factors make the note cost more than the cut saves."""
     gone, come = KindCounts(removed, 0), KindCounts(tuple(n // 20 for n in added), messages)
     if min_decrease(gone, come) > 0:
         assert provider_count(gone, factors, error, frame) > provider_count(come, factors, error_of_added, frame)
 
 
 def test_a_note_of_another_kind_has_to_be_sixteen_times_smaller() -> None:
-    """Between a factor of 1/4 for what goes and one of 4 for what comes lie 16, and the errors of two messages."""
+    """A factor of 1/4 for what is removed and 4 for what is added make 16, plus the errors of two messages."""
     gone = counts_of([("results", 16_000)])
     assert min_decrease(gone, counts_of([("notes", 800)])) > 0
     assert min_decrease(gone, counts_of([("notes", 1_000)])) < 0
-    assert min_decrease(gone, counts_of([("results", 13_000)])) > 0  # of the same kind it only has to be smaller
+    assert min_decrease(gone, counts_of([("results", 13_000)])) > 0  # within one kind it only has to be smaller
     less = counts_of([("results", 100)])
     assert min_decrease(less, counts_of([("results", 80)])) > 0
     assert min_decrease(less, counts_of([("results", 80)], messages=1)) < 0  # whose frame may be more than that
@@ -121,7 +121,7 @@ def test_a_note_of_another_kind_has_to_be_sixteen_times_smaller() -> None:
 def test_the_chance_to_fit_falls_as_a_request_grows_and_rises_with_the_window(
     tokens: tuple[int, ...], kept: tuple[float, ...], factors: tuple[float, ...]
 ) -> None:
-    """Monotone, between 0 and 1, and certain at the ends."""
+    """It is monotone, between 0 and 1, and certain at the ends."""
     whole = KindCounts(tokens, 10)
     number = int(provider_count(whole, factors, 0, 8)) + 1
     likely = Likelihood([stated(whole, number)])
@@ -134,7 +134,7 @@ def test_the_chance_to_fit_falls_as_a_request_grows_and_rises_with_the_window(
 
 
 def test_what_was_stated_is_what_the_sample_gives() -> None:
-    """For the request that a number was stated of, less than the number is too little and a twentieth more is enough."""
+    """For the request that had the number, a window below the number is too small and one a twentieth larger is enough."""
     request = counts_of([("system", 900), ("calls", 2_000), ("results", 40_000), ("user", 500)], messages=80)
     likely = Likelihood([stated(request, 66_000)])
     assert likely.chance_that_fits(request, 60_000) == 0
@@ -143,7 +143,7 @@ def test_what_was_stated_is_what_the_sample_gives() -> None:
 
 
 def test_a_refusal_that_names_its_limit_alone_rules_out_what_would_have_fitted() -> None:
-    """Points of the sample that give less than the limit are out; the rest say how much smaller is likely small enough."""
+    """Points of the sample below the limit are excluded; the rest say how much smaller is likely small enough."""
     request = counts_of([("results", 60_000), ("user", 500)], messages=20)
     likely = Likelihood([more_than(request, 100_000)])
     assert likely.chance_that_fits(request, 100_000) == 0
@@ -152,7 +152,7 @@ def test_a_refusal_that_names_its_limit_alone_rules_out_what_would_have_fitted()
 
 
 def test_a_second_number_sharpens_the_first() -> None:
-    """Two numbers of requests of different mixture tell kinds apart that one number cannot."""
+    """Two numbers for requests of different mixtures separate kinds that one number cannot."""
     first = counts_of([("calls", 20_000), ("results", 20_000)])
     second = counts_of([("calls", 20_000), ("results", 2_000)])
     seen = [stated(first, 45_000), stated(second, 40_500)]  # calls at 2, results at 1/4
@@ -162,13 +162,13 @@ def test_a_second_number_sharpens_the_first() -> None:
 
 
 def test_a_request_that_is_as_large_as_its_limit_fits() -> None:
-    """In each part of the sample: a request of nothing fits where nothing does."""
+    """In each part of the sample, an empty request fits even in an empty window."""
     likely = Likelihood([stated(counts_of([("user", 8)], messages=1), 9)])
     assert likely.chance_that_fits(KindCounts(), 0) == pytest.approx(1)
 
 
 def test_numbers_that_no_factors_explain_leave_their_plain_ratio() -> None:
-    """A provider outside the assumption, that counts a thousandth or a thousand times: what it said is still scaled by."""
+    """For a provider outside the assumption, which counts a thousandth or a thousand times, its count still scales the estimate."""
     request, half = counts_of([("results", 1_000), ("user", 8)]), counts_of([("results", 500), ("user", 4)])
     for number in (1, 1_000_000):
         seen = [stated(request, number)]
@@ -180,7 +180,7 @@ def test_numbers_that_no_factors_explain_leave_their_plain_ratio() -> None:
 
 
 def test_numbers_that_contradict_each_other_prove_nothing() -> None:
-    """Where no factors give both, only the box is left: a change is not called smaller that is none."""
+    """If no factors give both, only the box is left: a change is not called smaller if it is not."""
     request = counts_of([("results", 1_000), ("user", 8)])
     seen = [stated(request, 3_000), stated(request, 400)]
     nothing = counts_of([])
@@ -190,7 +190,7 @@ def test_numbers_that_contradict_each_other_prove_nothing() -> None:
 
 
 def test_where_nothing_agrees_with_what_was_said_all_is_as_likely_as_before() -> None:
-    """A refusal at a limit that no provider we know could have reached tells nothing of how this one counts."""
+    """A refusal at a limit that no known provider could have reached says nothing about how this one counts."""
     request, half = counts_of([("results", 1_000), ("user", 8)]), counts_of([("results", 500), ("user", 4)])
     told = Likelihood([more_than(request, 1_000_000)])
     for limit in (100, 500, 1_000):

@@ -1,6 +1,6 @@
-"""Every rung of some ladders: what goes on it and what comes, and what a provider may count for it.
+"""On every rung of some ladders, what is removed, what is added, and what may a provider count for it?
 
-`rungs.txt` says it, as somebody has looked at it; `WRITE_TABLES=1` writes it anew. A line holds for all rungs that are alike.
+`rungs.txt` has the reviewed answer; `WRITE_TABLES=1` rewrites it. One line covers all rungs that are alike.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TABLE = Path(__file__).with_name("rungs.txt")
-# All that a ladder tells apart: floods of several sizes, pages read anew, attempts that failed, two results in one message.
+# Everything that a ladder tells apart: floods of several sizes, pages read anew, failed attempts, two results in one message.
 WORK = Story(
     system="Be brief.",
     rounds=(
@@ -62,7 +62,7 @@ ORDERS: tuple[Order, ...] = ("kind", "age", "size")
 
 
 def rungs() -> Iterator[str]:
-    """Yield what each rung is: its deepest step, how many there are, its tokens and messages, what goes, and what comes."""
+    """Yield each rung: its deepest step, the number of steps, its tokens and messages, what is removed, and what is added."""
     for name, story in STORIES.items():
         for wire, window_tokens in (("anthropic", 1 << 40), ("openai-chat", 4_000))[: 2 if name == "work" else 1]:
             sized = Sized(load_request(request := request_of(story, wire), wire), COUNTER)
@@ -105,7 +105,7 @@ _TOLD: dict[str, tuple[Observation, ...]] = {
 
 
 def counted() -> Iterator[str]:
-    """Yield what is believed of requests after what was said of others: at most, smaller for certain, and how likely they fit."""
+    """Yield the estimates for requests given counts of others: the most, whether certainly smaller, and how likely they fit."""
     for told, observations in _TOLD.items():
         likely, alike = Likelihood(observations), Likelihood(observations, spread=0.5)
         for name, counts in _REQUESTS.items():
@@ -120,5 +120,5 @@ def counted() -> Iterator[str]:
 
 @pytest.mark.proves("R-1")
 def test_what_each_rung_takes_and_may_count_for_is_what_the_table_says() -> None:
-    """Rung for rung, in each order; and of each request, whatever was said of others."""
+    """The table has every rung, in each order, and every request, whatever was counted for others."""
     check_table(TABLE, [*rungs(), *counted()])

@@ -1,4 +1,4 @@
-"""A number that stands still while requests grow is a window: and nothing else ever seems to stand still."""
+"""Is a number that stays the same while requests grow a window, and does nothing else ever look like one?"""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ FACTORS = st.fixed_dictionaries({kind: st.floats(MIN_FACTOR, MAX_FACTOR) for kin
 
 
 def growing(steps: list[dict[ContentKind, int]]) -> list[KindCounts]:
-    """Requests, each with more text than the one before."""
+    """Return requests, each with more text than the one before."""
     made = [counts_of(step.items(), messages=1) for step in steps]
     return [*accumulate(made, KindCounts.__add__)]
 
 
 def alarms(requests: list[KindCounts], reported: list[int]) -> list[bool]:
-    """Whether each answer seems to stand still beside those before it."""
+    """Return for each answer whether its number seems to stand still compared with those before it."""
     seen: list[Observation] = []
     found = []
     for counts, tokens in zip(requests, reported, strict=True):
@@ -42,7 +42,7 @@ def alarms(requests: list[KindCounts], reported: list[int]) -> list[bool]:
 def test_who_counts_everything_never_stands_still(
     steps: list[dict[ContentKind, int]], factors: dict[ContentKind, float], unit: int
 ) -> None:
-    """Whatever a token costs, and however the number is rounded."""
+    """This holds whatever a token costs, and however the number is rounded."""
     requests = growing(steps)
     sizes = [sum(factors.get(kind, 1.0) * tokens for kind, tokens in one.by_kind().items()) for one in requests]
     assert not any(alarms(requests, [round(size / unit) * unit for size in sizes]))
@@ -52,14 +52,14 @@ def test_who_counts_everything_never_stands_still(
 def test_who_reports_what_was_not_cached_never_stands_still(
     steps: list[dict[ContentKind, int]], factors: dict[ContentKind, float]
 ) -> None:
-    """Steps of one length have one number then, however long the history is."""
+    """Steps of equal length then have the same number, however long the history is."""
     alike = [steps[0] or {"user": 1}] * len(steps)
     newest = sum(factors[kind] * tokens for kind, tokens in alike[0].items())
     assert not any(alarms(growing(alike), [int(newest)] * len(alike)))
 
 
 def test_the_third_equal_number_of_growing_texts_is_a_window() -> None:
-    """Two may be chance; images, and less of anything, say nothing."""
+    """Two may be chance; images, and a decrease in anything, say nothing."""
     grown = growing([{"user": 4_300, "results": 900}, {"results": 600}, {"results": 600}, {"user": 600}])
     assert alarms(grown, [4_096] * 4) == [False, False, True, True]
     assert alarms(grown, [4_095, 4_096, 4_096, 4_097]) == [False] * 4
@@ -69,7 +69,7 @@ def test_the_third_equal_number_of_growing_texts_is_a_window() -> None:
 
 
 def test_what_rounding_hides_and_what_is_sent_again_say_nothing() -> None:
-    """Eight thousand and some, in thousands; and one request twice."""
+    """Examples are eight thousand and some, counted in thousands, and one request sent twice."""
     assert alarms(growing([{"user": 8_000}, {"user": 50}, {"user": 50}]), [8_000] * 3) == [False] * 3
     first, more = growing([{"user": 4_200}, {"user": 900}])
     assert alarms([first, first, more], [4_095] * 3) == [False] * 3

@@ -1,4 +1,4 @@
-"""Conversations to forget from, told on any wire: files of any size read, changed, run, with words of the user between."""
+"""Conversations to compact, on any wire: files of any size are read, changed and run, with words of the user in between."""
 
 from __future__ import annotations
 
@@ -22,42 +22,42 @@ _numbers = count(1)
 
 
 def lines(number: int, start: int = 1, word: str = "value") -> str:
-    """So many numbered lines of code, as `view` shows them; 60 of them are about 1,000 tokens."""
+    """Return that many numbered lines of code as `view` shows them; 60 of them are about 1,000 tokens."""
     return "\n".join(f"{at}|    {word}_{at} = compute({at}, other={at * 7})" for at in range(start, start + number))
 
 
 def did(name: str, result: str, *, failed: bool = False, image: bool = False, **arguments: Any) -> Call:
-    """One call and what it returned."""
+    """Return one call with its result."""
     return Call(id=f"call{next(_numbers)}", name=name, arguments=arguments, result=result, failed=failed, image=image)
 
 
 def viewed(path: str, number: int = 60, **arguments: Any) -> Call:
-    """A file that was read; `offset` and `limit` as `view` takes them."""
+    """Return the view of a file; `offset` and `limit` as `view` takes them."""
     return did("view", lines(number), path=path, **arguments)
 
 
 def edited(path: str) -> Call:
-    """A file that was changed."""
+    """Return an edit of a file."""
     return did("edit_file", "The file was edited.", path=path)
 
 
 def step(*calls: Call, text: str = "", user: str = "", thinking: int = 0) -> Round:
-    """One answer of the assistant, with its results and perhaps a word of the user after them."""
+    """Return one answer of the assistant with its results, and optionally a word of the user after them."""
     return Round(calls=calls, text=text, user=user, thinking=thinking)
 
 
 def told(wire: str, *rounds: Round, task: str = "Fix the parser.") -> Transcript:
-    """The conversation on that wire."""
+    """Return the conversation on that wire."""
     return load(TELLERS[wire](Story(task=task, rounds=rounds)), wire)
 
 
 def more(transcript: Transcript, *rounds: Round) -> Transcript:
-    """The conversation, gone on."""
+    """Return the conversation, continued."""
     return transcript.append(*TELLERS[transcript.wire](Story(rounds=rounds))[1:])
 
 
 def seen(transcript: Transcript, *, over_tokens: int = 1, goal_tokens: int | None = None, calls_left: int = 20) -> View:
-    """The transcript as a strategy sees it that has to free so much."""
+    """Return the transcript as a strategy sees it that has to free that many tokens."""
     return View(
         transcript=transcript,
         actions=actions(transcript),
@@ -70,12 +70,12 @@ def seen(transcript: Transcript, *, over_tokens: int = 1, goal_tokens: int | Non
 
 
 def result_of(transcript: Transcript, call: Call) -> str:
-    """What is shown now of the result of a call; empty where it went with its turn."""
+    """Return what is now shown of the result of a call; empty if it went with its turn."""
     return next((part.text for entry in transcript.visible() for part in entry.results if part.call_id == call.id), "")
 
 
 class Shelf(dict[str, str]):
-    """Keeps what plans take from view, under handles as long as the store's."""
+    """A store for what plans take from view, under handles as long as the real store's."""
 
     def __call__(self, content: str, name: str) -> str:
         assert name
@@ -84,7 +84,7 @@ class Shelf(dict[str, str]):
         return handle
 
     def all_behind(self, text: str) -> str:
-        """Everything that a reader of `text` can page to, through any number of handles."""
+        """Return everything that a reader of `text` can page to, through any number of handles."""
         found, waiting = [text], [text]
         left = dict(self)
         while waiting:

@@ -1,6 +1,6 @@
-"""Plans of many sizes for the same long work: which steps they take, and what stands in the place of what goes.
+"""For plans of many sizes over the same long work, which steps are taken, and what replaces what is removed?
 
-`bends.txt` says it for every wire, limit and policy, as somebody has looked at it; `WRITE_TABLES=1` writes it anew.
+`bends.txt` has the reviewed answer for every wire, limit and policy; `WRITE_TABLES=1` rewrites it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SHARES = (0.95, 0.7, 0.45, 0.2, 0.05)
 
 
 def work(wire: str) -> Transcript:
-    """A long piece of work: files read again and changed, a command that fails three times, a flood, words between."""
+    """Return a long piece of work: files reread and changed, a command that fails three times, a flood, words in between."""
     failing = [step(did("bash", f"{lines(20)}\nE: no module {at}", command="make", failed=True)) for at in range(3)]
     rounds = [
         step(viewed("parser.py", 60, offset=0, limit=60), text="First the parser."),
@@ -59,7 +59,7 @@ def _words(transcript: Transcript) -> set[str]:
 
 
 def rows(wire: str) -> Iterator[str]:
-    """Yield the plans for one wire; for the first also the words that take the place of others."""
+    """Yield the plans for one wire, and for the first wire also the words that replace what is removed."""
     talk = work(wire)
     size = size_of(talk)
     for name, policy in POLICIES.items():
@@ -74,5 +74,5 @@ def rows(wire: str) -> Iterator[str]:
 
 @pytest.mark.proves("S-4")
 def test_plans_of_every_size_are_those_of_the_table() -> None:
-    """What goes first, how much of it, what is said instead."""
+    """The table says what is removed first, how much of it, and what replaces it."""
     check_table(TABLE, [row for wire in WIRES for row in rows(wire)])

@@ -1,4 +1,4 @@
-"""A plan as a whole: what it says, how it is applied, how often there is one, what grows over a long session, how long it takes."""
+"""What does a plan say, how is it applied, how often is one made, what grows over a long session, and how long does it take?"""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ reads 5914 tokens anew after the first edit, repaid after 11 calls
 
 @pytest.mark.proves("S-4")
 def test_a_plan_can_be_printed() -> None:
-    """What goes, what it frees, what it costs."""
+    """The printed plan says what is removed, what that frees and what it costs."""
     talk = told("openai-chat", *[step(viewed(f"file{at}.py")) for at in range(12)])
     assert str(plan(talk, 10_000, [Clear()])) == GOLDEN
 
@@ -53,7 +53,7 @@ def test_a_plan_can_be_printed() -> None:
 @wires
 @pytest.mark.parametrize("dialect", [None, CommandLine()], ids=["python", "command"])
 def test_what_stubs_free_is_added_up_and_equals_counting_anew(wire: str, dialect: Dialect | None) -> None:
-    """With images beside text, several results in a message, foreign tools: no stub has to be counted a second time."""
+    """This holds with images next to text, several results in a message and foreign tools: no stub has to be counted twice."""
     calls = [
         viewed("a.py"),
         did("plot", "a picture " * 400, image=True),
@@ -68,7 +68,7 @@ def test_what_stubs_free_is_added_up_and_equals_counting_anew(wire: str, dialect
 
 
 def test_a_plan_with_nothing_to_do_says_so_and_is_false() -> None:
-    """Applied, it gives the same transcript back."""
+    """Applying it returns the same transcript."""
     talk = told("openai-chat", step(viewed("a.py")))
     made = plan(talk, 10_000)
     assert (str(made), bool(made), made.outcome) == (
@@ -80,7 +80,7 @@ def test_a_plan_with_nothing_to_do_says_so_and_is_false() -> None:
 
 
 def test_a_plan_that_cannot_says_what_remains() -> None:
-    """With the bill of it, largest first."""
+    """It includes the bill of what remains, largest first."""
     talk = told("openai-chat", step(viewed("a.py")), task="Fix this: " + "very long words " * 2_000)
     made = plan(talk, 500, RECOVERY)
     assert made.outcome == "cannot"
@@ -91,7 +91,7 @@ def test_a_plan_that_cannot_says_what_remains() -> None:
 
 
 def test_each_step_is_as_large_as_what_it_takes_from_the_transcript() -> None:
-    """Also where one strategy took a part of it before another took the rest; the sum is what the plan frees."""
+    """This holds even if one strategy took part of it before another took the rest; the sum is what the plan frees."""
     talk = told("openai-chat", *[step(viewed(f"a{at}.py"), text="I look.") for at in range(20)])
     made = plan(talk, 2_000, RECOVERY)
     assert {one.strategy for one in made.steps} >= {"spans"}
@@ -101,7 +101,7 @@ def test_each_step_is_as_large_as_what_it_takes_from_the_transcript() -> None:
 
 @wires
 def test_the_cost_of_an_early_edit_is_what_stands_behind_it(wire: str) -> None:
-    """Repaid after as many calls as it takes until what is no longer read outweighs what is written anew."""
+    """The edit is repaid after the number of calls at which the tokens no longer read outweigh the tokens written anew."""
     talk = told(wire, *[step(viewed(f"a{at}.py")) for at in range(12)])
     made = plan(talk, seen(talk).size_tokens - 500, low_water=1.0)
     after = apply(talk, made)
@@ -118,7 +118,7 @@ def test_the_cost_of_an_early_edit_is_what_stands_behind_it(wire: str) -> None:
     ("rewritten", "freed", "calls"), [(20, 10, 23), (20_000, 10, 23_000), (1, 1_000, 1), (0, 7, 0)]
 )
 def test_a_rewrite_is_repaid_at_the_prices_of_a_cache(rewritten: int, freed: int, calls: int) -> None:
-    """What follows the first edit is written at 125 instead of read at 10; at each call, what went would be read at 10."""
+    """What follows the first edit is written at 125 instead of read at 10; at each call, what was removed would be read at 10."""
     talk = told("openai-chat", step(viewed("a.py")))
     made = replace(plan(talk, 10_000), before_tokens=freed, after_tokens=0, rewritten_tokens=rewritten)
     assert made.repaid_after_calls == calls
@@ -128,7 +128,7 @@ def test_a_rewrite_is_repaid_at_the_prices_of_a_cache(rewritten: int, freed: int
 
 
 def test_a_plan_is_for_the_transcript_that_it_was_made_for() -> None:
-    """Grown, edited since, or planned already: each is said."""
+    """A transcript that has grown, been edited or been planned for since is refused, each with its reason."""
     talk = told("openai-chat", *[step(viewed(f"a{at}.py")) for at in range(12)])
     made = plan(talk, 8_000)
     with pytest.raises(CallerError, match="for a transcript of 25 entries, not of 27"):
@@ -140,7 +140,7 @@ def test_a_plan_is_for_the_transcript_that_it_was_made_for() -> None:
 
 
 def test_without_a_shelf_the_originals_are_in_the_transcript() -> None:
-    """The stubs say how the result is had again: by the same call."""
+    """The stubs say how to get the result again: by repeating the call."""
     talk = told("openai-chat", *[step(viewed(f"a{at}.py")) for at in range(12)])
     after = apply(talk, plan(talk, 8_000, [Clear()]))
     assert after.handles() == ()
@@ -150,7 +150,7 @@ def test_without_a_shelf_the_originals_are_in_the_transcript() -> None:
 
 
 def test_what_is_kept_is_what_the_tool_returned() -> None:
-    """Each under its own handle and name, byte for byte."""
+    """Each result is kept byte for byte, under its own handle and name."""
     calls = [did("view", f"{at}\n\ttab, ünïcode \x1b[31m 漢字\n{lines(60)}", path=f"a{at}.py") for at in range(12)]
     talk = told("anthropic", *map(step, calls))
     names: list[str] = []
@@ -169,7 +169,7 @@ def test_what_is_kept_is_what_the_tool_returned() -> None:
 
 
 def test_what_a_later_step_takes_too_is_kept_once() -> None:
-    """A result that is cleared and then left out with its turn lies in the whole of the turn, not behind two handles."""
+    """A result that is cleared and then left out with its turn is kept within the turn, not behind two handles."""
     calls = [viewed(f"a{at}.py") for at in range(20)]
     talk = told("openai-chat", *[step(call, text="I look.") for call in calls])
     made = plan(talk, 2_000, [Clear(), Spans()])
@@ -184,7 +184,7 @@ def test_what_a_later_step_takes_too_is_kept_once() -> None:
 
 
 def test_what_stands_beside_a_span_is_not_taken_by_it() -> None:
-    """Of steps before and behind a later span none is dropped; what lies within it is."""
+    """Steps before and after a later span are all kept; those inside it are dropped."""
 
     def taken(first: int, last: int, call_id: str | None = None) -> PlanStep:
         return PlanStep(
@@ -200,7 +200,7 @@ def test_what_stands_beside_a_span_is_not_taken_by_it() -> None:
 
 
 def test_a_strategy_of_ones_own_is_measured_and_held_to_the_rules() -> None:
-    """What it proposes is taken where it shrinks; what has to stay raises."""
+    """Its proposals are taken if they shrink the transcript; a proposal to remove what has to stay raises."""
 
     class Blunt:
         name = "blunt"
@@ -235,7 +235,7 @@ def test_a_strategy_of_ones_own_is_measured_and_held_to_the_rules() -> None:
 @pytest.mark.proves("S-4")
 @wires
 def test_after_a_plan_dozens_of_turns_go_by_until_the_next(wire: str) -> None:
-    """Rarely, and a lot at a time: each edit makes a provider read anew what is behind it."""
+    """Plans are rare and free a lot at a time, as each edit makes a provider reread everything after it."""
     talk = told(wire)
     planned: list[int] = []
     for at in range(250):
@@ -266,7 +266,7 @@ def test_after_a_plan_dozens_of_turns_go_by_until_the_next(wire: str) -> None:
 def test_over_a_long_session_notes_stay_bounded_and_everything_can_be_had_again(
     wire: str, turns: int, users_every: int, ladder: tuple[Strategy, ...]
 ) -> None:
-    """Files are read, changed and run again and again within 20,000 tokens; handles lead on to handles."""
+    """Files are read, changed and run repeatedly within 20,000 tokens; handles lead to further handles."""
     talk, shelf = told(wire), Shelf()
     outcomes: set[str] = set()
     plans = 0
@@ -301,7 +301,7 @@ def test_over_a_long_session_notes_stay_bounded_and_everything_can_be_had_again(
 @pytest.mark.parametrize("ladder", [DEFAULT, RECOVERY, (NewLines(),)], ids=["default", "recovery", "new lines"])
 @pytest.mark.parametrize("users", [False, True], ids=["no words between", "words between"])
 def test_four_times_the_messages_take_about_four_times_as_long(ladder: tuple[Strategy, ...], users: bool) -> None:
-    """No step looks at every other: 300 and 1,200 messages, one file read again and again among them."""
+    """No step is compared with every other: 300 and 1,200 messages, including one file that is read repeatedly."""
 
     def work(rounds: int) -> Callable[[], object]:
         talk = told(
@@ -324,11 +324,11 @@ def test_four_times_the_messages_take_about_four_times_as_long(ladder: tuple[Str
 
 
 def test_what_fits_is_counted_once() -> None:
-    """Planned at every turn, a history costs what was added to it."""
+    """Even when planned at every turn, a history costs only what was added to it."""
     talk = told("openai-chat", *[step(viewed(f"a{at}.py")) for at in range(50)])
 
     class Counting:
-        """An estimate that knows how often it was asked."""
+        """An estimate that counts how often it was asked."""
 
         asked = 0
 
@@ -345,7 +345,7 @@ def test_what_fits_is_counted_once() -> None:
 @pytest.mark.proves("O-4", "S-4")
 @wires
 def test_a_result_that_was_cut_before_it_is_cleared_is_told_as_it_came(wire: str) -> None:
-    """Its handle has the whole: the line that named the size of the two ends, and the numbers in their notice, was untrue of it."""
+    """Its handle has the whole, so the size of the two ends, and the numbers in their notice, would be wrong."""
     flood = did("run", "\n".join(f"src/module_{at}.py" for at in range(4_000)), command="find src")
     talk = told(wire, step(flood), *[step(did("look", "nothing")) for _ in range(12)])
     (whole,) = plan(talk, 2_000, [Clear()]).steps
@@ -361,7 +361,7 @@ def test_a_result_that_was_cut_before_it_is_cleared_is_told_as_it_came(wire: str
 
 @wires
 def test_what_a_cut_left_out_is_named_where_the_rest_is_cleared(wire: str) -> None:
-    """And not what the notice between its two ends says of itself."""
+    """The words of the notice between the two ends are not named."""
     rows = ["words and no more"] * 8_000
     rows[-500] = "ORD-77123"
     talk = told(wire, step(did("orders", "\n".join(rows), customer="x")), *[step(did("look", "nothing"))] * 12)

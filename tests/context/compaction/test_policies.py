@@ -1,7 +1,7 @@
-"""Models that see the visible request and nothing else still answer right after compaction, and no longer without an invariant.
+"""Do models that see only the visible request still answer correctly after compaction, and fail without an invariant?
 
-A policy is a function of the texts of a request. It talks to a provider that refuses whatever is invalid, within a budget that
-forces a plan every few turns. Each of its questions is asked again with one invariant removed, and then answered wrong.
+A policy is a function of the texts of a request. It talks to a provider that refuses anything invalid, within a budget that
+forces a plan every few turns. Each question is asked again with one invariant removed, and then answered wrongly.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PAGE_CHARS = 1_500
 
 
 def value(number: int) -> int:
-    """What a file holds: nothing that one could guess."""
+    """Return what a file holds, which cannot be guessed."""
     return 10_007 * (number + 3) % 99_991
 
 
@@ -43,30 +43,30 @@ def value(number: int) -> int:
 
 
 def ours(transcript: Transcript, shelf: Shelf) -> Transcript:
-    """A plan with its defaults, everything kept."""
+    """Apply a plan with its defaults and keep everything."""
     return apply(transcript, plan(transcript, BUDGET), shelf)
 
 
 def without_handles(transcript: Transcript, _: Shelf) -> Transcript:
-    """What is cleared is kept nowhere."""
+    """Keep nothing of what is cleared."""
     return apply(transcript, plan(transcript, BUDGET))
 
 
 def without_words(transcript: Transcript, _: Shelf) -> Transcript:
-    """The task, and the newest messages, mended: what was said in between is gone."""
+    """Keep the task and the newest messages, repaired; what was said in between is lost."""
     messages = dump(transcript, transcript.wire)
     kept = [messages[0], *messages[-12:]]
     return load(repair(kept, transcript.wire).messages, transcript.wire) if len(messages) > 30 else transcript
 
 
 def without_active_views(transcript: Transcript, shelf: Shelf) -> Transcript:
-    """The newest view of a modified file is a result like others, and the oldest go first whatever that costs."""
+    """Treat the newest view of a modified file as any other result, and remove the oldest first whatever that costs."""
     strategies = (Clear(keep=1, active=True), Spans())
     return apply(transcript, plan(transcript, BUDGET, strategies, calls_left=10_000), shelf)
 
 
 def without_the_task(transcript: Transcript, _: Shelf) -> Transcript:
-    """The newest messages alone, mended, as a sliding window does it."""
+    """Keep only the newest messages, repaired, as a sliding window does."""
     messages = dump(transcript, transcript.wire)
     return load(repair(messages[-12:], transcript.wire).messages, transcript.wire) if len(messages) > 30 else transcript
 
@@ -76,7 +76,7 @@ def without_the_task(transcript: Transcript, _: Shelf) -> Transcript:
 
 @dataclass(kw_only=True)
 class Session:
-    """A model behind a window, its tools, and what is forgotten after every turn."""
+    """A model behind a window, its tools, and compaction after every turn."""
 
     wire: str
     policy: Callable[[list[str]], ScriptStep]
@@ -92,7 +92,7 @@ class Session:
         self.transcript: Transcript = load([], self.wire)
 
     def say(self, words: str) -> str:
-        """The user speaks; the last words of the model come back once its calls are done."""
+        """Send words of the user and return the last words of the model once its calls are done."""
         self._grow({"role": "user", "content": words})
         while True:
             answer = self.provider.send({"max_tokens": 500, self._list: dump(self.transcript, self.wire)})
@@ -110,7 +110,7 @@ class Session:
             self.transcript = self.forget(self.transcript, self.shelf)
 
     def page(self, handle: str, offset: int) -> str:
-        """A page of what is kept, and where the next begins."""
+        """Return a page of what is kept, and where the next begins."""
         whole = self.shelf[handle]
         end = offset + PAGE_CHARS
         there_is_more = f"next: {handle} {end}" if end < len(whole) else "no more of it"
@@ -118,7 +118,7 @@ class Session:
 
 
 def text_of(said: Any) -> str:
-    """Every text in a message, a line each, as a model reads them."""
+    """Return every text in a message, one per line, as a model reads them."""
     if isinstance(said, dict):
         return "\n".join(text_of(inner) for inner in said.values())
     if isinstance(said, list):
@@ -161,7 +161,7 @@ ANSWERS: dict[str, Callable[[dict[str, Any]], Answer]] = {
 
 
 def results(wire: str, returned: list[tuple[str, str]]) -> list[Any]:
-    """The messages that answer calls."""
+    """Return the messages that answer calls."""
     if wire == "openai-chat":
         return [{"role": "tool", "tool_call_id": call_id, "content": text} for call_id, text in returned]
     if wire == "openai-responses":
@@ -171,7 +171,7 @@ def results(wire: str, returned: list[tuple[str, str]]) -> list[Any]:
 
 
 def pages(number: int) -> Callable[[], str]:
-    """A tool that gives one page after the other, each with a value, and says which is the last."""
+    """Return a tool that gives one page after another, each with a value, and says which is the last."""
     at = iter(range(number))
 
     def read_next() -> str:
@@ -182,7 +182,7 @@ def pages(number: int) -> Callable[[], str]:
 
 
 def read_on(texts: list[str]) -> bool:
-    """Whether the newest message is a page that is not the last, or the user who asks for the first."""
+    """Return whether the newest message is a page that is not the last, or the user's request for the first page."""
     return texts[-1].endswith("MORE") or "Read all pages" in texts[-1]
 
 
@@ -190,7 +190,7 @@ def read_on(texts: list[str]) -> bool:
 
 
 def obeys_a_constraint(wire: str, forget: Forget) -> bool:
-    """Told on turn 2, it governs the answer on turn 200."""
+    """Ask whether a constraint given on turn 2 governs the answer on turn 200."""
 
     def policy(texts: list[str]) -> ScriptStep:
         told = "Never touch the README, and answer in French." in "\n".join(texts)
@@ -208,7 +208,7 @@ def obeys_a_constraint(wire: str, forget: Forget) -> bool:
 
 
 def gathers(wire: str, forget: Forget, *, notes: bool) -> bool:
-    """The answer holds one value from each of 40 files; what it cannot see it reads back by the handles that it sees."""
+    """Ask for one value from each of 40 files; the model reads back what it cannot see by the handles that it sees."""
 
     def policy(texts: list[str]) -> ScriptStep:
         seen = "\n".join(texts)
@@ -218,7 +218,7 @@ def gathers(wire: str, forget: Forget, *, notes: bool) -> bool:
             return calls(call("read_next"), text=f"I note that {noted[0]}." if notes and noted else "")
         if len(known) == FILES:
             return say(", ".join(sorted(f"{name}={number}" for name, number in known.items())))
-        # what it can page to, in its own words: what it saw at the end of the reading, and in the pages since
+        # what it can page to, in its own words: what it saw when it stopped reading, and in the pages since
         is_page = "no more of it" in texts[-1] or "next: " in texts[-1]
         ledger = next((text for text in reversed(texts[:-1]) if "So far " in text), "") if is_page else ""
         listed = re.findall(r"\b(open|paged) (\w{22})", ledger)
@@ -241,7 +241,7 @@ def gathers(wire: str, forget: Forget, *, notes: bool) -> bool:
 
 
 def remembers_the_goal(wire: str, forget: Forget) -> bool:
-    """It was said once, in the first message, a hundred turns ago."""
+    """Ask for what was said once, in the first message, a hundred turns ago."""
 
     def policy(texts: list[str]) -> ScriptStep:
         goal = re.search(r"The goal is to serve port (\d+)", "\n".join(texts))
@@ -254,7 +254,7 @@ def remembers_the_goal(wire: str, forget: Forget) -> bool:
 
 
 def edits_what_it_saw(wire: str, forget: Forget) -> bool:
-    """An edit must name the text as it is now: only the view after the last change shows it."""
+    """Ask for an edit that must name the text as it is now, which only the view after the last change shows."""
     file = f"{lines(20)}\n21|LIMIT = 100"
 
     def edit_file(old: str, new: str) -> str:
@@ -300,14 +300,14 @@ QUESTIONS: dict[str, tuple[Callable[[str, Forget], bool], Forget]] = {
     "the goal": (remembers_the_goal, without_the_task),
     "the newest view of a modified file": (edits_what_it_saw, without_active_views),
 }
-"""Each with the invariant that it rests on, taken away."""
+"""Each question with a compaction that lacks the invariant on which it rests."""
 
 
 @pytest.mark.proves("S-4", "O-8")
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_model_that_sees_only_the_request_answers_right_after_compaction(wire: str, question: str) -> None:
-    """There are several plans on the way, and no request is refused, neither for its size nor for its shape."""
+    """Several plans are made on the way, and no request is refused, for its size or for its shape."""
     asks, _ = QUESTIONS[question]
     plans = 0
 
@@ -324,6 +324,6 @@ def test_a_model_that_sees_only_the_request_answers_right_after_compaction(wire:
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("wire", WIRES)
 def test_it_answers_wrong_where_an_invariant_is_removed(wire: str, question: str) -> None:
-    """So the answer before was no accident."""
+    """This shows that the correct answer in the test above is not an accident."""
     asks, mutant = QUESTIONS[question]
     assert not asks(wire, mutant)

@@ -1,4 +1,4 @@
-"""Which results of a run are cleared, where sizes disagree."""
+"""Which results of a run are cleared if sizes disagree?"""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.proves("O-4")
 def test_a_run_is_found_whatever_the_sizes_are(
     spans: list[tuple[int, int]], size: int, over: int, more: int, calls_left: int
 ) -> None:
-    """A request may be smaller by its provider's count than what we count before a result: costs are then below zero."""
+    """A provider may count a request smaller than we count what precedes a result; costs are then negative."""
     view = SimpleNamespace(size_tokens=size, over_tokens=over, goal_tokens=over + more, calls_left=calls_left)
     first, last = _batch(cast("View", view), spans)
     assert 0 <= first <= last <= len(spans)

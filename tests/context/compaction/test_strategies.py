@@ -1,4 +1,4 @@
-"""What each strategy proposes, and what it leaves alone, on every wire."""
+"""What does each strategy propose, and what does it leave alone, on every wire?"""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ wires = pytest.mark.parametrize("wire", WIRES)
 
 
 def fillers(number: int, size: int = 60, prefix: str = "other") -> list[Round]:
-    """Steps that read one file each."""
+    """Return steps that read one file each."""
     return [step(viewed(f"{prefix}{at}.py", size)) for at in range(number)]
 
 
 def cleared(steps: Iterable[PlanStep]) -> list[str | None]:
-    """The calls whose results go."""
+    """Return the calls whose results are removed."""
     return [made.call_id for made in steps]
 
 
@@ -74,7 +74,7 @@ def cleared(steps: Iterable[PlanStep]) -> list[str | None]:
 
 @wires
 def test_the_same_command_again_makes_the_earlier_result_needless(wire: str) -> None:
-    """Of two runs of one command the newer stays; another command stays too."""
+    """Of two runs of one command the newer stays; a different command stays too."""
     first, again = did("bash", lines(60), command="pytest -q"), did("bash", lines(60), command="pytest -q")
     other = did("bash", lines(60), command="pytest -q tests/test_lexer.py")
     talk = told(wire, step(first), step(other), step(again))
@@ -86,7 +86,7 @@ def test_the_same_command_again_makes_the_earlier_result_needless(wire: str) -> 
 @pytest.mark.proves("S-4")
 @wires
 def test_a_newer_view_that_covers_an_older_one_replaces_it(wire: str) -> None:
-    """Lines 11 to 40 go once 1 to 60 are shown; lines 41 to 120 are not covered and stay."""
+    """Lines 11 to 40 are removed once 1 to 60 are shown; lines 41 to 120 are not covered and stay."""
     inner = did("view", lines(30, 11), path="parser.py", offset=10, limit=30)
     beyond = did("view", lines(80, 41), path="parser.py", offset=40, limit=80)
     outer = did("view", lines(60), path="parser.py", offset=0, limit=60)
@@ -95,7 +95,7 @@ def test_a_newer_view_that_covers_an_older_one_replaces_it(wire: str) -> None:
 
 
 def test_other_lines_that_a_command_shows_replace_none_of_a_file() -> None:
-    """A command that shows a part of a file is a read of that part; the same part again is the same, whatever came between."""
+    """A command that shows part of a file is a read of that part; the same part read again replaces it, whatever came between."""
     first, same, other = (
         did("bash", lines(60, at), command=f"sed -n '{at},{at + 59}p' parser.py") for at in (1, 1, 200)
     )
@@ -125,14 +125,14 @@ def test_a_file_that_changed_since_is_stale_only_where_the_same_lines_were_read_
 
 @wires
 def test_the_age_of_a_result_is_counted_in_answers(wire: str) -> None:
-    """However many messages or items a wire makes of one; 0 is what no model has seen."""
+    """The count does not depend on how many messages or items a wire makes of one answer; 0 is what no model has seen."""
     rounds = [step(viewed("a.py"), viewed("b.py"), text="I look at both.") for _ in range(4)]
     assert [result.age_turns for result in seen(told(wire, *rounds)).results] == [3, 3, 2, 2, 1, 1, 0, 0]
 
 
 @wires
 def test_what_no_model_has_seen_is_never_stale(wire: str) -> None:
-    """Two equal calls in one answer: both results are new."""
+    """Two equal calls in one answer both have new results."""
     one, two = viewed("parser.py"), viewed("parser.py")
     assert Stale().steps(seen(told(wire, step(one, two)))) == []
 
@@ -143,7 +143,7 @@ def test_what_no_model_has_seen_is_never_stale(wire: str) -> None:
 @pytest.mark.proves("S-4")
 @wires
 def test_the_newest_five_results_stay_and_the_oldest_go_first(wire: str) -> None:
-    """With more to free than there is, all others go; with little to free, the oldest of them."""
+    """If more must be freed than there is, all the others are removed; if little must be freed, only the oldest of them."""
     calls = [viewed(f"file{at}.py") for at in range(12)]
     talk = told(wire, *map(step, calls))
     everything = cleared(Clear().steps(seen(talk, over_tokens=10**6)))
@@ -155,7 +155,7 @@ def test_the_newest_five_results_stay_and_the_oldest_go_first(wire: str) -> None
 
 @pytest.mark.proves("S-4")
 def test_no_more_results_are_cleared_than_free_what_is_wanted() -> None:
-    """The oldest whose stubs free just the goal; one token more takes one result more."""
+    """The oldest whose stubs free exactly the goal are removed; one more token takes one more result."""
     talk = told("openai-chat", *[step(viewed(f"file{at}.py", 100 + at)) for at in range(12)])
     everything = Clear().steps(seen(talk, over_tokens=10**6))
     freed = list(accumulate(one.before_tokens - one.after_tokens for one in everything))
@@ -167,7 +167,7 @@ def test_no_more_results_are_cleared_than_free_what_is_wanted() -> None:
 
 @wires
 def test_a_tiny_early_result_is_left_where_rewriting_all_behind_it_is_not_repaid(wire: str) -> None:
-    """The large result late in the prompt frees the goal alone; with many calls left the early one goes as well."""
+    """The large result late in the prompt frees the goal alone; with many calls left the early one is removed as well."""
     tiny, flood = viewed("tiny.py", 12), viewed("flood.py", 600)
     words = "The plan is as follows, and it is long. " * 400
     talk = told(wire, step(tiny), step(text=words, user="Go on."), step(flood), *fillers(6, 2))
@@ -180,7 +180,7 @@ def test_a_tiny_early_result_is_left_where_rewriting_all_behind_it_is_not_repaid
 @pytest.mark.proves("S-4")
 @wires
 def test_the_newest_view_of_a_modified_file_and_what_no_model_has_seen_are_not_cleared(wire: str) -> None:
-    """Unless it is said that they may go."""
+    """They are cleared only if the caller says that they may be."""
     view, new = viewed("parser.py"), [viewed(f"new{at}.py") for at in range(7)]
     talk = told(wire, step(view), step(edited("parser.py")), *fillers(3), step(*new))
     going = cleared(Clear(keep=0).steps(seen(talk, over_tokens=8_000)))
@@ -192,7 +192,7 @@ def test_the_newest_view_of_a_modified_file_and_what_no_model_has_seen_are_not_c
 
 
 def test_newest_views_that_would_fill_the_window_are_views_like_others() -> None:
-    """They stay, newest first, within half of the limit: with 30 files changed there must be room for something else."""
+    """The newest stay within half of the limit: with 30 files changed there must be room for something else."""
     views = [viewed(f"file{at}.py") for at in range(30)]
     talk = told("openai-chat", *[step(view, edited(f"file{at}.py")) for at, view in enumerate(views)])
     view = seen(talk)
@@ -207,7 +207,7 @@ def test_newest_views_that_would_fill_the_window_are_views_like_others() -> None
 
 @wires
 def test_one_flood_is_cut_to_its_ends_and_nothing_else_is(wire: str) -> None:
-    """Its first and last lines are shown with the way to the whole; its call, and every neighbour, stays."""
+    """Its first and last lines are shown with the way to the whole; its call and every neighbour stay."""
     flood = did("bash", lines(5_000), command="make")
     talk = told(wire, step(viewed("a.py")), step(flood, viewed("b.py")))
     made = plan(talk, 8_000, [Offload()])
@@ -224,7 +224,7 @@ def test_one_flood_is_cut_to_its_ends_and_nothing_else_is(wire: str) -> None:
 
 @wires
 def test_forty_parallel_results_share_alike(wire: str) -> None:
-    """All came together and no model has seen one: each keeps as much as the others, and every pair is whole."""
+    """All arrived together and no model has seen any: each keeps the same share, and every pair is whole."""
     calls = [viewed(f"file{at}.py", 200) for at in range(40)]
     talk = told(wire, step(*calls))
     made = plan(talk, 40_000)
@@ -236,7 +236,7 @@ def test_forty_parallel_results_share_alike(wire: str) -> None:
 
 
 def test_floods_that_came_together_keep_half_where_half_is_enough() -> None:
-    """The room is halved, and halved again, no further than the limit asks for."""
+    """The room is halved, and halved again, no further than the limit requires."""
     calls = [did("bash", lines(1_000), command=f"make {at}") for at in range(4)]
     talk = told("openai-chat", step(*calls, text="The plan is as follows, and it is long. " * 9_000))
     cuts = {room: [Offload().cut(seen(talk), one, room) for one in seen(talk).results] for room in (1_000, 500, 250)}
@@ -250,12 +250,12 @@ def test_floods_that_came_together_keep_half_where_half_is_enough() -> None:
     for over_tokens, number in ((freed, 1), (freed + 1, 2)):  # no more is cut than has to go, and no less
         assert len(offload.steps(seen(talk, over_tokens=over_tokens))) == number
     estimated = sum(result.tokens - 1_000 for result in seen(talk).results)
-    for over_tokens, room in ((estimated, 1_000), (estimated + 1, 500)):  # what is thought to be enough is tried first
+    for over_tokens, room in ((estimated, 1_000), (estimated + 1, 500)):  # what is likely enough is tried first
         assert offload.steps(seen(talk, over_tokens=over_tokens))[0] == cuts[room][0]
 
 
 def test_a_flood_is_more_than_twice_what_it_keeps() -> None:
-    """Old or new; at twice as much it stays whole."""
+    """At exactly twice as much it stays whole, old or new."""
     flood = did("bash", lines(204), command="make")
     plans_ahead = "The plan is as follows, and it is long. " * 9_000
     for later in ((), fillers(1, 2)):
@@ -267,7 +267,7 @@ def test_a_flood_is_more_than_twice_what_it_keeps() -> None:
 
 
 def test_how_far_floods_are_cut_is_reckoned_with_those_that_are_cut() -> None:
-    """Not with one of just twice the room: that frees nothing before the room is halved."""
+    """A result of exactly twice the room is not counted, as it frees nothing before the room is halved."""
     calls = [did("bash", lines(204), command=f"make {at}") for at in range(4)]
     talk = told("openai-chat", step(*calls, text="The plan is as follows, and it is long. " * 9_000))
     view = seen(talk, over_tokens=1_000)
@@ -290,7 +290,7 @@ def test_a_text_of_as_many_tokens_as_bytes_is_a_text() -> None:
 
 
 def test_the_newest_view_of_a_modified_file_is_cut_only_if_that_is_said() -> None:
-    """Another result has to give way, be it smaller."""
+    """Otherwise another result gives way, even a smaller one."""
     view, other = viewed("parser.py", 400), viewed("other.py", 300)
     plans = step(text="The plan is as follows, and it is long. " * 1_000, user="Go on.")
     talk = told("openai-chat", plans, step(view), step(edited("parser.py")), step(other))
@@ -302,7 +302,7 @@ def test_the_newest_view_of_a_modified_file_is_cut_only_if_that_is_said() -> Non
 
 
 def test_each_read_is_cut_to_the_lines_that_no_earlier_one_shows() -> None:
-    """What is not a read is passed over, and so is a read that was cut."""
+    """A result that is not a read is skipped, and so is a read that was cut."""
     again = [viewed("parser.py", 40) for _ in range(3)]
     talk = told("openai-chat", step(did("bash", lines(40), command="make")), *map(step, again))
     assert cleared(NewLines().steps(seen(talk))) == [call.id for call in again[1:]]
@@ -310,7 +310,7 @@ def test_each_read_is_cut_to_the_lines_that_no_earlier_one_shows() -> None:
 
 @wires
 def test_a_second_read_shows_only_the_lines_that_are_new(wire: str) -> None:
-    """What an earlier result shows becomes one line that says from where to where; the rest is as it was read."""
+    """What an earlier result shows becomes one line that names the range; the rest stays as it was read."""
     first = did("view", lines(40), path="parser.py", offset=0, limit=40)
     second = did("view", lines(60, 21), path="parser.py", offset=20, limit=60)
     made = NewLines().steps(seen(told(wire, step(first), step(second))))
@@ -334,7 +334,7 @@ def test_a_second_read_shows_only_the_lines_that_are_new(wire: str) -> None:
     ids=["an inserted line moves the numbers", "blank lines alone", "fewer lines than are worth it", "other lines"],
 )
 def test_what_is_not_the_same_row_of_lines_is_new(first: str, second: str) -> None:
-    """Shifted numbers, blank rows and short rows are shown again."""
+    """Lines with shifted numbers, blank rows and short rows are shown again."""
     if first == lines(40):
         second = second.replace("value_2 ", "value_1 ").replace("\n3|", "\n4|")
         second = "\n".join(f"{at + 1}|{line.partition('|')[2]}" for at, line in enumerate(lines(40).split("\n"), 1))
@@ -344,14 +344,14 @@ def test_what_is_not_the_same_row_of_lines_is_new(first: str, second: str) -> No
 
 @pytest.mark.parametrize(("first", "last"), [(1, 30), (31, 60), (11, 50), (1, 60)])
 def test_a_second_read_within_the_first_has_nothing_new(first: int, last: int) -> None:
-    """Wherever either of them ends."""
+    """This holds wherever either of them ends."""
     seen_lines = results._Seen(8)
     seen_lines.add(lines(60).split("\n"))
     assert seen_lines.runs_of(lines(last - first + 1, first).split("\n")) == [(0, last - first + 1)]
 
 
 def test_a_result_is_worth_a_stub_above_150_tokens() -> None:
-    """A stub takes about 70: what is no larger than twice that stays, whichever strategy asks."""
+    """A stub takes about 70: a result no larger than twice that stays, whichever strategy asks."""
     sizes = {}
     for words in range(100, 170):
         view = seen(told("openai-chat", step(did("bash", "a " * words, command="x"))))
@@ -361,7 +361,7 @@ def test_a_result_is_worth_a_stub_above_150_tokens() -> None:
 
 
 def test_a_second_read_that_would_be_no_smaller_is_shown_whole() -> None:
-    """What stands for the lines has a size of its own: at just that size, too, nothing would be gained."""
+    """The line that replaces the others has its own size: if that is exactly what it saves, nothing is gained."""
     gained: set[int | None] = set()
     for words in range(20, 120):
         read = "\n".join(f"{at}|{'a ' * (words if at == 4 else 1)}" for at in range(1, 9))
@@ -372,7 +372,7 @@ def test_a_second_read_that_would_be_no_smaller_is_shown_whole() -> None:
 
 
 def test_the_newest_view_of_a_modified_file_is_shown_whole() -> None:
-    """An edit starts from it: lines that only an older result shows are gone as soon as that is cleared."""
+    """An edit starts from it, and lines that only an older result shows would be lost once that is cleared."""
     talk = told("openai-chat", step(viewed("a.py")), step(edited("a.py")), step(viewed("a.py")))
     assert NewLines().steps(seen(talk, over_tokens=100)) == []
 
@@ -381,7 +381,7 @@ def test_the_newest_view_of_a_modified_file_is_shown_whole() -> None:
 
 
 def failed_edits(number: int) -> list[Round]:
-    """Steps that each tried the same in vain."""
+    """Return steps that each tried the same edit in vain."""
     error = "Error: no match for the old text"
     return [step(did("edit_file", error, failed=True, path="parser.py")) for _ in range(number)]
 
@@ -389,7 +389,7 @@ def failed_edits(number: int) -> list[Round]:
 @pytest.mark.proves("S-4")
 @wires
 def test_a_row_of_failed_attempts_becomes_one_note_with_the_error_and_their_number(wire: str) -> None:
-    """On the wire of chat a failure is known by its words, on the others by its mark as well."""
+    """On the chat wire a failure is recognised by its words, on the others by its mark as well."""
     talk = told(wire, step(viewed("a.py")), *failed_edits(4), *fillers(3))
     made = FailedAttempts().steps(seen(talk))
     assert len(made) == 1
@@ -402,13 +402,13 @@ def test_a_row_of_failed_attempts_becomes_one_note_with_the_error_and_their_numb
 
 @wires
 def test_a_turn_in_which_one_of_two_calls_went_well_did_not_fail(wire: str) -> None:
-    """What the other call returned must not go with it."""
+    """What the other call returned must not be removed with it."""
     both = [step(did("edit_file", "Error: no match", failed=True, path="a.py"), viewed("b.py")) for _ in range(3)]
     assert FailedAttempts().steps(seen(told(wire, *both, *fillers(3)))) == []
 
 
 def test_two_failed_attempts_are_a_row_and_one_of_another_kind_is_not_part_of_it() -> None:
-    """The two become a note; the failure right behind them keeps the head of its error."""
+    """The two become a note; the failure right after them keeps the head of its error."""
     same = [did("edit_file", f"Error: no match\n{lines(30)}", failed=True, path="parser.py") for _ in range(2)]
     other = did("bash", f"Exit code 2\n{lines(30)}\nValueError: bad tab", failed=True, command="make")
     talk = told("anthropic", step(viewed("a.py")), *map(step, same), step(other), *fillers(3))
@@ -419,7 +419,7 @@ def test_two_failed_attempts_are_a_row_and_one_of_another_kind_is_not_part_of_it
 
 @wires
 def test_a_single_old_failure_keeps_its_head(wire: str) -> None:
-    """The long output of a failed command goes, the line that says what failed stays."""
+    """The long output of a failed command is removed, and the line that says what failed stays."""
     run = did(
         "bash", f"Exit code 2\n{lines(60)}\nTraceback (most recent call last):\nValueError: bad tab", command="make"
     )
@@ -427,7 +427,7 @@ def test_a_single_old_failure_keeps_its_head(wire: str) -> None:
     (made,) = FailedAttempts().steps(seen(talk))
     assert made.call_id == run.id
     assert made.text.startswith("[failed attempt, cleared: ValueError: bad tab: bash make; about ")
-    for newer in range(3):  # it is read as it is while it is among the three newest answers
+    for newer in range(3):  # it is left as it is while it is among the three newest answers
         assert not FailedAttempts().steps(seen(told(wire, step(run), *fillers(newer)))), newer
 
 
@@ -437,7 +437,7 @@ def test_a_single_old_failure_keeps_its_head(wire: str) -> None:
 @pytest.mark.proves("S-4")
 @wires
 def test_finished_turns_become_a_note_of_what_was_done_and_said(wire: str) -> None:
-    """Files, commands and the last remarks are in it; the user's words, the task and the newest turns stay as they are."""
+    """The note has files, commands and the last remarks; the user's words, the task and the newest turns stay as they are."""
     talk = told(
         wire,
         step(viewed("lexer.py"), text="I look at the lexer."),
@@ -461,7 +461,7 @@ def test_finished_turns_become_a_note_of_what_was_done_and_said(wire: str) -> No
 
 @wires
 def test_the_words_of_the_user_go_only_where_that_is_said_and_then_as_quotations(wire: str) -> None:
-    """Not the task and not the newest."""
+    """The task and the newest words stay even then."""
     talk = told(
         wire, step(viewed("a.py"), user="Never touch the README."), *fillers(3), step(viewed("b.py"), user="Go on.")
     )
@@ -472,7 +472,7 @@ def test_the_words_of_the_user_go_only_where_that_is_said_and_then_as_quotations
 
 @wires
 def test_a_note_of_notes_repeats_what_they_repeat_and_counts_what_they_count(wire: str) -> None:
-    """No frame of a note is quoted in another one, and the older handle is found through the newer."""
+    """The frame of a note is not quoted in another one, and the older handle is found through the newer one."""
     shelf = Shelf()
     talk = told(wire, *[step(viewed(f"old{at}.py"), text=f"Remark {at}.") for at in range(6)], *fillers(2))
     once = apply(talk, plan(talk, seen(talk).size_tokens // 2, [Spans()], low_water=0.4), shelf)
@@ -489,7 +489,7 @@ def test_a_note_of_notes_repeats_what_they_repeat_and_counts_what_they_count(wir
 
 @wires
 def test_a_turn_with_the_newest_view_of_a_modified_file_is_not_left_out(wire: str) -> None:
-    """The turns around it are."""
+    """The turns around it are left out."""
     view = viewed("parser.py")
     talk = told(wire, *fillers(3), step(view), step(edited("parser.py")), *fillers(3, prefix="late"))
     after = apply(talk, plan(talk, seen(talk).size_tokens // 2, [Spans()], low_water=0.1))
@@ -515,7 +515,7 @@ def test_a_turn_with_the_newest_view_of_a_modified_file_is_not_left_out(wire: st
     ids=["empty", "blank", "error", "refusal", "overflow", "long JSON", "long HTML", "long traceback"],
 )
 def test_an_empty_text_or_an_error_is_no_summary(text: str) -> None:
-    """Both became histories elsewhere."""
+    """In other systems both have replaced a history."""
     assert summary_problem(text)
     talk = told("openai-chat", *fillers(6))
     span = summary_span(talk)
@@ -528,13 +528,13 @@ def test_an_empty_text_or_an_error_is_no_summary(text: str) -> None:
     ["<summary>The limit is 250.</summary>", "The parser is fixed; the error was in line 3.", "Read a.py: TAB is 9."],
 )
 def test_a_summary_may_speak_of_errors_and_stand_in_a_tag(text: str) -> None:
-    """It is one as long as it does not begin like an error."""
+    """It is valid as long as it does not begin like an error."""
     assert summary_problem(text) == ""
 
 
 @wires
 def test_a_summary_takes_the_place_of_what_it_sums_up_and_is_kept_in_a_later_note(wire: str) -> None:
-    """One that is larger than what it replaces is not taken."""
+    """A summary larger than what it replaces is not taken."""
     talk = told(wire, *[step(viewed(f"a{at}.py", 10), text=f"Remark {at}.") for at in range(8)])
     span = summary_span(talk)
     assert span is not None
@@ -553,7 +553,7 @@ def test_a_summary_takes_the_place_of_what_it_sums_up_and_is_kept_in_a_later_not
 
 
 def test_a_single_turn_is_not_summed_up() -> None:
-    """Its summary would cost a call and take the place of one step; the newest turn stays."""
+    """Its summary would cost a call and replace only one step; the newest turn stays."""
     first, *others = fillers(3)
     two, three = told("openai-chat", first, others[0]), told("openai-chat", first, *others)
     assert summary_span(two) is None
@@ -561,7 +561,7 @@ def test_a_single_turn_is_not_summed_up() -> None:
 
 
 def test_the_longest_row_of_turns_is_summed_up() -> None:
-    """What has to stay parts them, first or last."""
+    """Turns are separated by what has to stay, first or last."""
     talk = told("openai-chat", *fillers(8))
     for at, row in ((2, (3, 6)), (5, (0, 4))):
         turn = talk.turns()[at + 1]
@@ -571,7 +571,7 @@ def test_the_longest_row_of_turns_is_summed_up() -> None:
 
 
 def test_of_finished_turns_the_newest_answers_are_none() -> None:
-    """An answer of one message is one of them; what comes before as many answers as stay is finished."""
+    """An answer of one message is one of them; what precedes the answers that stay is finished."""
     talk = told("openai-chat", *fillers(3), step(text="All were read."))
     turns = talk.turns()
     for keep in (1, 2, 4):
@@ -582,14 +582,14 @@ def test_of_finished_turns_the_newest_answers_are_none() -> None:
 
 
 def test_a_long_text_that_begins_like_an_error_is_a_summary() -> None:
-    """From 500 characters on: no gateway writes as much."""
+    """From 500 characters on it is one, as no gateway writes an error that long."""
     text = "Error handling was moved into the reader. " * 12
     assert summary_problem(text[:499].strip("\n").ljust(499, ".")) == "it is an error text"
     assert summary_problem(text[:500].ljust(500, ".")) == ""
 
 
 def test_a_row_more_goes_only_if_something_is_missing() -> None:
-    """Nothing is taken once exactly as much is free as has to be."""
+    """Nothing more is taken once exactly as much is free as required."""
     parts = [
         *fillers(4),
         step(text="Well.", user="Go on."),
@@ -617,7 +617,7 @@ def test_a_summary_of_other_messages_is_not_taken() -> None:
 
 @wires
 def test_a_stub_is_smaller_than_what_it_replaces_and_is_not_stubbed_again(wire: str) -> None:
-    """Long names, long commands and long errors in any script: what is left is too small to be worth another edit."""
+    """This holds for long names, commands and errors in any script: what is left is too small to be worth another edit."""
     long = "ファイル" * 80
     talk = told(
         wire,
@@ -646,7 +646,7 @@ def test_a_stub_is_smaller_than_what_it_replaces_and_is_not_stubbed_again(wire: 
 @pytest.mark.proves("O-8")
 @wires
 def test_thinking_stays_as_it_is_where_results_beside_it_are_cleared(wire: str) -> None:
-    """Signed blocks are never edited; they go with their turn or not at all."""
+    """Signed blocks are never edited; they are removed with their turn or not at all."""
     talk = told(wire, *[step(viewed(f"a{at}.py"), thinking=1 + at % 2, text="So.") for at in range(12)])
     after = apply(talk, plan(talk, seen(talk).size_tokens // 3, [Clear(), Spans()]), Shelf())
     raws = [entry.raw for entry in talk.entries if entry.is_signed]
@@ -682,7 +682,7 @@ def test_an_image_in_a_result_goes_whole_and_can_be_had_again(wire: str) -> None
 
 
 def test_what_is_pinned_is_never_proposed() -> None:
-    """By no strategy, however little room there is."""
+    """No strategy proposes it, however little room there is."""
     flood = viewed("pinned.py", 2_000)
     talk = told("openai-chat", step(flood), *fillers(8)).pin(2)
     made = plan(talk, 1_000, [Stale(), Clear(keep=0, active=True), Spans(keep_turns=0, users=True), Offload()])
@@ -691,7 +691,7 @@ def test_what_is_pinned_is_never_proposed() -> None:
 
 
 def test_the_handle_of_a_stub_is_counted_before_there_is_one() -> None:
-    """A step is as large as it will be."""
+    """The size planned for a step is its size once it is applied."""
     talk = told("openai-chat", *fillers(8))
     made = plan(talk, seen(talk).size_tokens // 2)
     after = apply(talk, made, lambda _content, _name: HANDLE)
@@ -699,7 +699,7 @@ def test_the_handle_of_a_stub_is_counted_before_there_is_one() -> None:
 
 
 def test_nothing_is_put_in_the_place_of_what_takes_as_much() -> None:
-    """By a counter to which all texts are alike, no stub or head of an error is smaller than what it stands for."""
+    """To a counter that counts all texts alike, no stub or head of an error is smaller than what it replaces."""
 
     class Alike:
         def count(self, text: str) -> Count:
@@ -723,7 +723,7 @@ def test_nothing_is_put_in_the_place_of_what_takes_as_much() -> None:
 
 
 def test_a_note_is_smaller_than_the_turns_that_it_replaces() -> None:
-    """By at least one token, whatever a counter says of the note."""
+    """It is smaller by at least one token, whatever a counter says of the note."""
 
     class Priced:
         note = short_note = 1
@@ -755,13 +755,13 @@ def test_a_note_is_smaller_than_the_turns_that_it_replaces() -> None:
         (one,) = made(1)
         spared = one.before_tokens - one.after_tokens
         assert [len(made(tokens)) for tokens in (spared, spared + 1)] == [1, 0], strategy
-        if isinstance(strategy, Spans):  # a shorter one is written where that is smaller
+        if isinstance(strategy, Spans):  # a shorter one is written if that is smaller
             (shorter,) = made(spared + 1, short_chars=len(one.kept_text) - 50)
             assert 0.4 < len(shorter.kept_text) / len(one.kept_text) < 0.9
 
 
 def test_what_is_kept_of_a_span_is_that_span() -> None:
-    """To its last message, and not the one behind it."""
+    """It ends with the last message of the span."""
     talk = told("openai-chat", *fillers(6))
     (made,) = Spans(keep_turns=2).steps(seen(talk, over_tokens=10))
     shelf = Shelf()
@@ -773,7 +773,7 @@ def test_what_is_kept_of_a_span_is_that_span() -> None:
 
 
 def test_a_note_that_stands_is_known_from_what_it_may_take_the_place_of() -> None:
-    """One that we wrote; not the messages before it was there, and none that came in the request."""
+    """Only a note that we wrote counts; not the messages before it was written, and not one that came in the request."""
     talk = told("openai-chat", *fillers(9))
     noted = apply(talk, plan(talk, size_of(talk) // 3, [Spans()]))
     notes = [entry for entry in noted.visible() if entry.is_note]
@@ -788,7 +788,7 @@ def test_a_note_that_stands_is_known_from_what_it_may_take_the_place_of() -> Non
 
 
 def test_what_is_left_out_of_a_result_leaves_the_lines_around_it() -> None:
-    """The first ones too."""
+    """The first lines stay too."""
     left = results._without(["first", "second", "third", "fourth"], [(1, 3)]).split("\n")
     assert (left[0], left[-1], len(left)) == ("first", "fourth", 3)
     assert all(f'"{line}"' in left[1] for line in ("second", "third"))
@@ -796,7 +796,7 @@ def test_what_is_left_out_of_a_result_leaves_the_lines_around_it() -> None:
 
 @wires
 def test_a_note_counts_the_messages_that_stand_in_its_place(wire: str) -> None:
-    """One, and the one beside it where roles have to alternate."""
+    """One, and the one next to it if roles have to alternate."""
     talk = told(wire, *fillers(4))
     first, last = talk.turns()[1].first, talk.turns()[2].last
     messages, _ = spans.note_frame(seen(talk), first, last)
@@ -806,7 +806,7 @@ def test_a_note_counts_the_messages_that_stand_in_its_place(wire: str) -> None:
 
 
 def test_a_note_is_bare_where_its_share_is_less_than_the_least_and_not_at_the_least() -> None:
-    """At just 200 characters it says what was done; with one character less, how much went alone."""
+    """With exactly 200 characters it says what was done; with one fewer, only how much was removed."""
     talk = told("openai-chat", *fillers(4))
     turns = talk.turns()[1:3]
     before = spans.span_step(seen(talk), "spans", turns).before_tokens
@@ -819,7 +819,7 @@ def test_a_note_is_bare_where_its_share_is_less_than_the_least_and_not_at_the_le
 
 @pytest.mark.proves("S-4")
 def test_no_more_turns_go_than_free_what_is_wanted() -> None:
-    """The oldest whose sizes reach the goal and what the note itself may take; one token more takes one turn more."""
+    """The oldest turns that cover the goal and the note's own size are removed; one more token takes one more turn."""
     talk = told("openai-chat", *fillers(10))
     turns = spans.finished_turns(seen(talk), 2, users=False)
     sizes = list(accumulate(high_of(turn.entries, ESTIMATOR) for turn in turns))
@@ -845,7 +845,7 @@ def test_the_names_of_a_note_take_no_more_than_what_goes_now() -> None:
 
 @pytest.mark.proves("S-4")
 def test_the_names_of_a_note_take_a_share_of_its_own_turns() -> None:
-    """What stands behind them, be it long, makes no room for more names."""
+    """What follows the turns, however long, makes no room for more names."""
     names = " ".join(f"Identifier_{at:04d}" for at in range(900))
     talk = told("openai-chat", step(did("lookup", names)), step(text="So it is. " * 900), *fillers(2))
     turns = talk.turns()[1:2]
@@ -858,7 +858,7 @@ def test_the_names_of_a_note_take_a_share_of_its_own_turns() -> None:
 
 @pytest.mark.proves("S-4")
 def test_a_note_names_what_calls_of_other_tools_named() -> None:
-    """In their arguments too, where these are longer than what a note says of a call; a file can be read again."""
+    """This includes arguments longer than what a note says of a call; a file can be read again and is not named."""
     calls = [did("lookup", f"Result-{at}", why="because " * 90, order=f"Order-{at}") for at in range(4)]
     talk = told("openai-chat", *[step(call, viewed(f"File-{at}.py", 9)) for at, call in enumerate(calls)], *fillers(3))
     view = seen(talk)
@@ -869,7 +869,7 @@ def test_a_note_names_what_calls_of_other_tools_named() -> None:
 
 
 def _dearest_spared(view: Any, pairs: list[tuple[int, int]]) -> tuple[int, int]:
-    """Which results go, by looking at every run of them."""
+    """Find which results are removed by examining every run of them."""
     freed = [tokens for _, tokens in pairs]
     if sum(freed) <= view.over_tokens:
         return 0, len(pairs)
@@ -885,7 +885,7 @@ def _dearest_spared(view: Any, pairs: list[tuple[int, int]]) -> tuple[int, int]:
 
 
 def test_a_batch_is_the_earliest_run_that_costs_hardly_more_than_the_best() -> None:
-    """Beside all runs, for goals that are met to the token, missed by one, or larger than all there is."""
+    """Compared with all runs, for goals that are met to the token, missed by one, or larger than everything."""
     for seed in range(300):
         dice = random.Random(seed)
         freed = [dice.randrange(1, 6) for _ in range(dice.randrange(1, 8))]
@@ -902,7 +902,7 @@ def test_a_batch_is_the_earliest_run_that_costs_hardly_more_than_the_best() -> N
 
 
 def test_lines_that_stand_in_an_earlier_result_are_found_wherever_they_stand() -> None:
-    """Beside a look at every place: runs of three lines and more, each as long as it is, up to the last line of either."""
+    """Compared with a search everywhere: runs of three or more lines, as long as possible, up to the last line of either text."""
     for seed in range(400):
         dice = random.Random(seed)
         before, lines = ([dice.choice(["a", "b", "", "c"]) for _ in range(dice.randrange(9))] for _ in range(2))
@@ -911,7 +911,7 @@ def test_lines_that_stand_in_an_earlier_result_are_found_wherever_they_stand() -
         found = seen.runs_of(lines)
         at = 0
         for first, end in [*found, (len(lines), len(lines))]:
-            while at < first:  # no run that begins here was passed over
+            while at < first:  # no run that begins here was missed
                 row = lines[at : at + 3]
                 assert len(row) < 3 or row == [""] * 3 or not _places(before, row), seed
                 at += 1
