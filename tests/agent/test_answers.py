@@ -15,9 +15,10 @@ from penstock.handoff import encode
 from penstock.models import RemoteModel, ScriptedModel, call, calls, fail, refuse, say
 from penstock.models import provider as doubles
 from penstock.models.steps import ScriptedCall, ScriptedReply
+from penstock.overflow.silent import reported_input
 from penstock.testing import LoopbackProvider
 from penstock.text.json_access import parsed_finite
-from penstock.wires import WIRES, answer_messages, load, violations, wire_named
+from penstock.wires import WIRES, answer_messages, load, output_tokens, violations, wire_named
 from penstock.wires.placeholders import GO_ON
 from penstock.wires.wire import AnswerContent
 
@@ -42,6 +43,11 @@ class Served:
         """Return the body that answers the request."""
         self.sizes.append(size(request))
         return self.server(request)
+
+
+def always(body: Any) -> Callable[[Any], Any]:
+    """A server that gives one answer."""
+    return lambda _: body
 
 
 def grown(begun: Callable[..., Agent], model: Served, turns: int = 8, window: int = 60_000) -> Agent:
@@ -189,6 +195,44 @@ def test_a_reply_that_was_cut_is_gone_on_with(begun: Callable[..., Agent], wire:
     run = begun(endless).run("How many?")
     assert (run.answer, run.turns) == ("and " * (MAX_CONTINUATIONS + 1), MAX_CONTINUATIONS + 1)
     assert "length limit" in run.warnings[0]
+
+
+WITHHELD = {
+    "openai-chat": "content_filter",
+    "openai-responses": "content_filter",
+    "anthropic": "refusal",
+    "gemini": "PROHIBITED_CONTENT",
+    "bedrock": "guardrail_intervened",
+}
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_reply_that_was_withheld_is_told(begun: Callable[..., Agent], wire: str) -> None:
+    """With words or without, it is the answer, and asking again would not change it."""
+    for body in (answer(wire, "Fo", 4_000), silent(wire, 4_000)):
+        model = Served(wire, always(stopped(wire, body, WITHHELD[wire])))
+        run = begun(model).run("How many?")
+        assert (run.outcome, run.turns, len(model.sizes)) == ("answered", 1, 1)
+        assert "withheld" in run.warnings[0]
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_an_answer_speaks_for_nobody_else(begun: Callable[..., Agent], wire: str) -> None:
+    """A server that gives it another role does not put words into the mouth of the person, or of the system."""
+    role = '"model"' if wire == "gemini" else '"assistant"'
+    for other in ('"user"', '"system"'):
+        body = json.loads(json.dumps(answer(wire, "Forty.", 4_000)).replace(role, other))
+        agent = begun(Served(wire, always(body)))
+        assert agent.run("How many?").answer == "Forty."
+        assert agent.session.state.transcript.entries[-1].role == "assistant"
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_negative_count_is_not_a_count(wire: str) -> None:
+    """Else an answer would give tokens back to the budget."""
+    body = answer(wire, "Forty.", 4_000, -9_000)
+    assert output_tokens(body, wire) is None
+    assert reported_input(body) == 4_000
 
 
 def test_a_refusal_is_still_a_refusal(begun: Callable[..., Agent]) -> None:

@@ -86,9 +86,10 @@ def _above_the_minute(error: object) -> Overflow | None:
 class AnswerFault:
     """The fault of an answer that came as a success."""
 
-    kind: Literal["accepted", "dropped", "empty", "window", "length"]
+    kind: Literal["accepted", "dropped", "empty", "window", "length", "withheld"]
     """`accepted`: more than the window was taken; `dropped`: the beginning of the request was cut silently; `empty`: the answer
-    says nothing; `window`: the reply ended because the window was full; `length`: it ended at the length asked for."""
+    says nothing; `window`: the reply ended because the window was full; `length`: it ended at the length asked for; `withheld`:
+    the provider's rules ended it."""
     message: str
     """What happened, for the caller or the user."""
     overflow: Overflow | None = None
@@ -188,7 +189,8 @@ def _unfinished(
             overflow=known,
         )
     if stop == "content_policy":
-        return None
+        message = f"The provider withheld the reply, or the rest of it (stop reason {reason!r})."
+        return AnswerFault(kind="withheld", message=message)
     if not _says_something(body, wire):
         is_large = estimated_tokens * EMPTY_SHARE >= window_tokens and not written and stop is None
         return AnswerFault(

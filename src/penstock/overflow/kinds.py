@@ -593,7 +593,13 @@ STOPS: Final = {
     "model_context_window_exceeded": "context_total",
     "context_window_exceeded": "context_total",
     "content_filter": "content_policy",
+    "content_filtered": "content_policy",
+    "guardrail_intervened": "content_policy",
     "safety": "content_policy",
+    "recitation": "content_policy",
+    "blocklist": "content_policy",
+    "prohibited_content": "content_policy",
+    "spii": "content_policy",
     "refusal": "content_policy",
 }
 """What the reason for which an answer stopped means, as wires write it; reasons of a normal end are not listed."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError
-from penstock.text.json_access import field, nested, string
+from penstock.text.json_access import field, nested, string, whole_number
 from penstock.wires.entries import Text
 from penstock.wires.history import Transcript, dump, load
 from penstock.wires.invariants import violations
@@ -240,10 +240,10 @@ def answer_words(body: Json, wire: str) -> str:
 
 def output_tokens(body: Json, wire: str) -> int | None:
     """Return the output tokens that an answer reports; None if it does not."""
-    # `type(…) is int`, because True is an int for `isinstance`; what is not reported counts as nothing.
+    # A server that reports nonsense, such as a negative number, reports nothing: it would give a budget tokens back.
     keys = wire_named(wire).answers.usage
-    found = (field(body, holder, name) for holder in keys.holders for name in keys.output)
-    reported = [tokens for tokens in found if type(tokens) is int]
+    found = (whole_number(field(body, holder, name)) for holder in keys.holders for name in keys.output)
+    reported = [tokens for tokens in found if tokens is not None]
     return sum(reported) if reported else None
 
 
@@ -252,7 +252,7 @@ def cache_tokens(body: Json, wire: str) -> tuple[int | None, int | None]:
     keys = wire_named(wire).answers.usage
 
     def first_of(paths: tuple[tuple[str, ...], ...]) -> int | None:
-        found = (field(body, holder, *path) for holder in keys.holders for path in paths)
-        return next((tokens for tokens in found if type(tokens) is int), None)
+        found = (whole_number(field(body, holder, *path)) for holder in keys.holders for path in paths)
+        return next((tokens for tokens in found if tokens is not None), None)
 
     return first_of(keys.cached), first_of(keys.written)

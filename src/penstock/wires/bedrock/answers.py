@@ -37,7 +37,8 @@ def answer_messages(body: Json, taken_ids: Collection[str]) -> list[Json]:
     if not blocks:
         return [{"role": "assistant", "content": [{"text": placeholders.NO_ANSWER}]}]
     told = told_apart(blocks, taken_ids, _call, "toolUseId", lambda block, call: {**block, "toolUse": call})
-    return [message if told == blocks else {**message, "content": told}]
+    # Whatever role the server gives it, these are the model's words, and must not become a person's.
+    return [{**message, "role": "assistant", "content": told}]
 
 
 def _call(block: dict[str, Json]) -> dict[str, Json] | None:

@@ -35,8 +35,8 @@ def answer_messages(body: Json, taken_ids: Collection[str]) -> list[Json]:
     content: Json = candidates[0].get("content") if candidates else None
     if not parts_of(content):  # the reply broke off while the model thought, or was withheld
         return [{"role": "model", "parts": [{"text": placeholders.NO_ANSWER}]}]
-    # Without a role it would be read as the user's when it goes back.
-    return [content if content.get("role") else {**content, "role": "model"}]
+    # Without this role, or with the one that the server gives it, it might be read as the user's when it goes back.
+    return [{**content, "role": "model"}]
 
 
 def answer_text(body: Json) -> str:

@@ -50,6 +50,8 @@ def answer_messages(body: Json, taken_ids: Collection[str]) -> list[Json]:
     if isinstance(parts := kept.get("content"), list) and all(type_of(part) == "text" for part in parts):
         kept["content"] = _words(parts)
     kept.setdefault("content", None)
+    # Whatever role the server gives it, these are the model's words, and must not become a person's or the system's.
+    kept.pop("role", None)
     return [{"role": "assistant", **kept}]
 
 

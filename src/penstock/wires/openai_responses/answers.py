@@ -28,9 +28,9 @@ def is_answer(body: dict[str, Json]) -> bool:
 
 def answer_messages(body: Json, taken_ids: Collection[str]) -> list[Json]:
     """Return the output items as the next request carries them."""
-    return told_apart(objects(field(body, "output")), taken_ids, _call, "call_id") or [
-        text_message("assistant", placeholders.NO_ANSWER)
-    ]
+    # Whatever role the server gives an item, it is the model's, and must not become a person's or the system's.
+    items = [{**item, "role": "assistant"} if "role" in item else item for item in objects(field(body, "output"))]
+    return told_apart(items, taken_ids, _call, "call_id") or [text_message("assistant", placeholders.NO_ANSWER)]
 
 
 def _call(item: dict[str, Json]) -> dict[str, Json] | None:
