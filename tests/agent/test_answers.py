@@ -344,3 +344,34 @@ def test_whoever_ends_a_session_says_what_failed(begun: Callable[..., Agent]) ->
     run = begun(ScriptedModel([call("view", file_path="part_000.txt")] * 9)).run("Look.")
     assert run.outcome == "loop"
     assert 'view {"file_path": "part_000.txt"}' in run.message
+
+
+@pytest.mark.proves("S-11")
+@pytest.mark.parametrize("wire", ["anthropic", "bedrock"])
+def test_a_text_in_the_place_of_arguments_is_named_as_one(begun: Callable[..., Agent], wire: str) -> None:
+    """A stream's arguments that are not JSON are kept under a key, which is not an argument of any tool."""
+    broken = {"INVALID_JSON": '{"file_path": "par'}
+    looked = AnswerContent(
+        text="", calls=(("view", json.dumps(broken)),), number=1, model="m", input_tokens=4_000, output_tokens=9
+    )
+    given = iter([wire_named(wire).double.answer(looked), answer(wire, "Forty.", 4_000)])
+    agent = begun(Served(wire, lambda _: next(given)))
+    assert agent.run("How many?").answer == "Forty."
+    (told,) = [result.text for entry in agent.session.state.transcript.entries for result in entry.results]
+    assert "The arguments are not a JSON object." in told
+    assert told.endswith('Received: {"file_path": "par')
+
+
+def test_a_call_without_a_name_is_told_so(begun: Callable[..., Agent]) -> None:
+    """An empty name in a sentence reads as a mistake of ours."""
+    agent = begun(ScriptedModel([call(""), say("Forty.")]))
+    assert agent.run("How many?").answer == "Forty."
+    (told,) = [result.text for entry in agent.session.state.transcript.entries for result in entry.results]
+    assert "The call does not name a tool. Tools: view, " in told
+
+
+def test_a_rejection_of_no_known_kind_reads_as_a_sentence(begun: Callable[..., Agent]) -> None:
+    """With the kind, if there is one."""
+    for status, words in [(302, "rejected the request: correct"), (400, "rejected the request (bad_request): correct")]:
+        run = begun(ScriptedModel([fail(status, "zxq")])).run("How many?")
+        assert words in run.message, run.message

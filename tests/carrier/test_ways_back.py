@@ -126,7 +126,7 @@ def test_arguments_that_are_no_json_are_a_result_that_says_so(written: str, stor
     made = {"id": "c", "type": "function", "function": {"name": "ctx_page", "arguments": written}}
     answered = ways_back("openai-chat", store).answer(made)
     assert answered["tool_call_id"] == "c"
-    assert "no JSON object" in answered["content"]
+    assert "not a JSON object" in answered["content"]
 
 
 @pytest.mark.parametrize("offered", [False, True], ids=["no tools", "tools of ours"])

@@ -29,6 +29,16 @@ def blocked(stage: Stage) -> float | None:
     return step.until_seconds if isinstance(step, Wait) else None
 
 
+@pytest.mark.proves("S-11")
+def test_one_failure_is_not_in_a_row() -> None:
+    """The wait that a provider asks for after its first is told of one failure."""
+    stage = working()
+    stage.fail(retry_after=3)
+    step = stage.step()
+    assert isinstance(step, Wait)
+    assert step.why == "1 failure: waiting before the next try"
+
+
 @pytest.mark.proves("S-11", "S-3")
 def test_the_third_in_a_row_opens_the_breaker_and_a_failed_probe_is_a_boundary() -> None:
     """Two are retried at once; the third waits 60 s; then one probe is sent, and its failure is handed off before the next wait."""

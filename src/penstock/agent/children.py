@@ -8,7 +8,6 @@ had ended is not started again. Leaves to others: the loop that a child runs in 
 
 from __future__ import annotations
 
-import json
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,7 +19,7 @@ from penstock.errors import CallerError, ToolError
 from penstock.guard.output import OutputLimits, guard_output
 from penstock.session import Session
 from penstock.text import escape
-from penstock.text.notices import counted
+from penstock.text.notices import counted, not_an_object
 from penstock.text.redaction import redacted
 from penstock.tools import REQUIRED, Parameter, Tool, check
 from penstock.wires import tool_definitions
@@ -176,7 +175,9 @@ class Children:
             ToolError: for wrong arguments, or a budget that is not available.
             CallerError: for an unknown profile.
         """
-        given: Any = check(TASK, _arguments(call))
+        if (unread := call.unread) is not None:
+            raise ToolError("bad_argument", not_an_object(unread))
+        given: Any = check(TASK, call.values)
         parent = self._agent.session
         limits = parent.state.limits
         if given["profile"]:
@@ -285,20 +286,6 @@ def _toolbox(agent: Agent) -> Toolbox:
     return made
 
 
-def _arguments(call: ToolCall) -> dict[str, Any]:
-    """Return the arguments of a call. Raises `ToolError` if they are not a JSON object."""
-    try:
-        value = json.loads(call.arguments)
-    except (ValueError, RecursionError):
-        value = None
-    if not isinstance(value, dict):
-        raise ToolError(
-            "bad_argument",
-            f"The arguments are no JSON object: {escape.clip(call.arguments, 120)} Send them again, whole.",
-        )
-    return value
-
-
 def _next_prompt(session: Session, first: str) -> str | None:
     """Return the prompt for a child that was cut off: its task if it never got it, None if it has open work."""
     state = session.state
@@ -330,6 +317,8 @@ def _result(purse: Purse, done: AgentRun, words: str, changed: list[str]) -> str
         names.append(f"and {len(changed) - _NAMED_FILES} more")
     files = f"changed {', '.join(names)}" if names else "changed no file"
     head = f"{purse.name} {ended} after {counted(done.turns, 'turn')}, {spent} of {granted} tokens; {files}."
+    if done.outcome == "budget" and not spent:
+        head = f"{purse.name} could not begin: its first request may take more than its {granted} tokens; {files}."
     if done.outcome == "answered":
         return f"{head}\n\n{done.answer}"
     why = [] if done.outcome in {"interrupted", "cut off", "budget"} or not done.message else [done.message]

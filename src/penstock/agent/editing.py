@@ -289,7 +289,7 @@ class Editing:
         total = file.lines_in(change.after)
         act = {**change.act, "path": file.path, "total_lines": total, "size_bytes": len(change.after)}
         act |= {"version": self._version(change), "digest": change.digest}
-        said = [change.said, f"{notices.counted(total, 'line')}, {len(change.after)} bytes"]
+        said = [change.said, f"{notices.counted(total, 'line')}, {notices.counted(len(change.after), 'byte')}"]
         said += [notices.CRLF] if file.newline != "\n" else []
         said += [f"encoding {file.encoding.name}"] if file.encoding.name != "UTF-8" else []
         said += [f"it lost {', '.join(lost)}"] if lost else []

@@ -352,7 +352,7 @@ class Agent:
     def _said_nothing(self) -> str:
         """Return the message when the model answered nothing twice."""
         again = self.command("resume", '"QUESTION"')
-        return f"{self._asking.ended_empty} Asked once more it was the same. To ask again: {again}"
+        return f"{self._asking.ended_empty} Asked once more, it answered nothing again. To ask anew: {again}"
 
     def _used_up(self, step: Ask) -> str:
         """Return the message when the next request would take more than the budget has left."""

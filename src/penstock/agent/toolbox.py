@@ -6,7 +6,6 @@ others: when a tool is called, and what is recorded about it (`loop`).
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
@@ -268,9 +267,9 @@ class Toolbox:
 
     def run(self, call: ToolCall, session: Session) -> Done:
         """Run a call; never raises for anything that a model can do."""
-        arguments = _arguments(call)
-        if arguments is None:
-            return Done(text=_no_json(call.arguments), failed=True)
+        if (unread := call.unread) is not None:
+            return Done(text=notices.not_an_object(unread), failed=True)
+        arguments = call.values
         if call.name == TODO.name:
             return _todo(arguments, session.state.todos)
         actor = self._acting.get(call.name)
@@ -329,6 +328,8 @@ class Toolbox:
             return (
                 f"{name} is not allowed in this session; a person allows it with {_ALLOWED_BY[name]}. Tools: {known}."
             )
+        if not name:
+            return f"The call does not name a tool. Tools: {known}."
         return f"There is no tool {escape.clip(name)}. Tools: {known}."
 
     def _answered(self, name: str, arguments: dict[str, Json]) -> Result:
@@ -385,22 +386,6 @@ _OVERRIDE = Parameter("override", "boolean", False, "read all the same, above th
 def _overridable(tool: Tool) -> Tool:
     """Return a reading tool with the parameter by which a model overrides the ledger's limits; others as they are."""
     return tool._replace(parameters=(*tool.parameters, _OVERRIDE)) if tool.name in {"view", "read_file"} else tool
-
-
-def _arguments(call: ToolCall) -> dict[str, Json] | None:
-    """Return the arguments as an object, empty if there are none; None if they are not a JSON object."""
-    if not call.arguments.strip():
-        return {}
-    try:
-        value = json.loads(call.arguments)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
-
-
-def _no_json(arguments: str) -> str:
-    """Return the message for a call whose arguments cannot be read."""
-    return f"The arguments are no JSON object: {escape.clip(arguments, 120)} Send them again, whole."
 
 
 def _todos(items: Sequence[Todo]) -> str:

@@ -14,7 +14,7 @@ from penstock.errors import CallerError
 from penstock.store import default_url
 from penstock.text.allowance import Allowance
 from penstock.text.calls import CommandLine, mcp
-from penstock.text.json_access import parsed_finite
+from penstock.text.notices import not_an_object
 from penstock.tools import TOOLS, Tools
 from penstock.wires import ToolCall, answer_messages, load, result_messages, tool_definitions, wire_named
 
@@ -113,13 +113,10 @@ class WaysBack:
         """Return the messages with the results of some calls; a mistake of the model becomes a result that says so."""
         rows = []
         for call in calls:
-            arguments = call.values
-            # `call.values` is also empty for arguments that are not an object; paging without them would answer another question.
-            is_json, written = parsed_finite(call.arguments or "{}")
-            if not is_json or not isinstance(written, dict | None):
-                rows.append((call, "The arguments are no JSON object: send them again, whole.", True))
+            if (unread := call.unread) is not None:  # paging without them would answer another question
+                rows.append((call, not_an_object(unread), True))
                 continue
-            result = self._tools.call(call.name.removeprefix(self._prefix), arguments)
+            result = self._tools.call(call.name.removeprefix(self._prefix), call.values)
             rows.append((call, f"{result.text}", result.is_error))
         return result_messages(self._wire.name, rows) if rows else []
 

@@ -88,5 +88,5 @@ def _read_object(text: str) -> dict[str, Json]:
 def _checked(body: dict[str, Json], wire: str) -> dict[str, Json]:
     """Return a body that has the shape of an answer, so that later code may rely on it."""
     if not wire_named(wire).answers.is_answer(body):
-        raise Unreadable(f"The provider's answer is none of {wire}: {as_json(body)[:MAX_SHOWN_CHARS]}")
+        raise Unreadable(f"The provider's answer does not have the form of {wire}: {as_json(body)[:MAX_SHOWN_CHARS]}")
     return body

@@ -23,6 +23,7 @@ from penstock.session.limits import Pressure
 from penstock.session.steps import Ask, Await, Call, Compact, HandOff, Step, Stop, Summarise, Wait
 from penstock.text import escape
 from penstock.text.allowance import Budget
+from penstock.text.notices import counted
 from penstock.wires.placeholders import of_person
 
 if TYPE_CHECKING:
@@ -63,15 +64,15 @@ _STOPS = {
 
 def _stopped(reason: str) -> str:
     """Return, for the person, why a session stopped and what to do next."""
-    return _STOPS.get(
-        reason,
-        f"The provider answered with {escape.clip(reason, 64)}: correct the request or the settings, then continue.",
-    )
+    if reason in _STOPS:
+        return _STOPS[reason]
+    named = "" if reason == "unknown" else f" ({escape.clip(reason, 64)})"
+    return f"The provider rejected the request{named}: correct the request or the settings, then continue."
 
 
 def _waiting(row: int) -> str:
     """Return why nothing is sent now, for the person who waits."""
-    return f"{row} failures in a row: waiting before the next try"
+    return f"{counted(row, 'failure')}{' in a row' if row > 1 else ''}: waiting before the next try"
 
 
 def _refused_at(window_tokens: int) -> str:

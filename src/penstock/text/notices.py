@@ -218,6 +218,15 @@ def argument(name: str, problem: str) -> str:
     return f"{name}: {problem}."
 
 
+def not_an_object(arguments: str) -> str:
+    """Return the message for a call whose arguments are not a JSON object.
+
+    Args:
+        arguments: what the model wrote.
+    """
+    return f"The arguments are not a JSON object. Send them again, whole. Received: {escape.clip(arguments, 120)}"
+
+
 def over_allowance(allowance: Allowance, least: int) -> str:
     """Return the sentence that not even the shortest answer fits, and how much it takes."""
     # A little more, because with more room numbers in its header may have one more digit.

@@ -24,6 +24,10 @@ Role = Literal["system", "user", "assistant", "tool"]
 """Who speaks in an entry. `tool` is an entry that holds only results, even on wires that write it as a user's message."""
 
 
+UNREAD = "INVALID_JSON"
+"""The key under which a wire that carries arguments as an object holds a text that is not JSON: Anthropic's own advice."""
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
     """Words of a message, including a model's refusal to answer."""
@@ -67,6 +71,17 @@ class ToolCall:
         """The arguments by name; empty if they are not a JSON object."""
         is_json, value = parsed(self.arguments)
         return value if is_json and isinstance(value, dict) else {}
+
+    @property
+    def unread(self) -> str | None:
+        """What the model wrote as arguments if it is not a JSON object; None if it is one, or nothing was written."""
+        is_json, value = parsed(self.arguments.strip() or "null")
+        if is_json and value is None:
+            return None
+        if not is_json or not isinstance(value, dict):
+            return self.arguments
+        kept = value.get(UNREAD)
+        return kept if isinstance(kept, str) and len(value) == 1 else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

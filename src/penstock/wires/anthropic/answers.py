@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from penstock.text.json_access import field, objects, parsed_finite, string, type_of
 from penstock.wires import placeholders
 from penstock.wires.call_ids import told_apart
+from penstock.wires.entries import UNREAD
 from penstock.wires.failures import Unreadable
 from penstock.wires.stream import PieceJoiner, index_of, required_object, update
 
@@ -114,8 +115,8 @@ class MessageEvents:
         self._texts.join()
         for index, held in self._inputs.items():
             if written := held["partial_json"]:
-                # The input may be cut off by `max_tokens`; Anthropic itself advises showing it under this name.
+                # The input may be cut off by `max_tokens`.
                 is_json, value = parsed_finite(written)
                 is_object = is_json and isinstance(value, dict)
-                self._blocks[index]["input"] = value if is_object else {"INVALID_JSON": written}
+                self._blocks[index]["input"] = value if is_object else {UNREAD: written}
         return {**self._message, "content": [self._blocks[index] for index in sorted(self._blocks)]}

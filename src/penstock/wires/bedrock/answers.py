@@ -10,6 +10,7 @@ from penstock.text.json_access import field, objects, parsed_finite, string
 from penstock.wires import placeholders
 from penstock.wires.bedrock.codec import blocks_of
 from penstock.wires.call_ids import told_apart
+from penstock.wires.entries import UNREAD
 from penstock.wires.failures import Unreadable
 from penstock.wires.stream import PieceJoiner, index_of
 
@@ -143,11 +144,9 @@ class ConverseEvents:
         """Return the answer that the events add up to."""
         self._texts.join()
         for index, held in self._inputs.items():
-            # A call without arguments streams an empty text. One that was cut off by the reply limit is incomplete JSON:
-            # `input` has to be an object, so what came is shown as the value of a key (Anthropic's advice for its own
-            # API).
+            # A call without arguments streams an empty text. One that was cut off by the reply limit is incomplete JSON.
             is_json, value = parsed_finite(held["input"] or "{}")
-            arguments = value if is_json and isinstance(value, dict) else {"INVALID_JSON": held["input"]}
+            arguments = value if is_json and isinstance(value, dict) else {UNREAD: held["input"]}
             self._blocks[index].setdefault("toolUse", {})["input"] = arguments
         content = [_finished(self._blocks[index]) for index in sorted(self._blocks)]
         return {"output": {"message": {"role": self._role, "content": content}}, **self._tail}
