@@ -466,7 +466,7 @@ def test_a_key_as_the_name_of_a_file_leaves_with_no_document(
     assert len(handoff.file_history) == 1
     assert tracked_by(handoff) == []  # the name is unknown, so the file cannot be found
     assert main(["resume", session, "--verify-only", *flags]) == 0
-    assert "1 same" in capsys.readouterr().err
+    assert "1 same" in capsys.readouterr().out
     assert main(["undo", session, *flags]) == 0
     assert (tmp_path / f"tree/{key}.txt").read_text() == "one\n"
 

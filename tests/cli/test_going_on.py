@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -25,7 +26,7 @@ from penstock.cli.handoffs import tracked_by
 from penstock.cli.sessions import replayed
 from penstock.context.handoff import FileEvent, Handoff
 from penstock.models import call, calls, fail, say
-from penstock.store import open_store
+from penstock.store import StoreFault, open_store
 from penstock.store.glance import recent_sessions
 from penstock.testing import LoopbackProvider
 from penstock.wires import load_request
@@ -283,6 +284,21 @@ def test_a_handoff_begins_a_session(tree: Path, tmp_path: Path) -> None:
     assert folder.returncode == 3  # refused like everything that is not a file
 
 
+@pytest.mark.proves("S-12")
+def test_a_store_that_fails_names_the_session_that_it_keeps(
+    tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk ends the work; the person hears which session continues once there is room."""
+    flags = ["--root", str(tree), "--store", f"sqlite://{tmp_path}/store"]
+
+    def full(*_: object, **__: object) -> None:
+        raise StoreFault("disk_full", "The disk is full.")
+
+    monkeypatch.setattr("penstock.agent.loop.Agent.run", full)
+    assert main(["run", "Which port?", *flags]) == 8
+    assert re.search(r"To continue: penstock resume [0-9a-f]{12}\b", capsys.readouterr().err)
+
+
 @pytest.mark.proves("S-9")
 def test_a_handoff_that_is_taken_up_in_another_folder_says_so(
     tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -523,7 +539,7 @@ def test_what_a_command_left_that_a_kill_cut_off_is_the_session_s(tree: Path, tm
         after = json.loads(penstock(tmp_path, "handoff", session).stdout)
         (told,) = [text for request in provider.requests for text in results(request.request)]
     assert killed["modifiedFiles"] == after["modifiedFiles"] == ["app.py", "there.py"]
-    for said in (looked.stderr, done.stderr, told):
+    for said in (looked.stdout, done.stderr, told):
         assert "Changed since it began, by it or by others: app.py, there.py." in said
 
 

@@ -164,8 +164,8 @@ def test_resume_tells_what_changed_and_does_nothing_where_only_that_is_asked(tre
     assert row["updated"] == row["at"]
     told = penstock(tmp_path, "resume", session, "--verify-only")
     assert told.returncode == 0
-    assert "noise.log" in told.stderr
-    assert "changed" in told.stderr
+    assert "noise.log" in told.stdout  # it is what was asked for
+    assert "changed" in told.stdout
     assert penstock(tmp_path, "sessions", "--json").stdout == before
 
 

@@ -153,7 +153,7 @@ def test_an_expired_handle_says_so_finally(store: Tables, clock: Clock) -> None:
     assert store.read(handle, 0, 7) == b"content"
     clock.now += 2
     for _ in range(2):
-        with pytest.raises(ToolError, match="expired") as caught:
+        with pytest.raises(ToolError, match="is gone") as caught:
             store.read(handle, 0, 7)
         assert caught.value.code == "expired"
         store.prune()

@@ -198,7 +198,7 @@ def test_a_kill_while_it_is_removed_leaves_nothing_for_ever(
             opened(objects=bucket).prune()
         bucket.dies_at = -1
         after = opened(objects=bucket)
-        with pytest.raises(ToolError, match="expired"):
+        with pytest.raises(ToolError, match="is gone"):
             after.read(handle, 0, 1)
         assert loose(after)
         after.collect(Retention())
@@ -243,7 +243,7 @@ def test_what_is_removed_for_good_is_in_no_object(opened: Callable[..., Tables],
     with pytest.raises(StoreFault, match=r"is still there: `penstock store gc"):
         store.remove_sessions(["s"])
     assert store.sessions() == []
-    with pytest.raises(ToolError, match="expired"):
+    with pytest.raises(ToolError, match="is gone"):
         store.read(handle, 0, 1)
     bucket.fails_at = -1
     store.collect(Retention())

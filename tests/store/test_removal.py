@@ -286,7 +286,7 @@ def test_a_removed_session_is_in_no_file_of_the_store(tmp_path: Path) -> None:
         assert found_in(path, SECRET) == []
         assert [info.session for info in store.sessions()] == ["other"]
         assert store.read(shared, 0, 6) == b"shared"
-        with pytest.raises(ToolError, match="expired"):
+        with pytest.raises(ToolError, match="is gone"):
             store.read(own, 0, 1)
     with closing(SqliteStore(path)) as store:  # the newest record was noted for the removed session
         assert store.check() == []

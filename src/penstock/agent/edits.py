@@ -180,7 +180,7 @@ def undo(root: Root, store: Store, session_id: str, number: int | None = None) -
             said = f"{name} {stands}: it is left alone.{_others(root, made, at)}"
             if is_undone or not edit.before:
                 raise ToolError("stale", said, *_next_undo(root, store, session_id, made, number))
-            raise ToolError("stale", f"{said} What stood there before is kept.", Call("page", {"handle": edit.before}))
+            raise ToolError("stale", f"{said} Its earlier content is kept.", Call("page", {"handle": edit.before}))
         if edit.before:
             root.replace_file(relative, _content(store, edit.before, edit.before_sha256), after)
         else:

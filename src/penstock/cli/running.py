@@ -153,12 +153,11 @@ def resume_command(
         known = settled(agent)
         known += behind_cut_off(agent, store, is_moved=bool(changes["root"]), is_written=not verify_only)
         report = "\n".join([report, *known])
+        if verify_only:
+            answer.give({"session": session_id, "verification": verified}, report, not terms.is_for_people)
+            return 0
         if terms.is_for_people:
             click.echo(report, err=True)
-        if verify_only:
-            if not terms.is_for_people:
-                answer.print_json({"session": session_id, "verification": verified})
-            return 0
         if changes["root"]:
             move(agent, changes["root"])
         state = agent.session.state

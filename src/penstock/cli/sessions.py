@@ -153,7 +153,7 @@ def _listed(store_url: str | None, limit: int | None, *, as_json: bool) -> int:
                 row["session"],
                 time.strftime("%Y-%m-%d %H:%M", time.localtime(row["at"])),
                 row["state"],
-                f"{row['turns']:>4} turns",
+                f"{row['turns']:>4} turn{'' if row['turns'] == 1 else 's'}",
                 f"{row['bytes']:>10} bytes",
                 row.get("question", "")[:_QUESTION_CHARS],
             )
@@ -258,9 +258,20 @@ def show_command(session_id: str, store_url: str | None, as_json: bool) -> int:
     metavar="HOST",
     help="Start a session from it in claude, codex, gemini, qwen, copilot, opencode or pi.",
 )
+@click.option(
+    "--root",
+    type=options.OWN_FOLDER,
+    metavar="DIR",
+    help="Where the project is now, if session ID does not know it.",
+)
 @options.store_option
 def handoff_command(
-    session_id: str | None, file: str | None, to_host: str | None, store_url: str | None, as_json: bool
+    session_id: str | None,
+    file: str | None,
+    to_host: str | None,
+    root: str | None,
+    store_url: str | None,
+    as_json: bool,
 ) -> int:
     """Print the handoff document of a session as it stands.
 
@@ -280,15 +291,18 @@ def handoff_command(
     if (session_id is None) == (file is None):
         message = "Give one session: its ID, or --from FILE for another agent's."
         return answer.fail("usage", message, "penstock sessions", answer.USAGE, as_json=as_json)
-    made, root = _own_handoff(session_id, store_url) if session_id is not None else _foreign_handoff(str(file))
+    if session_id is not None:
+        made, folder = _own_handoff(session_id, root, store_url)
+    else:
+        made, folder = _foreign_handoff(str(file))
     if to_host is not None:
-        return _begun_in(to_host, made, root, store_url, as_json=as_json)
+        return _begun_in(to_host, made, os.path.realpath(root) if root else folder, store_url, as_json=as_json)
     click.echo(encode(made))
     return 0
 
 
-def _own_handoff(session_id: str, store_url: str | None) -> tuple[Handoff, str]:
-    """Return what one of our sessions passes on, and its folder."""
+def _own_handoff(session_id: str, moved_to: str | None, store_url: str | None) -> tuple[Handoff, str]:
+    """Return what one of our sessions passes on, and its folder; `moved_to` is where a person says that it is now."""
     from penstock.agent.disk_changes import DiskChanges, changed_since
     from penstock.agent.edits import changes_of, cut_off_of
     from penstock.cli.roots import expect_own_root
@@ -300,13 +314,16 @@ def _own_handoff(session_id: str, store_url: str | None) -> tuple[Handoff, str]:
         made = session.handoff()
         # If its folder is gone, or another is at its path, the files mentioned in its calls are all that is known.
         try:
-            with closing(Root(expect_own_root(begun, session_id))) as root:
+            with closing(Root(moved_to or expect_own_root(begun, session_id, "handoff"))) as root:
                 files = changes_of(store, session_id)
                 if cut_off := cut_off_of(store, session_id):
                     files += changed_since(root, min(cut_off.values()))
                 made = DiskChanges(root, files).corrected(made)
         except (CallerError, ToolError) as error:
-            click.echo(f"The files are listed as the session described them, and were not checked: {error}", err=True)
+            dialect = answer.dialect_of(store_url=store_url)
+            ways = " or ".join(map(dialect.write, getattr(error, "calls", ())))
+            said = f"The files are listed as the session described them, and were not checked: {error}"
+            click.echo(f"{said} Try: {ways}" if ways else said, err=True)
     return made, str(begun["about"]["root"])
 
 

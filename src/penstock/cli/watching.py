@@ -188,11 +188,17 @@ def work(
     Raises:
         ToolError: another process continues the same session.
     """
+    from penstock.store import StoreFault
+
     with _stopped_by_interrupts(agent, [] if signals is None else signals), telling_of_others(agent.session.session_id):
         try:
             return agent.run(prompt, max_turns=max_turns, told=told)
         except KeyboardInterrupt:
             return agent.broken_off()
+        except StoreFault:
+            # The fault itself does not name the session, and what was acknowledged before it is kept.
+            click.echo(f"The session is kept up to its last record. To continue: {agent.command('resume')}", err=True)
+            raise
 
 
 @contextmanager

@@ -579,7 +579,7 @@ def _expired(handle: str, why: str) -> ToolError:
     """Return the refusal of a handle that is gone: final, with what helps."""
     return ToolError(
         "expired",
-        f"Artifact {handle} has expired and cannot be read again: {why}. Call the tool that made it once more.",
+        f"Artifact {handle} is gone and cannot be read again: {why}. Call the tool that made it once more.",
     )
 
 

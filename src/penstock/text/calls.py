@@ -91,11 +91,11 @@ _POSITIONAL = {
     "search": ("pattern", "path"),
     "page": ("handle",),
     "find": ("handle", "pattern"),
-    **dict.fromkeys(("show", "resume", "undo"), ("session_id",)),
+    **dict.fromkeys(("show", "resume", "undo", "handoff"), ("session_id",)),
     "queue retry": ("run",),
 }
 _BOUNDED = frozenset({"page", "find"})
-_OF_STORE = _BOUNDED | {"sessions", "show", "resume", "undo", "store list", "store check", "store gc"}
+_OF_STORE = _BOUNDED | {"sessions", "show", "resume", "undo", "handoff", "store list", "store check", "store gc"}
 """Commands that address the store; all others address files under a root, or a queue."""
 _OF_QUEUE = frozenset({"queue status", "queue migrate", "queue retry"})
 _FLAGS = {
