@@ -253,7 +253,7 @@ def test_arguments_that_are_no_json_end_no_run(begun: Callable[..., Agent], wire
         run = agent.run("What is in part 0?")
         assert (run.outcome, run.answer) == ("answered", "Nothing.")
         assert [received.outcome for received in held.requests] == ["answered"] * 3
-    told = [step for step in heard.steps if step.startswith("mends what the provider would refuse")]
+    told = [step for step in heard.steps if step.startswith("repairs what the provider would reject")]
     assert len(told) == 1
     assert "as JSON" in told[0]
 

@@ -602,7 +602,7 @@ def test_a_file_of_an_older_encoding_gets_no_utf_8_among_its_bytes(folder: Path,
     refused = editing.run(*call)
     assert refused.failed
     assert refused.is_refusal
-    assert "no UTF-8" in refused.text
+    assert "not UTF-8" in refused.text
     assert "and \u00f6 would be written" in refused.text
     assert (folder / "old.txt").read_bytes() == b"eins, dr\xfcben\ntwo\n"
     assert not editing.run("edit_file", {"path": "old.txt", "old": "two", "new": "zwei"}).failed

@@ -293,6 +293,7 @@ def test_a_folder_that_was_named_once_is_the_sessions(outside: Outside) -> None:
         refused = outside.penstock("undo", session)
         handed = outside.penstock("handoff", session)
         found = outside.penstock("handoff", session, "--root", str(elsewhere))
+        nowhere = outside.penstock("handoff", session, "--root", str(outside.folder / "none"))
         moved = outside.penstock("resume", session, "Go on.", "--root", str(elsewhere))
         again = outside.penstock("resume", session, "Go on.", "--allow-edit")
     assert (refused.returncode, (outside.tree / "app.py").read_text()) == (5, "port = 2\n")
@@ -300,6 +301,7 @@ def test_a_folder_that_was_named_once_is_the_sessions(outside: Outside) -> None:
     assert "is not the one that the session worked in" in handed.stderr
     assert f"penstock handoff {session} --root DIR" in handed.stderr
     assert json.loads(handed.stdout)["modifiedFiles"] == ["app.py"]
+    assert (nowhere.returncode, nowhere.stdout) == (4, "")
     assert (found.stderr, json.loads(found.stdout)["fileHistory"][0]["action"]) == ("", "modified")
     assert (moved.returncode, again.returncode) == (0, 0), again.stderr
     assert (elsewhere / "app.py").read_text() == "port = 3\n"

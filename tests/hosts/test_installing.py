@@ -142,7 +142,7 @@ def test_bytes_that_are_no_utf_8_are_left(machine: Machine) -> None:
     """With the place of the first."""
     (machine.home / ".claude.json").write_bytes(b'{"a": "\xff"}')
     done = machine.type("install", "claude", "--yes")
-    assert (done.returncode, "byte 8 is no UTF-8" in done.stderr) == (3, True)
+    assert (done.returncode, "byte 8 is not UTF-8" in done.stderr) == (3, True)
 
 
 def test_toml_that_holds_its_servers_in_one_line_is_left(machine: Machine) -> None:

@@ -609,7 +609,7 @@ def test_learned_limits_only_lower_the_plan_and_are_forgotten() -> None:
 )
 def test_what_holds_no_learned_limits_is_refused_by_name(text: str) -> None:
     """A store that was damaged is an error of the caller, not a wrong window."""
-    with pytest.raises(CallerError, match="no learned limits"):
+    with pytest.raises(CallerError, match="not learned limits"):
         LearnedLimits.from_json(text)
 
 
@@ -644,7 +644,7 @@ def test_rules_of_a_user_come_first() -> None:
     ("toml", "says"),
     [
         ("rule = 1", "[[rule]]"),
-        ("[[rule", "no TOML"),
+        ("[[rule", "not TOML"),
         ('[[rule]]\ntext = "x"', "Rule 1"),
         ('[[rule]]\ntext = "x"\nkind = "weather"', "no kind 'weather'"),
         ('[[rule]]\ntext = "x"\nkind = "quota"\nrecovery = "pray"', "no recovery 'pray'"),

@@ -175,7 +175,7 @@ class Asking:
         request, mended = dump_mended(step.transcript, composed)
         if mended and not self._is_mended_told:
             self._is_mended_told = True
-            self._driver.listener.step(self._driver.session, f"mends what the provider would refuse: {mended[0]}")
+            self._driver.listener.step(self._driver.session, f"repairs what the provider would reject: {mended[0]}")
         return request
 
     def _call_ids(self) -> set[str]:

@@ -370,7 +370,7 @@ def _mixed(change: _Change) -> str:
         return ""
     odd = escape.show_text(next(character for character in change.content if not character.isascii()))
     return (
-        f"Refused: {file.path} holds bytes that are no UTF-8, as a file of an older encoding does, and {odd} would be written as "
+        f"Refused: {file.path} holds bytes that are not UTF-8, as a file of an older encoding does, and {odd} would be written as "
         "UTF-8 among them. Write ASCII alone, or change the file by a command; override=true writes it all the same."
     )
 

@@ -320,6 +320,8 @@ def _own_handoff(session_id: str, moved_to: str | None, store_url: str | None) -
                     files += changed_since(root, min(cut_off.values()))
                 made = DiskChanges(root, files).corrected(made)
         except (CallerError, ToolError) as error:
+            if moved_to:
+                raise
             dialect = answer.dialect_of(store_url=store_url)
             ways = " or ".join(map(dialect.write, getattr(error, "calls", ())))
             said = f"The files are listed as the session described them, and were not checked: {error}"

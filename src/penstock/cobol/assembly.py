@@ -130,9 +130,7 @@ def _doubts(draft: Draft, program: Program, lines: CodeLines) -> list[Warned]:
     ]
     if len(program.unread) > _MOST_WARNINGS:
         more = program.unread[_MOST_WARNINGS]
-        unread.append(
-            Warned(more.line, f"{len(program.unread) - _MOST_WARNINGS} more that are no statements that are known")
-        )
+        unread.append(Warned(more.line, f"{len(program.unread) - _MOST_WARNINGS} more that are not known statements"))
     return unread + _unended(draft, lines) + _headless(draft, program, lines)
 
 

@@ -96,7 +96,7 @@ def _encoding(data: bytes) -> tuple[str, str]:
         if damage is not None:
             return (
                 encoding,
-                f"bytes that are no letters of {encoding}: {damage}, each read as {_UNREAD}" if damage else "",
+                f"bytes that are not letters of {encoding}: {damage}, each read as {_UNREAD}" if damage else "",
             )
     high = _HIGH.findall(data)
     paired = [run for run in high if len(run) > 3 and len(set(run)) > 1] or _UTF_8.findall(data)

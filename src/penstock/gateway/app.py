@@ -412,7 +412,7 @@ def _expect_passable(headers: Pairs) -> None:
         except UnicodeDecodeError:  # the upstream client writes UTF-8
             shown = name.decode("latin-1")
             raise Refusing(
-                400, f"The header {shown} holds bytes that are no UTF-8, and those pass in UTF-8 alone"
+                400, f"The header {shown} holds bytes that are not UTF-8, and only UTF-8 passes in a header"
             ) from None
 
 

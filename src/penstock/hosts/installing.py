@@ -350,7 +350,7 @@ def text_of(target: str) -> str | None:
     try:
         return None if raw is None else raw.decode()
     except UnicodeDecodeError as error:
-        raise CannotEditError(f"byte {error.start + 1} is no UTF-8") from error
+        raise CannotEditError(f"byte {error.start + 1} is not UTF-8") from error
 
 
 def _expect_writable(target: str) -> None:

@@ -401,7 +401,7 @@ def _remarks(story: Story) -> list[str]:
     if "host" in kinds:
         made.append("Host is what the program says by itself: notes, reminders, its environment.")
     if story.torn:
-        made.append(f"{words.many(story.torn, 'line')} of the file are no records.")
+        made.append(f"{words.many(story.torn, 'line')} of the file could not be read as records.")
     if story.too_large:
         made.append(f"{words.many(story.too_large, 'line')} of the file are too large to be read.")
     if story.unknown:

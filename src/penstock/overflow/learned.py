@@ -114,5 +114,5 @@ class LearnedLimits:
                 ):
                     raise ValueError(f"{entry}")  # noqa: TRY301 - as any other damage
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise CallerError(f"These are no learned limits: {error}") from error
+            raise CallerError(f"These are not learned limits: {error}") from error
         return cls(entries=entries, lifetime_seconds=lifetime_seconds)

@@ -130,7 +130,7 @@ def read_rules(toml: str) -> tuple[RefusalRule, ...]:
     try:
         tables = tomllib.loads(toml).get("rule", [])
     except tomllib.TOMLDecodeError as error:
-        raise CallerError(f"The rules are no TOML: {error}") from error
+        raise CallerError(f"The rules are not TOML: {error}") from error
     if not isinstance(tables, list):
         raise CallerError("Rules are written as [[rule]] tables")
     rules = []

@@ -59,7 +59,7 @@ def _mend_shapes(draft: RepairDraft) -> None:
         if isinstance(content, list):
             content = [result(place, block) for block in content]
             sound = keep_blocks(
-                draft, place, content, lambda block: not block_fault(block), "calls or results without id"
+                draft, place, content, lambda block: not block_fault(block), "calls or results without an id or a name"
             )
             message = with_blocks(message, "content", sound)
         elif content is None:

@@ -63,7 +63,7 @@ def _with_sound_calls(draft: RepairDraft, place: int, message: Json) -> Json:
             mended = {**call, "type": "function", "function": {**call["function"], "arguments": written}}
         if not is_bad_call(mended):
             sound.append(mended)
-    draft.note(place, f"wrote out its calls: {len(sound)} sound ones" if sound else "dropped calls that are none")
+    draft.note(place, f"rewrote its calls: {len(sound)} valid" if sound else "dropped its calls: none is valid")
     rest = {key: value for key, value in message.items() if key != "tool_calls"}
     return {**message, "tool_calls": sound} if sound else rest
 
