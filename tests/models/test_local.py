@@ -23,6 +23,7 @@ from penstock.text.notices import all_verified
 from penstock.tools import TOOLS, Tools
 from penstock.tools.ranking import read_passages
 from penstock.wires import violations
+from penstock.wires.placeholders import with_told
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -280,7 +281,7 @@ def test_a_second_question_is_a_question_of_its_own(works: Path) -> None:
 
 def test_a_report_on_files_is_no_part_of_a_question() -> None:
     """What a resume adds to the words of a user is not looked for."""
-    resumed = f"Where is the retry limit defined?\n\n{all_verified([('same', 2)])}\n- limits.py: changed"
+    resumed = with_told("Where is the retry limit defined?", f"{all_verified([('same', 2)])}\n- limits.py: changed")
     [(_, _, arguments)] = said(LocalModel().send(question(resumed)), "openai-chat")[2]
     assert arguments["pattern"] == "Where is the retry limit defined?"
 

@@ -131,13 +131,6 @@ def test_a_quoted_line_of_a_prompt_is_the_line(number: int, text: str) -> None:
     assert notices.without_number(f" {number} :MOVE A TO B.") == "MOVE A TO B."
 
 
-def test_a_report_on_files_is_no_part_of_what_the_user_said() -> None:
-    """A resume adds the report to the prompt; readers of the question leave it out."""
-    report = notices.all_verified([("same", 2), ("changed", 0), ("missing", 1)])
-    assert notices.without_report(f"Go on.\n\n{report}\n- b.py: missing") == "Go on.\n\n"
-    assert notices.without_report("Go on.") == "Go on."
-
-
 def test_one_thing_is_named_in_the_singular() -> None:
     """Nouns and verbs agree with their count, thousands and irregular plurals included."""
     remarks = [("user", "x" * 40)] * 3

@@ -19,9 +19,9 @@ from penstock.models import sizes
 from penstock.models.provider import Provider
 from penstock.models.steps import ScriptedCall, ScriptedReply
 from penstock.text.calls import handle_in
-from penstock.text.notices import without_report
 from penstock.tools.ranking import ShownPassage, read_passages
 from penstock.wires import load_request
+from penstock.wires.placeholders import of_person
 from penstock.wires.table import wire_named
 from penstock.workspace.ranked.passages import words_of
 
@@ -132,7 +132,7 @@ def _reply(request: dict[str, Json], wire: str, room_tokens: int) -> tuple[str, 
 
 def _question(shown: tuple[Entry, ...]) -> tuple[int, str]:
     """Return the place and text of the newest question, without what programs add: texts in square brackets, reports on files."""
-    said = [(place, without_report(entry.text).strip()) for place, entry in enumerate(shown) if entry.speaks]
+    said = [(place, of_person(entry.text).strip()) for place, entry in enumerate(shown) if entry.speaks]
     asked = [(place, text) for place, text in said if text and not text.startswith("[")]
     for place, text in reversed(asked):
         if words_of(text) and text != "Continue.":

@@ -233,9 +233,7 @@ def over_allowance(allowance: Allowance, least: int) -> str:
     return f"The answer does not fit in {allowance}: it takes at least {least + least // 8}."
 
 
-# ── files when a session goes on: told by a resume, left out of a question ───────────────────────────────────────
-
-_SINCE_STOPPED = "Files since the session stopped: "
+# ── files when a session goes on: told by a resume ───────────────────────────────────────────────────────────────
 
 
 def all_verified(counts: Sequence[tuple[str, int]]) -> str:
@@ -245,9 +243,4 @@ def all_verified(counts: Sequence[tuple[str, int]]) -> str:
         counts: how many files are in each state, in the order to say them.
     """
     said = ", ".join(f"{count} {state}" for state, count in counts if count)
-    return f"{_SINCE_STOPPED}{said or 'none was known'}."
-
-
-def without_report(text: str) -> str:
-    """Return a user's words without the report on files that a resume added."""
-    return text.partition(_SINCE_STOPPED)[0]
+    return f"Files since the session stopped: {said or 'none was known'}."
