@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..procedure import NETWORK, STRANGE
 from ..program import key
 from ..reserved import is_reserved
+from .code import is_inline
 from .execs import body, tokens
 from .host_variables import host_variables
 from .moving import Moving
@@ -207,8 +208,6 @@ class References:
         keys = said.keys
         if said.verb != "PERFORM":
             return 1
-        from .code import is_inline
-
         if is_inline(keys):
             return 1
         at = 2

@@ -174,9 +174,9 @@ def _used(statements: Iterable[ReadStatement], names: DataNames) -> dict[str, st
     """Return the data names in some statements, in capitals and in order, with their spelling."""
     found: dict[str, str] = {}
     for said in statements:
-        for at, word in enumerate(said.keys):
-            if at and (word in names.known or _is_dli_status(word)) and said.kinds[at] == "word":
-                found.setdefault(word, said.texts[at])
+        for word, kind, spelling in zip(said.keys[1:], said.kinds[1:], said.texts[1:], strict=True):
+            if kind == "word" and (word in names.known or _is_dli_status(word)):
+                found.setdefault(word, spelling)
     return found
 
 
