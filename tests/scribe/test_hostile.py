@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,6 +13,7 @@ from tests.scribe.pages.rendered import scripted
 from penstock import scribe
 from penstock.chunk import plan
 from penstock.cobol import scan
+from penstock.cobol.estate import kind_of
 from penstock.cobol.facts import facts
 from penstock.scribe import document
 from penstock.scribe.documenting import subject
@@ -86,6 +88,22 @@ def test_a_file_of_many_programs_is_listed_once(tmp_path: Path) -> None:
         list(range(19, 25)),
     ]
     assert any("x" * 900 + "…" in line for line in sources["LAST"]["lines"])
+
+
+def test_a_small_file_is_read_into_a_small_buffer(tmp_path: Path) -> None:
+    """Memory is asked for by the size of a file, not by the most that a source may have."""
+    for name in ("A", "B"):
+        (tmp_path / f"{name}.cbl").write_text(program("    STOP RUN.", name=name))
+    root = Root(tmp_path)
+    tracemalloc.start()
+    try:
+        found = gather(root, ["."], kind_of)
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+        root.close()
+    assert len(found.files) == 2
+    assert peak_bytes < 8 << 20
 
 
 def test_no_source_is_held_while_the_pages_are_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -224,6 +224,8 @@ def _whole(file: OpenFile, path: str) -> bytes:
         said = f"{escape.clip(path)} has {file.status.st_size} bytes; a source has {MAX_BYTES} at most."
         raise ToolError("binary", said)
     data = b""
-    while part := system.read_at(file.descriptor, MAX_BYTES, len(data)):
+    # Not `MAX_BYTES`: a buffer of 32 MB is mapped and unmapped for each read. The size of some files is 0 although they have bytes.
+    asked_bytes = max(HEAD_BYTES, file.status.st_size + 1)
+    while part := system.read_at(file.descriptor, asked_bytes, len(data)):
         data += part
     return data

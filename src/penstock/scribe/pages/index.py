@@ -177,8 +177,12 @@ def _path(path: str | None, *, is_system: bool = False) -> Cell:
 
 def _glance(estate: EstateView) -> Block:
     """Return how much there is: programs by type, lines, what surrounds them, and how many a model described."""
-    told = [(document["header"], document["purpose"]) for document in estate["programs"].values()]
-    headers = [header for header, _ in told]
+    # In one pass: each access to a document unpacks it.
+    told = [
+        (document["header"], document["purpose"], document["complexity"]["not_understood"])
+        for document in estate["programs"].values()
+    ]
+    headers = [header for header, _, _ in told]
     kinds = Counter(header["program_type"] for header in headers)
     said: Cell = (", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items())),) if kinds else ("none",)
     jobs = [job for job in estate["jobs"] if job["kind"] == "job"]
@@ -191,11 +195,11 @@ def _glance(estate: EstateView) -> Block:
         counted(len(estate["layouts"]), "copybook"),
         counted(sum(one["defined_as"] is None for one in estate["tables"]), "table"),
     )
-    unknown = [size for one in estate["programs"].values() if (size := one["complexity"]["not_understood"])]
+    unknown = [size for _, _, size in told if size]
     said_of_unknown = counted(sum(unknown), "statement") + (
         f" in {counted(len(unknown), 'program')}" if unknown else ""
     )
-    described = sum(1 for _, purpose in told if purpose is not None)
+    described = sum(1 for _, purpose, _ in told if purpose is not None)
     return FactBlock(
         (
             ("Programs", (f"{len(headers)}: ", *said)),
