@@ -1,4 +1,4 @@
-"""Agent frameworks, each in an environment of its own: built once, and each driver run once for all tests."""
+"""How are agent frameworks run? Each has its own environment, built once, and each driver runs once for all tests."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ RECIPE_PINS = {
     "dspy": ("dspy==3.4.1",),
 }
 QUIET = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "CREWAI_DISABLE_TELEMETRY": "true", "OTEL_SDK_DISABLED": "true"}
-"""No framework asks the network for anything but its provider."""
+"""Settings with which frameworks ask the network for nothing but their provider."""
 OURS = ("click", "google-re2")  # what penstock itself needs
 
 
 def python_of(framework: str) -> Path:
-    """A Python that has the framework."""
+    """Return a Python that has the framework."""
     return python_with(f"adapters-{framework}", *(PINS | RECIPE_PINS)[framework], *OURS)
 
 
 def run_in(framework: str, *arguments: str | Path) -> str:
-    """What a script printed that ran in the framework's environment."""
+    """Return what a script printed that ran in the framework's environment."""
     if not WANTED:
         pytest.skip("agent frameworks take minutes: PENSTOCK_TEST_ADAPTERS=1 installs them and plays the scenes")
     environment = {**os.environ, **QUIET, "PYTHONPATH": str(REPOSITORY / "src")}
@@ -61,7 +61,7 @@ def run_in(framework: str, *arguments: str | Path) -> str:
 
 @pytest.fixture(scope="session")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[str, Any]]:
-    """What a framework sent, scene by scene: the output of its driver, which all workers share."""
+    """Return what a framework sent, scene by scene: the output of its driver, which all workers share."""
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 

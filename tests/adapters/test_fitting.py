@@ -1,4 +1,4 @@
-"""The piece that all adapters share: what stays cleared, what is remembered, and whose message is sent."""
+"""In the part that all adapters share, what stays cleared, what is remembered, and whose message is sent?"""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ WINDOW = 8_000
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    """Where what is cleared goes."""
+    """Return the store for what is cleared."""
     opened = open_store(str(tmp_path / "kept"))
     yield opened
     opened.close()
 
 
 def fitting(store: Store, window_tokens: int = WINDOW, **options: Any) -> Fitting[Any]:
-    """For an agent whose messages are the items of the responses API."""
+    """Return a fitting for an agent whose messages are the items of the responses API."""
     return Fitting(
         "openai-responses", lambda shown, _written, _said: list(shown), window_tokens, store=store, **options
     )
 
 
 def turn(number: int) -> list[Any]:
-    """A call of a tool and what it returned, about 700 tokens."""
+    """Return a call of a tool and its result, about 700 tokens."""
     name = f"call_{number}"
     return [
         {"type": "function_call", "call_id": name, "name": "read", "arguments": f'{{"number": {number}}}'},
@@ -55,40 +55,40 @@ def turn(number: int) -> list[Any]:
 
 
 def asked(task: str = "Read it all.") -> list[Any]:
-    """A conversation that begins."""
+    """Return the beginning of a conversation."""
     return [{"role": "user", "content": task}]
 
 
 class Agent:
-    """A loop that keeps its whole history and sends it by way of a fitting."""
+    """A loop that keeps its whole history and sends it through a fitting."""
 
     def __init__(self, fitted: Fitting[Any], provider: LoopbackProvider, task: str = "Read it all.") -> None:
         self.fitted, self.provider, self.history = fitted, provider, asked(task)
 
     def send(self, shown: list[Any], reply_tokens: int | None) -> Any:
-        """The provider's answer."""
+        """Return the provider's answer."""
         body: dict[str, Any] = {"input": shown}
         return self.provider.send(body if reply_tokens is None else {**body, "max_output_tokens": reply_tokens})
 
     def call(self, **more: Any) -> Any:
-        """One call of the model."""
+        """Call the model once."""
         return self.fitted.call(self.send, self.history, {"model": "m", "input": self.history, **more})
 
     def read(self, turns: range) -> None:
-        """That many turns of a tool."""
+        """Add that many turns of a tool."""
         for number in turns:
             self.call()
             self.history += turn(number)
 
 
 def provider(*steps: Any, **options: Any) -> LoopbackProvider:
-    """One that always says the same, but for the steps that come first."""
+    """Return a provider that always says the same, after these first steps."""
     left = list(steps)
     return LoopbackProvider("openai-responses", WINDOW, policy=lambda _: left.pop(0) if left else say("on"), **options)
 
 
 def inputs(served: LoopbackProvider) -> list[list[Any]]:
-    """The items of every request."""
+    """Return the items of every request."""
     return [received.request["input"] for received in served.requests]
 
 
@@ -107,7 +107,7 @@ def test_what_was_cleared_stays_cleared_while_the_history_grows(store: Store) ->
 
 
 def test_a_batch_that_is_too_large_alone_is_cut_before_it_is_sent(store: Store) -> None:
-    """Forty results that no model has seen are no history, which a plan leaves; by our own count they cannot fit."""
+    """A plan leaves results that no model has seen; forty of them cannot fit even by our own count."""
     served = provider()
     agent = Agent(fitting(store), served)
     agent.call()
@@ -119,7 +119,7 @@ def test_a_batch_that_is_too_large_alone_is_cut_before_it_is_sent(store: Store) 
 
 
 def test_conversations_of_one_fitting_are_told_apart(store: Store) -> None:
-    """Two that take turns are each shown as if they were alone; so are two that begin with the same words."""
+    """Two that alternate are each shown as if they were alone, even if both begin with the same words."""
     served = provider()
     fitted = fitting(store)
     agents = [Agent(fitted, served, task) for task in ("Read the first.", "Read the second.", "Read the second.")]
@@ -135,7 +135,7 @@ def test_conversations_of_one_fitting_are_told_apart(store: Store) -> None:
 
 
 def test_a_window_that_a_refusal_showed_is_kept_to(store: Store) -> None:
-    """Twenty times too much was promised: one refusal, then none."""
+    """Twenty times too much was promised: there is one refusal, then none."""
     served = provider()
     fitted = fitting(store, 20 * WINDOW)
     Agent(fitted, served).read(range(30))
@@ -155,7 +155,7 @@ def test_a_reply_that_leaves_no_room_is_asked_for_shorter(store: Store) -> None:
 
 
 def test_an_error_that_is_no_overflow_passes_and_nothing_is_forgotten_by_it(store: Store) -> None:
-    """The call after it sends what the call before it would have sent."""
+    """The next call sends what the failed call would have sent."""
     served = provider(*(say("on") for _ in range(20)), fail(503, {"error": {"message": "busy"}}))
     agent = Agent(fitting(store), served)
     agent.read(range(20))
@@ -169,7 +169,7 @@ def test_an_error_that_is_no_overflow_passes_and_nothing_is_forgotten_by_it(stor
 
 
 def test_the_next_prompt_works_after_a_request_that_nothing_could_make_fit(store: Store) -> None:
-    """The user's own words are ten times the window: refused, and again without all else; what the user says then is sent."""
+    """The user's own words are ten times the window: refused, also without everything else; what the user says then is sent."""
     served = provider()
     agent = Agent(fitting(store), served)
     agent.read(range(3))
@@ -195,7 +195,7 @@ def test_without_a_store_that_works_the_run_goes_on(store: Store, tmp_path: Path
 
 @pytest.mark.proves("G-7")
 def test_the_texts_of_one_result_share_its_limit_and_the_pager_reads_on(store: Store) -> None:
-    """A quarter of the window at 3.5 characters a token; `ctx_page` and `ctx_find` keep to it as well."""
+    """The limit is a quarter of the window at 3.5 characters a token; `ctx_page` and `ctx_find` keep to it as well."""
     fitted = fitting(store)
     small, large = fitted.guard(["fine", "row of note\n" * 100_000], "dump")
     assert small == "fine"
@@ -213,13 +213,13 @@ def test_the_texts_of_one_result_share_its_limit_and_the_pager_reads_on(store: S
 
 @pytest.mark.parametrize("window_tokens", [0, -1, 2.5, True])
 def test_a_window_is_a_whole_number(store: Store, window_tokens: Any) -> None:
-    """The programmer is told."""
+    """Anything else raises an error for the programmer."""
     with pytest.raises(CallerError, match="window_tokens"):
         fitting(store, window_tokens)
 
 
 def test_a_stream_is_handed_on_when_it_has_begun_to_say_something() -> None:
-    """A refusal before that is raised where a smaller request can still be sent; later ones where they come."""
+    """An earlier refusal is raised while a smaller request can still be sent; later ones are raised when they come."""
 
     async def events(*items: Any) -> AsyncIterator[Any]:
         for item in items:
@@ -248,7 +248,7 @@ class Message:
 
 
 def blocks_of(message: Message) -> tuple[str, list[Any]]:
-    """As a framework's module writes them."""
+    """Return blocks as a framework's module writes them."""
     made: list[Any] = []
     for part in message.parts:
         if isinstance(part, str):
@@ -260,7 +260,7 @@ def blocks_of(message: Message) -> tuple[str, list[Any]]:
 
 
 def edited(message: Message, texts: dict[str, str | None]) -> Message:
-    """As a framework's module makes them."""
+    """Return messages as a framework's module makes them."""
     changed = [part if isinstance(part, str) else (part[0], texts.get(part[0], part[1])) for part in message.parts]
     return replace(message, parts=tuple(part for part in changed if isinstance(part, str) or part[1] is not None))
 
@@ -270,7 +270,7 @@ PARTS: Parts[Message] = Parts(blocks_of, edited, lambda role, text: Message(role
 
 @st.composite
 def histories(draw: st.DrawFn) -> list[Message]:
-    """Conversations with calls at once, words beside results, and messages that say nothing."""
+    """Draw conversations with parallel calls, words next to results, and messages that say nothing."""
     made = [Message("user", ("the task",))]
     for number in range(draw(st.integers(0, 12))):
         ids = [f"call_{number}_{place}" for place in range(draw(st.integers(0, 3)))]
@@ -289,9 +289,9 @@ def histories(draw: st.DrawFn) -> list[Message]:
 def test_every_message_that_is_sent_is_the_frameworks_own_or_a_note(
     history: list[Message], window_tokens: int, refusals: int
 ) -> None:
-    """Identical objects in their order; parts of one where a result's text is another; the newest words are among them.
+    """Sent are identical objects in their order, or parts of one with a replaced result text, always with the newest words.
 
-    That holds after every refusal, too: at most two smaller requests follow, and then the refusal is raised.
+    This also holds after every refusal: at most two smaller requests follow, and then the refusal is raised.
     """
     requests: list[list[Message]] = []
 
@@ -307,7 +307,7 @@ def test_every_message_that_is_sent_is_the_frameworks_own_or_a_note(
     except TooLarge:
         assert len(requests) <= refusals
     except ValueError:
-        assert 2 <= len(requests) <= refusals  # two where the first was surely too large to be sent
+        assert 2 <= len(requests) <= refusals  # two if the first was surely too large to be sent
     assert len(requests) <= 4
     sizes = [size_of(load(PARTS.write(shown), "anthropic")) for shown in requests]
     assert all(after < before for before, after in pairwise(sizes))
@@ -316,7 +316,7 @@ def test_every_message_that_is_sent_is_the_frameworks_own_or_a_note(
 
 
 def is_ours(shown: list[Message], history: list[Message]) -> None:
-    """Asserts that what is sent was made of a history."""
+    """Assert that what is sent was made of a history."""
     own = [message for message in shown if any(message is one for one in history)]
     places = [next(place for place, one in enumerate(history) if one is message) for message in own]
     assert places == sorted(set(places))
@@ -332,22 +332,22 @@ def is_ours(shown: list[Message], history: list[Message]) -> None:
 
 
 class Nowhere:
-    """A store that keeps nothing and says where."""
+    """A store that keeps nothing and records that."""
 
     def put(self, content: bytes, *, name: str) -> str:
-        """A handle."""
+        """Return a handle."""
         assert content is not None
         assert name
         return "qX7Zk2Wp9TrJ4mGs8LnB3v"
 
 
 def _counted(shown: list[Any]) -> int:
-    """The tokens of what is sent, as a server counts."""
+    """Return the tokens of what is sent, as a server counts."""
     return sum(len(str(item)) for item in shown) // 4
 
 
 def _body(text: str, given: int) -> Any:
-    """An answer on the wire of the fitting."""
+    """Return an answer on the wire of the fitting."""
     content = [{"type": "output_text", "text": text}] if text else []
     said = {"type": "message", "role": "assistant", "content": content}
     return {"output": [said], "usage": {"input_tokens": given, "output_tokens": 0}}
@@ -358,7 +358,7 @@ def _body(text: str, given: int) -> Any:
 def test_an_answer_with_a_fault_is_asked_for_again_smaller(
     store: Store, is_async: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Of a server that cuts without a word, and of one that says nothing where its window is full; what is wrong is logged."""
+    """One server cuts silently, and one says nothing once its window is full; the fault is logged."""
     history = [*asked(), *(item for number in range(32) for item in turn(number))]
 
     def cutting(shown: list[Any], _reply: int | None) -> Any:
@@ -389,7 +389,7 @@ def test_an_answer_with_a_fault_is_asked_for_again_smaller(
 
 @pytest.mark.proves("R-6")
 def test_a_number_that_stands_still_while_a_history_grows_is_a_window(store: Store) -> None:
-    """One answer is too near to our own count to tell; the third of the same input is asked for again, and all of it is seen."""
+    """One answer is too close to our own count to decide; the third of the same input is asked for again, and all of it is seen."""
     fitted = fitting(store, 44_000, said=lambda body: body)
 
     def server(shown: list[Any], _reply: int | None) -> Any:
@@ -408,7 +408,7 @@ def test_a_number_that_stands_still_while_a_history_grows_is_a_window(store: Sto
 
 @pytest.mark.proves("R-6")
 def test_a_provider_that_reports_only_what_it_had_not_cached_is_not_taken_for_one_that_cuts(store: Store) -> None:
-    """It took more before, so that its window is none of the smaller number; a cache that it tells of counts at once."""
+    """It took more before, so its window is not the smaller number; a cache that it reports counts at once."""
     history = [*asked(), *(item for number in range(32) for item in turn(number))]
     for details in (None, {"cached_tokens": 60_000}):
         fitted = fitting(store, 100_000, said=lambda body: body)
@@ -426,7 +426,7 @@ def test_a_provider_that_reports_only_what_it_had_not_cached_is_not_taken_for_on
 
 @pytest.mark.proves("G-3", "O-7")
 def test_a_store_of_ones_own_and_a_signal_of_python_pass(store: Store) -> None:
-    """Whatever a store raises loses no request, and what the framework raises comes as it is."""
+    """An error of the store loses no request, and what the framework raises comes as it is."""
 
     class Foreign:
         def __getattr__(self, name: str) -> Any:
@@ -454,7 +454,7 @@ def test_a_store_of_ones_own_and_a_signal_of_python_pass(store: Store) -> None:
     ],
 )
 def test_what_a_smaller_request_cures_is_cured(store: Store, said: tuple[int, str]) -> None:
-    """A request above the minute is cut to below it, a body of too many bytes is halved; the framework hears of neither."""
+    """A request above the minute is cut to below it, a body of too many bytes is halved; the framework notices neither."""
     history = [*asked(), *(item for number in range(12) for item in turn(number))]
     sizes: list[int] = []
 

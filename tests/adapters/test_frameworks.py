@@ -1,4 +1,4 @@
-"""What real agent frameworks send to their provider with an adapter in place: each scene ran in a driver of its framework."""
+"""What do real agent frameworks send to their provider with an adapter in place? Each scene ran in its framework's driver."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MODES = {"plain", "streamed"}
 
 
 def played(cases: dict[str, Any], scene: str, framework: str, *more_modes: str) -> dict[str, Any]:
-    """A scene on every wire, in every mode; no request that was sent breaks an invariant, and each holds the task."""
+    """Return a scene on every wire, in every mode; assert that requests break no invariant, and that each holds the task."""
     found = {name.split("/", 1)[1]: case for name, case in cases.items() if name.startswith(f"{scene}/")}
     assert set(found) == {f"{wire}/{mode}" for wire in WIRES[framework] for mode in {*MODES, *more_modes}}
     for name, case in found.items():
@@ -39,7 +39,7 @@ def played(cases: dict[str, Any], scene: str, framework: str, *more_modes: str) 
 @pytest.mark.parametrize("framework", PINS)
 @pytest.mark.proves("G-3")
 def test_a_flood_is_cut_and_the_model_reads_on_by_its_handle(seen: Seen, framework: str) -> None:
-    """A megabyte of a tool: the provider receives at most what the guard allows, and then the page that the model asks for."""
+    """The provider receives at most what the guard allows of a tool's megabyte, and then the page that the model asks for."""
     for name, case in played(seen(framework), "flood", framework).items():
         assert (case["answer"], case["raised"]) == ("row 33000 was seen", ""), name
         assert case["outcomes"] == ["answered"] * 3, name
@@ -49,7 +49,7 @@ def test_a_flood_is_cut_and_the_model_reads_on_by_its_handle(seen: Seen, framewo
 
 @pytest.mark.parametrize("framework", PINS)
 def test_a_flood_that_is_no_text_is_cut_too(seen: Seen, framework: str) -> None:
-    """A list of records goes to the model as the framework writes it, and within the same limit."""
+    """A list of records goes to the model as the framework writes it, within the same limit."""
     for name, case in played(seen(framework), "listing", framework).items():
         assert (case["answer"], case["raised"]) == ("done", ""), name
         assert 20_000 < case["longest"] <= 28_000, name
@@ -67,7 +67,7 @@ def test_thirty_turns_in_a_window_of_twelve_end_without_a_refusal(seen: Seen, fr
 
 @pytest.mark.parametrize("framework", PINS)
 def test_forty_results_at_once_are_cut_before_they_are_sent(seen: Seen, framework: str) -> None:
-    """By our own count they fit then; a provider that counts more refuses once. All can be had from the answered request."""
+    """By our own count they then fit; a provider that counts more refuses once. All can be had from the answered request."""
     for name, case in played(seen(framework), "together", framework).items():
         assert (case["answer"], case["raised"]) == ("done", ""), name
         assert case["outcomes"] in (["answered"] * 2, ["answered", "refused", "answered"]), name
@@ -94,7 +94,7 @@ def test_an_error_that_is_no_overflow_is_the_frameworks_own(seen: Seen, framewor
 
 @pytest.mark.parametrize("framework", PINS)
 def test_what_cannot_shrink_is_asked_once_and_named(seen: Seen, framework: str) -> None:
-    """A question ten times the window ends the run with its bill; deepagents keeps such a question in a file of its own."""
+    """A question ten times the window ends the run with its bill; deepagents keeps such a question in a file."""
     for name, case in played(seen(framework), "hopeless", framework).items():
         if name.startswith("deepagents"):
             assert case["answer"] == "never", name
@@ -109,7 +109,7 @@ EXAMPLE = re.compile(r"^```py (\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 @pytest.mark.parametrize("framework", PINS)
 def test_the_example_of_the_page_runs(framework: str) -> None:
-    """What docs/adapters.md tells a reader to type works, against a provider on loopback."""
+    """The code that docs/adapters.md gives the reader works, against a provider on loopback."""
     examples = EXAMPLE.findall((REPOSITORY / "docs" / "adapters.md").read_text("utf-8"))
     codes = [code for name, code in examples if name == framework]
     assert codes
@@ -119,7 +119,7 @@ def test_the_example_of_the_page_runs(framework: str) -> None:
 
 @pytest.mark.parametrize("framework", PINS)
 def test_an_adapter_without_its_framework_says_which_package_is_missing(framework: str) -> None:
-    """Here is no framework: importing an adapter names the package to install."""
+    """The framework is not installed here, so importing an adapter names the package to install."""
     package = re.split(r"[\[=]", PINS[framework][0])[0].removesuffix("-slim")
     with pytest.raises(ImportError, match=rf"needs the package {package}: No module named"):
         __import__(f"penstock.adapters.{framework}")
@@ -129,7 +129,7 @@ def test_an_adapter_without_its_framework_says_which_package_is_missing(framewor
 @pytest.mark.parametrize("framework", PINS)
 @pytest.mark.proves("R-6")
 def test_a_request_above_the_tokens_of_a_minute_is_cut_to_below_them(seen: Seen, framework: str) -> None:
-    """The framework would wait for ever, or end; the request is made smaller instead, once."""
+    """The framework would wait for ever, or end; the request is made smaller once instead."""
     for name, case in played(seen(framework), "minute", framework).items():
         assert (case["answer"], case["raised"]) == ("done", ""), name
         assert 1 <= case["outcomes"].count("refused") <= 2, name
@@ -138,9 +138,9 @@ def test_a_request_above_the_tokens_of_a_minute_is_cut_to_below_them(seen: Seen,
 @pytest.mark.parametrize("framework", PINS)
 @pytest.mark.proves("R-6")
 def test_a_server_that_cuts_without_a_word_is_kept_below(seen: Seen, framework: str) -> None:
-    """Plain answers are looked at before the framework has them: the same is asked again smaller."""
+    """Plain answers are checked before the framework has them: the same is asked again with a smaller request."""
     for name, case in played(seen(framework), "silent", framework).items():
         assert (case["answer"], case["raised"]) == ("done", ""), name
-        if name.endswith("/plain") and framework != "strands":  # which always streams
+        if name.endswith("/plain") and framework != "strands":  # strands always streams
             assert len(case["outcomes"]) > 21, name
             assert case["had"] == list(range(1, 21)), name

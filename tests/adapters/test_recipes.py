@@ -1,4 +1,4 @@
-"""The recipes of docs/recipes run: each with its framework, against a provider on loopback that refuses what does not fit."""
+"""Do the recipes of docs/recipes run, each with its framework, against a loopback provider that refuses what does not fit?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DONE = "Number 99999."
 
 
 def fields(**values: str) -> str:
-    """What a model of DSPy says: its fields, each under a heading."""
+    """Return an answer for DSPy: its fields, each under a heading."""
     return "\n".join(f"[[ ## {name} ## ]] {value}" for name, value in {**values, "completed": ""}.items())
 
 
@@ -68,7 +68,7 @@ def test_a_recipe_gets_through(framework: str) -> None:
 
 @pytest.mark.parametrize("framework", SCENES)
 def test_a_recipe_names_the_versions_that_it_ran_with(framework: str) -> None:
-    """They are those that are installed for it."""
+    """They are the versions installed for it."""
     page = (REPOSITORY / "docs" / "recipes" / f"{framework}.md").read_text("utf-8")
     for pin in RECIPE_PINS[framework]:
         package, version = re.sub(r"\[.*\]", "", pin).split("==")

@@ -1,6 +1,7 @@
-"""Refusals without end: sentences of providers with other numbers, written otherwise, in other words around them and other wrappings.
+"""Which refusals can be generated without end from other numbers, spellings, surrounding words and wrappings?
 
-Deterministic by the `random.Random` that is given. Every form knows its numbers, so that each can be called right, absent or wrong.
+The result is deterministic for the given `random.Random`. Each form knows its numbers, so that a reading can be called right,
+absent or wrong.
 """
 
 # ruff: noqa: E501 - sentences as they come
@@ -112,7 +113,7 @@ class Form(NamedTuple):
 
 
 def make(random: Random) -> Form:
-    """One form, of all that there are."""
+    """Return one of all possible forms."""
     sentence = random.choice(SENTENCES)
     values = _values(sentence, random)
     style = random.choice(STYLES)

@@ -1,4 +1,4 @@
-"""Refusals as providers word them, with labels: shapes from documentation, sources and issue threads.
+"""How do providers word refusals? Labelled samples, shaped by documentation, sources and issue threads.
 
 `OVERFLOWS`: text, HTTP status, kind, recovery, then the numbers by name. `OTHERS`: text, HTTP status, kind, recovery.
 """
@@ -15,7 +15,7 @@ BOTH_TOO_LONG = ("context_total", "shrink_input")
 
 
 class Sample(NamedTuple):
-    """One refusal and what is right about it."""
+    """One refusal and its correct diagnosis."""
 
     provider: str
     text: Any
@@ -947,7 +947,7 @@ OTHERS = [
 ]
 
 
-# Sentences that no provider is known to use: what they have in common with those that are is all there is to go by.
+# Sentences that no provider is known to use; only what they share with known ones can identify them.
 _UNHEARD: tuple[tuple[str, tuple[str, str], dict[str, Any]], ...] = (
     (
         "The request is too large: 9000 tokens in the prompt, the model allows 8192.",

@@ -1,7 +1,7 @@
-"""One bend in a refusal: what is made of it then. The samples are labelled; what is said of them bent stands in `bends.txt`.
+"""What is made of a labelled refusal after one change to it? `bends.txt` has the answers.
 
-Each refusal is told under other statuses, and its words lose a half, count something else, or state numbers that nobody has.
-`WRITE_TABLES=1` writes the table anew, to be looked at.
+Each refusal is read under other statuses, and its words lose a half, count something else, or state impossible numbers.
+`WRITE_TABLES=1` rewrites the table for review.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NUMBERS = ("limit", "input", "output", "total", "excess", "bound", "unit")
 
 
 def _each_string(value: Any, bend: Callable[[str], str]) -> Any:
-    """Return a body with each of its strings bent."""
+    """Return a body with each of its strings changed."""
     if isinstance(value, str):
         return bend(value)
     if isinstance(value, dict):
@@ -68,7 +68,7 @@ def _said(body: Any, status: int | None) -> str:
 
 
 def rows() -> Iterator[str]:
-    """Yield two lines and more for each sample: what is said of it, and by which bends that becomes another."""
+    """Yield two or more lines for each sample: its diagnosis, and the changes that alter it."""
     for number, sample in enumerate((*OVERFLOWS, *OTHERS)):
         if not isinstance(sample.text, str | dict):
             continue
@@ -86,5 +86,5 @@ def rows() -> Iterator[str]:
 
 @pytest.mark.proves("O-2")
 def test_what_is_made_of_a_bent_refusal_is_what_the_table_says() -> None:
-    """Where a number is out of bounds, a unit is another, a word is missing, or the status says otherwise."""
+    """Changes put a number out of bounds, swap a unit, remove a word, or alter the status."""
     check_table(TABLE, list(rows()))

@@ -1,4 +1,4 @@
-"""What is held of an error has a bound, however large the error is: the last item within each bound and the first beyond it."""
+"""Is what is kept of an error bounded, to the last item within each bound, however large the error is?"""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def of(error: object) -> Evidence:
 
 
 def nested(levels: int, inner: Any) -> Any:
-    """Return a value within so many mappings."""
+    """Return a value nested in that many mappings."""
     for _ in range(levels):
         inner = {"error": inner}
     return inner
@@ -35,7 +35,7 @@ def nested(levels: int, inner: Any) -> Any:
 
 @pytest.mark.parametrize("number", [99, 100, 599, 600])
 def test_a_status_is_one_of_http(number: int) -> None:
-    """Another number under such a key is a field; under another key it always is."""
+    """Another number under such a key is a field; under another key a number is always a field."""
     said = of({"status": number, "limit": number})
     assert said.statuses == ([number] if 100 <= number <= 599 else [])
     assert said.fields == {"limit": number, **({} if said.statuses else {"status": number})}
@@ -44,14 +44,14 @@ def test_a_status_is_one_of_http(number: int) -> None:
 @pytest.mark.parametrize("digits", ["99", "413", "4130", "abc"])
 @pytest.mark.parametrize("key", ["code", "status", "type", "reason"])
 def test_a_status_may_be_written_as_a_string(key: str, digits: str) -> None:
-    """Of three digits, and where a status may stand; it is a code beside."""
+    """It has three digits, under a key that may hold a status; it is also a code."""
     said = of({key: digits})
     assert said.statuses == ([413] if digits == "413" and key in {"code", "status"} else [])
     assert said.codes == [digits]
 
 
 def test_words_that_stop_or_delay_are_held_to_forty_characters() -> None:
-    """As a field, within an answer, and in a header."""
+    """This holds in a field, within an answer, and in a header."""
     word = "S" * 39
     for end in ("x", "xy"):
         said = of(
@@ -70,14 +70,14 @@ def test_words_that_stop_or_delay_are_held_to_forty_characters() -> None:
 
 
 def test_headers_are_read_to_the_two_hundredth() -> None:
-    """As a mapping or as pairs of bytes, names in any case."""
+    """Headers come as a mapping or as pairs of bytes, with names in any case."""
     for before in (199, 200):
         names = [(b"x-%d" % at, b"1") for at in range(before)] + [(b"RETRY-AFTER-MS", b"70")]
         assert of({"headers": names}).headers == ({"retry-after-ms": "70"} if before < 200 else {})
 
 
 def test_codes_are_words_of_a_hundred_characters_and_forty_of_them() -> None:
-    """A longer one is read as words, and so is one with a blank, which is a code too."""
+    """A longer one is read as words; one with a space is read as words and as a code."""
     assert of({"code": "c" * 100}).codes == ["c" * 100]
     assert (of({"code": "c" * 101}).codes, of({"code": "c" * 101}).texts) == ([], ["c" * 101])
     assert (of({"code": "Too Many"}).codes, of({"code": "Too Many"}).texts) == (["too many"], ["too many"])
@@ -89,7 +89,7 @@ def test_codes_are_words_of_a_hundred_characters_and_forty_of_them() -> None:
 
 
 def test_of_a_container_forty_items_are_looked_at() -> None:
-    """Of a mapping, a list, and the arguments of an exception."""
+    """This holds for a mapping, a list, and the arguments of an exception."""
     assert len(of({f"k{at}": 5 for at in range(MAX_ITEMS + 1)}).fields) == MAX_ITEMS
     for error in ([f"t{at}" for at in range(MAX_ITEMS + 1)], ValueError(*(f"t{at}" for at in range(MAX_ITEMS + 1)))):
         texts = of(error).texts
@@ -100,7 +100,7 @@ def test_of_a_container_forty_items_are_looked_at() -> None:
 
 
 def test_a_text_is_read_from_both_its_ends() -> None:
-    """One character more than is read, and the middle goes, with the digits at its edges."""
+    """If it is one character too long, its middle is left out, with the digits at the edges."""
     whole = "a" * (MAX_TEXT_CHARS - 1)
     assert of(f"{whole}b").texts == [f"{whole}b"]
     (text,) = of(f"{'a' * (MAX_TEXT_CHARS // 2 - 1)}1222{'b' * (MAX_TEXT_CHARS // 2 - 1)}").texts
@@ -108,7 +108,7 @@ def test_a_text_is_read_from_both_its_ends() -> None:
 
 
 def test_json_is_parsed_up_to_a_size_and_a_depth() -> None:
-    """Beyond them it is words, read from both ends."""
+    """Larger or deeper JSON is read as words, from both ends."""
     for padding, codes in ((0, ["c1"]), (1, [])):
         around = [f'"id": "{"x" * 32_000}"', '"code": "c1"']
         filler = "x" * (65_536 - len(f'{{{", ".join(around)}, "url": ""}}') + padding)
@@ -126,13 +126,13 @@ def test_json_is_parsed_up_to_a_size_and_a_depth() -> None:
 
 @pytest.mark.parametrize(("around", "texts"), [(" xy", []), (" xyz", ["xyz"]), (" ]) xyz", ["xyz"])])
 def test_words_around_an_object_are_kept_if_there_are_three(around: str, texts: list[str]) -> None:
-    """Brackets that belong to the object are none."""
+    """Brackets around the object do not count as words."""
     assert of(f'{{"limit": 5}}{around}').texts == texts
     assert of(f'words [({{"limit": 5}})]{around}').texts == ["words", *texts]
 
 
 def test_events_of_a_stream_are_read_one_by_one() -> None:
-    """With a blank behind the colon or without; what stands in other lines is no event."""
+    """A space after the colon is optional; the text of other lines is not an event."""
     events = 'event: error\ndata:{"message": "one", "code": "c1"}\n\ndata: {"message": "two", "limit": 5}\nid: 7\ndata: [DONE]'
     said = of(events)
     assert (said.texts, said.codes, said.fields) == (["one", "two", "[done]"], ["c1"], {"limit": 5})
@@ -140,13 +140,13 @@ def test_events_of_a_stream_are_read_one_by_one() -> None:
 
 
 def test_the_text_of_a_body_is_read_where_nothing_else_has_spoken() -> None:
-    """It is the same body again, by a guess of its encoding; whatever else has words is read beside others."""
+    """It repeats the body with a guessed encoding; other attributes with words are all read."""
     assert of(SimpleNamespace(message="one", detail="two", text="three")).texts == ["one", "two"]
     assert of(SimpleNamespace(text="three")).texts == ["three"]
 
 
 class _Opened(dict[str, object]):
-    """An object that notes when it is opened."""
+    """An object that records when it is opened."""
 
     def __init__(self, opened: list[int]) -> None:
         super().__init__()
@@ -158,7 +158,7 @@ class _Opened(dict[str, object]):
 
 
 def test_objects_and_layers_are_counted() -> None:
-    """Three hundred of the one, eight of the other; each object once, however it is held."""
+    """The bounds are three hundred objects and eight layers; each object counts once, however it is held."""
     rows: list[Any] = [[{"a": {"f": 1}} for _ in range(20)] for _ in range(20)]
     said = of([*rows, {"limit": 5}])
     assert "limit" not in said.fields
@@ -183,7 +183,7 @@ def test_objects_and_layers_are_counted() -> None:
 
 @pytest.mark.parametrize("value", [True, False, 1.5, None])
 def test_what_is_no_count_is_no_field(value: object) -> None:
-    """A truth, a fraction, nothing; a whole number that is written with a point is one."""
+    """Booleans, fractions and nothing are not counts; a whole number written with a point is."""
     assert of({"limit": value}).fields == {}
     assert of({"limit": 5.0}).fields == {"limit": 5}
     assert of({"status": 429.0}).statuses == [429]
@@ -203,7 +203,7 @@ def test_what_is_no_count_is_no_field(value: object) -> None:
     ],
 )
 def test_what_json_escapes_is_read_as_it_was_said(written: str, read: str) -> None:
-    """At any number of levels; a code of less than four digits is none, and what no JSON escapes is a space."""
+    """This holds at any number of levels; fewer than four digits are not a code, and what JSON cannot escape is a space."""
     assert of({"message": written}).texts == [read]
 
 
@@ -218,7 +218,7 @@ def test_a_list_of_objects_is_no_level_and_a_list_of_lists_is(levels: int) -> No
 
 
 def test_fields_of_a_cut_off_body_are_read_by_pattern() -> None:
-    """A code, a delay and a number, each where it belongs; other words stay words."""
+    """A code, a delay and a number are each found in their place; other words stay words."""
     said = of("{'code': 'Too_Long', 'retryDelay': '12s', 'limit': 4096, 'status': 413, 'note': 'so it is', 'mess")
     assert said.codes == ["too_long"]
     assert said.headers == {"retry-delay": "12s"}
@@ -227,7 +227,7 @@ def test_fields_of_a_cut_off_body_are_read_by_pattern() -> None:
 
 
 def test_an_exception_says_its_class() -> None:
-    """Beside its words, and once; a mapping says none."""
+    """The class is given once, in addition to the words; a mapping has none."""
     assert of(type("WindowExceeded", (Exception,), {})("so it is")).codes == ["windowexceeded"]
     assert of({"message": "so it is"}).codes == []
 
@@ -235,7 +235,7 @@ def test_an_exception_says_its_class() -> None:
 @pytest.mark.parametrize("first", [". ", "? ", "! ", "\u3002", "; "])
 @pytest.mark.parametrize("last", [". ", "? ", "! ", "\u3002", "; "])
 def test_a_number_is_told_by_its_own_sentence(first: str, last: str) -> None:
-    """Whichever ends the one before it, and whatever ended those before."""
+    """The sentence before it may end in any way, and so may earlier ones."""
     assert numbers._last_sentence(f"one{first}two{last}three ").strip() == "three"
     assert numbers._last_sentence("three ") == "three "
 
@@ -264,13 +264,13 @@ def test_a_number_is_told_by_its_own_sentence(first: str, last: str) -> None:
 def test_parts_make_the_input_that_the_total_allows(
     parts: list[int], inputs: list[int], output: int | None, total: int | None, told: int | None
 ) -> None:
-    """The reply counts, nothing else does, and what fits no total is not told."""
+    """The reply counts and nothing else does; an input that fits no total is not reported."""
     assert settling._sum_of_parts(parts, inputs, output, total) == told
 
 
 @pytest.mark.parametrize("status", [400, 404, 413, 422, 500, 502, 503])
 def test_a_layer_with_a_status_alone_is_looked_through(status: int) -> None:
-    """What it wraps says more; where that says nothing either, the status holds."""
+    """What it wraps says more; if that says nothing either, the status holds."""
     outer = type("Failed", (Exception,), {"status_code": status})("failed")
     alone = diagnose(outer)
     outer.__cause__ = ValueError("prompt is too long: 213462 tokens > 200000 maximum")
@@ -317,7 +317,7 @@ def test_a_shorter_reply_cures_what_is_below_the_limit_without_it(given: int, re
 
 @pytest.mark.parametrize(("output", "recovery"), [(499, "shrink_input"), (500, "shrink_output")])
 def test_of_an_input_that_was_not_counted_to_its_end_the_larger_part_goes(output: int, recovery: str) -> None:
-    """Half of the window for the reply is as much as for the rest."""
+    """A reply of half the window is exactly as large as the rest."""
     said = (
         f"This model's maximum context length is 1000 tokens. However, you requested {output} output tokens and your prompt "
         f"contains at least {1_001 - output} input tokens, for a total of at least 1001 tokens."
@@ -327,12 +327,12 @@ def test_of_an_input_that_was_not_counted_to_its_end_the_larger_part_goes(output
 
 @pytest.mark.parametrize(("asked", "kind"), [(8_000, "rate_limit"), (8_001, "rate_limit_single_request")])
 def test_a_request_that_is_a_whole_minute_s_allowance_is_waited_for(asked: int, kind: str) -> None:
-    """One token more never comes through."""
+    """A request one token larger never gets through."""
     said = f"Rate limit reached on tokens per minute (TPM): Limit 8000, Requested: {asked}. Please try again later"
     assert diagnose(said, 429).kind == kind
 
 
 def test_a_noun_counts_in_the_last_three_clauses_before_its_number() -> None:
-    """What comes before them is about something else."""
+    """Anything earlier is about something else."""
     assert numbers.bind("the prompt, the tokens, 9000").input == 9_000
     assert numbers.bind("the prompt, the tokens, the tokens, 9000").input is None

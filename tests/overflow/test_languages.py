@@ -1,6 +1,6 @@
-"""Refusals in other languages than English: what they are, and what only has their words (O-2).
+"""Are refusals in languages other than English recognised, and texts that only share their words not (O-2)?
 
-All were written by one hand, before the patterns; no pattern was changed for the second half of each language.
+One author wrote all of them before the patterns; no pattern was changed for the second half of each language.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ OTHERS = (
     (400, "每次请求最多包含128个工具，当前为150个"),
     (404, "Das Modell mit 32768 Token Kontext ist nicht verfügbar."),
 )
-# What each says of limit, input, total and excess, as far as its words leave that open to nobody.
+# What each states of limit, input, total and excess, if its words are unambiguous.
 COUNTED = (
     ("Das Kontextfenster wird mit 9000 Token überschritten.", (None, 9000, None, None)),
     ("Das Kontextlimit von 8192 Tokens wird mit 9000 Token überschritten.", (8192, 9000, None, 808)),
@@ -150,7 +150,7 @@ COUNTED = (
 @pytest.mark.proves("O-2")
 @pytest.mark.parametrize(("text", "expected"), COUNTED)
 def test_numbers_have_the_roles_of_their_words(text: str, expected: tuple[int | None, ...]) -> None:
-    """A preposition, a verb behind its number, digits that touch letters, names of requests: what is left open is absent."""
+    """Prepositions, verbs after numbers, digits touching letters and names of requests are read; ambiguous numbers are absent."""
     found = overflow.parse({"error": {"message": text}}, 400)
     assert found is not None
     assert (found.limit, found.input, found.total, found.excess) == expected
@@ -159,7 +159,7 @@ def test_numbers_have_the_roles_of_their_words(text: str, expected: tuple[int | 
 @pytest.mark.proves("O-2")
 @pytest.mark.parametrize(("status", "text"), REFUSALS)
 def test_a_refusal_is_read_in_the_language_of_its_users(status: int, text: str) -> None:
-    """Each is an overflow, and no number of it is another than it says."""
+    """Each is an overflow, and each number has the value that it states."""
     found = overflow.parse({"error": {"message": text}}, status)
     assert found is not None
     assert found.limit in {None, 8192, 200_000}
@@ -170,12 +170,12 @@ def test_a_refusal_is_read_in_the_language_of_its_users(status: int, text: str) 
 @pytest.mark.proves("O-2")
 @pytest.mark.parametrize(("status", "text"), OTHERS)
 def test_a_pace_a_file_and_a_name_are_no_request(status: int, text: str) -> None:
-    """The same words of something else are no overflow."""
+    """The same words about something else are not an overflow."""
     assert overflow.parse({"error": {"message": text}}, status) is None
 
 
 def test_the_pattern_of_many_words_looks_at_the_ends_of_a_text() -> None:
-    """A sentence at either end is found, whatever stands between; without one of the cues nothing is searched."""
+    """A sentence at either end is found, whatever is in between; without one of the cues nothing is searched."""
     padding = "x " * 3_000
     assert kinds.says_overflow(f"{padding}die eingabe ist zu lang")
     assert kinds.says_overflow(f"die eingabe ist zu lang {padding}")
@@ -206,7 +206,7 @@ def test_the_pattern_of_many_words_looks_at_the_ends_of_a_text() -> None:
     ],
 )
 def test_a_refusal_in_english_may_quote_a_prompt_in_any_language(said: str, quoted: str) -> None:
-    """What the prompt speaks of is no word of the provider's."""
+    """What the prompt says is not what the provider says."""
     refusal = {"error": {"message": said.format(quoted), "type": "invalid_request_error"}}
     assert overflow.diagnose(refusal, 400).kind.startswith("context_")
 
@@ -240,5 +240,5 @@ def test_a_refusal_in_english_may_quote_a_prompt_in_any_language(said: str, quot
     ],
 )
 def test_what_is_waited_for_or_paid_is_told_by_its_words_alone(status: int | None, kind: str, text: str) -> None:
-    """Behind a proxy that has no status of its own for it; a request that is made smaller would be refused again."""
+    """A proxy may have no status for it; a smaller request would be refused again."""
     assert overflow.diagnose({"error": {"message": text}}, status).kind == kind

@@ -1,4 +1,4 @@
-"""What did the provider refuse? Every wording we know, in every wrapping that errors have, and what is not an overflow."""
+"""What did the provider refuse, in every known wording and wrapping, and what is not an overflow?"""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def name(sample: Sample) -> str:
 @pytest.mark.proves("O-2")
 @pytest.mark.parametrize("row", labelled())
 def test_every_labelled_refusal_is_named_with_its_cure_and_its_exact_numbers(row: dict[str, Any]) -> None:
-    """All overflows of the labelled set, none of its lookalikes, no number missing or wrong."""
+    """All overflows of the labelled set are found and none of its lookalikes; no number is missing or wrong."""
     found = diagnose(row["body_or_text"], row["http_status"])
     assert (found.kind, found.recovery) == (row["kind"], row["recovery"])
     assert (found.overflow is not None) == row["is_overflow"]
@@ -87,7 +87,7 @@ def test_every_labelled_refusal_is_named_with_its_cure_and_its_exact_numbers(row
 @pytest.mark.proves("O-2")
 @pytest.mark.parametrize("sample", OVERFLOWS, ids=name)
 def test_overflows_of_other_providers_are_read_to_the_last_number(sample: Sample) -> None:
-    """Wordings from documentation, sources and issue threads."""
+    """The wordings are from documentation, sources and issue threads."""
     found = diagnose(sample.text, sample.status)
     assert (found.kind, found.recovery) == (sample.kind, sample.recovery)
     expected = Overflow(kind=sample.kind, **sample.numbers)
@@ -97,7 +97,7 @@ def test_overflows_of_other_providers_are_read_to_the_last_number(sample: Sample
 @pytest.mark.proves("O-2")
 @pytest.mark.parametrize("sample", OTHERS, ids=name)
 def test_what_only_looks_like_an_overflow_is_named_for_what_it_is(sample: Sample) -> None:
-    """Rate limits, quotas, caps on the reply, fields, images, bytes, broken histories, plans, tools, talk."""
+    """These are rate limits, quotas, caps on the reply, fields, images, bytes, broken histories, plans, tools and talk."""
     found = diagnose(sample.text, sample.status)
     assert (found.kind, found.recovery) == (sample.kind, sample.recovery)
     assert found.overflow is None
@@ -133,7 +133,7 @@ def test_every_kind_that_is_ever_named_has_a_cure_in_the_table() -> None:
     ],
 )
 def test_a_number_that_is_not_plain_or_cannot_be_true_is_left_out(text: str, numbers: dict[str, int]) -> None:
-    """Rounded, ambiguous, contradictory and impossible numbers, codes, indexes and model names."""
+    """This covers rounded, ambiguous, contradictory and impossible numbers, codes, indexes and model names."""
     found = parse(text, 400)
     assert found is not None
     assert {key: value for key in NUMBERS if (value := getattr(found, key)) is not None} == numbers
@@ -151,22 +151,22 @@ def test_a_number_that_is_not_plain_or_cannot_be_true_is_left_out(text: str, num
             ),
             {"limit": 8192, "total": 39732, "excess": 31540},
         ),
-        # what is left over was not asked for
+        # what remains available was not requested
         (
             "Your prompt has 9000 tokens and the context window is 8192 tokens, which leaves 0 output tokens",
             {"limit": 8192, "input": 9000, "excess": 808},
         ),
-        # a bare name of a maximum behind a comparison is the ceiling of what is compared
+        # a bare maximum after a comparison is the upper bound of what is compared
         (
             "Input is too long for the model to process: input_size(5120) was not less than maxTokens(4096)",
             {"limit": 4096, "input": 5120, "excess": 1024},
         ),
-        # how much of the sum is the new input is not said
+        # how much of the sum is new input is not stated
         (
             "Input is too long for the model to process: current_step(700) + input_size(1000) was not less than maxTokens(1024)",
             {"limit": 1024},
         ),
-        # a line of a source is no count, whatever its name is made of
+        # a line of source code is not a count, whatever its name contains
         ("java.lang.IllegalStateException: prompt too long at RestProxyBase.java:390", {}),
         (
             (
@@ -175,7 +175,7 @@ def test_a_number_that_is_not_plain_or_cannot_be_true_is_left_out(text: str, num
             ),
             {"limit": 8192, "input": 9000, "excess": 808},
         ),
-        # so much of what there is
+        # so much of the available amount
         ("Prompt too long: over: 70000 of 65536", {"limit": 65536, "input": 70000, "excess": 4464}),
         ("Too many tokens (70000 of 65536)", {"limit": 65536, "input": 70000, "excess": 4464}),
         (
@@ -183,17 +183,17 @@ def test_a_number_that_is_not_plain_or_cannot_be_true_is_left_out(text: str, num
             {"limit": 65536, "input": 70000, "excess": 4464},
         ),
         ("Prompt too long: part 30000 of 40000 does not fit", {}),
-        # what is said to be too large is told behind the colon, and does not become the limit
+        # what is called too large is named after the colon, and does not become the limit
         ("The context window was exceeded: 9000 tokens", {}),
-        # a name that is given a value says what the value is
+        # a name with a value states that value
         (
             'level=WARN msg="input exceeds context length" prompt=2900 limit=2048',
             {"limit": 2048, "input": 2900, "excess": 852},
         ),
-        # what is kept of a prompt is not its size
+        # the part of a prompt that is kept is not its size
         ("Cannot truncate prompt with n_keep (15000) >= n_ctx (7424)", {"limit": 7424}),
         ("Trying to keep the first 15000 tokens when context overflows.", {}),
-        # a blank that was lost
+        # a missing space
         (
             (
                 "This model's maximum context length is 4096 tokens. However, you requested 4104tokens (3104 in the messages, "
@@ -202,7 +202,7 @@ def test_a_number_that_is_not_plain_or_cannot_be_true_is_left_out(text: str, num
             ),
             {"limit": 4096, "input": 3104, "output": 1000, "total": 4104, "excess": 8},
         ),
-        # what a verb says to be above the next number is no limit, whatever it is called
+        # what a verb puts above the next number is not a limit, whatever it is called
         *(
             (text, {"limit": 8192, "input": 9000, "excess": 808})
             for text in (
@@ -214,16 +214,16 @@ def test_a_number_that_is_not_plain_or_cannot_be_true_is_left_out(text: str, num
                 "La longitud del contexto (9000) supera el máximo (8192).",
             )
         ),
-        # what is exceeded is one
+        # what is exceeded is a limit
         ("Context length of 8192 tokens exceeded: the prompt is too long", {"limit": 8192}),
-        # a share of fewer than sixteen is of something else
+        # in such a share a whole below sixteen is about something else
         ("The context window is exceeded (20 of 16 tokens)", {"limit": 16, "input": 20, "excess": 4}),
-        # a share of everything is no size that was refused
+        # a share of everything is not a refused size
         ("The context window of 8192 tokens is exceeded (8192 of 8192 tokens)", {"limit": 8192}),
     ],
 )
 def test_a_number_counts_what_the_phrase_beside_it_says(text: str, numbers: dict[str, int]) -> None:
-    """Totals, what is left, ceilings, lines of sources, shares and names with values."""
+    """Totals, remaining amounts, upper bounds, lines of sources, shares and names with values are covered."""
     found = parse(text, 400)
     assert found is not None
     assert {key: value for key in NUMBERS if (value := getattr(found, key)) is not None} == numbers
@@ -257,7 +257,7 @@ def test_a_number_counts_what_the_phrase_beside_it_says(text: str, numbers: dict
     ],
 )
 def test_the_subject_of_a_sentence_decides_its_kind(text: Any, status: int | None, kind: str) -> None:
-    """A file, a model that is not there and a context, in the same words."""
+    """A file, a missing model and a context are described in the same words."""
     found = diagnose(text, status)
     assert found.kind == kind
     assert (found.overflow is not None) == kind.startswith("context_")
@@ -267,7 +267,7 @@ def test_the_subject_of_a_sentence_decides_its_kind(text: Any, status: int | Non
 
 
 class BadRequestError(Exception):
-    """As `openai.BadRequestError` and `anthropic.BadRequestError` are made."""
+    """An error built like `openai.BadRequestError` and `anthropic.BadRequestError`."""
 
     def __init__(
         self, message: str, *, body: object = None, status_code: int | None = 400, code: str | None = None
@@ -284,11 +284,11 @@ class BadRequestError(Exception):
 
 
 class ContentTooLargeError(BadRequestError):
-    """As anthropic names HTTP 413."""
+    """HTTP 413, under anthropic's name."""
 
 
 class ClientError(Exception):
-    """As `botocore.exceptions.ClientError` is made."""
+    """An error built like `botocore.exceptions.ClientError`."""
 
     def __init__(self, code: str, message: str, status: int) -> None:
         super().__init__(f"An error occurred ({code}) when calling the Converse operation: {message}")
@@ -301,7 +301,7 @@ class ClientError(Exception):
 @pytest.mark.proves("O-2")
 @pytest.mark.parametrize("base", [Exception, object])
 def test_an_error_that_says_what_it_is_only_when_it_is_printed_is_read(base: type) -> None:
-    """Neither its arguments nor an attribute have the words."""
+    """Neither its arguments nor an attribute has the words."""
     error = type("ApiError", (base,), {"__str__": lambda _: OPENAI})()
     assert overflow.parse(error, 400) == overflow.parse(OPENAI, 400) is not None
 
@@ -338,7 +338,7 @@ def test_the_exceptions_of_sdks_are_read_without_importing_them() -> None:
 
 @pytest.mark.proves("O-2")
 def test_a_wrapper_is_looked_through_to_its_cause_but_a_clear_error_is_not() -> None:
-    """An agent's own error, a group of errors; what was raised while an old overflow was handled is not that overflow."""
+    """An agent's own error and a group are looked through; an error raised while handling an old overflow is not that overflow."""
     inner = BadRequestError(ANTHROPIC)
     outer = RuntimeError("Error while generating output")
     outer.__cause__ = inner
@@ -356,7 +356,7 @@ def test_a_wrapper_is_looked_through_to_its_cause_but_a_clear_error_is_not() -> 
 
 @pytest.mark.proves("O-2")
 def test_hostile_objects_are_survived() -> None:
-    """Cycles, attributes and texts that raise, mocks that have every attribute, endless nesting, a body still on its way."""
+    """Cycles, attributes and texts that raise, mocks with every attribute, endless nesting, and a body not yet received."""
 
     class Trap(Exception):
         @property
@@ -397,7 +397,7 @@ def test_hostile_objects_are_survived() -> None:
 @pytest.mark.proves("O-2")
 @pytest.mark.parametrize("group", [",000", "0", ",,0", "_1"])
 def test_a_number_of_any_length_is_read_in_linear_time(group: str) -> None:
-    """Four times the digits took sixteen times as long: 7,600 of them nearly three seconds."""
+    """Four times the digits once took sixteen times as long: 7,600 of them nearly three seconds."""
 
     def work(groups: int) -> Callable[[], object]:
         said = f"input prompt is too long: 1{group * groups} tokens > 5 exceeds the context window"
@@ -408,7 +408,7 @@ def test_a_number_of_any_length_is_read_in_linear_time(group: str) -> None:
 
 @pytest.mark.proves("O-2")
 def test_a_large_body_is_looked_at_in_part() -> None:
-    """10 MB in any form within half a second; what head and tail say is found."""
+    """10 MB in any form take less than half a second; what head and tail say is found."""
     filler = "lorem ipsum token context limit 12 " * 300_000
     started = time.process_time()
     assert parse(f'{{"error": {{"message": "{ANTHROPIC}", "echo": "{filler}"}}}}', 400) is not None
@@ -424,7 +424,7 @@ def test_a_large_body_is_looked_at_in_part() -> None:
 
 @pytest.mark.proves("O-2")
 def test_the_words_of_the_caller_and_of_the_model_are_not_the_providers() -> None:
-    """An echo of the request, an answer that talks about overflows."""
+    """These are an echo of the request and an answer that talks about overflows."""
     echo = {
         "error": {"message": "Invalid schema", "code": "invalid"},
         "messages": [{"role": "user", "content": ANTHROPIC}],
@@ -470,7 +470,7 @@ def test_the_words_of_the_caller_and_of_the_model_are_not_the_providers() -> Non
     ],
 )
 def test_the_time_to_wait_is_taken_from_headers_and_sentences(error: object, seconds: float | None) -> None:
-    """Seconds and milliseconds in headers, Google's RetryInfo, spans in words; a date needs a clock and is left out."""
+    """Seconds and milliseconds in headers, Google's RetryInfo and spans in words are read; a date needs a clock and is left out."""
     found = diagnose(error, 429)
     assert found.kind == "rate_limit"
     assert found.retry_after_seconds == (pytest.approx(seconds) if seconds is not None else None)
@@ -498,7 +498,7 @@ def test_the_time_to_wait_is_taken_from_headers_and_sentences(error: object, sec
 def test_the_severity_is_the_excess_and_a_floor_decides_only_upward(
     excess: int | None, bound: str, severity: str
 ) -> None:
-    """The seed's thresholds, `>=` as its code has it; a server that stopped counting proves nothing small."""
+    """Thresholds are inclusive, `>=`, as in the seed's code; a server that stopped counting does not prove a small excess."""
     found = Overflow(kind="context_input", excess=excess, bound=bound)
     assert classify_overflow(found) == found.severity == severity
 
@@ -506,7 +506,7 @@ def test_the_severity_is_the_excess_and_a_floor_decides_only_upward(
 @pytest.mark.proves("O-1")
 @pytest.mark.parametrize(("output", "recovery"), [(16_384, "shrink_output"), (16_383, "shrink_input")])
 def test_of_an_input_that_was_not_counted_to_its_end_the_larger_part_goes(output: int, recovery: str) -> None:
-    """Where the reply takes half of the limit it is that, to a token."""
+    """If the reply takes half of the limit, exact to a token, the reply is lowered."""
     said = (
         f"This model's maximum context length is 32768 tokens. However, you requested {output} output tokens and your prompt "
         f"contains at least {32_769 - output} input tokens, for a total of at least 32769 tokens."
@@ -555,7 +555,7 @@ USAGES = {
 @pytest.mark.proves("O-3")
 @pytest.mark.parametrize("wire", USAGES)
 def test_reported_usage_tells_what_no_error_told(wire: str) -> None:
-    """Above the window it was accepted all the same; far below our own count the beginning was dropped; near it, nothing."""
+    """Usage above the window means accepted; far below our own count, the beginning was dropped; near it, nothing is known."""
     usage = USAGES[wire]
     accepted = silent_overflow(usage, window_tokens=4096, estimated_tokens=5100)
     assert accepted is not None
@@ -568,7 +568,7 @@ def test_reported_usage_tells_what_no_error_told(wire: str) -> None:
 
 @pytest.mark.proves("O-3")
 def test_a_server_that_filled_its_window_to_the_brim_has_cut() -> None:
-    """Input reported at the configured size, and our count above it: the rest is gone."""
+    """The reported input equals the configured size and our count is above it, so the rest is gone."""
     usage = {"prompt_tokens": 4096}
     found = silent_overflow(usage, window_tokens=4096, estimated_tokens=6000)
     assert found is not None
@@ -581,13 +581,13 @@ def test_a_server_that_filled_its_window_to_the_brim_has_cut() -> None:
     "usage", [None, {}, {"usage": None}, {"input_tokens": "5000"}, {"input_tokens": True}, "5000", {"prompt_tokens": 0}]
 )
 def test_a_usage_that_is_not_known_says_nothing(usage: object) -> None:
-    """No alarm without a number."""
+    """Without a number there is no alarm."""
     assert silent_overflow(usage, window_tokens=100, estimated_tokens=90_000) is None
 
 
 @pytest.mark.proves("O-2")
 def test_learned_limits_only_lower_the_plan_and_are_forgotten() -> None:
-    """Per provider, model and endpoint; error codes for limits are ignored; the newest counts; a day later it is over."""
+    """They apply per provider, model and endpoint, exclude error codes, take the newest, and expire after a day."""
     limits = LearnedLimits().observe("vertex", "gemini", "eu", 4000, 1000.0)
     assert limits.window("vertex", "gemini", "eu", 1_048_576) == 4000
     assert limits.window("vertex", "gemini", "us", 1_048_576) == 1_048_576
@@ -608,7 +608,7 @@ def test_learned_limits_only_lower_the_plan_and_are_forgotten() -> None:
     "text", ["", "[]", "{}", '{"lifetime_seconds": 1, "entries": [1]}', '{"lifetime_seconds": "x", "entries": []}']
 )
 def test_what_holds_no_learned_limits_is_refused_by_name(text: str) -> None:
-    """A store that was damaged is an error of the caller, not a wrong window."""
+    """A damaged store is an error of the caller, not a wrong window."""
     with pytest.raises(CallerError, match="not learned limits"):
         LearnedLimits.from_json(text)
 
@@ -628,7 +628,7 @@ status = 418
 
 @pytest.mark.proves("O-2")
 def test_rules_of_a_user_come_first() -> None:
-    """A sentence nobody knows, with its numbers; a known one that means something else at this provider."""
+    """A rule may read an unknown sentence and its numbers, or give a known sentence another meaning at one provider."""
     rules = overflow.read_rules(RULES)
     text = '{"error": "The bucket holds 8,192 drops, alas! And you poured 9000."}'
     assert parse(text, 400) is None
@@ -659,14 +659,14 @@ def test_rules_of_a_user_come_first() -> None:
     ],
 )
 def test_a_rule_that_cannot_be_is_named(toml: str, says: str) -> None:
-    """Which rule, and what would be right."""
+    """The error says which rule, and what would be right."""
     with pytest.raises(CallerError, match=re.escape(says)):
         overflow.read_rules(toml)
 
 
 @pytest.mark.proves("O-2")
 def test_a_rule_cannot_hang() -> None:
-    """Eight gaps over a text made to match almost everywhere."""
+    """The rule has eight gaps, and the text is made to match almost everywhere."""
     rule = RefusalRule(text="a ... a ... a ... b", kind="quota")
     started = time.process_time()
     assert diagnose("a " * 4000, 400, rules=[rule]).kind == "bad_request"
@@ -683,7 +683,7 @@ def command(*arguments: str, text: str = "") -> tuple[str, int]:
 
 @pytest.mark.proves("O-2")
 def test_the_command_prints_the_object_of_the_contract(tmp_path: Path) -> None:
-    """From a file or standard input, with the severity."""
+    """It reads a file or standard input, and includes the severity."""
     expected = {
         "kind": "context_input",
         "recovery": "shrink_input",
@@ -711,7 +711,7 @@ def test_the_command_prints_the_object_of_the_contract(tmp_path: Path) -> None:
 
 @pytest.mark.proves("O-2")
 def test_the_command_says_what_it_cannot_do(tmp_path: Path) -> None:
-    """Nothing recognised is 1, no file 4, a folder 3, a bad rule 2; of a huge file head and tail are read."""
+    """Nothing recognised gives 1, a missing file 4, a folder 3, a bad rule 2; of a huge file only head and tail are read."""
     assert command(text="hello")[1] == 1
     printed, status = command(str(tmp_path / "none"), "--json")
     assert (json.loads(printed)["error"]["code"], status) == ("not_found", 4)
@@ -726,7 +726,7 @@ def test_the_command_says_what_it_cannot_do(tmp_path: Path) -> None:
 
 @pytest.mark.proves("LAW-Overflow")
 def test_the_room_loads_nothing_that_touches_the_world() -> None:
-    """No SDK, no network, no TOML reader until rules are read; numbers in errors need none of them."""
+    """No SDK, network or TOML reader is loaded until rules are read, as numbers in errors need none of them."""
     code = "import sys; before = set(sys.modules); import penstock.overflow; print(sorted(set(sys.modules) - before))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     for unwanted in ("socket", "asyncio", "httpx", "openai", "anthropic", "tomllib", "click", "logging"):
@@ -739,12 +739,12 @@ def test_the_room_loads_nothing_that_touches_the_world() -> None:
 
 @pytest.mark.parametrize("status", [500, 501, 599])
 def test_a_status_of_the_server_is_one_without_any_words(status: int) -> None:
-    """From the first to the last."""
+    """This holds from the first to the last such status."""
     assert diagnose(json.dumps({"error": {"message": "x"}}), status).kind == "server_error"
 
 
 def test_a_429_without_words_is_what_it_wraps() -> None:
-    """Gateways answer so for whatever their provider said."""
+    """Gateways answer 429 whatever their provider said."""
     outer = RuntimeError("x")
     outer.status_code = 429  # type: ignore[attr-defined]
     assert diagnose(outer).kind == "rate_limit"
@@ -757,20 +757,20 @@ def test_a_429_without_words_is_what_it_wraps() -> None:
     [([0], False, None), ([0], True, 0), ([0, 5], True, 5), ([0, 5], False, 5), ([4, 5], True, None), ([], True, None)],
 )
 def test_zeros_beside_other_numbers_do_not_count(values: list[int], keep_zero: bool, one: int | None) -> None:
-    """Providers report parts of a request that are not there as zero."""
+    """Providers report missing parts of a request as zero."""
     assert settling._single(values, keep_zero=keep_zero) == one
 
 
 @pytest.mark.parametrize("limit", [400, 404, 413, 422, 429, 500, 502, 504, 522, 529])
 def test_a_limit_that_looks_like_a_status_is_a_limit(limit: int) -> None:
-    """A number behind a comparison is what is compared: a window of 522 tokens is no server that is out of reach."""
+    """A number after a comparison is what is compared: a window of 522 tokens is not an unreachable server."""
     found = parse(f"prompt is too long: {limit + 12} tokens > {limit} maximum")
     assert found is not None
     assert (found.kind, found.limit, found.input, found.excess) == ("context_input", limit, limit + 12, 12)
 
 
 def test_a_status_in_words_counts_under_the_name_of_one() -> None:
-    """`"status": "413"` is one; three digits under another name of a code are none."""
+    """`"status": "413"` is one; three digits under another name for a code are not."""
     (said,) = walk.layers({"error": {"status": "413", "message": "no"}})
     assert (said.statuses, said.codes) == ([413], ["413"])
     (said,) = walk.layers({"error": {"type": "413", "status": "4130", "message": "no"}})
@@ -778,7 +778,7 @@ def test_a_status_in_words_counts_under_the_name_of_one() -> None:
 
 
 def test_codes_are_kept_in_bounds() -> None:
-    """None that is empty, and so many at most, however many an error has."""
+    """None is empty, and their number is bounded, however many an error has."""
     (said,) = walk.layers({"errors": [{"code": f"e{number}", "type": ""} for number in range(30)] * 2})
     assert "" not in said.codes
     many = {
@@ -804,7 +804,7 @@ def test_codes_are_kept_in_bounds() -> None:
 def test_a_server_that_does_not_know_its_window_or_would_not_cut_has_refused(
     text: str, numbers: dict[str, int]
 ) -> None:
-    """Some have no number for their own window; Google's, behind proxies, speak of what they could cut to."""
+    """Some have no number for their own window; Google's, behind proxies, mention what they could cut to."""
     found = parse(text, 400)
     assert found is not None
     assert {name: getattr(found, name) for name in ("limit", "input", "total") if getattr(found, name)} == numbers
@@ -818,13 +818,13 @@ def test_a_server_that_does_not_know_its_window_or_would_not_cut_has_refused(
     ],
 )
 def test_words_about_no_window_are_no_refusal(text: str) -> None:
-    """Nothing was requested there."""
+    """They state no request."""
     assert parse(text, 400) is None
 
 
 @pytest.mark.parametrize("http_status", [None, 200, 299])
 def test_below_300_what_the_body_says_goes_before_the_status(http_status: int | None) -> None:
-    """An error in a stream comes under a status of success; any other status stands as it came."""
+    """An error in a stream comes with a status of success; any other status counts as it came."""
     body = {"status": 503, "message": "no"}
     assert overflow.diagnose(body, http_status).kind == "overloaded"
     assert {overflow.diagnose(body, status).kind for status in (300, 301, 399)} == {"unknown"}
@@ -845,21 +845,21 @@ def test_below_300_what_the_body_says_goes_before_the_status(http_status: int | 
     ],
 )
 def test_a_reply_is_lowered_where_that_can_cure(said: dict[str, Any], given: int | None, cure: str) -> None:
-    """Unless the input alone is at the limit; of an input that was not counted to its end the larger part goes."""
+    """It cannot cure an input that alone is at the limit; if the input was not counted to its end, the larger part is reduced."""
     overflow_said = Overflow(**{"kind": "context_total", "limit": 8_000, "bound": "exact", **said})
     assert verdict._cure(overflow_said, given) == cure
 
 
 @pytest.mark.parametrize("said", ["Error code: {} - no", "HTTP {}: no", "{} no", "[{}] no", "status code {}"])
 def test_a_status_that_was_put_into_words_is_one(said: str) -> None:
-    """Of a wrapper, at the beginning or in the midst of its sentence; the status that the caller knows goes before it."""
+    """It is found in a wrapper's words, at the beginning or inside the sentence; a status that the caller knows comes first."""
     assert overflow.diagnose(said.format(503)).kind == "overloaded"
     assert overflow.diagnose(said.format(529), 400).kind == "bad_request"
 
 
 @pytest.mark.parametrize("status", [403, 428, 429, 430, 503])
 def test_numbers_that_prove_an_overflow_outrank_a_code_of_waiting_below_429(status: int) -> None:
-    """Numbers alone: limit and size, both stated."""
+    """The numbers count only if limit and size are both stated."""
     text = "This model's maximum context length is 8192 tokens"
     for proves, said in ((True, f"{text}, however you requested 9000 tokens"), (False, text)):
         found = overflow.diagnose({"error": {"code": "rate_limit_exceeded", "message": said}}, status)
@@ -868,7 +868,7 @@ def test_numbers_that_prove_an_overflow_outrank_a_code_of_waiting_below_429(stat
 
 @pytest.mark.parametrize("name", ["ContextWindowExceededError", "ContextLengthExceededException"])
 def test_the_name_of_a_wrapper_does_not_outrank_a_sentence_that_asks_to_wait(name: str) -> None:
-    """LiteLLM guesses such a name from words; a code of the provider's own says what it says, beside the same sentence."""
+    """LiteLLM guesses such a name from words; a provider's own code keeps its meaning next to the same sentence."""
     sentence = "Too many tokens, please wait before trying again."
     for status in (None, 400, 429):
         named = {"error": {"type": name, "message": sentence}}
@@ -886,7 +886,7 @@ def test_the_name_of_a_wrapper_does_not_outrank_a_sentence_that_asks_to_wait(nam
     ],
 )
 def test_summands_are_named_in_their_order(before: str, given: int, reply: int) -> None:
-    """By the first mention of each."""
+    """The order is that of the first mention of each."""
     bound = bind(f"{before} exceed context limit: 900 + 100 > 950")
     assert (bound.input, bound.output, bound.limit) == (given, reply, 950)
 
@@ -910,7 +910,7 @@ def test_summands_are_named_in_their_order(before: str, given: int, reply: int) 
 def test_what_a_number_belongs_to_is_told_by_its_neighbours(
     text: str, limit: int | None, given: int | None, total: int | None, excess: int | None
 ) -> None:
-    """A noun that is part of another number's name, the number of a request, and what is asked for are no size of it."""
+    """A noun in another number's name, the number of a request, and the requested amount are not sizes of the request."""
     found = parse({"error": {"message": text}}, 400)
     assert found is not None
     assert (found.limit, found.input, found.total, found.excess) == (limit, given, total, excess)
@@ -927,7 +927,7 @@ def test_what_a_number_belongs_to_is_told_by_its_neighbours(
     ],
 )
 def test_a_reply_its_thoughts_and_a_recording_are_no_request(text: str, status: int, kind: str) -> None:
-    """Counts, maxima and "too long" of these are no overflow."""
+    """Counts, maxima and "too long" about these are not an overflow."""
     assert diagnose(text, status).kind == kind
 
 
@@ -981,7 +981,7 @@ def test_a_reply_its_thoughts_and_a_recording_are_no_request(text: str, status: 
 def test_a_limit_that_ends_at_an_hour_is_waited_out(
     status: int | None, said: Any, kind: str, seconds: float | None
 ) -> None:
-    """What a plan gives a day or a week comes back by itself; money and what a month gives do not."""
+    """A plan's daily or weekly allowance comes back by itself; money and a monthly allowance do not."""
     error = said if status is None else {"error": said if isinstance(said, dict) else {"message": said}}
     told = diagnose(error, status)
     assert (told.kind, told.recovery) == (kind, "wait" if kind == "rate_limit" else "none")
@@ -1006,7 +1006,7 @@ def test_a_limit_that_ends_at_an_hour_is_waited_out(
     ],
 )
 def test_a_short_sentence_that_names_the_input_is_an_overflow(status: int, said: Any) -> None:
-    """Behind a 500 too, where nothing but the input can be meant; what fails inside a server is none."""
+    """This also holds with a 500 if only the input can be meant; a failure inside a server is not one."""
     assert diagnose({"error": said}, status).kind == "context_input"
     for other in ("internal error: could not allocate the context", "the token limit service is down"):
         assert diagnose({"error": {"message": other}}, 500).kind == "server_error"
@@ -1014,7 +1014,7 @@ def test_a_short_sentence_that_names_the_input_is_an_overflow(status: int, said:
 
 @pytest.mark.proves("O-2")
 def test_a_wrapper_that_failed_may_quote_a_refusal() -> None:
-    """Dify answers 500, and quotes what Alibaba's servers say with their own status before it."""
+    """Dify answers 500, and quotes Alibaba's servers with their own status in front."""
     said = "<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 6000]"
     wrapped = f"Server Unavailable Error, Failed to invoke model qwen-max, status code: 500, message: {said}"
     found = parse({"error": {"message": wrapped}}, 500)

@@ -1,4 +1,4 @@
-"""A text that only talks about errors is none: pages, chats, questions; and what a machine wrote still is one."""
+"""Is a text that only talks about errors, such as a page, chat or question, told apart from an error by a machine?"""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ MACHINES = [
 @pytest.mark.proves("O-2")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_no_page_of_our_own_is_a_refusal(page: Path) -> None:
-    """README, changelog and documentation quote refusals of every kind, and are none."""
+    """README, changelog and documentation quote refusals of every kind, and are not refusals."""
     found = diagnose(page.read_text("utf-8"))
     assert (found.kind, found.recovery, found.overflow) == ("unknown", "none", None)
 
@@ -62,7 +62,7 @@ def test_no_page_of_our_own_is_a_refusal(page: Path) -> None:
 @pytest.mark.proves("O-2")
 @pytest.mark.parametrize("text", CHATS)
 def test_a_chat_about_refusals_is_none(text: str) -> None:
-    """Questions, suppositions and explanations in the very words of providers."""
+    """These are questions, suppositions and explanations in the exact words of providers."""
     assert is_prose(text)
     assert diagnose(text).kind == "unknown"
     assert parse(text) is None
@@ -71,7 +71,7 @@ def test_a_chat_about_refusals_is_none(text: str) -> None:
 @pytest.mark.proves("O-2")
 @pytest.mark.parametrize("text", STATEMENTS)
 def test_what_a_page_states_of_a_model_is_no_refusal(text: str) -> None:
-    """Nothing exceeds, nothing was counted, nobody is asked to shorten anything; with a status somebody did refuse."""
+    """Nothing exceeds, nothing was counted, nobody is asked to shorten anything; with a status or a code somebody did refuse."""
     assert diagnose(text).kind == "unknown"
     assert diagnose({"error": {"message": text, "code": "context_length_exceeded"}}).overflow is not None
 
@@ -79,14 +79,14 @@ def test_what_a_page_states_of_a_model_is_no_refusal(text: str) -> None:
 @pytest.mark.proves("O-2")
 @pytest.mark.parametrize("text", MACHINES)
 def test_what_a_machine_wrote_is_read_whatever_stands_around_it(text: str) -> None:
-    """Apologies of programs, loggers and names of exceptions are no chat."""
+    """Apologies of programs, loggers and names of exceptions are not chat."""
     assert not is_prose(text)
     assert parse(text) is not None
 
 
 @pytest.mark.proves("O-2")
 def test_a_status_or_a_rule_outranks_how_a_text_looks() -> None:
-    """Who knows that something was refused says so by the status; a rule of the user's knows its own sentence."""
+    """A caller that knows of a refusal gives its status; a user's rule knows its own sentence."""
     asked = "How long is it? The input exceeds the maximum context length of 4096 tokens."
     assert parse(asked) is None
     assert parse(asked, 400) is not None

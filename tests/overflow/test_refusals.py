@@ -1,8 +1,8 @@
-"""Refusals from public threads, labelled by reading them: what is recognised, and which numbers are right.
+"""Which refusals from public threads, labelled by reading them, are recognised, and which of their numbers are right?
 
-`refusals.jsonl` holds the labels and the address of each thread; the messages themselves are other people's and lie beside the
-project's data (`PENSTOCK_DATA`, `refusals.jsonl`), joined by their hash. The set was split at random before any pattern was held
-against it. The patterns were then improved on the half `dev` only; the half `unseen` was run once, when they were done.
+`refusals.jsonl` has the labels and the address of each thread; the messages belong to other people and are kept with the
+project's data (`PENSTOCK_DATA`, `refusals.jsonl`), joined by their hash. The set was split at random before any pattern was tried
+on it. The patterns were then improved on the half `dev` only; the half `unseen` was run once, when they were done.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ with_texts = pytest.mark.skipif(not TEXTS.exists(), reason="the messages are not
 
 @dataclass
 class Count:
-    """What came out for one half."""
+    """The results for one half."""
 
     overflows: int = 0
     found: int = 0
@@ -37,13 +37,13 @@ class Count:
 
 
 def rows(half: str) -> list[dict[str, Any]]:
-    """The labels of one half."""
+    """Return the labels of one half."""
     return [row for line in LABELS.read_text("utf-8").splitlines() if (row := json.loads(line))["half"] == half]
 
 
 @cache
 def texts() -> dict[str, str]:
-    """The messages by their place in the labels, each the one that was labelled."""
+    """Return the messages by their place in the labels, each verified to be the labelled one."""
     lines = [json.loads(line) for line in TEXTS.read_text("utf-8").splitlines()]
     for one in lines:
         assert hashlib.sha256(one["text"].encode()).hexdigest().startswith(one["sha256"]), one["id"]
@@ -51,7 +51,7 @@ def texts() -> dict[str, str]:
 
 
 def count(half: str) -> Count:
-    """Diagnose each message of a half and hold it against its label."""
+    """Diagnose each message of a half and compare it with its label."""
     made = Count()
     for row in rows(half):
         found = diagnose(texts()[row["id"]], row.get("http_status"))
@@ -70,7 +70,7 @@ def count(half: str) -> Count:
 
 
 def test_the_labels_are_of_threads_that_are_told() -> None:
-    """At least 200 refusals and 40 lookalikes, each with its address and its own message, in two halves."""
+    """There are at least 200 refusals and 40 lookalikes, each with its address and its own message, in two halves."""
     labels = [*rows("dev"), *rows("unseen")]
     assert sum(row["is_overflow"] for row in labels) >= 200
     assert sum(not row["is_overflow"] for row in labels) >= 40
@@ -81,7 +81,7 @@ def test_the_labels_are_of_threads_that_are_told() -> None:
 @pytest.mark.proves("O-2")
 @with_texts
 def test_the_half_that_the_patterns_were_improved_on() -> None:
-    """All of it is right: a regression test, no measure of anything."""
+    """All of it is right: this is a regression test and measures nothing."""
     made = count("dev")
     assert (made.found, made.false_alarms, made.wrong_numbers) == (made.overflows, 0, 0)
     assert made.kinds >= 146
@@ -90,10 +90,10 @@ def test_the_half_that_the_patterns_were_improved_on() -> None:
 
 @with_texts
 def test_the_half_that_no_pattern_was_written_for() -> None:
-    """Measured once, after the last change of a pattern for `dev`; these are the figures of that run, and what stands below may
-    only get better. Rows of both halves share wordings, as refusals do: the split was by message, not by provider."""
+    """It was measured once, after the last change of a pattern for `dev`; the bounds below are from that run and may only
+    improve. Rows of both halves share wordings, as refusals do: the split was by message, not by provider."""
     made = count("unseen")
-    # That run: 2 false alarms and 1 wrong number, whose causes were mended afterwards.
+    # That run had 2 false alarms and 1 wrong number, whose causes were fixed afterwards.
     assert made.overflows == 115
     assert made.found >= 114
     assert made.false_alarms <= 2

@@ -1,6 +1,6 @@
-"""Numbers between words: which role each pair of words lends them, and what is made of bodies of every code, sentence and status.
+"""Which role do the words around a number give it, and what is made of bodies of every code, sentence and status?
 
-`roles.txt` and `verdicts.txt` say it, as somebody has looked at them; `WRITE_TABLES=1` writes them anew.
+`roles.txt` and `verdicts.txt` have the reviewed answers; `WRITE_TABLES=1` rewrites them.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ _BEHIND = (
 
 
 def _told(bound: Bound) -> str:
-    """The numbers that are there, in few words."""
+    """Return the numbers that are present, in few words."""
     named = (f"{name[0]}{value}" for name, value in zip(bound._fields[:5], bound, strict=False) if value is not None)
     return " ".join([*named, *({bound.bound, bound.unit} - {"exact", "tokens"})]) or "nothing"
 
@@ -100,7 +100,7 @@ def _grouped(found: dict[str, list[str]]) -> str:
 
 
 def roles() -> Iterator[str]:
-    """Yield a line for the words before a number: what those behind it make of it, by their places in `_BEHIND`."""
+    """Yield a line for the words before a number: what the words after it make of it, by their places in `_BEHIND`."""
     for before in _BEFORE:
         found: dict[str, list[str]] = {}
         for at, behind in enumerate(_BEHIND):
@@ -160,7 +160,7 @@ _STATUSES = (None, 200, 400, 402, 403, 404, 413, 428, 429, 430, 499, 500, 501, 5
 
 
 def verdicts() -> Iterator[str]:
-    """Yield a line for each code and sentence: what they are under each status."""
+    """Yield a line for each code and sentence: the diagnosis under each status."""
     for code, said in product((None, *_CODES), _SENTENCES):
         found: dict[str, list[str]] = {}
         for status in _STATUSES:
@@ -181,11 +181,11 @@ def verdicts() -> Iterator[str]:
 
 @pytest.mark.proves("O-2")
 def test_what_a_number_counts_is_what_the_table_says() -> None:
-    """By the words on both its sides, and by those of another number beside it."""
+    """The role depends on the words on both its sides, and on those of another number next to it."""
     check_table(ROLES, list(roles()))
 
 
 @pytest.mark.proves("O-2")
 def test_what_outranks_what_is_what_the_table_says() -> None:
-    """Codes, sentences and statuses that contradict one another."""
+    """Codes, sentences and statuses contradict one another."""
     check_table(VERDICTS, list(verdicts()))

@@ -1,4 +1,4 @@
-"""The public interface as a stranger uses it: checked by mypy, never run."""
+"""Does the public interface type-check as an outside user uses it? mypy checks this file; it never runs."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from penstock.adapters.langchain import ContextWindow
 
 
 def model_of(provider: Any) -> Any:
-    """The chat model, as its users make it."""
+    """Return the chat model as its users make it."""
     if provider.wire == "anthropic":
         return ChatAnthropic(model="m", base_url=provider.base_url, api_key="none", max_tokens=500)
     responses = provider.wire == "openai-responses"
@@ -26,7 +26,7 @@ def model_of(provider: Any) -> Any:
 def run(
     provider: Any, window_tokens: int, tools: list[Any], prompt: str, streamed: bool, create: Any = create_agent
 ) -> tuple[str, str]:
-    """The agent's answer and its history; streamed is asynchronous too."""
+    """Return the agent's answer and its history; a streamed run is also asynchronous."""
     window = ContextWindow(window_tokens)
     agent = create(model_of(provider), tools, system_prompt="Be thorough.", middleware=[window])
     question: Any = {"messages": [{"role": "user", "content": prompt}]}

@@ -13,10 +13,10 @@ from penstock.adapters.openai_agents import ContextWindow
 
 
 def run(provider: Any, window_tokens: int, tools: list[Any], prompt: str, streamed: bool) -> tuple[str, str]:
-    """The agent's answer and its history."""
+    """Return the agent's answer and its history."""
     client = AsyncOpenAI(
         base_url=provider.base_url, api_key="none"
-    )  # of this event loop: the SDK's own is of the first
+    )  # of this event loop: the SDK's own belongs to the first one
     models = OpenAIProvider(openai_client=client, use_responses=provider.wire == "openai-responses")
     window = ContextWindow(window_tokens, provider=models)
     guarded = [function_tool(function, tool_output_guardrails=[window.guardrail]) for function in tools]

@@ -16,7 +16,7 @@ from penstock.adapters.pydantic_ai import ContextWindow
 
 
 def run(provider: Any, window_tokens: int, tools: list[Any], prompt: str, streamed: bool) -> tuple[str, str]:
-    """The agent's answer and its history."""
+    """Return the agent's answer and its history."""
     if provider.wire == "anthropic":
         model: Any = AnthropicModel("m", provider=AnthropicProvider(base_url=provider.base_url, api_key="none"))
     else:
@@ -27,7 +27,7 @@ def run(provider: Any, window_tokens: int, tools: list[Any], prompt: str, stream
         tools=tools,
         instructions="Be thorough.",
         capabilities=[ContextWindow(window_tokens)],
-        # of the one that was promised; where that is a twentieth, the reply alone is too long
+        # a sixteenth of the promised window; if the true one is a twentieth, the reply alone is too long
         model_settings={"max_tokens": window_tokens // 16} if provider.wire == "anthropic" else None,
     )
 

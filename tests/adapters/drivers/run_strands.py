@@ -14,7 +14,7 @@ from penstock.adapters.strands import ContextWindow
 
 
 def run(provider: Any, window_tokens: int, tools: list[Any], prompt: str, streamed: bool) -> tuple[str, str]:
-    """The agent's answer and its history."""
+    """Return the agent's answer and its history."""
     arguments = {"base_url": provider.base_url, "api_key": "none"}
     if provider.wire == "anthropic":
         model: Any = AnthropicModel(client_args=arguments, model_id="m", max_tokens=500)

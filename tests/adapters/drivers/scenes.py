@@ -1,6 +1,6 @@
-"""What does a framework send to its provider? The scenes that every driver plays; prints one JSON object of cases.
+"""What does a framework send to its provider? These scenes, played by every driver, print one JSON object of cases.
 
-Run by the Python that has the framework, with penstock on its path. Nothing is judged here: `test_frameworks.py` does that.
+They run in the Python that has the framework, with penstock on its path. `test_frameworks.py` judges the output.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ CHAPTERS = range(1, 41)
 
 
 class Case(NamedTuple):
-    """One way to run an agent: `run(provider, window_tokens, tools, prompt, streamed)` gives its answer and its history.
+    """One way to run an agent: `run(provider, window_tokens, tools, prompt, streamed)` returns its answer and its history.
 
-    `window_tokens` is what the scenes with little room give it.
+    The scenes with little room pass `window_tokens`.
     """
 
     wire: str
@@ -43,29 +43,29 @@ class Case(NamedTuple):
     window_tokens: int = SMALL
 
     def chapter(self, number: int) -> str:
-        """About a twelfth of the window, in words that occur nowhere else."""
+        """Return about a twelfth of the window, in words that occur nowhere else."""
         verses = range(self.window_tokens // 200)
         return "".join(f"chapter {number}, verse {verse}: the {number * 7919 + verse}th stone\n" for verse in verses)
 
     def tools(self) -> list[Any]:
-        """What the agent can call."""
+        """Return what the agent can call."""
 
         def read(number: int) -> str:
-            """Reads a chapter."""
+            """Read a chapter."""
             return self.chapter(number)
 
         def dump() -> str:
-            """Dumps everything."""
+            """Dump everything."""
             return FLOOD
 
         def records() -> list[dict[str, str]]:
-            """Lists everything."""
+            """List everything."""
             return [{"row": line} for line in FLOOD.splitlines()]
 
         return [read, dump, records]
 
     def play(self, provider: LoopbackProvider, window_tokens: int, mode: str, prompt: str = TASK) -> Json:
-        """A run of the agent: how it ended, what the provider received, and whether what a request lacks can be had by handle."""
+        """Run the agent; report how it ended, what the provider received, and whether missing content can be had by handle."""
         answer, history, raised = "", "", ""
         with provider:
             try:
@@ -90,7 +90,7 @@ class Case(NamedTuple):
 
 
 def flood(case: Case, mode: str) -> Json:
-    """A tool returns a megabyte, and the model pages on from the handle that it was given."""
+    """Play a tool that returns a megabyte; the model pages on from the handle that it was given."""
 
     def policy(request: Json) -> ScriptStep:
         text = text_of(messages_of(request, case.wire))
@@ -104,25 +104,25 @@ def flood(case: Case, mode: str) -> Json:
 
 
 def listing(case: Case, mode: str) -> Json:
-    """A tool returns a megabyte that is no text."""
+    """Play a tool that returns a megabyte that is not text."""
     provider = LoopbackProvider(case.wire, 100_000, script=[call("records"), say("done", requires="row      0")])
     return case.play(provider, 100_000, mode)
 
 
 def long(case: Case, mode: str) -> Json:
-    """Thirty turns of tools in a window that holds twelve of them."""
+    """Play thirty turns of tools in a window that holds twelve of them."""
     script = [*(call("read", number=number) for number in range(1, 31)), say("done")]
     return case.play(LoopbackProvider(case.wire, case.window_tokens, script=script), case.window_tokens, mode)
 
 
 def together(case: Case, mode: str) -> Json:
-    """Forty results at once, in a window that holds twelve of them."""
+    """Play forty results at once, in a window that holds twelve of them."""
     script = [calls(*(call("read", number=number) for number in range(1, 41))), say("done")]
     return case.play(LoopbackProvider(case.wire, case.window_tokens, script=script), case.window_tokens, mode)
 
 
 def refused(case: Case, mode: str) -> Json:
-    """The window is a twentieth of what was said: the provider refuses, and the run goes on for ten more turns."""
+    """Play a window a twentieth of the promised one: the provider refuses, and the run continues for ten more turns."""
     script = [*(call("read", number=number) for number in range(1, 21)), say("done")]
     in_stream = mode == "in stream"
     provider = LoopbackProvider(case.wire, case.window_tokens, script=script, refuse_in_stream=in_stream)
@@ -130,7 +130,7 @@ def refused(case: Case, mode: str) -> Json:
 
 
 def minute(case: Case, mode: str) -> Json:
-    """The minute holds a third of what is asked for at the end: no waiting cures that."""
+    """Play a minute's allowance of a third of what is finally asked for, which no waiting cures."""
     script = [*(call("read", number=number) for number in range(1, 21)), say("done")]
 
     def said(size: Any, limit: int) -> str:
@@ -144,9 +144,9 @@ def minute(case: Case, mode: str) -> Json:
 
 
 def silent(case: Case, mode: str) -> Json:
-    """The server cuts what is above a quarter of the window without a word; only its usage shows it.
+    """Play a server that silently cuts what is above a quarter of the window; only its usage shows it.
 
-    At the end that is less than a third of the least that was sent, which no other way of counting explains.
+    In the end that is less than a third of the smallest request, which no other way of counting explains.
     """
     most = case.window_tokens // 4
 
@@ -161,13 +161,13 @@ def silent(case: Case, mode: str) -> Json:
 
 
 def failed(case: Case, mode: str) -> Json:
-    """The provider fails in a way that is no overflow."""
+    """Play a provider that fails in a way that is not an overflow."""
     script = [call("read", number=1), fail(418, {"error": {"type": "teapot", "message": "short and stout"}})]
     return case.play(LoopbackProvider(case.wire, case.window_tokens, script=script), case.window_tokens, mode)
 
 
 def hopeless(case: Case, mode: str) -> Json:
-    """The question alone is ten times the window."""
+    """Play a question that alone is ten times the window."""
     provider = LoopbackProvider(case.wire, case.window_tokens, script=[say("never")])
     return case.play(provider, case.window_tokens, mode, f"{TASK}\n{FLOOD[: 40 * case.window_tokens]}")
 
@@ -178,7 +178,7 @@ MODES = ("plain", "streamed", "in stream")
 
 
 def strings(value: Json) -> Iterator[str]:
-    """Every string of a JSON value."""
+    """Yield every string of a JSON value."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list | dict):
@@ -187,7 +187,7 @@ def strings(value: Json) -> Iterator[str]:
 
 
 def is_there(text: str, shown: str) -> bool:
-    """Whether a text is in a request, or in what its handles lead to, by way of others too."""
+    """Return whether a text is in a request, or in what its handles lead to, directly or through other handles."""
     store = default_store()
     forms = (text, json.dumps(text)[1:-1])
     seen: set[str] = set()
@@ -203,7 +203,7 @@ def is_there(text: str, shown: str) -> bool:
 
 
 def main(cases: dict[str, Case]) -> None:
-    """Plays every scene with every case. A scene that breaks says how, and the others go on."""
+    """Play every scene with every case. A scene that breaks reports how, and the others continue."""
     results: dict[str, Json] = {}
     for name, case in cases.items():
         for scene, play in SCENES.items():
