@@ -111,10 +111,10 @@ def _expression_numbers(text: str, note: Callable[..., None]) -> str:
         before = text[: match.start()]
         # The words before name the summands in order ("input length and `max_tokens` exceed …"). Without both names the order is
         # a guess, and only the limit is taken.
-        output = [m.start() for m in re.finditer(words.OUTPUT_NOUN, before)]
-        given = [m.start() for m in re.finditer(r"input|prompt|messages?", before)]
+        output = re.search(words.OUTPUT_NOUN, before)
+        given = re.search(r"input|prompt|messages?", before)
         if output and given:
-            if min(output) < min(given):
+            if output.start() < given.start():
                 first, second = second, first
             note(INPUT, first)
             note(OUTPUT, second)

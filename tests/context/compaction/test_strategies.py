@@ -588,6 +588,22 @@ def test_a_long_text_that_begins_like_an_error_is_a_summary() -> None:
     assert summary_problem(text[:500].ljust(500, ".")) == ""
 
 
+def test_the_last_resort_leaves_a_line_of_each_row_whoever_speaks_in_it() -> None:
+    """The user's own words part no row; only the newest stay. Nothing is repeated of what went."""
+    talk = told(
+        "openai-chat",
+        *fillers(2),
+        step(text="Well. " * 9, user="Go on. " * 9),
+        *fillers(2),
+        step(text="Well. " * 9, user="And now."),
+        *fillers(2),
+    )
+    newest = max(turn.first for turn in talk.turns() if turn.kind == "user")
+    before, behind = spans.BareSpans().steps(seen(talk))
+    assert (before.first, before.last, behind.first) == (1, newest - 1, newest + 1)
+    assert not any(words in one.text for one in (before, behind) for words in ("Well.", "Go on.", "other"))
+
+
 def test_a_row_more_goes_only_if_something_is_missing() -> None:
     """Nothing more is taken once exactly as much is free as required."""
     parts = [
