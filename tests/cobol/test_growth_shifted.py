@@ -62,6 +62,10 @@ DATA = (
         ("N", ("MOVE N TO F", "MOVE F TO B"), {("too short", "B")}),
         ("E", ("MOVE E TO F", "MOVE F TO P"), {("too short", "P")}),
         ("E", ("MOVE E TO D", "COMPUTE B = D + 1"), {("calculated", "B")}),
+        # COMP-5 holds more digits than its picture has, but sends no more to a text.
+        ("M", ("MOVE M TO C", "MOVE C TO T"), {("part", "T")}),
+        # One statement of several gives on all of it.
+        ("A", ("MOVE A TO T", "STRING T DELIMITED BY SIZE INTO S", "MOVE FUNCTION TRIM(T) TO S"), {("too short", "S")}),
         # A JUSTIFIED item takes the end of what it receives.
         ("N", ("MOVE N TO T", "MOVE T TO H"), {("part", "H")}),
         ("A", ("MOVE A TO K", "MOVE K TO H"), set()),

@@ -21,8 +21,8 @@ def ways_of(edge: EstateEdge) -> tuple[MoveWay, ...]:
 
 
 def is_whole(edge: EstateEdge) -> bool:
-    """Return whether an edge moves all of an item and nothing else with it."""
-    return edge.verb == "moves to" and all(one in _WHOLE for one in ways_of(edge))
+    """Return whether some statement of an edge moves all of an item and nothing else with it."""
+    return edge.verb == "moves to" and any(one in _WHOLE for one in ways_of(edge))
 
 
 def is_stored(edge: EstateEdge, returned: set[str]) -> bool:

@@ -105,6 +105,14 @@ class WorkFields:
                 why = f"it is calculated from {holder}, which receives {edge.source}"
                 lengths = (other.field.bytes, None)
                 self._found.add("calculated", further.target, lengths, onward.steps, why, further.citations, "may")
+            if (
+                further.verb == "moves to"
+                and taken.kind == "text"
+                and content.now.digits <= size.digits < content.then.digits
+            ):
+                why = f"it takes the digits of the picture of {holder}, and {edge.source} then has more"
+                lengths = (other.field.bytes, None)
+                self._found.add("part", further.target, lengths, onward.steps, why, further.citations, "may")
             given_on = _given_on(content, size, taken) if is_whole(further) else None
             if given_on is None:
                 continue
