@@ -148,6 +148,11 @@ def test_an_edge_of_a_described_field_cites_the_description() -> None:
     assert found["PAY.SCREEN-IN.PROMPT-I.CUSNO", "moves to", "PAY.CUST.CUSREC.CUSNO"] == "is"
     (part,) = [one for one in impact(graph, "PAY.BAL", kind="field", depth=1).edges if one.verb == "part of"]
     assert ("CUSTPF.pf", 6) in {(one.path, one.line) for one in part.citations}
+    (keyed,) = [one for one in impact(graph, "PAY.CUSTOMERS", kind="file", depth=1).edges if one.verb == "is key of"]
+    assert (keyed.source.name, [(one.path, one.line) for one in keyed.citations]) == (
+        "PAY.CUST.CUSREC.CUSNO",
+        [("PAY.cbl", 5), ("CUSTPF.pf", 10)],
+    )
     assert edges(graph, "CUSTD", "copybook")["PAY", "copies", "CUSTD"] == "is"
 
 

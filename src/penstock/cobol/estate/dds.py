@@ -55,6 +55,8 @@ class Description(NamedTuple):
     formats: tuple[Format, ...]
     fields: dict[str, Field]
     """The first field of each name."""
+    keys: tuple[tuple[str, int], ...]
+    """The names of the key fields, each with its line."""
     is_shown: bool
     """Whether a DDS describes a display or a printer file, whose fields have positions."""
     reference: str
@@ -87,7 +89,8 @@ def description(text: str) -> Description:
     is_shown = any(row.kind == "field" and row.text[38:44].strip() for row in rows)
     made = tuple(Format(row.name, row.line, tuple(fields), files_of) for row, files_of, fields in formats)
     by_name = {field.name: field for one in reversed(made) for field in reversed(one.fields)}
-    return Description(made, by_name, is_shown, _bare(head.get("REF", "")))
+    keys = tuple((row.name, row.line) for row in rows if row.kind == "key")
+    return Description(made, by_name, keys, is_shown, _bare(head.get("REF", "")))
 
 
 def copybook(name: str, word: str, find: Callable[[str], Description | None]) -> str:
@@ -226,8 +229,11 @@ def _rows(text: str) -> Iterator[_Row]:
         elif kind in {"", " "} and _NAME.fullmatch(name):
             yield row
             row = _Row(number, "field", name.replace("_", "-"), line, [])
+        elif kind == "K" and _NAME.fullmatch(name):
+            yield row
+            row = _Row(number, "key", name.replace("_", "-"), line, [])
         elif (kind and kind != " ") or (is_place and not name):
-            # A key, a selection, a join or a constant; what follows belongs to that.
+            # A selection, a join or a constant; what follows belongs to that.
             yield row
             row = _Row(number, "other", "", line, [])
         row.keywords.append(line[44:80].rstrip().rstrip("+-"))

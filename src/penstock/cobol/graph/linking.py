@@ -90,6 +90,7 @@ class Linking:
         self._control()
         self._jobs()
         self._own_names()
+        self._described_keys()
         self._schemas()
         return tuple(self._drawn.values())
 
@@ -372,6 +373,25 @@ class Linking:
                         if (number, file) not in self.bindings.setdefault(store, []):
                             self.bindings[store].append((number, file))
 
+    def _described_keys(self) -> None:
+        """Add the keys of files whose programs leave them to the description of the file."""
+        keys = {
+            member.name.upper(): [(name, CitedLine(member.path, line)) for name, line in member.described.keys]
+            for member in self._members
+            if member.described is not None
+        }
+        for part in self._parts:
+            files = [file for file in part.files if file.is_key_described] if keys else []
+            fields: dict[str, list[int]] = {}
+            for index, field in enumerate(part.fields if files else ()):
+                fields.setdefault(field.name.rpartition(".")[2], []).append(index)
+            for file in files:
+                said = [one for named in file.own_names for one in keys.get(named.name.upper(), ())]
+                for index, place in ((index, place) for name, place in said for index in fields.get(name, ())):
+                    if _record(part, index) in file.records:
+                        cited = (CitedLine(part.path, file.line), place)
+                        self._add(EstateEdge(_node(part, index), "is key of", NodeId("file", file.name), "is", cited))
+
     def _directed(self, part: ProgramPart, named: FileName) -> Iterator[tuple[str, str, tuple[CitedLine, ...]]]:
         """Yield the files that a file may be, each with what is in doubt, and who says so: CL directs it for each call."""
         calls = self._controlled.get(part.name.partition("@")[0], ())
@@ -393,6 +413,13 @@ def _node(part: ProgramPart, index: int) -> NodeId:
             return NodeId("field", part.fields[at].name)
         at = part.fields[at].parent
     return NodeId("field", f"{part.name}.FILLER")
+
+
+def _record(part: ProgramPart, index: int) -> int:
+    """Return the record that contains a field."""
+    while (above := part.fields[index].parent) is not None:
+        index = above
+    return index
 
 
 def _holders(name: str) -> Iterator[str]:

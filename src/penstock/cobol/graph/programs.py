@@ -454,6 +454,7 @@ class _Drawing:
             read_line=reads[0] if reads else 0,
             write_line=writes[0] if writes else 0,
             own_names=tuple(self._own_names(file)),
+            is_key_described=any(key(name) == "EXTERNALLY-DESCRIBED-KEY" for name in file.keys),
             record_bytes=file.record_bytes,
             described=None
             if file.description_line is None

@@ -167,6 +167,8 @@ class FileBinding(NamedTuple):
     """The minimum and maximum length of its records in bytes, by RECORD CONTAINS or VARYING; None if neither is there."""
     described: CitedLine | None = None
     """The place of its FD or SD; None if it has none."""
+    is_key_described: bool = False
+    """Whether the key of the file is the one that its description says (EXTERNALLY-DESCRIBED-KEY)."""
 
     def why(self, store: str) -> str:
         """Return why a data set that the file is bound to may be another one; "" if it cannot."""
