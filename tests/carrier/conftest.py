@@ -1,4 +1,4 @@
-"""A caller of a provider over real HTTP, as a program without an SDK would write it, and a store of its own."""
+"""How does a program without an SDK call a provider over real HTTP? This caller does so, with its own store."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PATHS = {"openai-chat": "/chat/completions", "openai-responses": "/responses", "
 
 
 class HttpRefused(Exception):
-    """What the caller raises: a status and the body as it came."""
+    """The error that the caller raises: a status and the body as it came."""
 
     def __init__(self, status_code: int, body: str) -> None:
         super().__init__(f"HTTP {status_code}: {body}")
@@ -31,7 +31,7 @@ class HttpRefused(Exception):
 
 
 def poster(provider: LoopbackProvider) -> Callable[[Any], Any]:
-    """A send function for that provider."""
+    """Return a send function for that provider."""
 
     def send(request: Any) -> Any:
         url = provider.base_url + PATHS[provider.wire]
@@ -49,7 +49,7 @@ def poster(provider: LoopbackProvider) -> Callable[[Any], Any]:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    """Where what is taken from view goes."""
+    """Return the store for what is taken from view."""
     opened = open_store(f"sqlite:///{tmp_path}/store.db")
     yield opened
     opened.close()

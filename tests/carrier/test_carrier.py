@@ -1,4 +1,4 @@
-"""A carrier remembers: what a provider said of one request sizes the next, for as long as that is worth believing (R-5)."""
+"""Does what a provider said of one request size the next one, for as long as that is worth believing (R-5)?"""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ WINDOW = 40_000
 
 
 def counts_more(text: str) -> int:
-    """Forty percent more than tiktoken: what Claude, Gemini, proxies and local servers do in their own ways."""
+    """Count forty percent more than tiktoken, as Claude, Gemini, proxies and local servers do in their own ways."""
     return math.ceil(1.4 * tokens.count(text, model="gpt-4o", mode="exact").tokens)
 
 
 def history(steps: int, *, name: str = "run") -> dict[str, Any]:
-    """A request with so many steps, each of about a thousand tokens."""
+    """Return a request with that many steps, each of about a thousand tokens."""
     messages: list[Any] = [{"role": "user", "content": f"Which of them is the {name}?"}]
     for number in range(steps):
         function = {"name": name, "arguments": json.dumps({"number": number})}
@@ -51,12 +51,12 @@ def history(steps: int, *, name: str = "run") -> dict[str, Any]:
 
 
 def provider(count: Any = counts_more, window: int = WINDOW) -> LoopbackProvider:
-    """One that counts in its own way, for any number of requests."""
+    """Return a provider that counts in its own way, for any number of requests."""
     return LoopbackProvider("openai-chat", window, policy=lambda _: say("done"), count=count)
 
 
 def refusals(served: LoopbackProvider, ask: Any) -> int:
-    """How often the provider refused while something was asked."""
+    """Return how often the provider refused while something was asked."""
     before = served.refused
     result = ask()
     assert result.success, result.error
@@ -64,7 +64,7 @@ def refusals(served: LoopbackProvider, ask: Any) -> int:
 
 
 def test_a_cut_leaves_room_for_turns_that_need_none(store: Store) -> None:
-    """A session at the brim: each turn is a step longer, and most begin as the one before, for which a prompt cache holds."""
+    """In a session at the limit each turn is a step longer, and most begin as the one before, so that a prompt cache holds."""
     sent: list[list[str]] = []
 
     def server(body: Any) -> Any:
@@ -98,7 +98,7 @@ def test_the_same_history_is_not_refused_twice(store: Store, again: str) -> None
 
 
 def test_what_one_model_or_endpoint_said_is_no_other_ones(store: Store) -> None:
-    """The same name at another address counts in another way."""
+    """The same name at another address counts differently."""
     about: Any = {"wire": "openai-chat", "window_tokens": WINDOW, "store": store}
     here, there = Carrier(**about, endpoint="https://here"), Carrier(**about, endpoint="https://there")
     with provider() as served:
@@ -121,7 +121,7 @@ print(refusals(served, lambda: carrier.execute(served.send, history(33))))
 
 
 def test_a_new_process_with_the_same_store_knows_what_was_learned(store: Store) -> None:
-    """Nothing is in memory there but what the store holds."""
+    """It has nothing in memory but what the store holds."""
     url = store.url
 
     def run() -> str:
@@ -134,8 +134,8 @@ def test_a_new_process_with_the_same_store_knows_what_was_learned(store: Store) 
 
 @pytest.mark.parametrize("restarted", [False, True])
 def test_what_was_learned_expires_and_is_measured_again(store: Store, restarted: bool) -> None:
-    """A day later the provider may have changed its mind: a request that fits by our count is sent whole."""
-    now = [time.time()]  # the store writes down when it learned something by the same clock
+    """A day later the provider may count differently: a request that fits by our count is sent whole."""
+    now = [time.time()]  # the store records when it learned something by the same clock
     about: Any = {"wire": "openai-chat", "window_tokens": WINDOW, "clock": lambda: now[0]}
     carrier = Carrier(**about, store=store)
     with provider() as served:
@@ -149,7 +149,7 @@ def test_what_was_learned_expires_and_is_measured_again(store: Store, restarted:
 
 
 def test_threads_share_a_carrier(store: Store) -> None:
-    """Twelve conversations at once: each is answered, and once it is known how the provider counts nobody is refused."""
+    """Twelve conversations run at once: each is answered, and once the provider's way of counting is known nobody is refused."""
     carrier = Carrier(wire="openai-chat", window_tokens=WINDOW, store=store)
     with provider() as served:
         send = poster(served)
@@ -166,7 +166,7 @@ def test_threads_share_a_carrier(store: Store) -> None:
 
 
 def test_tasks_share_a_carrier(store: Store) -> None:
-    """The same on one loop."""
+    """The same holds for tasks on one loop."""
     carrier = Carrier(wire="openai-chat", window_tokens=WINDOW, store=store)
 
     async def all_of_them(served: LoopbackProvider) -> list[bool]:
@@ -186,7 +186,7 @@ def test_tasks_share_a_carrier(store: Store) -> None:
 
 
 def test_without_a_store_it_remembers_as_long_as_it_lives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is cut goes to the user's own store, what is learned stays in memory."""
+    """What is cut goes to the user's own store; what is learned stays in memory."""
     monkeypatch.setenv("PENSTOCK_STORE", f"sqlite:///{tmp_path}/own.db")
     carrier = Carrier(wire="openai-chat", window_tokens=WINDOW)
     with provider() as served:
@@ -196,7 +196,7 @@ def test_without_a_store_it_remembers_as_long_as_it_lives(tmp_path: Path, monkey
 
 @pytest.mark.proves("R-5", "O-4")
 def test_usage_that_leaves_the_floor_in_doubt_does_not_let_pass_what_is_three_times_the_window(store: Store) -> None:
-    """A provider counts words four times as we do, and what it makes of results is not known: our own count decides."""
+    """A provider counts words four times as we do, and its count of results is unknown, so our own count decides."""
     asked: list[Any] = [{"role": "user", "content": "Read every chapter. " * 150}]
 
     def four_times(text: str) -> int:
@@ -217,7 +217,7 @@ def test_usage_that_leaves_the_floor_in_doubt_does_not_let_pass_what_is_three_ti
 
 @pytest.mark.parametrize("door", ["execute", "aexecute"])
 def test_what_was_refused_as_small_as_it_can_be_ends_with_the_proof_again(store: Store, door: str) -> None:
-    """Nothing is left to send then, which is an end like any other: no call, the bill, and the reason."""
+    """Nothing is left to send then; the end has no call, the bill, and the reason."""
     sent: list[Any] = []
 
     def send(request: Any) -> Any:
@@ -243,7 +243,7 @@ def test_what_was_refused_as_small_as_it_can_be_ends_with_the_proof_again(store:
     ("believed", "factor", "steps"), [(400_000, 1.0, 60), (WINDOW, 1.6, 34)], ids=["its limit", "how it counts"]
 )
 def test_what_a_refusal_states_is_enough(believed: int, factor: float, steps: int) -> None:
-    """Of a provider that reports no usage: another conversation as large is cut before it is sent."""
+    """This holds for a provider that reports no usage: another conversation as large is cut before it is sent."""
     sizes: list[int] = []
 
     def server(body: Any) -> Any:
@@ -274,7 +274,7 @@ def test_what_a_refusal_states_is_enough(believed: int, factor: float, steps: in
 def test_a_large_request_behind_a_small_answer_is_cut_only_where_it_will_not_fit(
     ratio: float, hidden: int, before: int, steps: int, is_cut: bool
 ) -> None:
-    """One greeting told how tools are counted, and of the results behind it everything was thought possible: a third was cut."""
+    """Once, a greeting taught only how tools are counted, any count of results seemed possible, and a third was cut."""
     offered = [{"type": "function", "function": {"name": f"t{n}", "description": "word " * 80}} for n in range(5)]
     window, given = 128_000, list[int]()
 
@@ -298,14 +298,14 @@ def test_a_large_request_behind_a_small_answer_is_cut_only_where_it_will_not_fit
 
 
 def dialogue(turns: int) -> list[Any]:
-    """Words of both sides, about 500 tokens a turn; the user asks last."""
+    """Return words of both sides, about 500 tokens a turn; the user speaks last."""
     said = [[("user", f"And part {n}? " + "word " * 100), ("assistant", "word " * 400)] for n in range(turns)]
     return [{"role": role, "content": text} for role, text in (*chain.from_iterable(said), ("user", "Why?"))]
 
 
 @pytest.mark.parametrize("kept", ["an answer", "a number", "no number"])
 def test_a_conversation_that_the_provider_keeps_teaches_nothing_of_how_it_counts(kept: str) -> None:
-    """What it counts of its own was taken for its way to count ours, and whole requests were cut for a day."""
+    """Once, its count of what it keeps was taken for its way to count ours, and whole requests were cut for a day."""
     carrier = Carrier(wire="openai-responses", window_tokens=128_000, max_calls=1)
     whole = {"model": "m", "input": dialogue(140)}
     gone_on = {"model": "m", "previous_response_id": "resp_1", "input": dialogue(80)}
@@ -322,7 +322,7 @@ def test_a_conversation_that_the_provider_keeps_teaches_nothing_of_how_it_counts
 
 
 def test_a_provider_that_was_asked_to_shrink_is_not_blamed_for_it() -> None:
-    """With truncation or edits of its own it reports less than was sent: that was sent again smaller, for nothing."""
+    """With truncation or edits of its own it reports less than was sent: once, that was needlessly sent again smaller."""
     request = {"model": "m", "truncation": "auto", "input": dialogue(140)}
     carrier = Carrier(wire="openai-responses", window_tokens=128_000)
     result = carrier.execute(lambda _: answer("openai-responses", given=9_000), request)
@@ -348,7 +348,7 @@ _SEARCHED = {
 
 @pytest.mark.parametrize("wire", _SEARCHED)
 def test_a_provider_that_ran_its_own_tools_has_not_said_how_it_counts(wire: str) -> None:
-    """What it reports holds their results, read again at each step; whole requests were cut by a third for it."""
+    """Its report includes their results, reread at each step; once, whole requests were cut by a third for it."""
     spoken = wire_named(wire).body.messages_key
     carrier = Carrier(wire=wire, window_tokens=128_000)
     asked = [{"role": "user", "content": "Search. " + "word " * 20_000}]
@@ -363,7 +363,7 @@ def test_a_provider_that_ran_its_own_tools_has_not_said_how_it_counts(wire: str)
 
 
 def test_a_caller_that_changes_its_messages_in_their_place_is_heard(store: Store) -> None:
-    """What was cut from a history is cut only from what says the same; the objects may be the same and say another thing."""
+    """A cut applies only to messages that say the same; the objects may be the same and say something else."""
     carrier = Carrier(wire="openai-chat", window_tokens=WINDOW, store=store)
     request = {**history(60), "messages": [{"role": "system", "content": "It is ten."}, *history(60)["messages"]]}
     with provider() as served:
@@ -380,7 +380,7 @@ def test_a_caller_that_changes_its_messages_in_their_place_is_heard(store: Store
 
 
 def test_values_that_are_equal_in_python_stay_what_they_are(store: Store) -> None:
-    """Of two histories that differ in `true` and `1` each is sent its own."""
+    """For two histories that differ in `true` and `1`, each is sent its own."""
     carrier = Carrier(wire="openai-chat", window_tokens=WINDOW, store=store)
     with provider() as served:
         send = poster(served)
@@ -391,7 +391,7 @@ def test_values_that_are_equal_in_python_stay_what_they_are(store: Store) -> Non
 
 
 def test_a_caller_may_move_its_marks_of_a_cache(store: Store) -> None:
-    """A history is cut in the same places whichever of its messages is marked, and the marks are those of the request."""
+    """A history is cut in the same places whichever message is marked, and the marks are those of the request."""
 
     def asked(turns: int) -> dict[str, Any]:
         messages: list[Any] = [{"role": "user", "content": "Which is it?"}]
@@ -418,7 +418,7 @@ def test_a_caller_may_move_its_marks_of_a_cache(store: Store) -> None:
 @pytest.mark.proves("R-1")
 @pytest.mark.parametrize("empty", [[], ""])
 def test_a_request_without_words_that_is_too_long_by_characters_is_told(empty: Any) -> None:
-    """The API of responses takes one; nothing in it can go, and no share of no characters is asked for."""
+    """The responses API accepts one; nothing in it can be removed, and a share of no characters is not computed."""
 
     def refuse(_: Any) -> Any:
         message = "The prompt is too long: it must be at most 100 characters."

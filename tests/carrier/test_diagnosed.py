@@ -1,4 +1,4 @@
-"""What is diagnosed is cured, and what cannot be is told: the minute, the body's size, silence, empty and cut replies."""
+"""Is what is diagnosed cured or reported: a minute's tokens, the body's size, silence, empty and cut replies?"""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ MINUTE = (
 
 
 def size(request: Any) -> int:
-    """How large a body is, as a server counts that knows no tokens."""
+    """Return how large a body is, as counted by a server that knows no tokens."""
     return len(json.dumps(request)) // 4
 
 
 def answer(wire: str, text: str = "Forty.", given: int = 100, written: int = 9) -> Any:
-    """An answer's body."""
+    """Return an answer's body."""
     content = AnswerContent(text=text, calls=(), number=1, model="m", input_tokens=given, output_tokens=written)
     return wire_named(wire).double.answer(content)
 
 
 def stopped(wire: str, body: Any, reason: str) -> Any:
-    """The same, stopped for another reason, as the wire writes it."""
+    """Return the same answer, stopped for another reason, as the wire writes it."""
     match wire:
         case "openai-chat":
             body["choices"][0]["finish_reason"] = reason
@@ -68,7 +68,7 @@ CUT = {
 
 
 def silent(wire: str, given: int, written: int = 0) -> Any:
-    """An answer without a word."""
+    """Return an answer without a word."""
     body = answer(wire, "", given, written)
     match wire:
         case "openai-chat":
@@ -85,7 +85,7 @@ def silent(wire: str, given: int, written: int = 0) -> Any:
 
 
 def carried(wire: str, server: Callable[[Any], Any], store: Store, window: int = 100_000) -> tuple[Any, list[int]]:
-    """The result of a request of about 27,000 tokens, and the sizes of what was sent."""
+    """Return the result of a request of about 27,000 tokens, and the sizes of what was sent."""
     sizes: list[int] = []
 
     def send(body: Any) -> Any:
@@ -100,7 +100,7 @@ def carried(wire: str, server: Callable[[Any], Any], store: Store, window: int =
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_one_request_above_the_tokens_of_a_minute_is_cut_to_below_them(wire: str, store: Store) -> None:
-    """No waiting lets it through; the second call is below the number that the refusal states."""
+    """No waiting lets it through; the last call is below the number that the refusal states."""
 
     def server(body: Any) -> Any:
         if size(body) > 10_000:
@@ -114,7 +114,7 @@ def test_one_request_above_the_tokens_of_a_minute_is_cut_to_below_them(wire: str
 
 
 def test_a_minute_that_is_used_up_is_no_reason_to_cut(store: Store) -> None:
-    """The request fits a minute; waiting, which is the caller's, lets it through."""
+    """The request fits a minute; waiting, which is left to the caller, lets it through."""
     text = (
         "Rate limit reached on tokens per min (TPM): Limit 250000, Used 249900, Requested 546. Please try again in 2s."
     )
@@ -139,7 +139,7 @@ def test_a_minute_that_is_used_up_is_no_reason_to_cut(store: Store) -> None:
 )
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_body_of_too_many_bytes_is_halved_until_it_passes(wire: str, body: str, store: Store) -> None:
-    """HTTP 413 with words or without any, in whatever form."""
+    """HTTP 413 comes with words or without, in whatever form."""
 
     def server(request: Any) -> Any:
         if size(request) > 9_000:
@@ -153,7 +153,7 @@ def test_a_body_of_too_many_bytes_is_halved_until_it_passes(wire: str, body: str
 
 
 def test_images_that_make_a_body_too_large_go_as_results(store: Store) -> None:
-    """Bytes are no tokens: screenshots of a megabyte each, few tokens, and a limit of eight megabytes."""
+    """Bytes are not tokens: screenshots of a megabyte each, few tokens, and a limit of eight megabytes."""
     messages: list[Any] = [{"role": "user", "content": "What is on the last screen?"}]
     data = "A" * 1_000_000
     for n in range(12):
@@ -178,7 +178,7 @@ def test_images_that_make_a_body_too_large_go_as_results(store: Store) -> None:
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_request_that_was_cut_without_a_word_is_sent_smaller(wire: str, store: Store) -> None:
-    """A server of 4,096 tokens that drops the beginning: the second request fits it whole, and its answer is the caller's."""
+    """A server of 4,096 tokens drops the beginning: the second request fits it whole, and its answer goes to the caller."""
 
     def server(body: Any) -> Any:
         taken = min(size(body), 4_096)
@@ -193,7 +193,7 @@ def test_a_request_that_was_cut_without_a_word_is_sent_smaller(wire: str, store:
 
 
 def test_a_provider_that_does_not_count_earlier_thought_cuts_nothing(store: Store) -> None:
-    """Claude reports a fraction of such a request. It was called cut without a word, and sent again without its history."""
+    """Claude reports a fraction of such a request. Once, that was called a silent cut, and it was sent again without history."""
     messages: list[Any] = [{"role": "user", "content": "Think about the plan."}]
     for part in range(12):
         thought = {"type": "thinking", "thinking": f"let me think of part {part}. " * 300, "signature": "Qk" * 400}
@@ -212,7 +212,7 @@ def test_a_provider_that_does_not_count_earlier_thought_cuts_nothing(store: Stor
 
 
 def test_a_carrier_keeps_below_a_silent_cut_from_then_on(store: Store) -> None:
-    """What the usage gave away is the window of the next request."""
+    """The window that the usage revealed is the window of the next request."""
     carrier = Carrier(wire="openai-chat", window_tokens=100_000, store=store)
 
     def server(body: Any) -> Any:
@@ -225,7 +225,7 @@ def test_a_carrier_keeps_below_a_silent_cut_from_then_on(store: Store) -> None:
 
 
 def test_a_number_that_stands_still_while_a_talk_grows_is_a_window(store: Store) -> None:
-    """Over HTTP: a server that keeps the end of each request, as Ollama does, too near to our count for one answer to tell."""
+    """Over HTTP, a server keeps the end of each request, as Ollama does, too close to our count for one answer to show it."""
     talk: list[Any] = [
         {"role": "user", "content": "Where were we?"},
         {"role": "assistant", "content": "We were here. " * 1_190},
@@ -247,7 +247,7 @@ def test_a_number_that_stands_still_while_a_talk_grows_is_a_window(store: Store)
 
 @contextmanager
 def keeping_the_end(window: int) -> Iterator[Callable[[Any], Any]]:
-    """A server on loopback that takes so many tokens of whatever it is sent, and reports these; gives what sends it a body."""
+    """Run a loopback server that takes that many tokens of each request and reports them; yield a function that sends a body."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -259,7 +259,7 @@ def keeping_the_end(window: int) -> Iterator[Callable[[Any], Any]]:
             self.wfile.write(said)
 
         def log_message(self, *_: Any) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     Thread(target=server.serve_forever, daemon=True).start()
@@ -278,7 +278,7 @@ def keeping_the_end(window: int) -> Iterator[Callable[[Any], Any]]:
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_an_empty_reply_to_a_large_request_is_tried_smaller(wire: str, store: Store) -> None:
-    """Some servers say nothing at all where a window is full."""
+    """Some servers answer nothing when the window is full."""
 
     def server(body: Any) -> Any:
         return silent(wire, size(body)) if size(body) > 14_000 else answer(wire, given=size(body))
@@ -292,7 +292,7 @@ def test_an_empty_reply_to_a_large_request_is_tried_smaller(wire: str, store: St
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_an_empty_reply_that_nothing_cures_is_told_and_handed_over(wire: str, store: Store) -> None:
-    """To a small request at once, and where the model meant it; to a large one once smaller requests said nothing either."""
+    """A small request gets it at once, as the model may mean it; a large one once smaller requests brought nothing either."""
     for window, calls, written in ((400_000, 1, 0), (40_000, 1, 3), (40_000, 4, 0)):
 
         def server(body: Any, said: int = written) -> Any:
@@ -306,7 +306,7 @@ def test_an_empty_reply_that_nothing_cures_is_told_and_handed_over(wire: str, st
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_reply_that_is_cut_at_its_length_is_told(wire: str, store: Store) -> None:
-    """The words are the caller's, and so is whether to go on."""
+    """The caller gets the words, and decides whether to continue."""
     cut = stopped(wire, answer(wire, "Forty, because", given=20_000, written=500), CUT[wire])
     result, sizes = carried(wire, lambda _: cut, store)
     assert (result.success, len(sizes), result.response) == (True, 1, cut)
@@ -314,7 +314,7 @@ def test_a_reply_that_is_cut_at_its_length_is_told(wire: str, store: Store) -> N
 
 
 def test_a_reply_that_the_window_cut_is_asked_for_again_beside_less(store: Store) -> None:
-    """Anthropic says so, others stop short of the length that was asked for with a full window."""
+    """Anthropic says so; others stop short of the requested length with a full window."""
     request = {**request_on("anthropic"), "max_tokens": 4_000}
     full = stopped("anthropic", answer("anthropic", "Forty, bec", 27_000, 400), "model_context_window_exceeded")
     given = iter([full, answer("anthropic", given=20_000)])
@@ -333,7 +333,7 @@ def test_a_reply_that_the_window_cut_is_asked_for_again_beside_less(store: Store
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_an_answer_as_it_should_be_has_no_fault(wire: str) -> None:
-    """Words or calls, any usage that can be; what a policy held back is nobody's overflow."""
+    """It has words or calls and any possible usage; an answer withheld by a policy is not an overflow."""
     for body in (answer(wire, given=5_000), answer(wire, given=0, written=0)):
         assert (
             fault_of(body, wire, estimated_tokens=5_000, window_tokens=8_000, taken_tokens=0, asked_tokens=500) is None
@@ -343,7 +343,7 @@ def test_an_answer_as_it_should_be_has_no_fault(wire: str) -> None:
 
 
 def test_an_error_behind_a_doubtful_answer_leaves_the_answer(store: Store) -> None:
-    """A rate limit on the second try: what came first is better than nothing."""
+    """For a rate limit on the second attempt, the first answer is better than nothing."""
     given: list[Any] = [
         answer("openai-chat", "guessed", 4_096),
         HttpRefused(429, "Rate limit reached, try again in 5s"),

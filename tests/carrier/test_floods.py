@@ -1,4 +1,4 @@
-"""The floods of the field, end to end (O-9): a session whose own tools know no bounds goes on, and nothing is lost."""
+"""Does a session with unbounded tools of its own survive the floods seen in practice, without losing anything (O-9)?"""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FILES = 50_000
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tree of 50,000 files."""
+    """Return a tree of 50,000 files."""
     root = tmp_path_factory.mktemp("tree")
     for folder in range(500):
         place = root / f"package_{folder:03d}_of_the_large_repository"
@@ -39,12 +39,12 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def list_everything(root: Path) -> str:
-    """A caller's own tool without bounds: every file below a folder."""
+    """List every file below a folder, like a caller's own tool without bounds."""
     return "\n".join(os.path.join(folder, name) for folder, _, names in os.walk(root) for name in sorted(names))
 
 
 def called(name: str, arguments: dict[str, Any], result: str, number: int = 0) -> list[dict[str, Any]]:
-    """A call and its result on OpenAI's chat wire."""
+    """Return a call and its result on OpenAI's chat wire."""
     function = {"name": name, "arguments": json.dumps(arguments)}
     asked = [{"id": f"call_{number}", "type": "function", "function": function}]
     return [
@@ -55,7 +55,7 @@ def called(name: str, arguments: dict[str, Any], result: str, number: int = 0) -
 
 @pytest.mark.proves("O-9", "O-6")
 def test_a_recursive_listing_of_50000_files_does_not_end_a_session_of_32768_tokens(tree: Path, store: Store) -> None:
-    """The flood is offloaded, the model pages its end back by the handle that it sees, and three more turns go by."""
+    """The flood is offloaded, the model pages its end back by the handle that it sees, and three more turns follow."""
     seen: list[str] = []
 
     def policy(request: Any) -> ScriptStep:
@@ -92,7 +92,7 @@ def test_a_recursive_listing_of_50000_files_does_not_end_a_session_of_32768_toke
 @pytest.mark.parametrize("factor", [0.5, 1.0, 2.0])
 @pytest.mark.parametrize("script", ["Latin", "Chinese"])
 def test_a_long_chat_without_tools_keeps_most_of_its_window(script: str, factor: float, store: Store) -> None:
-    """Its oldest turns become short notes whoever counts; it was cut to a fiftieth where notes of dear letters were too long."""
+    """Its oldest turns become short notes, whoever counts; once, notes with expensive characters made it a fiftieth of itself."""
     letters = "".join(map(chr, range(0x4E00, 0x5200))) if script == "Chinese" else "abcdefghijklmnopqrstuvwxyz    "
     dice = random.Random(7)
     roles = ["user", "assistant"] * 30 + ["user"]
@@ -119,7 +119,7 @@ def test_a_long_chat_without_tools_keeps_most_of_its_window(script: str, factor:
 
 @pytest.mark.proves("O-9")
 def test_a_result_of_100_megabytes_does_not_end_a_session(store: Store) -> None:
-    """Kept whole, shown at its ends, and the request is small."""
+    """It is kept whole and shown at its ends, and the request is small."""
     flood = "".join(f"{number:07d} a line of a log that nobody meant to print\n" for number in range(2_000_000))
     assert len(flood) > 100_000_000
     messages = [{"role": "user", "content": "What went wrong?"}, *called("journal", {}, flood)]
@@ -159,7 +159,7 @@ def test_forty_results_at_once_share_the_window(store: Store) -> None:
 
 @pytest.mark.proves("R-1", "G-7")
 def test_forty_results_that_name_much_are_made_to_fit_at_once(store: Store) -> None:
-    """What they named would fill the window by itself: the floor does without, and no call is spent on finding that out."""
+    """Their names would fill the window by themselves: the floor omits them, and no call is spent to find that out."""
     results = ["".join(f"verse {n}: the {part * 7919 + n}th stone\n" for n in range(40)) for part in range(40)]
     asked = [{"id": f"c{n}", "type": "function", "function": {"name": "read", "arguments": "{}"}} for n in range(40)]
     messages: list[Any] = [
@@ -176,7 +176,7 @@ def test_forty_results_that_name_much_are_made_to_fit_at_once(store: Store) -> N
 
 @pytest.mark.proves("O-9", "G-2")
 def test_a_log_through_the_filter_fits_and_its_handle_holds_it(tmp_path: Path) -> None:
-    """What a pipe gives without end is guarded in constant memory; a request with the result fits a small window."""
+    """A pipe without end is guarded in constant memory; a request with the result fits a small window."""
     environment = {**os.environ, "PENSTOCK_STORE": f"sqlite:///{tmp_path}/store.db"}
     lines = 2_000_000
     command = f"seq 1 {lines} | {sys.executable} -m penstock guard --tokens 2000 --keep tail --name log"

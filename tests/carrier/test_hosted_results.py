@@ -1,4 +1,4 @@
-"""What tools returned that a provider runs itself, on the wires where it stands in the model's own message."""
+"""Are results of tools run by the provider handled on the wires that have them in the model's own message?"""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ PAGE: dict[str, Any] = {
 
 
 def anthropic(*found: Any, then: str = "call") -> list[Any]:
-    """An answer with what a hosted tool found, beside a call of the caller's own, or before more words of the user."""
+    """Return an answer with what a hosted tool found, next to a caller's own call, or before more words of the user."""
     used = {"type": "tool_use", "id": "t1", "name": "note", "input": {}}
     noted = {"type": "tool_result", "tool_use_id": "t1", "content": "noted"}
     return [
@@ -51,7 +51,7 @@ def anthropic(*found: Any, then: str = "call") -> list[Any]:
 
 
 def gemini(*parts: Any) -> list[Any]:
-    """The same on the wire of Gemini."""
+    """Return the same on the wire of Gemini."""
     return [
         {"role": "user", "parts": [{"text": "Find it."}]},
         {"role": "model", "parts": [*parts, {"functionCall": {"name": "note", "args": {}}}]},
@@ -60,7 +60,7 @@ def gemini(*parts: Any) -> list[Any]:
 
 
 def bedrock(*blocks: Any) -> list[Any]:
-    """The same on the wire of Bedrock."""
+    """Return the same on the wire of Bedrock."""
     used = {"toolUse": {"toolUseId": "t1", "name": "note", "input": {}}}
     noted = {"toolResult": {"toolUseId": "t1", "content": [{"text": "noted"}]}}
     return [
@@ -102,7 +102,7 @@ NOTED: list[Any] = [
     {"type": "function_call_output", "call_id": "c1", "output": "noted"},
 ]
 CASES: dict[str, tuple[str, list[Any], Any]] = {
-    # what is there once: wire, messages, what has to stay of the answer as it is
+    # each case once: wire, messages, what has to stay of the answer as it is
     "a cited search": ("anthropic", anthropic(FOUND), SEARCH),
     "a cited page": ("anthropic", anthropic(PAGE), SEARCH),
     "where a search looked": (
@@ -118,7 +118,7 @@ CASES: dict[str, tuple[str, list[Any], Any]] = {
 
 
 def through(wire: str, messages: list[Any], store: Store) -> list[Any]:
-    """The messages with which a request got through a provider of 8,000 tokens."""
+    """Return the messages with which a request got through a provider of 8,000 tokens."""
 
     def send(body: Any) -> Any:
         tokens = len(json.dumps(body)) // 4
@@ -137,7 +137,7 @@ def through(wire: str, messages: list[Any], store: Store) -> list[Any]:
 @pytest.mark.proves("R-1", "O-8")
 @pytest.mark.parametrize("name", CASES)
 def test_what_the_provider_itself_returned_beside_a_call_can_be_cut(name: str, store: Store) -> None:
-    """No turn can go there, so it is cut where it stands, in a form that its API takes; it is kept, and can be cut once."""
+    """No turn can be removed, so the result is cut in place, in a form that its API accepts; it is kept, and cut only once."""
     wire, messages, stays = CASES[name]
     assert violations(messages, wire) == []
     shown = through(wire, messages, store)
@@ -150,7 +150,7 @@ def test_what_the_provider_itself_returned_beside_a_call_can_be_cut(name: str, s
 
 @pytest.mark.proves("O-8")
 def test_citations_go_with_what_they_cite_and_only_then(store: Store) -> None:
-    """The words stay, and so do the citations where something else can go."""
+    """The words stay, and so do the citations if something else can be removed."""
     answer = through("anthropic", anthropic(FOUND), store)[1]["content"]
     assert [block.get("citations") for block in answer if block["type"] == "text"] == [None]
     assert "So it is." in json.dumps(answer)
@@ -173,13 +173,13 @@ def test_thinking_beside_a_cited_search_stays_to_the_byte(store: Store) -> None:
 
 @pytest.mark.proves("O-8")
 def test_a_signed_response_of_a_hosted_tool_stays_as_it_is() -> None:
-    """Gemini wants each part with a signature back as it gave it: such a response goes with its turn alone."""
+    """Gemini wants each signed part back as it gave it: such a response is removed only with its turn."""
     signed = {**ANSWERED, "thoughtSignature": SIGNATURE}
     assert load(gemini(ASKED, signed), "gemini").entries[1].results == ()
     assert len(load(gemini(ASKED, ANSWERED), "gemini").entries[1].results) == 1
 
 
 def test_a_plan_cuts_what_is_cited_where_nothing_else_is_left() -> None:
-    """No plan says that it cannot where a floor would fit."""
+    """A plan does not give up if a floor would fit."""
     made = plan(load_request({"messages": anthropic(FOUND)}, "anthropic"), 2_000)
     assert (made.outcome, [step.call_id for step in made.steps]) == ("shrunk", ["srv_1"])

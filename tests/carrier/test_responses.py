@@ -1,4 +1,4 @@
-"""What a caller's function may hand on from an HTTP library: lines and bytes of streams, responses, errors (R-4)."""
+"""May a caller's function return what an HTTP library gives: lines and bytes of streams, responses, errors (R-4)?"""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ DONE = {"choices": [{"message": {"role": "assistant", "content": "done"}, "finis
 
 
 def content_of(wire: str, body: dict[str, Any]) -> bytes:
-    """A streamed answer as it goes over the wire."""
+    """Return a streamed answer as it goes over the wire."""
     asked = {"stream": True, "stream_options": {"include_usage": True}}
     return b"".join(wire_named(wire).double.answer_events(body, asked))
 
 
 def refusal_of(wire: str) -> bytes:
-    """A refusal as the first event of a stream."""
+    """Return a refusal as the first event of a stream."""
     double = wire_named(wire).double
     return b"".join(double.error_events(double.error(LONG, 400), 1))
 
 
 def blocks(content: bytes, size: int = 7) -> list[bytes]:
-    """Blocks that end anywhere, as they come from a socket."""
+    """Return blocks that end anywhere, as they come from a socket."""
     return [content[start : start + size] for start in range(0, len(content), size)]
 
 
@@ -68,7 +68,7 @@ CASES = [(wire, shape) for wire in TEXT_WIRES for shape in SHAPES] + [("bedrock"
 
 @pytest.mark.parametrize(("wire", "shape"), CASES)
 def test_lines_and_bytes_of_a_stream_are_looked_at_as_events_are(wire: str, shape: str, store: Store) -> None:
-    """A refusal in them is recovered, every piece of the answer comes once, and a fault is told at its end."""
+    """A refusal in them is recovered, every piece of the answer comes once, and a fault is reported at its end."""
     cut = SHAPES[shape]
     pieces = cut(content_of(wire, answer(wire)))
     streams = [iter(cut(refusal_of(wire))), iter(pieces)]
@@ -78,7 +78,7 @@ def test_lines_and_bytes_of_a_stream_are_looked_at_as_events_are(wire: str, shap
     assert result.warnings == []
     assert result.transcript is not None
     if wire == "bedrock" or shape == "at once":
-        return  # all of it is content by the time it is looked at
+        return  # all of it is content by the time it is examined
     events = content_of(wire, answer(wire)).split(b"\n\n")
     broken = b"\n\n".join([*events[: len(events) * 2 // 3], refusal_of(wire)])
     made = execute(lambda _: iter(cut(broken)), request_on(wire), wire=wire, window_tokens=100_000, store=store)
@@ -95,7 +95,7 @@ def test_lines_and_bytes_of_a_stream_are_looked_at_as_events_are(wire: str, shap
 def test_the_same_events_come_however_the_bytes_are_cut(
     wire: str, words: str, sizes: list[int], is_windows: bool
 ) -> None:
-    """Within a character, within the name of a field, between the two bytes that end a line."""
+    """They may be cut within a character, within the name of a field, or between the two bytes that end a line."""
     body = answer(wire, words)
     content = content_of(wire, body)
     expected = events_of(wire, body)
@@ -110,7 +110,7 @@ def test_the_same_events_come_however_the_bytes_are_cut(
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_body_that_comes_as_lines_is_an_answer_or_a_refusal(shape: str, store: Store) -> None:
-    """`iter_lines` of a response that is no stream; an error that nobody raised among them."""
+    """It may come from `iter_lines` of a response that is not a stream, or be an error that nobody raised."""
     cut = SHAPES[shape]
     bodies = [json.dumps(SAID, indent=1).encode(), json.dumps(DONE, indent=1).encode()]
     result = execute(
@@ -124,7 +124,7 @@ def test_a_body_that_comes_as_lines_is_an_answer_or_a_refusal(shape: str, store:
 
 
 def of_urllib(url: str, body: Any) -> Iterator[bytes]:
-    """The lines of a stream of urllib, whose errors hold their body."""
+    """Yield the lines of a stream of urllib, whose errors hold their body."""
     content = json.dumps(body).encode()
     asked = urllib.request.Request(url, data=content, headers={"content-type": "application/json"})
     with urllib.request.urlopen(asked, timeout=60) as response:
@@ -132,14 +132,14 @@ def of_urllib(url: str, body: Any) -> Iterator[bytes]:
 
 
 def of_requests(url: str, body: Any) -> Iterator[bytes]:
-    """The lines of a stream of requests, without their ends."""
+    """Yield the lines of a stream of requests, without their ends."""
     response = requests.post(url, json=body, stream=True, timeout=60)
     response.raise_for_status()
     return iter(response.iter_lines())
 
 
 def of_httpx(url: str, body: Any) -> Iterator[str]:
-    """The lines of a stream of httpx; an error that nobody raises comes as lines too."""
+    """Yield the lines of a stream of httpx; an error that nobody raises comes as lines too."""
     with httpx2.Client() as client, client.stream("POST", url, json=body) as response:
         yield from response.iter_lines()
 
@@ -148,7 +148,7 @@ CLIENTS: list[httpx2.Client] = []
 
 
 def of_httpx_raised(url: str, body: Any) -> Iterator[bytes]:
-    """The bytes of a stream of httpx that raises before its body was read."""
+    """Yield the bytes of a stream of httpx that raises before its body was read."""
     response = CLIENTS[0].send(CLIENTS[0].build_request("POST", url, json=body), stream=True)
     response.raise_for_status()
     return iter(response.iter_bytes())
@@ -156,7 +156,7 @@ def of_httpx_raised(url: str, body: Any) -> Iterator[bytes]:
 
 @pytest.fixture(autouse=True)
 def client() -> Iterator[httpx2.Client]:
-    """A client that lives as long as a test."""
+    """Provide a client that lives as long as a test."""
     with httpx2.Client() as made:
         CLIENTS[:] = [made]
         yield made
@@ -165,7 +165,7 @@ def client() -> Iterator[httpx2.Client]:
 @pytest.mark.parametrize("ask", [of_urllib, of_requests, of_httpx, of_httpx_raised])
 @pytest.mark.parametrize("wire", ["openai-chat", "anthropic"])
 def test_streams_of_http_libraries_are_recovered(ask: Callable[..., Any], wire: str, store: Store) -> None:
-    """Refused with HTTP 400 whose body nobody read, then streamed."""
+    """The refusal is HTTP 400 with an unread body; the answer is then streamed."""
     request = {**request_on(wire), "stream": True}
     with LoopbackProvider(wire, 8_000, script=[say("7")]) as provider:
         url = provider.base_url + PATHS[wire]
@@ -177,7 +177,7 @@ def test_streams_of_http_libraries_are_recovered(ask: Callable[..., Any], wire: 
 
 
 def test_an_asynchronous_stream_of_lines_is_recovered(store: Store) -> None:
-    """With an error whose body has to be awaited."""
+    """Its error has a body that must be awaited."""
     request = {**request_on("openai-chat"), "stream": True}
 
     async def ask(url: str) -> tuple[Any, list[str]]:
@@ -198,7 +198,7 @@ def test_an_asynchronous_stream_of_lines_is_recovered(store: Store) -> None:
 
 
 def test_the_body_of_an_error_that_is_no_overflow_is_still_there_for_the_caller(store: Store) -> None:
-    """The very exception, and what it says can be read."""
+    """The exception is the same object, and its content can be read."""
     with LoopbackProvider("openai-chat", 8_000, script=[]) as provider:
         url = provider.base_url + "/nowhere"
         with pytest.raises(urllib.error.HTTPError) as raised:
@@ -207,7 +207,7 @@ def test_the_body_of_an_error_that_is_no_overflow_is_still_there_for_the_caller(
 
 
 def test_a_connection_goes_when_the_body_of_its_error_is_read() -> None:
-    """Nobody else closes it while the caller holds the error, whose body is there again."""
+    """Nobody else closes it while the caller holds the error, whose body can be read again."""
     connection = io.BytesIO(b"prompt is too long")
     error = urllib.error.HTTPError("http://localhost/", 400, "Bad Request", Message(), connection)
     assert "prompt is too long" in str(told_by(error))
@@ -216,7 +216,7 @@ def test_a_connection_goes_when_the_body_of_its_error_is_read() -> None:
 
 
 def test_an_error_whose_body_can_no_longer_be_read_says_so(store: Store) -> None:
-    """Left by its `with`, the response is closed: the exception is the caller's own, with a note on what was not seen."""
+    """After its `with`, the response is closed: the exception is the caller's own, with a note on what was not seen."""
 
     def send(url: str, body: Any) -> Iterator[str]:
         with httpx2.Client() as client, client.stream("POST", url, json=body) as response:
@@ -232,7 +232,7 @@ def test_an_error_whose_body_can_no_longer_be_read_says_so(store: Store) -> None
 
 @pytest.mark.parametrize("kind", ["httpx", "httpx manager", "requests", "urllib"])
 def test_a_response_that_was_not_read_is_refused_by_name(kind: str, client: httpx2.Client, store: Store) -> None:
-    """It can be read once: whoever looks at it takes it from the caller. The error names what works."""
+    """It can be read only once, so reading it would take it from the caller. The error names what works."""
 
     def send(body: Any) -> Any:
         if kind == "requests":
@@ -252,7 +252,7 @@ def test_a_response_that_was_not_read_is_refused_by_name(kind: str, client: http
 
 @pytest.mark.parametrize("kind", ["httpx", "requests"])
 def test_a_response_that_was_read_is_an_answer_or_a_refusal(kind: str, store: Store) -> None:
-    """Nothing raises on HTTP 400 there by itself."""
+    """Such a client does not raise on HTTP 400 by itself."""
     post = httpx2.post if kind == "httpx" else requests.post
     with LoopbackProvider("openai-chat", 2_000, script=[say("7")]) as provider:
         url = provider.base_url + PATHS["openai-chat"]
@@ -274,7 +274,7 @@ PAGE = "<!DOCTYPE html>\n<html><head><title>413 Request Entity Too Large</title>
 
 
 class Held:
-    """A status beside a body, as functions of AWS hand on."""
+    """A status with a body, as AWS functions return them."""
 
     def __init__(self, statusCode: int, body: Any) -> None:  # noqa: N803 - the name there
         self.statusCode, self.body = statusCode, body
@@ -310,7 +310,7 @@ class Held:
     ],
 )
 def test_an_overflow_in_any_form_is_recovered(said: Any, store: Store) -> None:
-    """Nothing raised, and the words are there."""
+    """Nothing is raised, and the words are there."""
     answers = [said, DONE]
     result = execute(lambda _: answers.pop(0), chat("x " * 9_000), wire="openai-chat", window_tokens=10**6, store=store)
     assert (result.success, result.attempts, result.response) == (True, 2, DONE)
@@ -341,7 +341,7 @@ LIMITED = {"error": "Rate limit reached, try again in 20 s"}
     ],
 )
 def test_what_is_no_answer_for_certain_is_told_as_a_failure(said: Any, store: Store) -> None:
-    """It is handed over, and called what it is; nothing smaller would cure it, so that nothing is sent again."""
+    """It is handed over and called what it is; nothing is sent again, as nothing smaller would cure it."""
     result = execute(lambda _: said, chat("x"), wire="openai-chat", window_tokens=8_000, store=store)
     assert (result.success, result.attempts, result.strategy) == (False, 1, "refused")
     assert result.response is said or said.__class__.__name__ == "tuple_iterator"
@@ -351,14 +351,14 @@ def test_what_is_no_answer_for_certain_is_told_as_a_failure(said: Any, store: St
 
 @pytest.mark.parametrize("said", ["The window is open.", {"words": "hello"}, object(), "<html><p>Hi</p></html>"])
 def test_what_may_be_an_answer_is_handed_over_with_a_warning(said: Any, store: Store) -> None:
-    """A caller may return the words alone: whether they were cut is not known then."""
+    """A caller may return only the words, and then nothing shows whether they were cut."""
     result = execute(lambda _: said, chat("x"), wire="openai-chat", window_tokens=8_000, store=store)
     assert (result.success, result.response) == (True, said)
     assert "not an answer of openai-chat" in result.warnings[0]
 
 
 def test_an_error_behind_a_doubtful_answer_leaves_that_answer(store: Store) -> None:
-    """An answer that was cut is more than an error about something else."""
+    """An answer that was cut is worth more than an error about something else."""
     cut = {**DONE, "usage": {"prompt_tokens": 2_000, "completion_tokens": 3}}
     answers: list[Any] = [cut, LIMITED]
     result = execute(

@@ -1,4 +1,4 @@
-"""A request is carried, and got out of an overflow: every rung of the ladder, and every way it can end."""
+"""Is a request carried, and recovered from an overflow, on every rung of the ladder and to every possible end?"""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SAID = "This model's maximum context length is 8192 tokens. However, your messag
 
 
 def chat(*results: str, task: str = "How many modules are there?", **settings: Any) -> dict[str, Any]:
-    """A request of OpenAI chat: one turn for each result."""
+    """Return a request of OpenAI chat, with one turn for each result."""
     messages: list[Any] = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": task}]
     for number, result in enumerate(results):
         function = {"name": "run", "arguments": json.dumps({"command": f"step {number}"})}
@@ -47,7 +47,7 @@ def chat(*results: str, task: str = "How many modules are there?", **settings: A
 
 
 def on(wire: str, *results: str) -> dict[str, Any]:
-    """The same on any wire."""
+    """Return the same on any wire."""
     if wire == "openai-chat":
         return chat(*results)
     if wire == "anthropic":
@@ -66,7 +66,7 @@ def on(wire: str, *results: str) -> dict[str, Any]:
 
 
 def never(request: Any) -> Any:
-    """A send function that must not be called."""
+    """Fail, as a send function that must not be called."""
     raise AssertionError(f"sent: {str(request)[:200]}")
 
 
@@ -88,7 +88,7 @@ def test_what_fits_is_sent_once_and_as_it_is(wire: str, store: Store) -> None:
 @pytest.mark.proves("O-7")
 @pytest.mark.parametrize("before", [0, 1], ids=["at once", "after an overflow"])
 def test_an_error_that_is_no_overflow_passes_through_untouched(before: int, store: Store) -> None:
-    """The very exception of the send function, whether it comes first or after something was made smaller."""
+    """It is the same exception object, whether it comes first or after something was made smaller."""
     rate_limited = HttpRefused(429, '{"error": {"message": "Rate limit reached", "type": "rate_limit_error"}}')
     answers: list[Exception] = [HttpRefused(400, "prompt is too long: 9000 tokens > 8000 maximum")] * before
     answers.append(rate_limited)
@@ -105,7 +105,7 @@ def test_an_error_that_is_no_overflow_passes_through_untouched(before: int, stor
 @pytest.mark.proves("O-4", "O-5")
 @pytest.mark.parametrize("named", [True, False], ids=["named in the request", "the server's own"])
 def test_a_reply_that_does_not_fit_beside_the_request_is_lowered_alone(named: bool, store: Store) -> None:
-    """Not a word of the history goes where a smaller reply is all that it takes."""
+    """No word of the history is removed if a smaller reply is enough."""
     request = chat("a short result", max_tokens=7_990) if named else chat("a short result")
     refused = HttpRefused(
         400,
@@ -133,7 +133,7 @@ def test_a_reply_that_does_not_fit_beside_the_request_is_lowered_alone(named: bo
 def test_a_catastrophe_hands_off_first_offloads_the_flood_and_keeps_the_rest(
     wire: str, knows: bool, store: Store
 ) -> None:
-    """One smaller request: the flood is its ends with a handle, all other messages are as they were."""
+    """One smaller request is sent: the flood is reduced to its ends with a handle, all other messages are as they were."""
     request = on(wire, "one result that stays", FLOOD)
     with LoopbackProvider(wire, 32_768, script=[say("40,000")]) as provider:
         window = 32_768 if knows else 2_000_000
@@ -144,7 +144,7 @@ def test_a_catastrophe_hands_off_first_offloads_the_flood_and_keeps_the_rest(
     if wire == "openai-responses" and not knows:  # refused without a number, and the caller knows no window
         assert result.overflow_severity == "unknown"
         return
-    assert result.overflow_severity == ("none" if knows else "catastrophic")  # what we trim ourselves is no refusal
+    assert result.overflow_severity == ("none" if knows else "catastrophic")  # what we trim ourselves is not a refusal
     assert result.tokens_reduced > 200_000
     before, after = messages_of(request, wire), messages_of(result.request, wire)
     assert after[:-1] == before[:-1]
@@ -158,7 +158,7 @@ def test_a_catastrophe_hands_off_first_offloads_the_flood_and_keeps_the_rest(
 
 @pytest.mark.proves("O-6")
 def test_a_catastrophe_that_is_refused_again_ends_with_the_tip_and_a_fresh_start(store: Store) -> None:
-    """Two warnings and a message with a tip; the next prompt works on the same provider."""
+    """There are two warnings and a message with a tip; the next prompt works on the same provider."""
     script = [*[refuse(996_201, of=32_768)] * 3, say("Ready.")]
     with LoopbackProvider("openai-chat", 32_768, script=script) as provider:
         send = poster(provider)
@@ -238,7 +238,7 @@ def test_old_results_go_before_finished_steps_and_both_before_the_users_words(st
     ids=["good", "empty", "error", "larger"],
 )
 def test_a_models_summary_is_asked_last_and_taken_only_if_it_is_one(summary: str, taken: bool, store: Store) -> None:
-    """It counts as one of the two calls; a summary that is none is not the end either."""
+    """It counts as one of the two calls; a text that is not a summary does not end the recovery either."""
     messages: list[Any] = [{"role": "user", "content": "Remember these notes."}]
     for number in range(12):
         messages += [
@@ -266,7 +266,7 @@ def test_a_models_summary_is_asked_last_and_taken_only_if_it_is_one(summary: str
 
 @pytest.mark.proves("O-4")
 def test_nothing_more_is_cut_where_the_summary_alone_makes_it_fit(store: Store) -> None:
-    """The provider counts like us and says both numbers; what the summary does not stand for goes as it was."""
+    """The provider counts as we do and states both numbers; what the summary does not replace is sent as it was."""
     messages: list[Any] = [{"role": "user", "content": "Remember these notes."}]
     for number in range(12):
         messages += [
@@ -289,7 +289,7 @@ def test_nothing_more_is_cut_where_the_summary_alone_makes_it_fit(store: Store) 
 
 
 def wishes() -> dict[str, Any]:
-    """A request of which nearly all is the user's own words."""
+    """Return a request of which nearly all is the user's own words."""
     messages: list[Any] = [{"role": "user", "content": "Remember these notes."}]
     for number in range(12):
         messages += [
@@ -342,7 +342,7 @@ THINKING = {"max_tokens": 30_000, "thinking": {"type": "enabled", "budget_tokens
     "wording", ["prompt is too long: {} tokens > 20000 maximum", "Input is too long for requested model."]
 )
 def test_a_reserve_above_the_window_does_not_lead_to_the_floor(wording: str, store: Store) -> None:
-    """The provider counts the input alone: what the model may think takes nothing of the room for it."""
+    """The provider counts only the input, so thinking takes no room from it."""
 
     def send(body: Any) -> Any:
         tokens = len(json.dumps(body)) // 4
@@ -359,7 +359,7 @@ def test_a_reserve_above_the_window_does_not_lead_to_the_floor(wording: str, sto
 
 @pytest.mark.proves("R-3")
 def test_thinking_is_lowered_before_history_goes(store: Store) -> None:
-    """The provider counts both against one window: a shorter reply cures it, and a little thinking is left in it."""
+    """The provider counts both against one window: a shorter reply cures it, and leaves a little thinking."""
 
     def send(body: Any) -> Any:
         tokens, reply = len(json.dumps(body)) // 4, body["max_tokens"]
@@ -381,7 +381,7 @@ def test_thinking_is_lowered_before_history_goes(store: Store) -> None:
 @pytest.mark.proves("R-3")
 @pytest.mark.parametrize("over", [4_000, 300, 20])
 def test_a_reply_too_short_to_be_worth_a_call_is_not_asked_for(over: int, store: Store) -> None:
-    """Beside so much input next to nothing is left, or less: something is forgotten in its place, and thinking has its room."""
+    """Next to so much input nearly no room is left: something is forgotten instead, and thinking keeps its room."""
     replies: list[int] = []
     request = on("anthropic", *(f"result {number}: " + "word " * 900 for number in range(6))) | THINKING
     window = len(json.dumps(request)) // 4 + 600 - over
@@ -460,7 +460,7 @@ def test_a_send_function_that_is_awaited_gives_the_same(store: Store) -> None:
 
 @pytest.mark.proves("O-7")
 def test_a_policy_that_fails_on_its_own_is_not_taken_for_an_overflow(store: Store) -> None:
-    """A provider's fault is the caller's to retry."""
+    """Retrying a provider's fault is left to the caller."""
     script = [fail(503, {"error": {"message": "overloaded"}})]
     with LoopbackProvider("openai-chat", 8_000, script=script) as provider, pytest.raises(HttpRefused, match="503"):
         execute(poster(provider), chat("x"), wire="openai-chat", window_tokens=8_000, store=store)
@@ -469,7 +469,7 @@ def test_a_policy_that_fails_on_its_own_is_not_taken_for_an_overflow(store: Stor
 @pytest.mark.proves("O-8")
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_request_that_was_made_smaller_can_be_made_smaller_again(wire: str, store: Store) -> None:
-    """Our notes in it are nobody's words: the task and the user's newest words stay, however often it is refused."""
+    """Our notes in it count as nobody's words: the task and the user's newest words stay, however often it is refused."""
     request = on(wire, *(f"result {number}: " + "word " * 900 for number in range(20)))
     for window in (6_000, 3_500, 2_500):
         with LoopbackProvider(wire, window, script=[say("done")]) as provider:
@@ -490,7 +490,7 @@ DOCUMENT = {
 @pytest.mark.parametrize("part", [PICTURE, DOCUMENT], ids=["picture", "document"])
 @pytest.mark.parametrize("number", [1, 30])
 def test_what_is_no_text_leaves_a_stub_with_its_handle(part: dict[str, Any], number: int, store: Store) -> None:
-    """An empty result would be a lie: the model cannot know that there was anything."""
+    """An empty result would be untrue: the model could not know that there was anything."""
     messages: list[Any] = [{"role": "user", "content": "Click through."}]
     for at in range(number):
         used = {"type": "tool_use", "id": f"t{at}", "name": "screenshot", "input": {}}
@@ -531,7 +531,7 @@ def test_what_is_no_text_leaves_a_stub_with_its_handle(part: dict[str, Any], num
     ids=["array", "choice", "detail", "aws", "dashscope", "baidu", "cloudflare", "minimax", "vllm"],
 )
 def test_a_gateways_own_form_of_an_error_is_a_refusal(refused: Any, store: Store) -> None:
-    """It came with HTTP 200, where no wire has an answer."""
+    """It came with HTTP 200, without an answer where any wire has one."""
     answers = [refused, {"choices": [{"message": {"role": "assistant", "content": "done"}}]}]
     result = execute(
         lambda _: answers.pop(0), chat("x " * 9_000), wire="openai-chat", window_tokens=200_000, store=store
@@ -541,7 +541,7 @@ def test_a_gateways_own_form_of_an_error_is_a_refusal(refused: Any, store: Store
 
 @pytest.mark.proves("R-4")
 def test_an_answer_of_a_kind_of_its_own_that_speaks_of_refusals_is_an_answer(store: Store) -> None:
-    """Ollama's has a `message` with the model's words."""
+    """Ollama's answer has a `message` with the model's words."""
     answer = {"model": "m", "message": {"role": "assistant", "content": SAID}, "done": True}
     result = execute(lambda _: answer, chat("x"), wire="openai-chat", window_tokens=8_000, store=store)
     assert (result.success, result.attempts, result.response) == (True, 1, answer)
@@ -549,7 +549,7 @@ def test_an_answer_of_a_kind_of_its_own_that_speaks_of_refusals_is_an_answer(sto
 
 @pytest.mark.proves("R-4")
 def test_an_empty_413_that_nobody_raised_is_a_refusal(store: Store) -> None:
-    """As HTTP clients hand it on that raise nothing by themselves."""
+    """HTTP clients that raise nothing by themselves return it so."""
 
     class Response:
         status_code, text = 413, ""
@@ -565,7 +565,7 @@ def test_an_empty_413_that_nobody_raised_is_a_refusal(store: Store) -> None:
 
 
 def test_a_function_to_await_is_refused_by_the_door_that_awaits_nothing(store: Store) -> None:
-    """Nothing was sent; the error names the other door."""
+    """Nothing is sent; the error names the function to use instead."""
 
     async def send(_: Any) -> Any:
         raise AssertionError("never awaited")
@@ -577,7 +577,7 @@ def test_a_function_to_await_is_refused_by_the_door_that_awaits_nothing(store: S
 @pytest.mark.proves("R-6", "O-3")
 @pytest.mark.parametrize("share", [0.3, 0.45], ids=["counts a third", "left out what it had cached"])
 def test_an_answer_is_not_given_up_for_a_count_that_is_only_low(share: float, store: Store) -> None:
-    """It is told; sent again smaller it would cost an answer, and a window that is not there would be learned."""
+    """It is reported; sending it again smaller would cost an answer and teach a window that does not exist."""
     calls: list[Any] = []
 
     def send(body: Any) -> Any:
@@ -599,7 +599,7 @@ DONE = {"choices": [{"message": {"role": "assistant", "content": "done"}, "finis
 
 @pytest.mark.proves("R-9")
 def test_a_request_that_had_to_be_mended_says_so(store: Store) -> None:
-    """It fits, and what is sent is not what the caller wrote: the warning says what was done, once."""
+    """It fits, and what is sent differs from what the caller wrote: a warning says once what was done."""
     request = chat("one", "two")
     del request["messages"][3]
     sent: list[Any] = []
@@ -633,13 +633,13 @@ def test_a_request_that_had_to_be_mended_says_so(store: Store) -> None:
 def test_a_request_without_a_message_is_refused_before_it_is_sent(
     wire: str, request_: dict[str, Any], store: Store
 ) -> None:
-    """Also one of which nothing was valid: mended away to nothing it would ask the model something else."""
+    """This includes one in which nothing was valid: repaired to nothing, it would ask the model something else."""
     with pytest.raises(CallerError, match="no messages"):
         execute(never, request_, wire=wire, window_tokens=8_000, store=store)
 
 
 def test_an_empty_input_that_its_api_takes_is_sent_as_it_is(store: Store) -> None:
-    """The prompt is kept by the provider."""
+    """The provider keeps the prompt."""
     request = {"model": "gpt-4o", "prompt": {"id": "pmpt_1"}, "input": []}
     sent: list[Any] = []
     result = execute(
@@ -659,7 +659,7 @@ def test_an_empty_input_that_its_api_takes_is_sent_as_it_is(store: Store) -> Non
 @pytest.mark.proves("O-7")
 @pytest.mark.parametrize("error", [StopIteration("over"), StopAsyncIteration("over"), GeneratorExit, RuntimeError("x")])
 def test_whatever_a_send_function_raises_is_raised_as_it_is(error: Any, store: Store) -> None:
-    """Python's own signals among them: `next` of an iterator that is used up, say."""
+    """Python's own signals are among them, such as `next` on an exhausted iterator."""
 
     def send(_: Any) -> Any:
         raise error
@@ -702,7 +702,7 @@ def test_a_store_of_ones_own_that_fails_in_any_way_loses_no_request(error: Excep
 
 
 def flooded(value: Any) -> Any:
-    """A result with a flood in the place of its text or its data."""
+    """Return a result with a flood in place of its text or its data."""
     if isinstance(value, dict):
         return {key: flooded(held) for key, held in value.items()}
     if isinstance(value, list):
@@ -713,7 +713,7 @@ def flooded(value: Any) -> Any:
 @pytest.mark.proves("R-1", "O-8")
 @pytest.mark.parametrize("number", range(1, len(HOSTED_BLOCKS)))
 def test_what_a_hosted_tool_returned_beside_a_call_can_be_cut(number: int, store: Store) -> None:
-    """The newest batch holds it, so that no turn can go: it is cut where it stands, in a form that its API takes."""
+    """The newest batch holds it, so no turn can be removed: it is cut in place, in a form that its API accepts."""
     name, found = HOSTED_BLOCKS[number]
     if found["content"] == "failed":
         found = {**found, "content": "1"}
@@ -736,7 +736,7 @@ def test_what_a_hosted_tool_returned_beside_a_call_can_be_cut(number: int, store
 @pytest.mark.proves("R-1", "O-8")
 @pytest.mark.parametrize("number", range(1, len(HOSTED_ITEMS) - 1))
 def test_what_an_item_of_a_hosted_tool_returned_can_be_cut(number: int, store: Store) -> None:
-    """The same on the wire where call and result are one item: all but what it returned stays."""
+    """On this wire call and result are one item: everything but the result stays."""
     ran = flooded({**HOSTED_ITEMS[number], "id": "ran_1", "status": "completed"})
     items = [
         {"role": "user", "content": "Find it."},
@@ -750,7 +750,7 @@ def test_what_an_item_of_a_hosted_tool_returned_can_be_cut(number: int, store: S
 
 
 def cut_to_fit(wire: str, request: dict[str, Any], store: Store) -> list[Any]:
-    """The messages with which a request got through a provider of 8,000 tokens; they are valid, and the flood is kept."""
+    """Return the messages with which a request got through a provider of 8,000 tokens; they are valid and the flood is kept."""
 
     def send(body: Any) -> Any:
         if len(json.dumps(body)) > 32_000:

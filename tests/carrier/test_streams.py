@@ -1,4 +1,4 @@
-"""Streams of a caller's own: looked at before they are handed on, closed where they are refused, named where they break."""
+"""Are a caller's own streams checked before they are handed on, closed if refused, and named if they break?"""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LONG = "prompt is too long: 90000 tokens > 8000 maximum"
 
 
 def request_on(wire: str) -> dict[str, Any]:
-    """A history of forty results that can be made smaller."""
+    """Return a history of forty results that can be made smaller."""
     messages: list[Any] = [{"role": "user", "content": "How many?"}]
     for n in range(40):
         function = {"name": "run", "arguments": json.dumps({"n": n})}
@@ -39,13 +39,13 @@ def request_on(wire: str) -> dict[str, Any]:
 
 
 def answer(wire: str, text: str = "Forty, I should say.") -> dict[str, Any]:
-    """An answer's body."""
+    """Return an answer's body."""
     content = AnswerContent(text=text, calls=(), number=1, model="m", input_tokens=6_000, output_tokens=9)
     return wire_named(wire).double.answer(content)
 
 
 def events_of(wire: str, body: dict[str, Any]) -> list[Any]:
-    """The events of a streamed answer, as JSON."""
+    """Return the events of a streamed answer, as JSON."""
     content = b"".join(
         wire_named(wire).double.answer_events(body, {"stream": True, "stream_options": {"include_usage": True}})
     )
@@ -69,12 +69,12 @@ class Stream:
             yield event
 
     def close(self) -> None:
-        """Give the connection back."""
+        """Release the connection."""
         self.closed += 1
 
 
 class AsyncStream(Stream):
-    """The same to be awaited."""
+    """The same stream, to be awaited."""
 
     async def __aiter__(self) -> AsyncIterator[Any]:
         for event in self.events:
@@ -84,12 +84,12 @@ class AsyncStream(Stream):
             yield event
 
     async def aclose(self) -> None:
-        """Give the connection back."""
+        """Release the connection."""
         self.closed += 1
 
 
 def carried(wire: str, streams: list[Any], *, is_async: bool, store: Store) -> tuple[Any, list[Any]]:
-    """The result of a request whose answers are these streams, and the events that the caller got."""
+    """Return the result of a request whose answers are these streams, and the events that the caller received."""
     given = iter(streams)
     about: Any = {"wire": wire, "window_tokens": 100_000, "store": store}
     if not is_async:
@@ -111,7 +111,7 @@ def carried(wire: str, streams: list[Any], *, is_async: bool, store: Store) -> t
 def test_a_refusal_before_the_first_content_is_recovered_and_its_stream_is_closed(
     wire: str, is_async: bool, store: Store
 ) -> None:
-    """As an event and as an exception, on every wire; the caller gets every event of the answer, each once."""
+    """It comes as an event or as an exception, on every wire; the caller gets every event of the answer once."""
     kind = AsyncStream if is_async else Stream
     whole = events_of(wire, answer(wire))
     for refusal in (wire_named(wire).double.error(LONG, 400), RuntimeError(LONG)):
@@ -124,7 +124,7 @@ def test_a_refusal_before_the_first_content_is_recovered_and_its_stream_is_close
 @pytest.mark.parametrize("is_async", [False, True])
 @pytest.mark.parametrize("wire", WIRES)
 def test_one_in_mid_stream_ends_with_what_came_and_is_named(wire: str, is_async: bool, store: Store) -> None:
-    """The events so far are the caller's; the error has the words that they add up to, and what the provider said."""
+    """The caller has the events so far; the error has the words that they add up to, and what the provider said."""
     whole = events_of(wire, answer(wire))
     at = len(whole) * 2 // 3
     for refusal in (wire_named(wire).double.error(LONG, 400), RuntimeError(LONG)):
@@ -141,7 +141,7 @@ def test_one_in_mid_stream_ends_with_what_came_and_is_named(wire: str, is_async:
 
 @pytest.mark.parametrize("is_async", [False, True])
 def test_what_breaks_a_stream_and_is_no_refusal_is_the_callers(is_async: bool, store: Store) -> None:
-    """The very exception, behind the events before it."""
+    """The same exception object follows the events before it."""
     broken = ConnectionResetError("the connection is gone")
     whole = events_of("openai-chat", answer("openai-chat"))
     kind = AsyncStream if is_async else Stream
@@ -151,7 +151,7 @@ def test_what_breaks_a_stream_and_is_no_refusal_is_the_callers(is_async: bool, s
 
 
 def test_a_stream_of_something_else_is_handed_on_as_it_is(store: Store) -> None:
-    """Words of a caller's own, and a stream that ends at once."""
+    """These are words of a caller's own, and a stream that ends at once."""
     _, seen = carried("openai-chat", [iter(["one", "two"])], is_async=False, store=store)
     assert seen == ["one", "two"]
     result, seen = carried("openai-chat", [iter(())], is_async=False, store=store)
@@ -161,7 +161,7 @@ def test_a_stream_of_something_else_is_handed_on_as_it_is(store: Store) -> None:
 @pytest.mark.proves("R-5")
 @pytest.mark.parametrize("wire", WIRES)
 def test_what_a_stream_reports_at_its_end_is_told_and_learned(wire: str, store: Store) -> None:
-    """Its usage comes last: by then the result has gone to the caller, whose warnings are told there."""
+    """Its usage comes last: the caller then already has the result, whose warnings report it."""
     body = answer(wire)
     carrier = Carrier(wire=wire, window_tokens=100_000, store=store)
     request = request_on(wire)
@@ -179,7 +179,7 @@ def test_what_a_stream_reports_at_its_end_is_told_and_learned(wire: str, store: 
 
 
 def _token(word: str) -> dict[str, Any]:
-    """A chunk of a completion whose word comes with its logarithmic probability."""
+    """Return a chunk of a completion whose word comes with its log probability."""
     chosen = {"index": 0, "delta": {"content": word}, "logprobs": {"content": [{"token": word, "logprob": -0.5}]}}
     return {"id": "c", "object": "chat.completion.chunk", "choices": [chosen]}
 
@@ -201,7 +201,7 @@ _MORE_EVENTS: dict[str, list[Any]] = {
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_the_events_that_the_caller_gets_are_those_that_came(wire: str, store: Store) -> None:
-    """Also kept until the end: putting the answer together beside them wrote the whole text into Anthropic's first events."""
+    """They may be kept until the end: once, assembling the answer wrote the whole text into Anthropic's first events."""
     events = events_of(wire, answer(wire)) + _MORE_EVENTS.get(wire, [])
     came = json.dumps(events)
     _, seen = carried(wire, [iter(events)], is_async=False, store=store)
@@ -212,7 +212,7 @@ def test_the_events_that_the_caller_gets_are_those_that_came(wire: str, store: S
 @pytest.mark.proves("R-6")
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_stream_that_closes_in_the_middle_of_its_answer_is_told(wire: str, store: Store) -> None:
-    """A connection that closes cleanly looks like the end; only why the answer stopped tells. One that is whole says nothing."""
+    """A cleanly closed connection looks like the end; only the stop reason differs. A complete stream gives no warning."""
     events, key = events_of(wire, answer(wire)), wire_named(wire).body.messages_key
     small = {**request_on(wire), key: request_on(wire)[key][:9]}
     for came, told in ((events[: len(events) // 2], True), (events, False)):
@@ -228,7 +228,7 @@ def test_a_stream_that_closes_in_the_middle_of_its_answer_is_told(wire: str, sto
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_what_is_no_stream_of_the_wire_does_not_break_off(wire: str, store: Store) -> None:
-    """Nothing at all, words of a caller's own, and an answer that came whole: none of them could say why it stops."""
+    """An empty stream, a caller's own words, and an answer that came whole could not say why they stop."""
     key = wire_named(wire).body.messages_key
     small = {**request_on(wire), key: request_on(wire)[key][:9]}
     for came in ([], ["words", "of ours"], [{"said": "words"}, 7], [json.dumps(answer(wire))]):

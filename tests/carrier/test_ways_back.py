@@ -1,4 +1,4 @@
-"""What a stub names can be done: by the model where it has the tools, by a command where it has not (R-7)."""
+"""Can what a stub names be done: by the model if it has the tools, by a command if it does not (R-7)?"""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FLOOD = "\n".join(f"{n}: src/some/module_{n}.py" for n in range(20_000))
 
 
 def flooded(wire: str, *, tools: list[Any] | None = None) -> dict[str, Any]:
-    """A request whose only result does not fit."""
+    """Return a request whose only result does not fit."""
     chat = [
         {"role": "user", "content": "Which is module 17123?"},
         {
@@ -57,7 +57,7 @@ def flooded(wire: str, *, tools: list[Any] | None = None) -> dict[str, Any]:
 
 
 def handle_in(request: Any) -> str:
-    """The handle that a stub names."""
+    """Return the handle that a stub names."""
     found = re.search(r"[A-Za-z0-9]{22}", json.dumps(request))
     assert found is not None
     return found.group()
@@ -65,7 +65,7 @@ def handle_in(request: Any) -> str:
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_model_reads_back_what_was_cut_by_the_call_that_the_stub_prints(wire: str, store: Store) -> None:
-    """The tools are offered, the stub names them, the model calls, the answer goes into a valid request."""
+    """The tools are offered, the stub names them, the model calls, and the answer goes into a valid request."""
     back = ways_back(wire, store)
     request = flooded(wire, tools=back.definitions)
 
@@ -122,7 +122,7 @@ def test_calls_of_other_tools_are_left_to_their_owner(wire: str, store: Store) -
 
 @pytest.mark.parametrize("written", ['{"handle": ', '{"handle": "x", "start_byte": NaN}', '["x"]'])
 def test_arguments_that_are_no_json_are_a_result_that_says_so(written: str, store: Store) -> None:
-    """A model's mistake is answered, never an exception; a handle that was given is not said to be missing."""
+    """A model's mistake is answered, never raised; a handle that was given is not reported as missing."""
     made = {"id": "c", "type": "function", "function": {"name": "ctx_page", "arguments": written}}
     answered = ways_back("openai-chat", store).answer(made)
     assert answered["tool_call_id"] == "c"
@@ -132,7 +132,7 @@ def test_arguments_that_are_no_json_are_a_result_that_says_so(written: str, stor
 @pytest.mark.parametrize("offered", [False, True], ids=["no tools", "tools of ours"])
 @pytest.mark.parametrize("wire", WIRES)
 def test_what_fit_prints_names_a_way_that_there_is(wire: str, offered: bool, store: Store, tmp_path: Path) -> None:
-    """The tool that the request offers, else a command, which gives back what was cut."""
+    """It names the tool that the request offers, or else a command that returns what was cut."""
     request = flooded(wire, tools=ways_back(wire, store).definitions if offered else None)
     saved = tmp_path / "request.json"
     saved.write_text(json.dumps(request))
@@ -155,14 +155,14 @@ def test_what_fit_prints_names_a_way_that_there_is(wire: str, offered: bool, sto
     ("url", "named"), [("sqlite:///s", "sqlite:///s"), ("postgresql://me:word@host/db", None), (None, None)]
 )
 def test_a_command_names_a_store_but_no_password(url: str | None, named: str | None) -> None:
-    """What stands in a stub goes to the provider."""
+    """The text of a stub goes to the provider."""
     request = {"model": "m", "messages": [{"role": "user", "content": "Hi."}]}
     assert call_syntax(request, "openai-chat", url) == CommandLine(store=named)
 
 
 @pytest.mark.parametrize("names", [("create_page",), ("confluence_get_page", "jira_find"), ("web_page", "find")])
 def test_pages_of_others_are_not_led_to(names: tuple[str, ...]) -> None:
-    """A stub would have a model create a page where it wants to read what was cut."""
+    """Such a stub would make a model create a page instead of reading what was cut."""
     tools = [{"name": name, "input_schema": {"type": "object"}} for name in names]
     assert call_syntax({"tools": tools}, "anthropic") == CommandLine()
 
@@ -177,6 +177,6 @@ def test_pages_of_others_are_not_led_to(names: tuple[str, ...]) -> None:
     ],
 )
 def test_our_own_are_found_under_any_prefix(names: tuple[str, ...], prefix: str) -> None:
-    """Both of them, or the one by our own name where a host lets through no other."""
+    """Both are found, or one by its own name if a host lets no other through."""
     tools = [{"name": name, "input_schema": {"type": "object"}} for name in names]
     assert call_syntax({"tools": tools}, "anthropic") == mcp(prefix)
