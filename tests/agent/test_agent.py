@@ -258,7 +258,7 @@ def test_faults_wait_and_a_key_that_is_refused_stops_at_once(begun: Callable[...
     assert agent.run("Ask.").answer == "At last."
     assert agent.session.state.now_seconds >= 60
     assert isinstance(agent.listener, Heard)
-    assert any(step.startswith("3 failures in a row, told above") for step in agent.listener.steps)
+    assert any(step.startswith("3 failures in a row, shown above") for step in agent.listener.steps)
     stopped = agent.run("Again.")
     assert stopped.outcome == "auth"
     assert "key" in stopped.message

@@ -244,7 +244,7 @@ REFUSED = {
     "fifo": "not_regular_file: fifo",
     "inner": "is a folder",
     "large": "large: 8388611 bytes are more than the 8388608 that are edited",
-    "torn": "no valid UTF-16",
+    "torn": "not valid UTF-16",
     "": "The path is empty",
 }
 

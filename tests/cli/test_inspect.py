@@ -195,7 +195,7 @@ def test_what_is_no_session_is_named(home: Path, capsys: pytest.CaptureFixture[s
     assert main(["inspect", "."]) == 3
     assert ". is a folder" in capsys.readouterr().err
     assert main(["inspect", "/dev/null"]) == 3
-    assert "/dev/null is no regular file" in capsys.readouterr().err
+    assert "/dev/null is not a regular file" in capsys.readouterr().err
     capsys.readouterr()
     assert main(["inspect", "--project", str(home)]) == 1
     printed = capsys.readouterr().out

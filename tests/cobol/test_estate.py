@@ -296,7 +296,7 @@ def test_procedures_that_run_each_other_eight_times_end() -> None:
         ("step", f"J: WHAT COMES BEHIND ITS FIRST {len(steps)} STEPS", ("j.jcl",))
     ]
     assert [edge.why for edge in EstateGraph([], members).edges() if "not followed" in edge.why] == [
-        f"more than {len(steps)} steps: what comes behind this one is not followed"
+        f"more than {len(steps)} steps: what comes after this one is not followed"
     ]
 
 

@@ -170,7 +170,7 @@ def test_what_a_program_gives_is_checked_as_what_a_file_holds() -> None:
         Handoff(session_id="s", state={"a": {1}})
     with pytest.raises(CallerError, match="a key of state: a text"):
         Handoff(session_id="s", state={1: "a"})  # type: ignore[dict-item]
-    with pytest.raises(CallerError, match="other: agent is a field of its own"):
+    with pytest.raises(CallerError, match="other: agent is a field of the document itself"):
         Handoff(session_id="s", other={"agent": "x"})
 
 

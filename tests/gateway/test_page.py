@@ -149,7 +149,7 @@ def test_no_word_of_a_request_is_on_a_page(gateway: Standing) -> None:
 
 def test_the_token_behind_the_hash_opens_the_page_and_never_goes_over_the_wire(seen: dict[str, Any]) -> None:
     """Without it the page says what it wants; with it, all is there, and so it is in a session's page and back."""
-    assert "wants its token" in seen["unknown"]["lead"]
+    assert "needs its token" in seen["unknown"]["lead"]
     assert seen["unknown"]["sessions"] == []
     assert seen["wrong"]["sessions"] == []
     assert "401" in seen["wrong"]["silent"]

@@ -177,7 +177,8 @@ def test_a_host_that_cannot_be_led_is_refused_by_name(machine: Machine, host: st
     done = machine.type("install", host, "--gateway", "--mcp", "--yes")
     assert done.returncode == 3
     assert (
-        f"{HOST_CONFIGS[host].title} is told of the gateway by hand: {HOST_CONFIGS[host].base_url_help}" in done.stderr
+        f"{HOST_CONFIGS[host].title} has to be told about the gateway by hand: {HOST_CONFIGS[host].base_url_help}"
+        in done.stderr
     )
     assert machine.files() == before
 

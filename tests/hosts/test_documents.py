@@ -196,7 +196,7 @@ def test_an_inline_table_is_said_to_be_one() -> None:
     """The file can be read, and what would work is named."""
     text = 'm = { a = { command = "x" } }\n'
     document = Document(text, "toml")
-    with pytest.raises(CannotEditError, match=r"m is an inline table, .* make it a table, \[m\], or"):
+    with pytest.raises(CannotEditError, match=r"m is an inline table, and .* make it a table, \[m\], or"):
         document.put(("m", "x"), {"k": "v"})
     assert document.text == text
     document = Document('[m]\na = { command = "x" }\n', "toml")

@@ -242,7 +242,7 @@ def test_rules_that_are_a_link_to_elsewhere_are_not_read(claude: Host, tmp_path:
     assert claude.given("startup").endswith("`penstock hook claude --pinned FILE` names a file elsewhere.]")
     rules.unlink()
     os.mkfifo(rules)
-    assert "is no regular file.]" in claude.given("startup")
+    assert "is not a regular file.]" in claude.given("startup")
     claude.how["pinned"] = str(tmp_path / "secret")
     assert "SECRETKEY" in claude.given("startup"), "the person named it"
     claude.how["pinned"] = str(tmp_path / "gone")
@@ -318,8 +318,8 @@ def test_gemini_gets_it_with_the_next_words_once_it_has_compacted(tmp_path: Path
     ("path", "said"),
     [
         ("gone", "gone: No such file or directory."),
-        ("/dev/zero", "/dev/zero is no regular file."),
-        ("/dev", "/dev is no regular file."),
+        ("/dev/zero", "/dev/zero is not a regular file."),
+        ("/dev", "/dev is not a regular file."),
         ("", None),
         (None, None),
         (7, None),

@@ -120,7 +120,7 @@ def test_a_person_is_asked_on_a_terminal(machine: Machine, word: str, is_written
     ("text", "where"),
     [
         ('{"a": 1,, }', "line 1, column 9"),
-        ("[]", "it is no object"),
+        ("[]", "it is not an object"),
         ('{"mcpServers": []}', "mcpServers is not an object"),
         ('{"a": \n\n nul}', "line 3, column 2"),
         ("\ud800".encode("utf-16", "surrogatepass").decode("latin-1"), "line 1"),

@@ -110,8 +110,8 @@ def test_what_is_switched_off_is_no_server() -> None:
         (1, "neither a command"),
         ({"command": "x", "args": ["${NONE}"]}, "The variable NONE is not set."),
         ({"url": "http://${NONE}"}, "The variable NONE is not set."),
-        ({"command": "x", "env": {"K": 1}}, "Its env is no object of texts."),
-        ({"url": "http://h", "headers": ["A: b"]}, "Its headers is no object of texts."),
+        ({"command": "x", "env": {"K": 1}}, "Its env is not an object of strings."),
+        ({"url": "http://h", "headers": ["A: b"]}, "Its headers is not an object of strings."),
     ],
 )
 def test_a_server_that_cannot_be_reached_is_named_and_not_tried(entry: object, fault: str) -> None:
@@ -255,7 +255,7 @@ def test_a_list_has_so_many_pages_at_most(tmp_path: Path, monkeypatch: pytest.Mo
     script.write_text(ODD)
     server = ConfiguredServer(name="many", words=(sys.executable, str(script), "many"))
     (many,) = ask_servers([server], COUNTER, "anthropic")
-    assert many.fault == "its list of tools has no end: 3 pages, and more behind them"
+    assert many.fault == "its list of tools has no end: 3 pages, and more after them"
 
 
 def test_a_definition_counts_as_in_the_bill_of_a_request() -> None:

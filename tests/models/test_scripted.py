@@ -247,8 +247,8 @@ def test_threads_take_the_steps_one_by_one() -> None:
         (lambda: say(5), "text is of type str, not int"),  # type: ignore[arg-type]
         (lambda: say("x", requires="("), "is not a regular expression"),
         (lambda: say("x", forbids=5), "is not a regular expression, nor a list of them"),  # type: ignore[arg-type]
-        (lambda: call("t", {"a": {1}}), "the arguments of 't' are no JSON"),
-        (lambda: call("t", a=float("nan")), "the arguments of 't' are no JSON"),
+        (lambda: call("t", {"a": {1}}), "the arguments of 't' are not JSON"),
+        (lambda: call("t", a=float("nan")), "the arguments of 't' are not JSON"),
         (lambda: call(5), "the name of a tool is of type str, not int"),  # type: ignore[arg-type]
         (calls, "calls\\(\\) takes the steps that call\\(\\) makes, one at least"),
         (lambda: calls(say("x")), "calls\\(\\) takes the steps that call\\(\\) makes, not say\\('x'\\)"),

@@ -157,11 +157,11 @@ def test_a_profile_of_one_s_own_is_a_table() -> None:
         ({"domain_boundaries": 1}, "domain_boundaries takes bool, not 1"),
         ({"errors": {"rows": 3}}, "'rows' is no limit of errors; there are cooldown_seconds"),
         ({"errors": {"row": "3"}}, "row takes int from 0 on, not '3'"),
-        ({"errors": 3}, "these are no limits"),
-        ({"rungs": [["COMPACT", 5]]}, "these are no limits"),
+        ({"errors": 3}, "these are not limits"),
+        ({"rungs": [["COMPACT", 5]]}, "these are not limits"),
         ({"rungs": [{"tokens": 5}]}, "a rung has a pressure, one of CALM, WATCH"),
         ({"rungs": [{"pressure": "HIGH"}]}, "RESET, not 'HIGH'"),
-        ({"rungs": [{"pressure": "COMPACT", "token": 5}]}, "these are no limits"),
+        ({"rungs": [{"pressure": "COMPACT", "token": 5}]}, "these are not limits"),
         ({"rungs": [{"pressure": "COMPACT", "tokens": -5}]}, "-5 in the rung COMPACT is not a whole number from 0 on"),
         (
             {"rungs": [{"pressure": "COMPACT", "tokens": True}]},
@@ -170,7 +170,7 @@ def test_a_profile_of_one_s_own_is_a_table() -> None:
         ({"rungs": [{"pressure": "RESET", "turns": 1.0}]}, "1.0 in the rung RESET is not a whole number from 0 on"),
         ({"compress_share": float("inf")}, "compress_share takes float from 0 on, not inf"),
         ({"name": 7}, "name takes str, not 7"),
-        ({"turns": [1]}, "these are no limits"),
+        ({"turns": [1]}, "these are not limits"),
     ],
 )
 def test_what_cannot_be_a_limit_is_named(values: dict[str, Any], says: str) -> None:

@@ -162,7 +162,7 @@ def test_indexes_of_ranked_search_are_told_beside_what_is_kept(
         size = store.size()
         assert (size.index_bytes, size.used_bytes) == (5_000, 0)
     assert main(["store", "size", "--store", str(tmp_path / "s")]) == 0
-    assert "; 0 bytes in all; beside that 5000 bytes of indexes and summaries" in capsys.readouterr().out
+    assert "; 0 bytes in all; besides that 5000 bytes of indexes and summaries" in capsys.readouterr().out
 
 
 @pytest.mark.proves("S-17")

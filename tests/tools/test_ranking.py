@@ -144,4 +144,4 @@ def test_a_search_that_could_not_finish_says_so(works: Path) -> None:
     tools = Tools(works, walk_seconds=0.0)
     result = tools.call("search", {"pattern": "valve", "ranked": True})
     assert result.outcome == "partial"
-    assert "not complete: the time of one call ended while files were indexed, the same call goes on" in result.text
+    assert "not complete: the time of one call ended while files were indexed, the same call continues" in result.text

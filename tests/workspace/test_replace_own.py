@@ -491,7 +491,7 @@ def test_what_is_opened_of_ours_is_a_regular_file_of_this_user(file: Path, monke
     with nothing_left_open():
         for name, is_ours in (("pipe", True), (file.name, False)):
             monkeypatch.setattr(own_files, "is_own", lambda _, told=is_ours: told)
-            with pytest.raises(CallerError, match="no regular file of this user"):
+            with pytest.raises(CallerError, match="not a regular file of this user"):
                 folder.open(name)
     folder.close()
 
@@ -829,7 +829,7 @@ def test_what_another_program_named_is_a_regular_file(file: Path) -> None:
     os.mkfifo(file.parent / "pipe")
     with nothing_left_open():
         for path in (file.parent, file.parent / "pipe"):
-            with pytest.raises(IrregularFileError, match="is no regular file"):
+            with pytest.raises(IrregularFileError, match="is not a regular file"):
                 open_regular(str(path))
         with open_regular(str(file)) as opened:
             assert opened.read() == OLD

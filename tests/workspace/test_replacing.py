@@ -140,7 +140,7 @@ def test_a_second_save_while_the_first_goes_back_is_kept_too(
         assert contents(file) == {"f.txt": "theirs"}
     else:
         assert contents(file) == {"f.txt": "newest", "beside": "newer" if newest == "twice" else "theirs"}
-        assert f"is kept beside it as {beside[0]}" in said
+        assert f"is kept next to it as {beside[0]}" in said
     # Whoever writes into ours may leave some of it: that it was not made would be no truth.
     assert ("This edit was not made." in said) == (newest != "written into ours")
 
@@ -161,7 +161,7 @@ def test_what_is_removed_and_made_anew_while_it_goes_back_is_kept_too(
     said = replaced(root)
     (beside,) = [path for path in file.parent.iterdir() if path != file]
     assert contents(file) == {"f.txt": "newest", "beside": "theirs"}
-    assert f"is kept beside it as {beside.name}" in said
+    assert f"is kept next to it as {beside.name}" in said
 
 
 @pytest.mark.skipif(not SWAP_WORKS, reason="a swap is Linux's")
@@ -173,7 +173,7 @@ def test_what_is_saved_again_and_again_while_it_goes_back_is_kept_and_named(
     at_swap(monkeypatch, **saves)
     said = replaced(root)
     (beside,) = [path for path in file.parent.iterdir() if path != file]
-    assert f"is kept beside it as {beside.name}" in said
+    assert f"is kept next to it as {beside.name}" in said
     assert {path.read_text() for path in (file, beside)} == {"theirs 20", "theirs 21"}
 
 
@@ -205,7 +205,7 @@ def test_what_is_kept_beside_is_not_taken_for_ours_by_its_number(
     )
     said = replaced(root)
     (beside,) = [path for path in file.parent.iterdir() if path != file]
-    assert f"is kept beside it as {beside.name}" in said
+    assert f"is kept next to it as {beside.name}" in said
     assert (file.read_text(), beside.read_text()) == ("newest", "theirs, with our number")
 
 
@@ -393,7 +393,7 @@ def test_a_file_made_while_another_goes_back_stays(root: Root, file: Path, monke
         take(*given)
 
     monkeypatch.setattr(renames, "take_name", late)
-    with pytest.raises(ToolError, match=r"is kept beside it as \.f\.txt\.penstock-"):
+    with pytest.raises(ToolError, match=r"is kept next to it as \.f\.txt\.penstock-"):
         root.remove_file(b"f.txt", b"other")
     assert contents(file) == {"f.txt": "newest", "beside": "old"}
 
@@ -665,8 +665,8 @@ def test_a_folder_that_is_closed_after_the_swap_is_told_with_what_stands_where(
     assert file.read_bytes() == b"new"
     assert (file.parent / left).read_bytes() == b"old"
     assert said == (
-        "denied: f.txt: Permission denied, in the moment of this edit. What the edit wrote stands there, and what was there "
-        f"before is kept beside it as {left}. Look at both."
+        "denied: f.txt: Permission denied, in the moment of this edit. What the edit wrote is there, and what was there "
+        f"before is kept next to it as {left}. Look at both."
     )
 
 
@@ -685,7 +685,7 @@ def test_what_somebody_wrote_into_ours_stays_where_the_folder_is_closed_then(
         after1=lambda: file.write_text("written"),
         before3=closed,
     )
-    assert "is kept beside it as .f.txt.penstock-" in replaced(root)
+    assert "is kept next to it as .f.txt.penstock-" in replaced(root)
     assert contents(file) == {"f.txt": "saved", "beside": "written"}
 
 
@@ -708,7 +708,7 @@ def test_what_cannot_be_removed_any_more_is_named(
         said = replaced(root)
     (left,) = (name for name in os.listdir(file.parent) if name != file.name)
     assert file.read_bytes() == b"old"
-    assert said.endswith(f"What was to be written is left beside it as {left}.")
+    assert said.endswith(f"What was to be written is left next to it as {left}.")
 
 
 def test_a_removal_that_stops_midway_says_where_the_file_is(
@@ -723,7 +723,7 @@ def test_a_removal_that_stops_midway_says_where_the_file_is(
     monkeypatch.setattr(renames, "take_name", refused)
     with (
         root.alone_with(b"f.txt"),
-        pytest.raises(ToolError, match=r"kept beside its name, as \.f\.txt\.penstock-") as no,
+        pytest.raises(ToolError, match=r"kept next to it, as \.f\.txt\.penstock-") as no,
     ):
         root.remove_file(b"f.txt", b"old")
     assert no.value.code == "denied"

@@ -338,7 +338,7 @@ class _File(NamedTuple):
             text = data[len(mark) :].decode(encoding.codec, _LOSSLESS[encoding.unit == 1])
         except UnicodeDecodeError:
             raise ToolError(
-                "binary", f"{escape.shorten(path)} is no valid {encoding.name}: it cannot be edited."
+                "binary", f"{escape.shorten(path)} is not valid {encoding.name}: it cannot be edited."
             ) from None
         # The majority's: a file with mixed line ends keeps each, and new lines get the usual one.
         newline = "\r\n" if 2 * text.count("\r\n") > text.count("\n") else "\n"

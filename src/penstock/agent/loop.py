@@ -497,4 +497,4 @@ class Agent:
 
 def escalated(row: int) -> str:
     """Return the message to a person while a session continues after failures."""
-    return f"{row} failures in a row, told above; the work continues, and Ctrl-C stops it with nothing lost"
+    return f"{row} failures in a row, shown above; the work continues, and Ctrl-C stops it with nothing lost"

@@ -98,7 +98,7 @@ format_option = click.option(
     "--format",
     "source_format",
     type=options.LateChoice(_formats),
-    help="The reference format, where it cannot be told from the columns.",
+    help="The reference format, if the columns do not show it.",
 )
 
 
@@ -556,7 +556,7 @@ def _summary(done: Documented, out: str, *, asked: bool) -> list[str]:
         shown.append(f"Open {os.path.join(out, 'index.html')} in a browser, or read {os.path.join(out, 'index.md')}.")
     elif done.copybooks:
         shown.append(
-            f"No program, {counted(len(done.copybooks), 'copybook')}: what is in it stands in {os.path.join(out, 'copybooks')}. "
+            f"No program, {counted(len(done.copybooks), 'copybook')}: its contents are in {os.path.join(out, 'copybooks')}. "
             "Name the folder of the programs too, to see who uses it."
         )
     else:

@@ -97,7 +97,7 @@ def stats_command(
         click.echo("\n\n".join(section for section in sections(found) if section))
         if children:
             spent = sum(child.spent_tokens for _, child in children)
-            lines = [f"Child agents: {len(children)}, {spent} tokens in all, beside those above"]
+            lines = [f"Child agents: {len(children)}, {spent} tokens in all, in addition to those above"]
             click.echo("\n" + "\n".join([*lines, *(f"  {child_line(child)}" for _, child in children)]))
         for kind, (file, _) in made.items():
             click.echo(f"\nThe {'picture' if kind == 'svg' else 'page'} is in {escape.clip(file)}")
@@ -308,7 +308,7 @@ def _reading(found: Stats) -> str:
     whole, shown = f"about {savings.whole_tokens} tokens", f"about {savings.shown_tokens}"
     said = [
         f"{counted(len(found.reads), 'read')}, {found.reads_per_task:.1f} a task, {found.repeated_reads} repeated; each {size}",
-        f"Files behind them: {savings.files}, {whole} as a whole, {shown} shown, {_saved(savings.saved_tokens)}",
+        f"The files they read: {savings.files}, {whole} as a whole, {shown} shown, {_saved(savings.saved_tokens)}",
     ]
     if len(found.sessions) == 1:
         # Tasks of several sessions would have the same numbers, so only one session shows its own.

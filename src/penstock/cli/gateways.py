@@ -105,7 +105,7 @@ def gateway_command(
         gateway = _gateway(upstream, token_file, known, store_url, names, offering, telemetry, observes=observe)
         shown = served_url(listening)
         click.echo(f"penstock gateway: {shown} forwards to {upstream or 'the public providers'}", err=True)
-        wanted = " (its token behind a #)" if token_file else ""
+        wanted = " (its token after a #)" if token_file else ""
         click.echo(f"What passes is shown at {shown}/penstock/{wanted}", err=True)
         if as_json:
             answer.print_json({"url": shown, "page": f"{shown}/penstock/", "upstream": upstream})

@@ -301,7 +301,7 @@ def size_command(store_url: str | None, as_json: bool) -> int:
     kept += f" in {size.stored_bytes} of at most {size.limit_bytes}"
     journals = f"{counted(size.records, 'record')} of {counted(size.sessions, 'session')} in {counted(size.journal_bytes, 'byte')}"
     beside = f"; of that {size.object_bytes} in the object store" if size.object_bytes else ""
-    beside += f"; beside that {size.index_bytes} bytes of indexes and summaries" if size.index_bytes else ""
+    beside += f"; besides that {size.index_bytes} bytes of indexes and summaries" if size.index_bytes else ""
     text = f"{url}: {kept}; {journals}; {size.used_bytes} bytes in all{beside}"
     answer.give({"store": url, **dataclasses.asdict(size), "used_bytes": size.used_bytes}, text, as_json)
     return 0

@@ -57,7 +57,7 @@ def serve_pages(database: Database, address: str, token_file: str | None) -> int
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, end)
-    click.echo(f"penstock queue: {served_url(listening, PAGE)}{' (its token behind a #)' if token else ''}", err=True)
+    click.echo(f"penstock queue: {served_url(listening, PAGE)}{' (its token after a #)' if token else ''}", err=True)
     try:
         server.serve_forever()
     finally:

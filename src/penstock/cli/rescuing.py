@@ -183,7 +183,7 @@ def _head(done: Rescue, *, is_append: bool) -> list[str]:
     beside = {
         "measured": "as the provider counted",
         "recorded": "as the file holds it",
-        "assumed": "assumed: nothing in the file says it",
+        "assumed": "assumed: the file does not say it",
     }[done.overhead_basis]
     return [
         f"{head}: about {done.tokens_before} -> {done.tokens_after} tokens{limit}.",

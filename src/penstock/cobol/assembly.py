@@ -124,7 +124,7 @@ def _doubts(draft: Draft, program: Program, lines: CodeLines) -> list[Warned]:
     unread = [
         Warned(
             part.line,
-            f"no statement that is known: {' '.join(lines.code[part.start : part.end].split())[:_MOST_SHOWN]}",
+            f"not a known statement: {' '.join(lines.code[part.start : part.end].split())[:_MOST_SHOWN]}",
         )
         for part in program.unread[:_MOST_WARNINGS]
     ]
@@ -146,9 +146,7 @@ def _unended(draft: Draft, lines: CodeLines) -> list[Warned]:
 def _headless(draft: Draft, program: Program, lines: CodeLines) -> list[Warned]:
     """Return a warning if the PROCEDURE DIVISION has no header, or no statement."""
     if draft.assumed >= 0:
-        said = (
-            "statements stand in the DATA DIVISION: the header of the PROCEDURE DIVISION is missing or comes from COPY"
-        )
+        said = "there are statements in the DATA DIVISION: the header of the PROCEDURE DIVISION is missing or comes from COPY"
         return [Warned(lines.at(draft.assumed), said)]
     if program.statements or program.kind not in {"program", "function"} or not draft.identified:
         return []

@@ -397,7 +397,7 @@ def _material(transcript: Transcript, first: int, last: int, max_chars: int) -> 
 def _summary_prompt(material: str) -> str:
     """Return the prompt that asks a model for a summary."""
     return (
-        "Summarise these steps of a conversation for the one who goes on with it. Keep every fact that later steps may need: "
+        "Summarise these steps of a conversation for whoever continues it. Keep every fact that later steps may need: "
         "the user's wishes and limits, names, paths, values and decisions verbatim, what was tried and failed. "
         f"No preamble, at most a fifth of its length.\n\n{material}"
     )

@@ -106,7 +106,7 @@ def _of_contexts(seen: Seen) -> Iterator[str]:
     yield from family(
         "gen_ai_context_window_size",
         "gauge",
-        "What models hold, in tokens, as it is known by now.",
+        "The window of each model in tokens, as far as it is known.",
         ((_of(wire, model), tokens) for (wire, model), tokens in seen.windows.items()),
     )
 

@@ -37,7 +37,7 @@ RENEWED_SECONDS: Final = 5
 
 _HTML: Final = (b"content-type", b"text/html; charset=utf-8")
 _WANTED: Final = (
-    "This gateway wants its token. Put it behind a # at the end of this page's address: it is not sent with it."
+    "This gateway needs its token. Put it after a # at the end of this page's address: it is not sent with it."
 )
 
 
@@ -109,7 +109,7 @@ def _lead(seen: Seen, sessions: int) -> str:
     read = (
         f"{words.many(sessions, 'session')} of which requests were read"
         if sessions
-        else "No request had to be read yet"
+        else "No request has had to be read yet"
     )
     if seen.observes:
         return f"Observing: nothing is changed, and cuts are what would have been cut. {read}."
@@ -125,7 +125,7 @@ def _tiles(seen: Seen, sessions: Sequence[SeenSession]) -> tuple[Tile, ...]:
     # A history only grows: a request that was cut once would not fit in any later turn either.
     recovered, cut = by_outcome["recovered"], by_outcome["cut"]
     avoided, not_sent = ("avoidable", "to spare") if seen.observes else ("avoided", "not sent")
-    stuck = "of {} nothing smaller could be sent".format(words.number(by_outcome["refused"]))
+    stuck = "for {}, nothing smaller could be sent".format(words.number(by_outcome["refused"]))
     paid = [money for session in sessions if (money := session.money) is not None]
     dollars = sum(money.dollars for money in paid)
     return (
@@ -169,7 +169,7 @@ def _asked(seen: Seen) -> PageTable:
             known = counts.setdefault((one.wire, one.model), Counter())
             known.update({"all": count, one.outcome: count, "errors": count if one.status >= 400 else 0})
     if not counts:
-        return PageTable(title, "Nothing was asked of a model yet.")
+        return PageTable(title, "No model has been asked yet.")
     names = ("all", "unread", "cut", "recovered", "refused", "errors")
     rows = []
     for (wire, model), known in sorted(counts.items(), key=lambda pair: -pair[1]["all"]):

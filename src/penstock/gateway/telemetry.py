@@ -78,7 +78,9 @@ class Telemetry:
         self._seconds = meter.create_histogram(
             "gen_ai.client.operation.duration", "s", "How long answers took, from the request to their end."
         )
-        self._window = meter.create_gauge("gen_ai.context.window_size", "{token}", "What models hold, as it is known.")
+        self._window = meter.create_gauge(
+            "gen_ai.context.window_size", "{token}", "The window of each model, as far as it is known."
+        )
         self._fill = meter.create_histogram("gen_ai.context.utilization", "1", "How full windows were, from 0 to 1.")
 
     def tell(self, passed: Passed, model: str) -> None:

@@ -171,7 +171,7 @@ class Document:
         except (ValueError, RecursionError) as error:
             raise CannotEditError(f"it cannot be read: {error}") from error
         if not isinstance(value, dict):
-            raise CannotEditError("it is no object")
+            raise CannotEditError("it is not an object")
         return value
 
     # ── Markdown ─────────────────────────────────────────────────────────────────────────────────────────────────

@@ -276,7 +276,7 @@ def _no_place(host: HostConfig, part: str, scope: Scope) -> str:
             "`penstock guard -- COMMAND`, which --rules tells its model."
         )
     if part == "gateway" and host.base_url is None:
-        return f"{host.title} is told of the gateway by hand: {host.base_url_help}."
+        return f"{host.title} has to be told about the gateway by hand: {host.base_url_help}."
     other = "project" if scope == "user" else "user"
     return f"{host.title} has no file for {part} with --scope {scope}; --scope {other} has one."
 

@@ -84,7 +84,7 @@ def parse(text: str) -> JsonNode | None:
         return None
     node = _node(text, start, 0)
     if (end := _skip(text, node.end)) != len(text):
-        raise JsonSyntaxError(text, end, "there is more behind the value")
+        raise JsonSyntaxError(text, end, "there is more after the value")
     return node
 
 

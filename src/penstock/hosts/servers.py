@@ -201,5 +201,5 @@ def _pairs(entry: dict[str, Any], keys: Sequence[str], environment: Mapping[str,
     key = next((key for key in keys if entry.get(key)), "")
     pairs = entry[key] if key else {}
     if not isinstance(pairs, dict) or not all(isinstance(text, str) for text in pairs.values()):
-        raise CallerError(f"Its {key} is no object of texts.")
+        raise CallerError(f"Its {key} is not an object of strings.")
     return tuple((name, with_variables(text, environment)) for name, text in pairs.items())

@@ -47,7 +47,8 @@ class InlineTableError(ValueError):
     def __init__(self, name: str, line: str) -> None:
         self.line = line
         super().__init__(
-            f"{name} is an inline table, which nothing is added to: make it a table, [{name}], or write the line between its braces"
+            f"{name} is an inline table, and nothing can be added to it: make it a table, [{name}], or write the line between "
+            "its braces"
         )
 
 

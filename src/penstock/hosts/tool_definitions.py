@@ -131,7 +131,7 @@ async def _listed(server: ConfiguredServer, spoken: Any) -> list[_Listed]:
             if cursor in seen:  # a thousand more of the same page would take seconds, or the whole time limit
                 raise CallerError(f"its list of tools has no end: after page {len(seen) + 1} it begins again")
             seen.add(cursor)
-        raise CallerError(f"its list of tools has no end: {_MAX_PAGES} pages, and more behind them")
+        raise CallerError(f"its list of tools has no end: {_MAX_PAGES} pages, and more after them")
 
 
 async def _transport(server: ConfiguredServer, stack: AsyncExitStack, spoken: Any) -> Any:

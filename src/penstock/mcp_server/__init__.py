@@ -206,7 +206,7 @@ def serve(
         CallerError: The root, the address or the token cannot be used, or the extra `penstock[mcp]` is missing.
     """
     if token_file is not None and http is None:
-        raise CallerError("--token-file has the token of HTTP, which nothing is served over: give --http HOST:PORT too")
+        raise CallerError("--token-file is for HTTP, and nothing is served over HTTP: give --http HOST:PORT too")
     try:
         return _serve(root, http, token_file, prefix, budget, (allow_mounts, allow_secrets), landlock, i_know, tell_url)
     except ImportError as error:

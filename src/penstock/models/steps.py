@@ -133,7 +133,7 @@ def call(
     try:
         written = json.dumps(given, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise CallerError(f"the arguments of {tool_name!r} are no JSON: {error}") from error
+        raise CallerError(f"the arguments of {tool_name!r} are not JSON: {error}") from error
     asked = ScriptedCall(_a(str, tool_name, "the name of a tool"), written)
     return ScriptedReply(calls=(asked,), requires=_patterns(requires), forbids=_patterns(forbids))
 

@@ -215,7 +215,7 @@ class Several:
         self._send(self._turned(self._board.tick))
         for name in self._board.silent:
             if name not in before:
-                self._say(f"{name} says nothing: the others are listed without it until it does")
+                self._say(f"{name} does not answer: the others are listed without it until it does")
 
     def _turned(self, work: Callable[[], list[Out]]) -> list[Out]:
         with self._turn:

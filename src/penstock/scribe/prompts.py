@@ -288,7 +288,7 @@ def again(rejected: Sequence[ClaimVerdict], fits: Callable[[str], bool]) -> str:
     return "\n".join([head, *lines]) if lines else ""
 
 
-UNREADABLE = "Your last answer was no whole JSON object with a list of claims. Send that, and nothing else."
+UNREADABLE = "Your last answer was not a complete JSON object with a list of claims. Send that, and nothing else."
 
 
 def reason_of(reason: Reason) -> str:

@@ -194,7 +194,7 @@ def limits_of(values: Mapping[str, Any], base: Limits | None = None) -> Limits:
             made["turns"] = (int(least), int(most))
         return replace(base, **made)
     except (AttributeError, TypeError, ValueError) as error:
-        raise CallerError(f"these are no limits: {error}") from error
+        raise CallerError(f"these are not limits: {error}") from error
 
 
 def _rung(row: Mapping[str, Any]) -> Rung:

@@ -59,7 +59,7 @@ def _limited(gen: Generator[Any, Any, _Answer], patience_seconds: float) -> Gene
         if came:
             heard = time.monotonic()
         elif time.monotonic() - heard > patience_seconds:
-            raise _Silence(f"it has said nothing for {patience_seconds:g} s")
+            raise _Silence(f"it has not answered for {patience_seconds:g} s")
         try:
             wanted = gen.send(came)
         except StopIteration as end:

@@ -428,7 +428,7 @@ class PostgresStore(Tables):
             except self._psycopg.Error as error:
                 fault = self._translated(error)
                 if fault.code == "disk_full":
-                    said = f"The disk of {self.url} has no room to write its tables anew. What was removed is gone from them; its"
+                    said = f"The disk of {self.url} has no room to write its tables again. What was removed is gone from them; its"
                     more = "bytes stay in their files until `penstock store gc` is run where there is room."
                     fault = StoreFault("disk_full", f"{said} {more}")
                 raise fault from error

@@ -512,7 +512,7 @@ class SqliteStore(FileTables):
             except _ERRORS as error:
                 fault = self._translated(error)
                 if fault.code == "disk_full":
-                    said = f"The disk has no room to write {self._database} anew. What was removed is gone, and overwritten;"
+                    said = f"The disk has no room to write {self._database} again. What was removed is gone, and overwritten;"
                     more = f"traces of it may remain between what is kept. Make some room; then `{gc}` takes them away."
                     fault = StoreFault("disk_full", f"{said} {more}")
                 raise fault from error

@@ -130,7 +130,7 @@ def shows_no_lines(first_line: str) -> bool:
 _BOUNDS = {
     "hard cap": "stopped at the hard cap",
     "budget": "stopped at the budget",
-    "deadline": "stopped at the deadline of the call: the same call goes on",
+    "deadline": "stopped at the deadline of the call: the same call continues",
 }
 
 

@@ -203,7 +203,7 @@ def _why_partial(found: Ranking) -> list[str]:
     """Return the reasons why not everything was searched; empty if everything was."""
     why = []
     if found.out_of_time:
-        why.append("the time of one call ended while files were indexed, the same call goes on")
+        why.append("the time of one call ended while files were indexed, the same call continues")
     if found.unindexed:
         why.append(f"{found.unindexed} files are beyond what an index holds, name a folder with path")
     return why

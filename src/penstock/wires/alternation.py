@@ -64,7 +64,7 @@ def alternate_roles(blocks_of: Callable[[Json], list[Json]], text_message: Calla
             message, before = held, role_of(rows[-1][1]) if rows else ""
             # An instruction is words, whoever says them; where it is not allowed, it becomes the user's rather than getting lost.
             if message["role"] == "system" and before not in {"user", "system"}:
-                draft.note(place, "made a user message of an instruction, which stands in no place for one")
+                draft.note(place, "made a user message of an instruction, which is not where one may be")
                 message = {**message, "role": "user"}
             # Adjacent messages only: what one role said twice in a row is one message to the provider, in the same order.
             if message["role"] == before and before != "system":

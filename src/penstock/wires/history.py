@@ -164,7 +164,7 @@ class Transcript:
             raise CallerError("a span is left out with a note that says something")
         turns = [turn for turn in self.turns() if turn.first <= last and turn.last >= first]
         if not turns or turns[0].first != first or turns[-1].last != last:
-            raise CallerError(f"the entries from {first} to {last} are no whole turns")
+            raise CallerError(f"the entries from {first} to {last} are not whole turns")
         if kept := sorted(index for index in self.protected() if first <= index <= last):
             raise CallerError(
                 f"entry {kept[0]} has to stay: an instruction, the task, the newest user message or a pin"

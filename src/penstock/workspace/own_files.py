@@ -115,7 +115,7 @@ def open_regular(path: str) -> BinaryIO:
     descriptor = os.open(path, system.READ)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise IrregularFileError(f"{path} is no regular file")
+        raise IrregularFileError(f"{path} is not a regular file")
     return os.fdopen(descriptor, "rb")
 
 
@@ -399,7 +399,7 @@ class OwnFolder:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or not is_own(status):
             os.close(descriptor)
-            raise CallerError(f"{os.path.join(self.path, name)} is no regular file of this user")
+            raise CallerError(f"{os.path.join(self.path, name)} is not a regular file of this user")
         return descriptor
 
     def hold_room(self, name: str, size_bytes: int) -> None:

@@ -158,11 +158,11 @@ class NotTakenBack(ToolError):
 
     def __init__(self, error: OSError, relative: bytes, beside: str, *, is_there: bool) -> None:
         self.is_there = is_there
-        stands = "stands there" if is_there else "may stand there"
+        where = "is there" if is_there else "may be there"
         super().__init__(
             unwritten(error, relative).code,
-            f"{shown(relative)}: {error.strerror}, in the moment of this edit. What the edit wrote {stands}, and what was there "
-            f"before is kept beside it as {shown(os.fsencode(beside))}. Look at both.",
+            f"{shown(relative)}: {error.strerror}, in the moment of this edit. What the edit wrote {where}, and what was there "
+            f"before is kept next to it as {shown(os.fsencode(beside))}. Look at both.",
         )
 
 
@@ -214,7 +214,7 @@ def remove_known(folder: system.Folder, name: bytes, known: bytes, relative: byt
         except FileExistsError:  # somebody has created a new one meanwhile
             kept = beside
         except OSError as error:
-            said = f"{shown(relative)}: {error.strerror}. It is kept beside its name, as {shown(os.fsencode(beside))}."
+            said = f"{shown(relative)}: {error.strerror}. It is kept next to it, as {shown(os.fsencode(beside))}."
             raise ToolError(unwritten(error, relative).code, said) from error
         raise _stale(relative, found, kept)
     system.flush_folder(folder)
@@ -405,7 +405,7 @@ def _beside(
         except FileNotFoundError:
             pass
         except OSError:  # the folder can no longer be written
-            error.add_note(f"What was to be written is left beside it as {shown(os.fsencode(beside))}.")
+            error.add_note(f"What was to be written is left next to it as {shown(os.fsencode(beside))}.")
         raise
     finally:
         if held is not None:
@@ -440,13 +440,13 @@ def _stale(relative: bytes, found: Found = "changed", kept: str = "", *, is_ours
     if is_ours:
         said = (
             f"{shown(relative)} was saved by others in the moment of this edit, and what the edit had put there was written into: "
-            f"it stands there with whatever they made of it, and what came before is kept beside it as {shown(os.fsencode(kept))}"
+            f"it is there with whatever they made of it, and what came before is kept next to it as {shown(os.fsencode(kept))}"
         )
         return ToolError("stale", f"{said}. Read both.")
     said = "is open for writing in another program" if found == "open" else "was changed by someone else meanwhile"
     if kept:
         said = (
-            "was saved by others more than once in this moment: what came last stands there, and what came before is kept "
-            f"beside it as {shown(os.fsencode(kept))}"
+            "was saved by others more than once in this moment: what came last is there, and what came before is kept "
+            f"next to it as {shown(os.fsencode(kept))}"
         )
     return ToolError("stale", f"{shown(relative)} {said}. This edit was not made. Read it again.")

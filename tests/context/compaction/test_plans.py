@@ -30,7 +30,7 @@ wires = pytest.mark.parametrize("wire", WIRES)
 
 GOLDEN = """\
 12687 tokens of at most 10000: 5953 after 7 steps
-reads 5914 tokens anew after the first edit, repaid after 11 calls
+reads 5914 tokens again after the first edit, repaid after 11 calls
   clear         1028 -> 66     view in message 2
   clear         1028 -> 66     view in message 4
   clear         1028 -> 66     view in message 6

@@ -348,7 +348,7 @@ def test_what_does_not_read_as_it_was_planned_is_not_written(tmp_path: Path, mon
     path = stuck("codex", "flood", tmp_path / "s.jsonl")
     made = codex.records
     monkeypatch.setattr(codex, "records", lambda *given: list(made(*given))[:-1])
-    with pytest.raises(PenstockError, match="does not read as it was planned"):
+    with pytest.raises(PenstockError, match="does not read as planned"):
         rescued("codex", path, WINDOW)
     assert [entry.name for entry in tmp_path.iterdir()] == ["s.jsonl"]
 

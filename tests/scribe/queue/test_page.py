@@ -91,7 +91,7 @@ def test_without_the_token_nothing_is_told(database: Database) -> None:
     started(database, estate(1))
     token = b"t" * 40
     with served(database, token) as address:
-        assert "wants its token" in got(address)[1]
+        assert "needs its token" in got(address)[1]
         assert got(f"{address}metrics")[0] == 401
         assert got(address, x_penstock_token="u" * 40)[0] == 401
         assert "Who works" in got(address, x_penstock_token="t" * 40)[1]

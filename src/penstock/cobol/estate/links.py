@@ -290,7 +290,7 @@ class Estate:
         for one in running.steps(member, job):
             if one.is_cut:
                 self._miss(
-                    "step", f"{job.name or member.name}: what comes behind its first {MAX_STEPS} steps", member.path
+                    "step", f"{job.name or member.name}: what comes after its first {MAX_STEPS} steps", member.path
                 )
             if one.is_missing and one.step.procedure:
                 self._miss("procedure", one.step.procedure, one.places[-1][0])

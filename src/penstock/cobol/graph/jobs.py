@@ -140,7 +140,7 @@ def steps(members: Sequence[Member]) -> Iterator[StepOfJob | EstateEdge]:
         for one in running.steps(member, job):
             node = NodeId("step", ".".join((head.name, *one.names)))
             cited = tuple(CitedLine(path, line) for path, line in one.places)
-            more = f"more than {MAX_STEPS} steps: what comes behind this one is not followed" if one.is_cut else ""
+            more = f"more than {MAX_STEPS} steps: what comes after this one is not followed" if one.is_cut else ""
             yield EstateEdge(node, "part of", head, "is", cited, more)
             if one.step.procedure is not None:
                 yield EstateEdge(node, "runs", NodeId("procedure", key(one.step.procedure)), "is", cited)

@@ -118,7 +118,7 @@ class _Drawing:
         self._edges: dict[tuple[NodeId, Verb, NodeId], _Drawn] = {}
         self._fields: dict[int, NodeId] = {}  # by index, filled on demand
         self._me = NodeId("copybook" if self._is_copybook else "program", name)
-        self._missing = "it stands where this is copied" if self._is_copybook else "it was not found"
+        self._missing = "it is where this is copied" if self._is_copybook else "it was not found"
 
     def part(self) -> ProgramPart:
         """Return the part without its fields."""
@@ -328,7 +328,7 @@ class _Drawing:
                 source = self._copied_paragraph(header) if header else self._paragraph_at(line)
                 citations = self._cite(line, copybook, self._ends.get(line, 0))
                 if outside.copybook is not None:
-                    self._led(source, via, target, citations, f"it stands in {outside.copybook}")
+                    self._led(source, via, target, citations, f"it is in {outside.copybook}")
                 else:
                     self._add(source, _leads(via), target, "unknown", citations, self._missing)
 

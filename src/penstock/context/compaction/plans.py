@@ -127,7 +127,7 @@ class Plan:
         lines = [head + after]
         if self.steps:
             lines.append(
-                f"reads {self.rewritten_tokens} tokens anew after the first edit, "
+                f"reads {self.rewritten_tokens} tokens again after the first edit, "
                 f"repaid after {counted(self.repaid_after_calls, 'call')}"
             )
         lines += [

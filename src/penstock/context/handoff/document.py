@@ -77,7 +77,7 @@ class _Record:
             # what was written can be read.
             object.__setattr__(self, known.name, _READERS[str(known.type)](getattr(self, known.name), name))
         if taken := sorted(_names(type(self)).keys() & self.other.keys()):
-            raise CallerError(f"other: {taken[0]} is a field of its own")
+            raise CallerError(f"other: {taken[0]} is a field of the document itself")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +191,7 @@ class Handoff(_Record):
         if self.schema_version > SCHEMA:
             raise CallerError(
                 f"schemaVersion: a newer Penstock wrote it in version {self.schema_version}, and this one reads up to {SCHEMA}. "
-                f"Go on with it there, or have it written with schemaVersion {SCHEMA}"
+                f"Continue it there, or have it written with schemaVersion {SCHEMA}"
             )
         if self.reason and self.reason not in REASONS:
             raise CallerError(f"reason: one of {', '.join(REASONS)}, not {escape.clip(self.reason, 64)}")

@@ -51,7 +51,7 @@ def records(first: First) -> list[Record]:
     times = {"created": milliseconds, "updated": milliseconds}
     return [
         {
-            "info": {**about, "title": "Goes on with another session", "version": "1.18.33", "time": times},
+            "info": {**about, "title": "Continues another session", "version": "1.18.33", "time": times},
             "messages": [
                 _message({**person, "time": {"created": milliseconds}}, first.text, milliseconds),
                 _message({**answer, "time": ended}, NOTED, milliseconds + 1),

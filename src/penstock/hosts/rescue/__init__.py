@@ -237,7 +237,7 @@ def _smaller(read: _Read, limit: int | None, tools: OfferedTools) -> Smaller | S
     is_size = (newest is not None and newest.is_overflow) or (limit is not None and size.likely_tokens > limit)
     if is_size and limit is None:
         raise CallerError(
-            "Nobody says how much the model holds: not the host, and the refusal names no number. Say it: --window TOKENS"
+            "The size of the model's window is not known: neither the host nor the refusal states it. Give it with --window TOKENS"
         )
     # A session is too large if a provider said so, or if the count exceeds a known limit. Only then is content removed for its
     # size; a session that was refused for a picture keeps all its words.

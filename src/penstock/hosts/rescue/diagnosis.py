@@ -73,7 +73,7 @@ def findings(
         *_messages(transcript, projection),
     ]
     if counts.torn and "torn_export" not in counts.faults:
-        found.append(Finding("torn_line", f"{counts.torn} lines are no records; the host leaves them out.", False))
+        found.append(Finding("torn_line", f"{counts.torn} lines are not records; the host leaves them out.", False))
     if counts.too_large:
         words = f"{counts.too_large} lines are too large to be read; what they say is not carried on."
         found.append(Finding("too_large_line", words, False))

@@ -112,7 +112,9 @@ def append(
         CallerError: It has changed since, or is compressed.
     """
     if file.is_compressed:
-        raise CallerError("A compressed session takes no append. Leave --append out: a new one is written beside it.")
+        raise CallerError(
+            "A compressed session cannot be appended to. Leave out --append: a new one is written next to it."
+        )
     added = _lines_of(appender_of(host).appended(file, lines, tokens, now))
     before = file.content()
     if before and not before.endswith(b"\n"):  # a torn line stays a line of its own
@@ -129,7 +131,7 @@ def _check(host: str, content: bytes, lines: Sequence[SessionLine]) -> None:
     read = whole_messages(said)
     is_planned = len(read) == len(lines) and all(map(partial(_says, reader_of(host).WIRE), read, lines))
     if not is_planned:
-        raise PenstockError("The new session does not read as it was planned; nothing was written. Please report this.")
+        raise PenstockError("The new session does not read as planned; nothing was written. Please report this.")
 
 
 def _says(wire: str, message: Json, line: SessionLine) -> bool:
@@ -161,6 +163,6 @@ def _lines_of(records: Iterable[Record]) -> bytes:
     try:
         text = "".join(json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n" for record in records)
     except RecursionError as error:
-        raise CallerError("A record of this session nests too deeply to be written anew.") from error
+        raise CallerError("A record of this session nests too deeply to be written again.") from error
     # A lone surrogate is not valid UTF-8: a strict host would not read the line. JSON can write it as an escape.
     return _HALVES.sub(lambda half: f"\\u{ord(half.group()):04x}", text).encode()

@@ -100,7 +100,7 @@ def replay_of(
     if window_tokens is None:
         window_tokens = glance_at(host, path, is_whole=True)[1].window_tokens
     if window_tokens is None:
-        raise CallerError("The record does not say how much the model holds. Say it: --window TOKENS")
+        raise CallerError("The record does not say how much the model holds. Give it with --window TOKENS")
     reader = reader_of(host)
     with opened(path) as file:
         subject = _subject(host, file, path)

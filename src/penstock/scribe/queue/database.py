@@ -150,7 +150,7 @@ class Database:
                 raise self._translated(error) from error
             except UnicodeEncodeError as error:  # bytes of a command line that were not UTF-8
                 said = escape.clip(str(error.object), 80)
-                raise CallerError(f'What a queue is told is text in UTF-8, which "{said}" is not') from None
+                raise CallerError(f'A queue stores text in UTF-8, which "{said}" is not') from None
             else:
                 if self._is_away:
                     self._is_away = False

@@ -35,7 +35,7 @@ def queue_page(seen: Sequence[RunProgress]) -> str:
 
 def wanted_page() -> str:
     """Return the page for visitors without the token, which says that one is needed."""
-    said = "This page wants its token. Put it behind a # at the end of the address: it is not sent with it."
+    said = "This page needs its token. Put it after a # at the end of the address: it is not sent with it."
     return overview_page([], _frame(said, (), ()))
 
 
@@ -130,7 +130,7 @@ def _causes(seen: Sequence[RunProgress]) -> PageTable:
 def _workers(seen: RunProgress) -> PageTable:
     title = "Who works"
     if not seen.workers:
-        return PageTable(title, "Nobody was seen within a minute: penstock worker --queue URL")
+        return PageTable(title, "No worker was seen within a minute: penstock worker --queue URL")
     columns = (
         TableColumn("Worker", is_number=False),
         TableColumn("Version", is_number=False),

@@ -37,7 +37,7 @@ _MISPLACED = {"assistant": {"tool_result"}, "user": _ASSISTANTS, "system": _ASSI
 def message_fault(message: Json) -> str:
     """Return what is wrong with the shape of one message; empty if nothing is."""
     if not isinstance(message, dict):
-        return f"a {type(message).__name__} is no message"
+        return f"a {type(message).__name__} is not a message"
     if role_of(message) not in {"user", "assistant", "system"}:
         return "the role is none of this wire's"
     if fault := content_fault(message.get("content")):

@@ -54,7 +54,7 @@ FORM = BatchForm(
 def message_fault(message: Json) -> str:
     """Return what is wrong with the shape of one message; empty if nothing is."""
     if not isinstance(message, dict):
-        return f"a {type(message).__name__} is no message"
+        return f"a {type(message).__name__} is not a message"
     if role_of(message) not in ROLES:
         return "the role is none of this wire's"
     if not isinstance(message.get("content"), list):
@@ -194,5 +194,5 @@ INVARIANTS = (
         "trailing_whitespace", "The last message, if the assistant's, ends without white space", _trailing_white_space
     ),
     Invariant("thinking_last", "The last block of a message is not reasoning", _thinking_last),
-    Invariant("document_alone", "A document stands next to words", _lone_documents),
+    Invariant("document_alone", "A message with a document also has text", _lone_documents),
 )

@@ -46,7 +46,7 @@ FORM = BatchForm(
 def content_fault(content: Json) -> str:
     """Return what is wrong with the shape of one content; empty if nothing is."""
     if not isinstance(content, dict):
-        return f"a {type(content).__name__} is no content"
+        return f"a {type(content).__name__} is not a content object"
     if role_in(content) is None:
         return "the role is none of this wire's"
     parts = content.get("parts")
@@ -54,7 +54,7 @@ def content_fault(content: Json) -> str:
     if parts is None:
         return ""
     if not isinstance(parts, list):
-        return "parts are no list"
+        return "parts are not a list"
     return next((fault for part in parts if (fault := part_fault(part))), "")
 
 

@@ -49,7 +49,7 @@ _PARTS = {
 def message_fault(message: Json) -> str:
     """Return what is wrong with the shape of one message; empty if nothing is."""
     if not isinstance(message, dict):
-        return f"a {type(message).__name__} is no message"
+        return f"a {type(message).__name__} is not a message"
     role = role_of(message)
     if role not in ROLES:
         return "the role is none of this wire's"

@@ -129,7 +129,7 @@ def _pair_calls(draft: RepairDraft) -> None:
             draft.note(place, f"closed call {call_id(item)!r} with an output that says there is none")
             waiting.append((-1, closing(item)))
         elif answer is not None and answer < at:
-            draft.note(draft.rows[answer][0], f"moved the output of {call_id(item)!r} behind its call")
+            draft.note(draft.rows[answer][0], f"moved the output of {call_id(item)!r} after its call")
             waiting.append(draft.rows[answer])
     draft.rows = rows + waiting
 
