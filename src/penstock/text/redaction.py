@@ -43,6 +43,7 @@ _HINT_BYTES = 4_096  # no hint that leads to a secret is longer
 _MAX_REPEATED = 64
 _MIN_REPEATED_CHARS, _MAX_REPEATED_CHARS = 12, 4_096
 _PLAIN_LOOKS = 8
+_SHORT_CHARS = 4_096  # of a text that is searched for its first hint before anything is made for the others
 
 
 class Secret(NamedTuple):
@@ -122,11 +123,14 @@ def secrets_in(
         since: What comes before is only used as context.
         begun: Secrets that are known already, in order.
     """
+    is_alone = not known and not begun
+    if is_alone and len(text) <= _SHORT_CHARS and first_hint(text.encode("utf-8", "surrogatepass")) < 0:
+        return []  # as most texts are short, and hold nothing
     places = _places(text, until)
     if since:
         places.skip_to(since)
-    if not known and not begun and places.next() is None:
-        return []  # as most texts are short, and hold nothing
+    if is_alone and places.next() is None:
+        return []
     keys = {} if known is None else known
     seen, passed = _seen(text, until, keys, places, 0)
     found, looks = _merged([*begun, *seen], since), 1

@@ -90,7 +90,10 @@ _SETTING_HINT = r"[_-](?i:pass)(?:\\?[\"'])?[ \t]{0,8}[:=]{1,2}[ \t]{0,8}[\"']?[
 _SAID = r"(?i:password|passphrase|secret)[ \t](?:is|was)[ \t]{1,3}[\"'`]([^\s\"'`<>]{6,64})[\"'`]"
 _SAID_HINT = r"(?i:password|passphrase|secret)[ \t](?:is|was)[ \t]{1,3}[\"'`][^\s\"'`<>]{6}"
 _BEFORE_CHARS = 24  # of the name before its last word
-_DIGEST_OF = re.compile(r"(?i:hash|digest|checksum|fingerprint)[_-]?of[_-](?:\w{1,12}[_-])?\Z")
+# A digest, or where the next page of a list begins.
+_NOT_ITSELF = re.compile(
+    r"(?i:(?:hash|digest|checksum|fingerprint)[_-]?of[_-](?:\w{1,12}[_-])?|(?:\b|[_\d])page[_-]?)\Z|[a-z]Page\Z"
+)
 _OF_PASSWORDS = re.compile(r"(?i:pass|pwd|pswd)")
 _SHORT = re.compile(r"(?=[^A-Za-z]*+[A-Za-z])[^\s_.:/-]*[^\sA-Za-z_.:*/?=(){}\[\]<>-][^\s_.:/-]*")
 _INDEXED = re.compile(r"(?<=\[)[a-z]\w{1,24}\][ \t]=[ \t]")  # `ids[token] = …`: what a variable stands for
@@ -138,7 +141,7 @@ _TYPE, _TYPE_CHARS = re.compile(r"[\"']\w+::[\w:]*\Z"), 64
 def _named(text: str, at: int, floor: int) -> Spans:
     """Return the value that a name calls a secret: any value if it is assigned, only a random one if more comes between."""
     del floor
-    if _DIGEST_OF.search(text, max(0, at - _BEFORE_CHARS), at):
+    if _NOT_ITSELF.search(text, max(0, at - _BEFORE_CHARS), at):
         return ()
     if (match := compiled(_ASSIGNED).match(text, at)) and (spans := _assigned(match)):
         return spans
@@ -172,7 +175,9 @@ def _keyed(text: str, at: int, floor: int) -> Spans:
     """Return a random value after a name that ends in a word for such values, even without a sign between."""
     match = compiled(_KEYED).match(text, at)
     before = text[max(floor, at - _BEFORE_CHARS) : at]
-    if match is None or PUBLIC.search(before) or before.endswith(_LOOKED_UP) or not is_key(match[1]):
+    if match is None or PUBLIC.search(before) or _NOT_ITSELF.search(before) or before.endswith(_LOOKED_UP):
+        return ()
+    if not is_key(match[1]):
         return ()
     if is_class(match[1]) or _TYPE.search(text, max(0, at - _TYPE_CHARS), at) or NO_KEY.fullmatch(match[1]):
         return ()
@@ -248,7 +253,7 @@ def _assigned(match: re.Match[str]) -> Spans:
     if name.endswith("key") and MEMBER.fullmatch(value):
         return ()
     of_name = ATTRIBUTE if group == _BARE and not is_setting else QUOTED_NAME
-    if name in words and (ACTION.fullmatch(value) or of_name.fullmatch(value)):
+    if name in words and (ACTION.fullmatch(value) or of_name.fullmatch(value.lstrip("*&"))):  # of Go: `*one.Secret`
         return ()
     # `!name` is a condition, or a tag in YAML, `name!` a macro, `@name` an object's attribute, and `= name_1;` a statement.
     if (

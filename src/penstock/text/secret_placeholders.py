@@ -48,9 +48,9 @@ NO_KEY = re.compile(
 """A value that reads as a key but is public, or only names or begins one."""
 
 STANDS_FOR = re.compile(
-    # The number of a program, a version or an object (OID); paths to what holds the secret; what a shell substitutes for a
-    # variable that is set.
-    r"0[xX][0-9A-Fa-f]{1,8}|\d{1,20}[iu](?:8|16|32|64|128)|v?\d{1,4}(?:\.\d{1,7}){2,12}"
+    # When it was issued or expires; the number of a program, a version or an object (OID); paths to what holds the secret;
+    # what a shell substitutes for a variable that is set.
+    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d[\d:.Z+-]*|0[xX][0-9A-Fa-f]{1,8}|\d{1,20}[iu](?:8|16|32|64|128)|v?\d{1,4}(?:\.\d{1,7}){2,12}"
     r"|(?:~|\.{1,2})?(?:/[a-z._-][\w.-]{0,15}){3,8}|[+?][a-z-]+|(?:[\w.-]{1,48}/){1,12}[\w.@-]{1,64}\.[a-z]{2,8}"
     # What such a thing is called by a program: `newSecretValue`.
     r"|(?i:[a-z]{0,8}[_-]?(?:secret|token|password)[_-]?(?:value|option|field|name))"
