@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,6 +25,18 @@ pytestmark = pytest.mark.proves("O-2")
 def of(error: object) -> Evidence:
     """Return what the outermost layer of an error says."""
     return next(walk.layers(error))
+
+
+def test_the_bounds_are_those_that_the_docs_name() -> None:
+    """Whoever misses a part of an error looks there."""
+    docs = " ".join((Path(__file__).parents[2] / "docs" / "overflow.md").read_text(encoding="utf-8").split())
+    for said in (
+        f"at most {MAX_DEPTH} levels deep",
+        f"of a chain at most {MAX_LAYERS} exceptions, of each {MAX_NODES} objects, of a container {MAX_ITEMS} items",
+        f"and {MAX_TEXTS} texts, of which {MAX_TEXT_CHARS:,} characters are read",
+        f"JSON is parsed up to {walk.MAX_PARSED_CHARS:,} characters",
+    ):
+        assert said in docs
 
 
 def nested(levels: int, inner: Any) -> Any:
