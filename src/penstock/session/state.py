@@ -480,9 +480,8 @@ def _ticked(state: State, event: ev.Ticked) -> State:
     return replace(state, now_seconds=now)
 
 
-def _interrupted(state: State, event: ev.Interrupted) -> State:
+def _interrupted(state: State, _event: ev.Interrupted) -> State:
     """The person stopped the work: open calls are closed, and a recovery under way is dropped with its refusals."""
-    del event
     return replace(state, transcript=_closed_calls(state), open_calls=(), **_NO_REFUSAL)
 
 

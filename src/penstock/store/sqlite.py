@@ -455,9 +455,8 @@ class SqliteStore(FileTables):
 
     # ── sessions and removal ─────────────────────────────────────────────────────────────────────────────────────
 
-    def _holder(self, execute: Execute) -> str:
+    def _holder(self, _execute: Execute) -> str:
         """Return the name of the locked file that shows that this store is open; the folder's lock is held."""
-        del execute
         if self._holders is None:
             raise CallerError("The store is closed.")
         try:
@@ -468,8 +467,7 @@ class SqliteStore(FileTables):
     def _own_holder(self) -> str:
         return "" if self._holders is None else self._holders.own
 
-    def _is_held(self, execute: Execute, holder: str) -> bool:
-        del execute
+    def _is_held(self, _execute: Execute, holder: str) -> bool:
         try:
             return self._holders is not None and self._holders.is_held(holder)
         except OSError as error:

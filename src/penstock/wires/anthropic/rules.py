@@ -102,9 +102,8 @@ def calls_in(message: Json) -> list[BlockPlace]:
     ]
 
 
-def results_in(message: Json, caller: Json = None) -> list[BlockPlace]:
+def results_in(message: Json, _caller: Json = None) -> list[BlockPlace]:
     """Return the results in a message of the user; each names the call that it answers."""
-    del caller
     rows = enumerate(objects(field(message, "content")) if role_of(message) == "user" else ())
     return [
         BlockPlace(at, block["tool_use_id"])
