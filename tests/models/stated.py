@@ -1,4 +1,4 @@
-"""What each form of refusal states, told apart from the product: the numbers that a reader has to find, and no others."""
+"""What does each form of refusal state? Written independently of the product: the numbers that a reader has to find."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ WIRES = ("openai-chat", "openai-responses", "anthropic")
 
 
 def stated(form: str, wire: str, size: tuple[int, int, int], limit: int) -> dict[str, object] | None:
-    """The overflow in the refusal of a request of that size; None where only the length of the reply is spoken of."""
+    """Return the overflow in the refusal of a request of that size; None if only the reply's length is mentioned."""
     prompt, tools, reply = size
     given = prompt + tools
     numbers: dict[str, object] = {"kind": "context_total", "limit": limit, "input": given, "output": reply or None}

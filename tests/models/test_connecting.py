@@ -1,4 +1,4 @@
-"""Connections that are kept: one for each thread, used again where that is safe, and closed in the end."""
+"""Are connections kept, one for each thread, reused if that is safe, and finally closed?"""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ ANSWER = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "
 
 
 class Keeping(ThreadingHTTPServer):
-    """A provider that keeps connections: for each request the connection it came on and its cookie; `how` says how it answers."""
+    """A provider that keeps connections and records each request's connection and cookie; `how` selects its way to answer."""
 
     def __init__(self) -> None:
         self.came: list[tuple[int, str | None]] = []
         self.how = "whole"
         self.open = 0
-        """How many connections are open now, as far as this end has heard."""
+        """The number of connections now open, as far as this end knows."""
         serving = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -59,7 +59,7 @@ class Keeping(ThreadingHTTPServer):
                 self.send_header("content-length", str(len(sent)))
                 self.end_headers()
                 self.wfile.write(sent)
-                self.close_connection = serving.how == "hangs up"  # without a word of it in the answer
+                self.close_connection = serving.how == "hangs up"  # the answer does not announce it
 
             def log_message(self, *_: object) -> None:
                 pass
@@ -69,7 +69,7 @@ class Keeping(ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
 
     def connections(self) -> list[int]:
-        """Which connection each request came on, numbered as they were first seen."""
+        """Return the connection of each request, numbered in order of appearance."""
         ports = list(dict.fromkeys(port for port, _ in self.came))
         return [ports.index(port) for port, _ in self.came]
 
@@ -78,7 +78,7 @@ class Keeping(ThreadingHTTPServer):
         return load_model("openai-chat:m", base_url=url, environment={}, connections=connections)
 
     def has_open(self, count: int) -> bool:
-        """Whether so many connections are open, soon: this end hears of it on threads of its own."""
+        """Return whether that many connections are open soon, as this end learns of it on threads of its own."""
         until = time.monotonic() + 10
         while self.open != count and time.monotonic() < until:
             time.sleep(0.01)
@@ -87,7 +87,7 @@ class Keeping(ThreadingHTTPServer):
 
 @pytest.fixture
 def keeping() -> Iterator[Keeping]:
-    """A provider that keeps connections."""
+    """Run a provider that keeps connections."""
     made = Keeping()
     yield made
     made.shutdown()
@@ -95,7 +95,7 @@ def keeping() -> Iterator[Keeping]:
 
 
 def test_a_thread_keeps_its_connection(keeping: Keeping) -> None:
-    """Also behind a refusal that was read to its end; another thread has another, and once they are closed none is open."""
+    """This also holds after a refusal that was read to its end; another thread has another, and after closing none is open."""
     with KeptConnections() as kept:
         model = keeping.model(kept)
         model.send(ASKED)
@@ -118,7 +118,7 @@ def test_a_thread_keeps_its_connection(keeping: Keeping) -> None:
 
 
 def test_without_them_each_request_has_its_own(keeping: Keeping) -> None:
-    """It is closed when the answer is there."""
+    """Each is closed once the answer is there."""
     model = keeping.model(None)
     for _ in range(2):
         model.send(ASKED)
@@ -130,7 +130,7 @@ def test_without_them_each_request_has_its_own(keeping: Keeping) -> None:
 def test_a_connection_that_may_be_gone_carries_no_other(
     keeping: Keeping, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A request on it would be lost, and nobody knew whether it was read."""
+    """A request on it could be lost, and nobody would know whether it was read."""
     if how == "the server hangs up":
         keeping.how = "hangs up"
     else:
@@ -173,7 +173,7 @@ def _signalled(model: Any) -> None:
 
 @pytest.mark.parametrize("leave", [_cancelled, _interrupted, _signalled])
 def test_a_request_that_was_left_takes_its_connection_with_it(keeping: Keeping, leave: Callable[[Any], None]) -> None:
-    """The next has another, on which no late answer comes."""
+    """The next request has another connection, on which no late answer comes."""
     with closing(KeptConnections()) as kept:
         model = keeping.model(kept)
         model.send(ASKED)
@@ -185,7 +185,7 @@ def test_a_request_that_was_left_takes_its_connection_with_it(keeping: Keeping, 
 
 
 def test_in_an_event_loop_they_are_not_taken(keeping: Keeping) -> None:
-    """There the request has a thread and a connection of its own, since a thread has one loop that runs."""
+    """The request has its own thread and connection there, since a thread can have only one running loop."""
 
     async def cell() -> None:
         model.send(ASKED)

@@ -1,4 +1,4 @@
-"""A model over HTTP on every wire that there is: asked plainly and streamed, refused, and addressed as its SDK does it."""
+"""Does a model over HTTP work on every wire: plain and streamed, refused, and addressed as by the provider's SDK?"""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ TEXT = "Looking at both: naïve “quotes”, 漢字, a line\nand another. " * 3
 
 
 def request_for(wire: str, prompt: str) -> dict[str, Any]:
-    """A request as the agent composes it."""
+    """Return a request as the agent composes it."""
     return compose_request(begin(wire, system="Be brief.", prompt=prompt), NAME, 100)
 
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_streamed_answer_is_the_plain_one(wire: str) -> None:
-    """Words, parallel calls and usage, the same body either way; it goes back into a request that is valid."""
+    """Words, parallel calls and usage give the same body either way, which fits into a valid next request."""
     step = calls(call("view", path="a.py", note="ü" * 30), call("view", path="b.py"), text=TEXT)
     pieces: list[str] = []
     with LoopbackProvider(wire, 10_000, policy=lambda _: step) as provider:
@@ -55,7 +55,7 @@ def test_a_streamed_answer_is_the_plain_one(wire: str) -> None:
     ],
 )
 def test_calls_that_a_server_does_not_tell_apart_are_told_apart(ids: list[str | None], told: list[str]) -> None:
-    """By an id each, so that none is run in the place of another; arguments that came as an object become text."""
+    """Each gets its own id, so that none is run in place of another; arguments that came as an object become text."""
     asked = [
         {
             **({} if id_ is None else {"id": id_}),
@@ -75,7 +75,7 @@ def test_calls_that_a_server_does_not_tell_apart_are_told_apart(ids: list[str | 
 @pytest.mark.parametrize("streams", [False, True])
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_refusal_for_size_is_known_for_what_it_is(wire: str, streams: bool) -> None:
-    """In each provider's words, asked plainly or streamed, and as an event of a stream that had begun."""
+    """The refusal is in each provider's words, plain, streamed, or as an event of a stream that had begun."""
     for in_stream in (False, streams):
         with LoopbackProvider(wire, 1_000, script=[], refuse_in_stream=in_stream) as provider:
             model = load_model(f"{wire}:{NAME}", base_url=provider.base_url, environment={})
@@ -86,7 +86,7 @@ def test_a_refusal_for_size_is_known_for_what_it_is(wire: str, streams: bool) ->
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_what_the_agent_composes_is_valid(wire: str) -> None:
-    """A strict provider takes it."""
+    """A strict provider accepts it."""
     provider = LoopbackProvider(wire, 1_000, script=[say("ok")])
     assert answer_words(provider.send(request_for(wire, "hi")), wire) == "ok"
 
@@ -117,7 +117,7 @@ def test_what_the_agent_composes_is_valid(wire: str) -> None:
     ],
 )
 def test_the_address_is_the_one_that_the_providers_sdk_asks(name: str, environment: dict[str, str], url: str) -> None:
-    """Host, region and model from the variables that google-genai and boto3 read."""
+    """Host, region and model come from the variables that google-genai and boto3 read."""
     assert f" at {url}>" in repr(load_model(name, environment=environment))
 
 
@@ -129,6 +129,6 @@ def test_the_address_is_the_one_that_the_providers_sdk_asks(name: str, environme
     ],
 )
 def test_what_is_missing_is_named(name: str, environment: dict[str, str], said: str) -> None:
-    """A key, or the region of an address that is one for each."""
+    """A key may be missing, or the region of a regional address."""
     with pytest.raises(CallerError, match=said):
         load_model(name, environment=environment)

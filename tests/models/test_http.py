@@ -1,4 +1,4 @@
-"""A model over HTTP answers as its provider does, plain and streamed, and its refusals are read for what they are."""
+"""Does a model over HTTP answer as its provider does, plain and streamed, and are its refusals recognised?"""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ FIELDS = {"openai-chat": "messages", "openai-responses": "input", "anthropic": "
 
 
 def asking(wire: str, text: str = "hi", **more: Any) -> dict[str, Any]:
-    """A request of one message that its wire takes."""
+    """Return a request of one message that its wire accepts."""
     length = {"max_tokens": 9} if wire == "anthropic" else {}
     return {FIELDS[wire]: [{"role": "user", "content": text}], **length, **more}
 
 
 def remote(provider: LoopbackProvider, **more: Any) -> RemoteModel:
-    """The model that it serves, without a key."""
+    """Return the model that it serves, without a key."""
     model = load_model(f"{provider.wire}:loopback", base_url=provider.base_url, environment={}, **more)
     assert isinstance(model, RemoteModel)
     return model
 
 
 def both(wire: str, step: ScriptStep) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
-    """The same answer plain and streamed, and the pieces of its words; each by a provider of its own, so that its ids are one."""
+    """Return the same answer plain and streamed, and the pieces of its words; two providers give the same ids."""
     pieces: list[str] = []
     with LoopbackProvider(wire, 1_000, script=[step]) as provider:
         plain = remote(provider).send(asking(wire))
@@ -74,7 +74,7 @@ STEPS = [
 @pytest.mark.parametrize("wire", WIRES)
 @pytest.mark.parametrize("step", STEPS, ids=str)
 def test_a_streamed_answer_is_the_plain_one(wire: str, step: Any) -> None:
-    """Words, calls, arguments to the byte, usage, and why it stopped: whoever streams loses nothing."""
+    """Words, calls, arguments to the byte, usage and the stop reason are the same: streaming loses nothing."""
     plain, streamed, pieces = both(wire, step)
     assert streamed == plain
     assert "".join(pieces) == step.text
@@ -93,7 +93,7 @@ def test_a_plain_answer_is_the_provider_s_own(wire: str) -> None:
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_what_goes_out_is_the_request(wire: str) -> None:
-    """The model's name is put in where none is; whether it is streamed is said by `on_text`, whatever the request says."""
+    """A missing model name is added; `on_text` decides whether it is streamed, whatever the request says."""
     request = asking(wire, ODD, temperature=0.5, stream=True, stream_options={"include_obfuscation": False})
     before = json.dumps(request)
     with LoopbackProvider(wire, 1_000, policy=lambda _: say("ok")) as provider:
@@ -111,7 +111,7 @@ def test_what_goes_out_is_the_request(wire: str) -> None:
 
 
 def test_half_a_surrogate_pair_is_sent_as_what_stands_for_one() -> None:
-    """Text that came out of a file cut in the middle is no reason to fail, nor for the provider: it takes no half; two are one."""
+    """Text from a file cut in the middle must not fail, at the provider either, which accepts no half; two halves are one."""
     with LoopbackProvider("openai-chat", 1_000, script=[say("ok")]) as provider:
         remote(provider).send(asking("openai-chat", "cut \ud83d, \udce9 and \ud83d" + "\ude00"))
     assert provider.requests[0].request["messages"][0]["content"] == "cut \ufffd, \ufffd and \U0001f600"
@@ -119,7 +119,7 @@ def test_half_a_surrogate_pair_is_sent_as_what_stands_for_one() -> None:
 
 @pytest.mark.parametrize("request_", [[], "hi", None, {"messages": {1, 2}}, {"messages": float("nan")}])
 def test_a_request_that_is_no_json_object_is_the_caller_s_error(request_: Any) -> None:
-    """It is told before anything is sent."""
+    """It is reported before anything is sent."""
     with (
         LoopbackProvider("openai-chat", 1_000, script=[]) as provider,
         pytest.raises(CallerError, match="a request is"),
@@ -129,7 +129,7 @@ def test_a_request_that_is_no_json_object_is_the_caller_s_error(request_: Any) -
 
 
 def test_it_is_a_model() -> None:
-    """What drives a `ScriptedModel` drives it too."""
+    """Code that drives a `ScriptedModel` drives it too."""
     with LoopbackProvider("anthropic", 1_000, script=[say("ok")]) as provider:
         model: Model = remote(provider, window_tokens=1_000)
         assert (model.wire, model.name, model.window_tokens) == ("anthropic", "loopback", 1_000)
@@ -143,7 +143,7 @@ def test_it_is_a_model() -> None:
 @pytest.mark.parametrize("wire", WIRES)
 @pytest.mark.parametrize("form", FORMS)
 def test_a_refusal_for_size_is_read_with_exactly_its_numbers(form: Any, wire: str, how: str) -> None:
-    """As HTTP 400, and as an event after HTTP 200, in the words of every provider."""
+    """It comes as HTTP 400 and as an event after HTTP 200, in the words of every provider."""
     request = asking(wire, "one and two\n" * 2_000)
     in_stream = how == "in the stream"
     provider = LoopbackProvider(wire, 1_000, script=[], refusal=form, refuse_in_stream=in_stream)
@@ -172,7 +172,7 @@ def test_a_refusal_for_size_is_read_with_exactly_its_numbers(form: Any, wire: st
 def test_a_failure_is_raised_once_and_read(
     wire: str, status: int, body: Any, kind: str, recovery: str, streamed: bool
 ) -> None:
-    """Status and body are the provider's; nothing is tried again here, and an error that comes as HTTP 200 is one too."""
+    """Status and body are the provider's; nothing is retried here, and an error with HTTP 200 is recognised too."""
     with (
         LoopbackProvider(wire, 1_000, script=[fail(status, body)]) as provider,
         pytest.raises(Refused) as caught,
@@ -185,7 +185,7 @@ def test_a_failure_is_raised_once_and_read(
 
 
 def test_a_streamed_request_is_recovered() -> None:
-    """`execute` takes a model over HTTP as it takes any function: what was refused goes out again, smaller."""
+    """`execute` takes a model over HTTP like any function: what was refused is sent again, smaller."""
     asked = {"type": "tool_use", "id": "t1", "name": "read_file", "input": {"path": "app.log"}}
     flood = {"type": "tool_result", "tool_use_id": "t1", "content": "request served in 12 ms\n" * 3_000}
     request = asking("anthropic", "Which is the last line?", max_tokens=500)
@@ -207,7 +207,7 @@ def test_a_streamed_request_is_recovered() -> None:
 @pytest.mark.parametrize("wire", WIRES)
 @pytest.mark.parametrize("streamed", [False, True])
 def test_another_thread_cancels_a_request_that_waits(wire: str, streamed: bool) -> None:
-    """While the provider thinks: `send` ends at once, and the provider's connection with it."""
+    """While the provider thinks, `send` ends at once, with the provider's connection."""
     thinks, let_go, cancelled = threading.Event(), threading.Event(), threading.Event()
 
     def think(_: object) -> ScriptStep:
@@ -240,7 +240,7 @@ def test_what_is_cancelled_already_is_not_sent() -> None:
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_nothing_is_told_after_a_cancellation(wire: str) -> None:
-    """Neither what had come already is, nor what comes."""
+    """Neither words that had already come nor later ones are reported."""
     pieces: list[str] = []
     with LoopbackProvider(wire, 1_000, script=[say("a word " * 200)]) as provider, pytest.raises(Cancelled):
         remote(provider).send(asking(wire), on_text=pieces.append, cancelled=lambda: bool(pieces))
@@ -298,7 +298,7 @@ def test_threads_share_a_model() -> None:
 
 
 def test_certificates_are_read_where_a_connection_is_encrypted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It takes 70 ms: not for a model on this machine, but for any other, and for a proxy on the way."""
+    """It takes 70 ms, so it is skipped for a model on this machine, but not for any other, nor for a proxy."""
     trusted = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     monkeypatch.setattr(connecting, "_certificates", lambda: trusted)
     with LoopbackProvider("openai-chat", 1_000, script=[say("Here.")]) as provider:
@@ -317,7 +317,7 @@ def test_certificates_are_read_where_a_connection_is_encrypted(monkeypatch: pyte
 
 
 def test_httpx2_is_loaded_with_the_first_model_and_its_absence_is_told() -> None:
-    """Scripts need no extra; a provider needs one, and the error says which."""
+    """Scripts need no extra; a provider needs one, and the error names it."""
     code = (
         "import sys\nsys.modules['httpx2'] = None\n"
         "from penstock.models import ScriptedModel, load_model\n"

@@ -1,4 +1,4 @@
-"""A provider whose answer has no end costs a bounded amount of memory, and the bound is told."""
+"""Does an endless answer of a provider cost a bounded amount of memory, and is the bound reported?"""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _CALL = {"tool_calls": [{"index": 0, "id": "c", "function": {"name": "f", "argum
 
 @pytest.mark.parametrize("delta", [{"content": "y" * 4_000}, _CALL], ids=["words", "arguments"])
 def test_a_stream_without_end_is_ended_and_told(delta: dict[str, object]) -> None:
-    """By the memory of a process of its own: 200 MB is three times the bound on what is read."""
+    """The memory of a separate process is measured: 200 MB is three times the bound on what is read."""
     event = {"id": "x", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta}]}
     block = ("data: " + json.dumps(event) + "\n\n").encode() * 50
 
@@ -44,7 +44,7 @@ def test_a_stream_without_end_is_ended_and_told(delta: dict[str, object]) -> Non
                     self.wfile.write(block)
 
         def log_message(self, *_: object) -> None:
-            """Nothing is printed."""
+            """Print nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Endless) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

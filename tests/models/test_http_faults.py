@@ -1,4 +1,4 @@
-"""Whatever a network and a broken server do, a request over HTTP ends in time, in one named error, with its socket closed."""
+"""Whatever a network and a broken server do, does a request over HTTP end in time, in one named error, its socket closed?"""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ EVENTS = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"  # to the 
 
 
 def reply(body: str, status: str = "200 OK", *headers: str, kind: str = "application/json") -> str:
-    """A whole answer."""
+    """Return a whole answer."""
     lines = [f"HTTP/1.1 {status}", f"content-type: {kind}", f"content-length: {len(body.encode())}", *headers]
     return "\r\n".join([*lines, "", body])
 
 
 def chunk(text: str | None = None, finish: str | None = None) -> str:
-    """An event of a streamed answer."""
+    """Return an event of a streamed answer."""
     choice = {"index": 0, "delta": {} if text is None else {"content": text}, "finish_reason": finish}
     return f"data: {json.dumps({'choices': [choice]})}\n\n"
 
 
 class Peer:
-    """What stands at the other end: it sends what it is told, whatever HTTP says about that."""
+    """The other end of a connection, which sends what it is given, whatever HTTP says about that."""
 
     def __init__(self, parts: tuple[str | bytes, ...], then: str) -> None:
         self._parts = [part.encode() if isinstance(part, str) else part for part in parts]
@@ -48,12 +48,12 @@ class Peer:
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}/v1"
         self.requests: list[bytes] = []
         self.gone = threading.Event()
-        """Set when the client has closed its end."""
+        """Set once the client has closed its end."""
         self.thread = threading.Thread(target=self._serve)
         self.thread.start()
 
     def close(self) -> None:
-        """Takes no more, and waits for what is under way."""
+        """Accept nothing more, and wait for what is in progress."""
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
@@ -77,7 +77,7 @@ class Peer:
         try:
             for part in self._parts:
                 connection.sendall(part)
-        except ConnectionError:  # it is free to go before it was told everything
+        except ConnectionError:  # the client may leave before it has everything
             self.gone.set()
             return
         if self._then == "reset":
@@ -86,7 +86,7 @@ class Peer:
             self._stay(connection)
 
     def _stay(self, connection: socket.socket) -> None:
-        """Silent, or, told to `drip`, with a comment every few milliseconds, until the client goes."""
+        """Stay silent, or with `drip` send a comment every few milliseconds, until the client leaves."""
         connection.settimeout(0.02 if self._then == "drip" else 60)
         with suppress(ConnectionError):
             while True:
@@ -100,7 +100,7 @@ class Peer:
 
 @contextmanager
 def peer(*parts: str | bytes, then: str = "close") -> Iterator[Peer]:
-    """Answers every request with these parts, and then closes, resets, holds or drips."""
+    """Answer every request with these parts, and then close, reset, hold or drip."""
     serving = Peer(parts, then)
     try:
         yield serving
@@ -109,7 +109,7 @@ def peer(*parts: str | bytes, then: str = "close") -> Iterator[Peer]:
 
 
 def remote(url: str, wire: str = "openai-chat", **more: Any) -> RemoteModel:
-    """A model there, with a key of each provider."""
+    """Return a model at that address, with a key of each provider."""
     keys = {"OPENAI_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY}
     model = load_model(f"{wire}:m", base_url=url, environment=keys, **more)
     assert isinstance(model, RemoteModel)
@@ -117,7 +117,7 @@ def remote(url: str, wire: str = "openai-chat", **more: Any) -> RemoteModel:
 
 
 def nothing(_: str) -> None:
-    """Listens, and does not mind."""
+    """Accept text and do nothing."""
 
 
 # ── time ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -136,7 +136,7 @@ def nothing(_: str) -> None:
 def test_a_server_that_stalls_is_left_in_time(
     on_text: Callable[[str], None] | None, parts: tuple[str, ...], then: str, kind: str
 ) -> None:
-    """Before the answer or in it, silent or with comments for ever: `kind` says which clock ended it."""
+    """It stalls before or in the answer, silent or with endless comments: `kind` names the timer that ended it."""
     with peer(*parts, then=then) as serving:
         with pytest.raises(Disconnected) as caught:
             remote(serving.url, timeout_seconds=0.4).send(ASKED, on_text=on_text)
@@ -146,7 +146,7 @@ def test_a_server_that_stalls_is_left_in_time(
 
 
 def test_a_host_that_takes_no_connection_is_left_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its queue is full, and the kernel drops what else comes."""
+    """Its queue is full, and the kernel drops further connections."""
     monkeypatch.setattr(exchange, "CONNECT_SECONDS", 0.2)
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
@@ -166,7 +166,7 @@ def test_a_host_that_takes_no_connection_is_left_in_time(monkeypatch: pytest.Mon
 
 @pytest.fixture
 def stuck_names(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
-    """A name server that does not answer, and the event of its being asked."""
+    """Provide a name server that does not answer, and the event that it was asked."""
     asked, let_go = threading.Event(), threading.Event()
 
     def stuck(*_: object, **__: object) -> list[object]:
@@ -191,7 +191,7 @@ def test_a_name_server_that_stalls_is_left_in_time(
 
 
 def test_a_name_server_that_stalls_keeps_nobody_from_cancelling(stuck_names: threading.Event) -> None:
-    """Nor does it keep `send`."""
+    """It does not delay `send` either."""
     with pytest.raises(Cancelled):
         remote("https://provider.test/v1").send(ASKED, cancelled=stuck_names)
 
@@ -223,7 +223,7 @@ def test_an_answer_that_breaks_off_is_none(
 
 
 def test_a_port_where_nobody_listens() -> None:
-    """The error says where."""
+    """The error names the address."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     with pytest.raises(Disconnected, match=f"127.0.0.1:{port}") as caught:
@@ -232,7 +232,7 @@ def test_a_port_where_nobody_listens() -> None:
 
 
 def test_a_stream_ends_with_its_last_event() -> None:
-    """Not with the connection, which a server may keep open; and a last event that is missing is not missed."""
+    """It does not wait for the connection, which a server may keep open; a missing last event is not required."""
     with peer(EVENTS, chunk("a"), chunk("b", "stop"), "data: [DONE]\n\n", then="hold") as serving:
         body = remote(serving.url).send(ASKED, on_text=nothing)
         assert serving.gone.wait(100)
@@ -242,7 +242,7 @@ def test_a_stream_ends_with_its_last_event() -> None:
 
 
 def test_events_may_be_cut_anywhere_and_end_their_lines_in_any_way() -> None:
-    """Within a character, between the two ends of a line; comments and fields of no interest between them."""
+    """They may be cut within a character or between the two characters of a line end; comments and unused fields are skipped."""
     stream = (chunk("caf\u00e9 \u2028\U0001f600") + ": ping\n\nid: 7\nretry: 5\n" + chunk(finish="stop")).replace(
         "\n", "\r\n"
     )
@@ -254,7 +254,7 @@ def test_events_may_be_cut_anywhere_and_end_their_lines_in_any_way() -> None:
 
 
 def test_a_server_that_does_not_stream_answers_all_the_same() -> None:
-    """Then the words come at once."""
+    """The words then come at once."""
     pieces: list[str] = []
     with peer(reply(json.dumps(ANSWER))) as serving:
         body = remote(serving.url).send(ASKED, on_text=pieces.append)
@@ -282,7 +282,7 @@ def test_a_server_that_does_not_stream_answers_all_the_same() -> None:
     ],
 )
 def test_a_body_that_is_no_answer_is_told(wire: str, body: str) -> None:
-    """What stands behind the model may hold on to the shape of an answer; a server that is broken may be tried again."""
+    """Code that uses the model may rely on the shape of an answer; a broken server may be tried again."""
     for on_text in (None, nothing):
         with peer(reply(body)) as serving, pytest.raises(Unreadable) as caught:
             remote(serving.url, wire).send(ASKED, on_text=on_text)
@@ -292,7 +292,7 @@ def test_a_body_that_is_no_answer_is_told(wire: str, body: str) -> None:
 
 @pytest.mark.parametrize("data", ["hello", "[]", '{"choices"', "[DONE", "\ufeff{}", '{"a":' * 10_000])
 def test_an_event_that_is_no_json_object_is_told(data: str) -> None:
-    """In the middle of a stream too."""
+    """This also holds in the middle of a stream."""
     with (
         peer(EVENTS, chunk("a"), f"data: {data}\n\n", then="hold") as serving,
         pytest.raises(Unreadable, match="not a JSON object"),
@@ -312,7 +312,7 @@ def test_an_event_that_is_no_json_object_is_told(data: str) -> None:
 def test_an_answer_without_end_is_held_to_a_bound(
     monkeypatch: pytest.MonkeyPatch, on_text: Callable[[str], None] | None, parts: tuple[str, ...]
 ) -> None:
-    """A body, a line, an event, a stream: what is larger than any answer is not read on."""
+    """Of a body, a line, an event or a stream, nothing beyond the size of any real answer is read."""
     monkeypatch.setattr(exchange, "MAX_ANSWER_BYTES", 1_000)
     monkeypatch.setattr(exchange, "MAX_STREAM_BYTES", 8_000)
     with peer(*parts, then="hold") as serving:
@@ -341,7 +341,7 @@ def test_an_answer_without_end_is_held_to_a_bound(
 def test_how_long_to_wait_is_read(
     on_text: Callable[[str], None] | None, headers: list[str], seconds: float | None
 ) -> None:
-    """As seconds, as milliseconds, and as a date by the provider's own clock."""
+    """It comes as seconds, as milliseconds, and as a date by the provider's own clock."""
     body = json.dumps({"error": {"message": "Slow down.", "type": "rate_limit_error"}})
     with peer(reply(body, "429 Too Many Requests", *headers)) as serving, pytest.raises(Refused) as caught:
         remote(serving.url).send(ASKED, on_text=on_text)
@@ -350,7 +350,7 @@ def test_how_long_to_wait_is_read(
 
 
 def test_a_refusal_names_the_request_as_the_provider_does() -> None:
-    """Its support asks for that number; no other header is kept."""
+    """The provider's support asks for that id; no other header is kept."""
     answer = reply("no", "400 Bad Request", "x-request-id: req_1", "set-cookie: a=b")
     with peer(answer) as serving, pytest.raises(Refused) as caught:
         remote(serving.url).send(ASKED)
@@ -371,14 +371,14 @@ def test_a_refusal_of_any_size_is_bounded() -> None:
 
 @pytest.mark.parametrize("depth", [500, *range(900, 1_000, 3), 5_000])
 def test_a_refusal_of_any_depth_is_raised(depth: int) -> None:
-    """What can be read and cannot be written again is a refusal too."""
+    """A body that can be parsed but not serialised is a refusal too."""
     body = f'{{"error":{"[" * depth}{"]" * depth}}}'
     with peer(reply(body, "400 Bad Request")) as serving, pytest.raises(Refused):
         remote(serving.url).send(ASKED)
 
 
 def test_no_redirect_is_followed() -> None:
-    """A key goes to its base URL and nowhere else; who named that hears of the other."""
+    """A key goes only to its base URL; the error tells the user of the other address."""
     with peer(reply(json.dumps(ANSWER))) as other:
         answer = reply("", "307 Temporary Redirect", f"location: {other.url}")
         with peer(answer) as serving, pytest.raises(Refused) as caught:
@@ -393,7 +393,7 @@ def test_no_redirect_is_followed() -> None:
 
 
 def test_a_cancelled_stream_closes_its_socket() -> None:
-    """Between two words, while nothing comes: the provider learns that nobody listens, and stops counting."""
+    """Between two words, while nothing comes, the provider learns that nobody listens, and stops counting."""
     cancelled, pieces = threading.Event(), []
 
     def stop(text: str) -> None:
@@ -409,7 +409,7 @@ def test_a_cancelled_stream_closes_its_socket() -> None:
 
 @pytest.mark.parametrize("on_text", [None, nothing])
 def test_an_exception_of_the_question_whether_closes_its_socket(on_text: Callable[[str], None] | None) -> None:
-    """As Ctrl-C does, which comes out of anything."""
+    """Ctrl-C does the same, as it can come out of any call."""
     looks: list[int] = []
 
     def interrupted() -> bool:
@@ -426,7 +426,7 @@ def test_an_exception_of_the_question_whether_closes_its_socket(on_text: Callabl
 
 @pytest.mark.parametrize("raised", [KeyboardInterrupt, BrokenPipeError])
 def test_what_on_text_raises_comes_out_alone(caplog: pytest.LogCaptureFixture, raised: type[BaseException]) -> None:
-    """Ctrl-C while a word is printed, a pipe that was closed: nothing else is said, in the traceback or beside it."""
+    """For Ctrl-C while a word is printed, or a closed pipe, nothing else is reported, in the traceback or in a log."""
 
     def broken(_: str) -> None:
         raise raised
@@ -435,7 +435,7 @@ def test_what_on_text_raises_comes_out_alone(caplog: pytest.LogCaptureFixture, r
         with pytest.raises(raised) as caught:
             remote(serving.url).send(ASKED, on_text=broken)
         assert serving.gone.wait(100)
-    gc.collect()  # a task whose error nobody looked at says so when it is collected
+    gc.collect()  # an asyncio task with an unread error reports it when it is collected
     assert (caught.value.__cause__, caught.value.__context__) == (None, None)
     assert caplog.text == ""
 
@@ -461,7 +461,7 @@ def test_what_on_text_raises_comes_out_alone(caplog: pytest.LogCaptureFixture, r
 def test_a_key_that_a_server_repeats_is_shown_nowhere(
     wire: str, on_text: Callable[[str], None] | None, answer: str
 ) -> None:
-    """Not in the error, not in what it holds, not in its traceback, not in the model's own repr."""
+    """It is not in the error, in its attributes, in its traceback, or in the model's repr."""
     with peer(answer) as serving:
         model = remote(serving.url, wire)
         with pytest.raises((Refused, Unreadable, Disconnected)) as caught:
@@ -475,7 +475,7 @@ def test_a_key_that_a_server_repeats_is_shown_nowhere(
 
 @pytest.mark.parametrize("wire", ["openai-chat", "openai-responses", "anthropic"])
 def test_a_key_is_in_no_log(caplog: pytest.LogCaptureFixture, wire: str) -> None:
-    """The client below logs what it does, and no header of a request."""
+    """The HTTP client below logs its requests, but no header."""
     caplog.set_level(logging.DEBUG)
     with peer(reply("no", "401 Unauthorized")) as serving, pytest.raises(Refused):
         remote(serving.url, wire).send(ASKED)

@@ -1,4 +1,4 @@
-"""Where a request goes and as whom: the providers' usual variables, a key that is missing, and addresses that are none."""
+"""Where does a request go, and with which key, given the usual variables, a missing key or an invalid address?"""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ ANTHROPIC = {"ANTHROPIC_API_KEY": "sk-ant"}
 
 
 def loaded(name: str, base_url: str | None = None, **environment: str) -> RemoteModel:
-    """A model in that environment alone."""
+    """Return a model with only that environment."""
     model = load_model(name, base_url=base_url, environment=environment)
     assert isinstance(model, RemoteModel)
     return model
 
 
 def address(model: RemoteModel) -> str:
-    """Where it says that it is."""
+    """Return the address that its repr gives."""
     return repr(model).removeprefix("<RemoteModel ").removesuffix(">").partition(" at ")[2]
 
 
@@ -57,7 +57,7 @@ def address(model: RemoteModel) -> str:
 def test_a_request_goes_where_the_sdk_of_its_provider_sends_it(
     name: str, base_url: str | None, environment: dict[str, str], url: str
 ) -> None:
-    """An argument before a variable before the provider's own; with `/v1` or, for Anthropic, without."""
+    """An argument outranks a variable, which outranks the provider's own; with `/v1` or, for Anthropic, without."""
     model = loaded(name, base_url, **environment)
     assert address(model) == url
     assert f"{model.wire}:{model.name}" == name
@@ -86,7 +86,7 @@ def test_a_request_goes_where_the_sdk_of_its_provider_sends_it(
 def test_a_key_is_sent_as_its_provider_wants_it(
     monkeypatch: pytest.MonkeyPatch, wire: str, environment: dict[str, str], sent: dict[str, str]
 ) -> None:
-    """To a server on this machine too, if there is one, and none is needed there."""
+    """A server on this machine gets it too, if there is one, and needs none."""
     from penstock.testing.server import _Handler
 
     came: list[dict[str, str]] = []
@@ -108,7 +108,7 @@ def test_a_key_is_sent_as_its_provider_wants_it(
 
 
 def test_the_environment_of_the_process_is_used_where_none_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on the command line."""
+    """The command line uses it."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-1")
     monkeypatch.setenv("OPENAI_BASE_URL", "https://a.test/v1")
     model = load_model("openai-chat:m")
@@ -118,7 +118,7 @@ def test_the_environment_of_the_process_is_used_where_none_is_given(monkeypatch:
 
 
 def test_no_proxy_stands_before_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A proxy that the environment names cannot reach a server on loopback, and shall not see its requests."""
+    """A proxy named by the environment cannot reach a server on loopback, and must not see its requests."""
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
     with LoopbackProvider("openai-chat", 1_000, script=[say("ok")]) as provider:
@@ -128,7 +128,7 @@ def test_no_proxy_stands_before_this_machine(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:9", "nonsense://127.0.0.1:9", "http://127.0.0.1:x"])
 def test_a_proxy_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch, proxy: str) -> None:
-    """It is a setting, and so nothing that trying again would cure."""
+    """It is a setting, so trying again would not help."""
     monkeypatch.setitem(sys.modules, "socksio", None)
     monkeypatch.delenv("NO_PROXY", raising=False)
     monkeypatch.delenv("no_proxy", raising=False)
@@ -153,14 +153,14 @@ def test_a_proxy_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch, pr
 def test_a_missing_key_is_told_by_the_name_of_its_variable(
     name: str, base_url: str | None, variable: str, given: dict[str, str]
 ) -> None:
-    """Before anything is sent; an empty variable is none."""
+    """This happens before anything is sent; an empty variable counts as missing."""
     with pytest.raises(CallerError, match=f"needs a key: set {variable}$"):
         loaded(name, base_url, **given)
 
 
 @pytest.mark.parametrize("key", ["sk-1 sk-2", "sk-1\r\nx-other: 1", "sk-\u2013", "\u201csk-1\u201d", "sk\x00"])
 def test_a_key_that_no_header_can_hold_is_told_and_not_shown(key: str) -> None:
-    """What was pasted with its quotes, twice, or with a line of its own."""
+    """It was pasted with its quotes, twice, or with a line of its own."""
     with pytest.raises(CallerError, match="OPENAI_API_KEY holds a space, or a character") as caught:
         loaded("openai-chat:m", OPENAI_API_KEY=key)
     assert "sk" not in str(caught.value)
@@ -187,7 +187,7 @@ def test_a_key_that_no_header_can_hold_is_told_and_not_shown(key: str) -> None:
     ],
 )
 def test_an_address_that_is_none_is_told(base_url: str) -> None:
-    """When the model is loaded, not with the first request; a key in it is not shown."""
+    """This happens when the model is loaded, not with the first request; a key in the address is not shown."""
     with pytest.raises(CallerError, match="base URL") as caught:
         loaded("openai-chat:m", base_url, **OPENAI)
     assert "secret" not in str(caught.value)
@@ -202,6 +202,6 @@ def test_an_address_that_is_none_is_told(base_url: str) -> None:
     ],
 )
 def test_numbers_that_cannot_be_are_told(given: dict[str, Any], said: str) -> None:
-    """As everywhere in the house."""
+    """The error is the usual `CallerError`."""
     with pytest.raises(CallerError, match=said):
         load_model("openai-chat:m", environment=OPENAI, **given)

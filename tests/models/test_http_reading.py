@@ -1,4 +1,4 @@
-"""The events of a stream add up to the body of the same answer, however they divide it and whoever sends them."""
+"""Do the events of a stream add up to the body of the same answer, however they divide it and whoever sends them?"""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ arguments = st.dictionaries(
 
 
 def pieces(text: str, places: list[int]) -> list[str]:
-    """The text, cut at these places; pieces may be empty."""
+    """Return the text, cut at these places; pieces may be empty."""
     ends = [0, *sorted(min(place, len(text)) for place in places), len(text)]
     return [text[start:end] for start, end in pairwise(ends)]
 
 
 def gathered(wire: str, events: Iterable[Json]) -> tuple[Json, str]:
-    """The body that events add up to, and the words that came meanwhile."""
+    """Return the body that events add up to, and the words that came meanwhile."""
     stream = AnswerStream(wire)
     words = "".join([stream.feed(event if isinstance(event, str) else json.dumps(event)) for event in events])
     return stream.body(), words
 
 
 def delta(finish: str | None = None, index: int = 0, **told: Json) -> Json:
-    """A chunk of a chat's stream."""
+    """Return a chunk of a chat's stream."""
     return {"id": "c", "choices": [{"index": index, "delta": told, "finish_reason": finish}]}
 
 
 def part(index: int, call: Json, **function: str) -> Json:
-    """A piece of a call in a chat's stream."""
+    """Return a piece of a call in a chat's stream."""
     return delta(tool_calls=[{"index": index, **call, "function": function}])
 
 
@@ -56,7 +56,7 @@ def part(index: int, call: Json, **function: str) -> Json:
 
 @given(texts, cuts, st.lists(st.tuples(arguments, cuts), max_size=3))
 def test_a_chat_is_put_together(text: str, places: list[int], calls: list[tuple[dict[str, Any], list[int]]]) -> None:
-    """Words and the arguments of calls, to the byte."""
+    """Words and the arguments of calls are exact to the byte."""
     events = [delta(role="assistant", content=piece) for piece in pieces(text, places)]
     made = []
     for index, (given_, at) in enumerate(calls):
@@ -74,7 +74,7 @@ def test_a_chat_is_put_together(text: str, places: list[int], calls: list[tuple[
 
 @given(texts, texts, cuts, arguments)
 def test_an_answer_of_anthropic_is_put_together(text: str, thought: str, at: list[int], given_: dict[str, Any]) -> None:
-    """Thinking keeps its signature, a call its input; usage is what was told last."""
+    """Thinking keeps its signature, a call its input; usage is what was reported last."""
     blocks: list[Json] = [
         {"type": "thinking", "thinking": thought, "signature": "c2ln" * 9},
         {"type": "redacted_thinking", "data": "b64=="},
@@ -145,7 +145,7 @@ chat_events = st.builds(
     st.lists(st.sampled_from(["[DONE]", "", "{", "null"]) | values | anthropic_events | chat_events, max_size=8),
 )
 def test_any_events_are_an_answer_or_a_named_error(wire: str, events: list[Json]) -> None:
-    """A provider sends what it likes; nothing of it is an error of ours."""
+    """A provider may send anything, and nothing of it causes an error of ours."""
     try:
         body, words = gathered(wire, events)
     except (Unreadable, Disconnected, Refused):
@@ -169,7 +169,7 @@ def test_a_chat_as_azure_begins_it() -> None:
     "again", [{}, {"id": None, "type": "function"}, {"id": "", "type": ""}, {"id": "a", "type": "function"}]
 )
 def test_a_call_whose_head_is_sent_again(again: Json) -> None:
-    """Whole, empty or not at all: an id and a name are never put together from two."""
+    """It is repeated whole, empty or not at all: an id and a name are never assembled from two."""
     events = [
         part(0, {"id": "a", "type": "function"}, name="find", arguments='{"t'),
         part(0, again, **({"name": "find"} if again.get("id") == "a" else {}), arguments='": 1}'),
@@ -194,7 +194,7 @@ def test_two_calls_of_one_number_are_two(indices: tuple[Json, Json]) -> None:
 
 @given(texts, texts, cuts, st.booleans(), st.booleans())
 def test_a_chat_of_parts_is_put_together(thought: str, text: str, at: list[int], is_plain: bool, begins: bool) -> None:
-    """Mistral's reasoning models send their thinking and their words as parts of the content, or the words as text behind it."""
+    """Mistral's reasoning models send thinking and words as parts of the content, or the words as text after it."""
 
     def thinking(piece: str) -> list[Json]:
         return [{"type": "thinking", "thinking": [{"type": "text", "text": piece}]}]
@@ -218,7 +218,7 @@ def test_a_chat_of_parts_is_put_together(thought: str, text: str, at: list[int],
 
 @given(texts.filter(bool), texts.filter(bool), cuts)
 def test_reasoning_of_openrouter_is_put_together(thought: str, gist: str, at: list[int]) -> None:
-    """A detail for each token is one detail, with the signature that came last; an encrypted one stays by itself."""
+    """A detail for each token becomes one detail, with the last signature; an encrypted one stays separate."""
     kinds = (("reasoning.text", "text", thought), ("reasoning.summary", "summary", gist))
     told = [
         delta(reasoning_details=[{"type": kind, key: piece, "index": index, "signature": None}])
@@ -239,7 +239,7 @@ def test_reasoning_of_openrouter_is_put_together(thought: str, gist: str, at: li
 
 
 def test_a_chat_goes_from_words_to_parts_and_back() -> None:
-    """What was said before the first part is one; a part of another kind is left as it is."""
+    """What was said before the first part becomes one; a part of another kind is left as it is."""
     reference = {"type": "reference", "reference_ids": [1]}
     told: list[Json] = ["on", "ce", [reference], [reference], "up", [{"type": "text", "text": "on"}], None]
     body, came = gathered("openai-chat", [*(delta(content=news) for news in told), delta("stop"), "[DONE]"])
@@ -249,7 +249,7 @@ def test_a_chat_goes_from_words_to_parts_and_back() -> None:
 
 
 def test_a_chat_of_nothing_but_words_in_parts_is_a_text() -> None:
-    """Servers that send lists of texts take a text back, as all others do; thinking alone is no answer."""
+    """Servers that send lists of texts accept a text back, as all others do; thinking alone is not an answer."""
     message: Json = {"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}
     assert answer_messages({"choices": [{"message": message}]}, "openai-chat") == [
         {"role": "assistant", "content": "ab"}
@@ -260,7 +260,7 @@ def test_a_chat_of_nothing_but_words_in_parts_is_a_text() -> None:
 
 
 def test_what_else_a_chat_has() -> None:
-    """Reasoning and refusals in pieces, probabilities as a list, a second choice beside the first."""
+    """Reasoning and refusals come in pieces, probabilities as a list, and a second choice next to the first."""
     first = delta(reasoning_content="I th", refusal="I c")
     first["choices"][0]["logprobs"] = {"content": [1], "refusal": None}
     second = delta(reasoning_content="ink", refusal="annot", content="a") | {"obfuscation": "x9"}
@@ -277,7 +277,7 @@ def test_what_else_a_chat_has() -> None:
 
 
 def test_an_input_that_was_cut_off_is_not_lost() -> None:
-    """A reply that ran out of tokens within a call: whoever runs the call sees that it is half a one."""
+    """If a reply ran out of tokens within a call, whoever runs the call sees that it is incomplete."""
     events = [
         {"type": "message_start", "message": {"content": []}},
         {"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "name": "f", "input": {}}},
@@ -290,7 +290,7 @@ def test_an_input_that_was_cut_off_is_not_lost() -> None:
 
 @pytest.mark.parametrize("ending", ["completed", "incomplete"])
 def test_a_response_is_the_one_that_ends_its_stream(ending: str) -> None:
-    """Reasoning and its encrypted content with it; an incomplete one says itself why."""
+    """It includes reasoning with its encrypted content; an incomplete one gives its own reason."""
     items = [
         {"type": "reasoning", "encrypted_content": "x=="},
         {"type": "message", "content": [{"type": "output_text", "text": "hi"}]},
@@ -331,14 +331,14 @@ def test_a_response_is_the_one_that_ends_its_stream(ending: str) -> None:
     ],
 )
 def test_an_error_in_a_stream_is_raised_as_a_refusal(wire: str, event: Json, kind: str) -> None:
-    """In the words of each API, and never gathered into an answer."""
+    """It is in the words of each API, and is never assembled into an answer."""
     with pytest.raises(Refused) as caught:
         AnswerStream(wire).feed(json.dumps(event))
     assert diagnose(caught.value).kind == kind
 
 
 def test_a_failed_response_does_not_repeat_the_request() -> None:
-    """Its error is raised without the instructions that stand beside it, which may speak of anything."""
+    """Its error is raised without the instructions next to it, which may say anything."""
     body = {"status": "failed", "error": {"code": "server_error", "message": "boom"}, "output": []}
     body["instructions"] = "prompt is too long: 213462 tokens > 200000 maximum"
     with pytest.raises(Refused) as caught:
@@ -348,7 +348,7 @@ def test_a_failed_response_does_not_repeat_the_request() -> None:
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_no_events_are_no_answer(wire: str) -> None:
-    """Nor is an end without a beginning."""
+    """An end without a beginning is not one either."""
     for events in ([], ["[DONE]"], [{"type": "message_stop"}, {"type": "response.in_progress"}]):
         with pytest.raises(Disconnected):
             gathered(wire, events)

@@ -1,4 +1,4 @@
-"""The local model looks passages up, quotes them with their places, keeps to its window, and is the same on every wire."""
+"""Does the local model find passages, quote them with their places, keep to its window, and behave alike on every wire?"""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FIELD = {"openai-chat": "messages", "openai-responses": "input", "anthropic": "m
 
 
 def offered(wire: str = "openai-chat", prefix: str = "") -> list[dict[str, Any]]:
-    """The tool table as a request of that wire offers it."""
+    """Return the tool table as a request of that wire offers it."""
     told = [(f"{prefix}{tool.name}", tool.description, tool.schema()) for tool in TOOLS]
     if wire == "anthropic":
         return [{"name": name, "description": said, "input_schema": schema} for name, said, schema in told]
@@ -44,12 +44,12 @@ def offered(wire: str = "openai-chat", prefix: str = "") -> list[dict[str, Any]]
 
 
 def question(text: str, wire: str = "openai-chat", prefix: str = "") -> dict[str, Any]:
-    """A request that asks it."""
+    """Return a request that asks it."""
     return {FIELD[wire]: [{"role": "user", "content": text}], "tools": offered(wire, prefix), "max_tokens": 1_000}
 
 
 def said(body: dict[str, Any], wire: str) -> tuple[list[Any], str, list[tuple[str, str, dict[str, Any]]]]:
-    """The messages by which an answer goes back, its words, and its calls as id, name and arguments."""
+    """Return the messages by which an answer goes back, its words, and its calls as id, name and arguments."""
     if wire == "openai-chat":
         message = body["choices"][0]["message"]
         calls = [(c["id"], c["function"]["name"], c["function"]["arguments"]) for c in message.get("tool_calls", [])]
@@ -64,7 +64,7 @@ def said(body: dict[str, Any], wire: str) -> tuple[list[Any], str, list[tuple[st
 
 
 def returned(call_id: str, text: str, wire: str) -> dict[str, Any]:
-    """The message that holds a result."""
+    """Return the message that holds a result."""
     if wire == "openai-chat":
         return {"role": "tool", "tool_call_id": call_id, "content": text}
     if wire == "openai-responses":
@@ -78,7 +78,7 @@ def investigate(
     model: LocalModel | None = None,
     send: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
 ) -> tuple[str, list[str]]:
-    """Asks, runs the calls, asks again; the last words, and the names of the tools that were called."""
+    """Ask, run the calls, ask again; return the last words, and the names of the tools that were called."""
     model = model or LocalModel()
     made: list[str] = []
     for _ in range(MAX_CALLS + 1):
@@ -94,7 +94,7 @@ def investigate(
 
 
 def runner(tools: Tools, prefix: str = "") -> Callable[[str, dict[str, Any]], str]:
-    """The calls, run; none of them may be a mistake."""
+    """Return a function that runs the calls, none of which may be a mistake."""
 
     def run(name: str, arguments: dict[str, Any]) -> str:
         result = tools.call(name.removeprefix(prefix), arguments)
@@ -135,13 +135,13 @@ STUCK = "Where is the error 'the valve is stuck' raised?"
 
 @pytest.fixture(autouse=True)
 def user_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Indexes lie beside a store of the test."""
+    """Keep indexes next to a store of the test."""
     monkeypatch.setenv("PENSTOCK_STORE", str(tmp_path / "user"))
 
 
 @pytest.fixture
 def works(tmp_path: Path) -> Path:
-    """A small program."""
+    """Return the folder of a small program."""
     folder = tmp_path / "tree" / "works"
     folder.mkdir(parents=True)
     (folder / "pumps.py").write_text(PUMP)
@@ -150,7 +150,7 @@ def works(tmp_path: Path) -> Path:
 
 
 def ask(root: Path, text: str) -> str:
-    """What it answers to a question about a tree."""
+    """Return its answer to a question about a tree."""
     return investigate(question(text), runner(Tools(root)))[0]
 
 
@@ -166,7 +166,7 @@ def ask(root: Path, text: str) -> str:
     ],
 )
 def test_a_question_is_answered_in_two_turns_with_lines_of_files(works: Path, text: str, first: str) -> None:
-    """One call; the line that says most of the question first, and every line as the file has it."""
+    """There is one call; the line that covers most of the question comes first, and every line is as in the file."""
     answer, made = investigate(question(text), runner(Tools(works)))
     assert made == ["search"]
     assert answer.splitlines()[0] == first
@@ -178,7 +178,7 @@ def test_a_question_is_answered_in_two_turns_with_lines_of_files(works: Path, te
 
 
 def test_an_answer_says_how_much_of_the_question_it_holds(works: Path) -> None:
-    """A weak one is called weak; what was quoted and is not there word for word is named."""
+    """A weak answer is called weak; quoted words that are not found verbatim are named."""
     assert "Strong match: the first passage and its path have 100%" in ask(works, "valve stuck")
     assert "Weak match" in ask(works, "Which turbine, sluice or gauge belongs to a pump?")
     assert "Not in these passages word for word: 'no such valve'." in ask(works, "Where is 'no such valve' raised?")
@@ -186,7 +186,7 @@ def test_an_answer_says_how_much_of_the_question_it_holds(works: Path) -> None:
 
 
 def test_what_is_nowhere_is_not_answered(works: Path) -> None:
-    """With what was looked through."""
+    """The answer says what was searched."""
     answer = ask(works, "Where is the zeppelin moored?")
     assert answer.startswith("I found nothing in these files for: Where is the zeppelin moored?")
     assert "0 passages ranked | indexed 2 files" in answer
@@ -205,7 +205,7 @@ def test_results_that_show_nothing_end_the_search() -> None:
 
 @pytest.mark.parametrize("wire", [wire for wire in WIRES if wire in FIELD])
 def test_every_wire_and_any_prefix_lead_to_the_same_answer(works: Path, wire: str) -> None:
-    """The wire is how it is said; the prefix is the host's; the answer is the same to the character."""
+    """The wire and the host's prefix change only the form; the answer is the same to the character."""
     request = question(STUCK, wire, "ctx_")
     answer, made = investigate(request, runner(Tools(works), "ctx_"), LocalModel(wire))
     assert answer == ask(works, STUCK)
@@ -213,7 +213,7 @@ def test_every_wire_and_any_prefix_lead_to_the_same_answer(works: Path, wire: st
 
 
 def test_the_same_request_has_the_same_answer(works: Path) -> None:
-    """Nothing is remembered between requests, so another model in another process goes on where one stopped."""
+    """Nothing is remembered between requests, so another model in another process can continue from the same place."""
     request = question(STUCK)
     run, ids = runner(Tools(works)), []
     for _ in range(MAX_CALLS + 1):
@@ -229,7 +229,7 @@ def test_the_same_request_has_the_same_answer(works: Path) -> None:
 
 
 def test_a_result_that_was_cleared_is_asked_for_again(works: Path) -> None:
-    """A passage at a time, and not for ever."""
+    """It asks for one passage at a time, and not for ever."""
     run = runner(Tools(works))
     asked: list[dict[str, Any]] = []
 
@@ -244,7 +244,7 @@ def test_a_result_that_was_cleared_is_asked_for_again(works: Path) -> None:
 
 
 def test_a_result_that_came_as_a_stub_is_read_by_its_handle(works: Path, tmp_path: Path) -> None:
-    """Where only a handle is left of what it asked for, the page behind it is read."""
+    """If only a handle is left of a result, the page it names is read."""
     store = open_store(str(tmp_path / "store"))
     run = runner(Tools(works, store=store))
 
@@ -261,7 +261,7 @@ def test_a_result_that_came_as_a_stub_is_read_by_its_handle(works: Path, tmp_pat
 
 
 def test_it_goes_on_after_a_handoff(works: Path) -> None:
-    """The goal in what a session passes on is the question."""
+    """The goal in a handoff is the question."""
     passed = "[This goes on with session s1: 4 turns.]\n\nGoal:\nWhere is the class Valve defined?\n\nSummary:\n4 calls"
     request = question(passed)
     request["messages"] += [{"role": "assistant", "content": "[Noted.]"}]
@@ -280,14 +280,14 @@ def test_a_second_question_is_a_question_of_its_own(works: Path) -> None:
 
 
 def test_a_report_on_files_is_no_part_of_a_question() -> None:
-    """What a resume adds to the words of a user is not looked for."""
+    """What a resume adds to the user's words is not searched for."""
     resumed = with_told("Where is the retry limit defined?", f"{all_verified([('same', 2)])}\n- limits.py: changed")
     [(_, _, arguments)] = said(LocalModel().send(question(resumed)), "openai-chat")[2]
     assert arguments["pattern"] == "Where is the retry limit defined?"
 
 
 def test_it_says_what_it_is_where_it_can_do_nothing() -> None:
-    """Without a question, without a search that ranks: a sentence that says what it needs."""
+    """Without a question, or without a search that ranks, a sentence says what it needs."""
     model = LocalModel()
     assert said(model.send(question("?!")), "openai-chat")[1] == NO_QUESTION
     bare = {"messages": [{"role": "user", "content": "Where is Pump defined?"}]}
@@ -300,7 +300,7 @@ def test_it_says_what_it_is_where_it_can_do_nothing() -> None:
 
 @given(st.text(max_size=200), st.lists(st.text(max_size=200), max_size=4))
 def test_no_text_makes_it_fail(text: str, results: list[str]) -> None:
-    """Any question and any results: an answer, or a call that the tool table takes."""
+    """Any question and any results give an answer, or a call that the tool table accepts."""
     request, model = question(text), LocalModel()
     for result in results:
         messages, _, calls = said(model.send(request), "openai-chat")
@@ -312,7 +312,7 @@ def test_no_text_makes_it_fail(text: str, results: list[str]) -> None:
 
 
 def test_what_is_read_back_is_what_was_shown(works: Path) -> None:
-    """The reader of passages beside their writer: all of it from a whole answer, the beginning from one that was cut."""
+    """The reader of passages is checked against their writer: a whole answer gives all, a cut one the beginning."""
     tools = Tools(works)
     found = tools.workspace.rank("a pump and a valve")
     text = tools.search("a pump and a valve", ranked=True)
@@ -327,7 +327,7 @@ def test_what_is_read_back_is_what_was_shown(works: Path) -> None:
 
 @pytest.mark.parametrize("wire", [wire for wire in WIRES if wire in FIELD])
 def test_its_window_is_kept_with_a_refusal_of_the_wire(wire: str) -> None:
-    """16,000 tokens, of which a refusal says what the provider of that wire says."""
+    """It has 16,000 tokens, and its refusal states what the provider of that wire states."""
     model = LocalModel(wire)
     request = question("Where is Pump defined? " + "word " * 20_000, wire)
     with pytest.raises(Refused) as refused:
@@ -339,7 +339,7 @@ def test_its_window_is_kept_with_a_refusal_of_the_wire(wire: str) -> None:
 
 
 def test_a_flood_is_got_out_of_and_the_answer_is_found(works: Path, tmp_path: Path) -> None:
-    """A tool that floods a window of 16,000 tokens: refused, recovered, answered from what is left."""
+    """A tool floods a window of 16,000 tokens: the request is refused, recovered, and answered from what is left."""
     store = open_store(str(tmp_path / "store"))
     model, refused = LocalModel(), []
     run = runner(Tools(works, store=store))
@@ -374,7 +374,7 @@ def test_a_window_that_is_nearly_full_gets_a_smaller_answer(works: Path) -> None
 
 
 def test_a_window_can_be_set() -> None:
-    """`load_model` gives the default or the one that is asked for; none is less than a token."""
+    """`load_model` gives the default or the requested window, which has at least one token."""
     assert (load_model("local").window_tokens, load_model("local", window_tokens=32_768).window_tokens) == (
         16_000,
         32_768,
@@ -385,7 +385,7 @@ def test_a_window_can_be_set() -> None:
 
 
 def test_results_within_a_small_allowance_are_enough(works: Path) -> None:
-    """Where a session gives its tools little room, it works with pages of that size."""
+    """If a session gives its tools little room, it works with pages of that size."""
     tools = Tools(works, allowance=Allowance.bytes(1_200))
     answer, _ = investigate(question("What is the default speed_rpm of Pump?"), runner(tools))
     assert "speed_rpm=1450" in answer

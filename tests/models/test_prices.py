@@ -1,4 +1,4 @@
-"""List prices: figures that were read from makers' pages, names in every spelling, and genai-prices itself as the judge."""
+"""Are list prices right: figures from makers' pages, names in every spelling, and genai-prices itself as the reference?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOON = "2026-11-23T12:00:00.000Z"
 
 
 def dollars(model: str, when: str = NOON, *, uncached_tokens: int = 0, **tokens: Any) -> float:
-    """What a request costs with a model that is known."""
+    """Return what a request costs with a known model."""
     price = price_of(model, when)
     assert price is not None, model
     return price.dollars(uncached_tokens=uncached_tokens, **tokens)
@@ -32,20 +32,20 @@ def dollars(model: str, when: str = NOON, *, uncached_tokens: int = 0, **tokens:
     [
         ("claude-sonnet-4-5", {"uncached_tokens": 1_000, "output_tokens": 100}, 0.0045),
         ("claude-sonnet-4-5", {"uncached_tokens": 200_000}, 0.6),
-        # Above 200,000 tokens all of them cost the higher price, those from the cache and those of the answer too.
+        # Above 200,000 tokens all of them cost the higher price, including those from the cache and those of the answer.
         ("claude-sonnet-4-5", {"uncached_tokens": 200_001}, 1.200006),
         ("claude-sonnet-4-5", {"cached_tokens": 200_001, "output_tokens": 1_000}, 0.1200006 + 0.0225),
         ("claude-opus-5", {"cached_tokens": 100_000, "written_tokens": 10_000, "uncached_tokens": 2}, 0.11251),
         ("claude-opus-5", {"written_hour_tokens": 10_000}, 0.1),
         ("gpt-5-codex", {"uncached_tokens": 1_000_000, "output_tokens": 100_000}, 2.25),
         ("gpt-5-codex", {"cached_tokens": 1_000_000}, 0.125),
-        # OpenAI's list has no price of its own for what is put into the cache: it is input like any other.
+        # OpenAI's list has no separate price for cache writes, which are ordinary input.
         ("gpt-5-codex", {"written_tokens": 1_000_000, "written_hour_tokens": 1_000_000}, 2.5),
         ("gemini-2.5-pro", {"uncached_tokens": 100_000, "output_tokens": 1_000}, 0.135),
     ],
 )
 def test_a_request_costs_what_the_list_says(model: str, tokens: dict[str, Any], expected: float) -> None:
-    """Figures of the makers' own pages, worked out by hand."""
+    """The figures are from the makers' own pages, worked out by hand."""
     assert dollars(model, **tokens) == pytest.approx(expected, rel=1e-12)
 
 
@@ -66,7 +66,7 @@ def test_a_request_costs_what_the_list_says(model: str, tokens: dict[str, Any], 
     ],
 )
 def test_a_model_is_known_by_every_spelling_of_its_name(written: str, listed: str) -> None:
-    """Providers, gateways and clouds put something before it and behind it."""
+    """Providers, gateways and clouds add prefixes and suffixes."""
     assert price_of(written, NOON) == price_of(listed, NOON)
     assert price_of(written, NOON) is not None
 
@@ -75,7 +75,7 @@ def test_a_model_is_known_by_every_spelling_of_its_name(written: str, listed: st
     "model", ["", "nobody-7b", "<synthetic>", "/", "anthropic/", "claude", "deepseek-chat:free", "gpt-" + "x" * 10**6]
 )
 def test_what_is_not_known_has_no_price(model: str) -> None:
-    """None, and not nothing to pay: a gateway's free variant says nothing of the maker's list."""
+    """The price is None, not zero: a gateway's free variant says nothing about the maker's list."""
     assert price_of(model, NOON) is None
 
 
@@ -100,7 +100,7 @@ def test_a_price_is_that_of_the_day_and_of_the_hour() -> None:
     million = {"uncached_tokens": 1_000_000}
     assert dollars("deepseek-reasoner", "2026-01-01T12:00:00Z", **million) == pytest.approx(0.55)
     assert dollars("deepseek-reasoner", "2026-01-01T20:00:00Z", **million) == pytest.approx(0.135)
-    # 12:00 in UTC, said in another zone.
+    # 12:00 in UTC, given in another zone.
     assert dollars("deepseek-reasoner", "2026-01-01T22:00:00+10:00", **million) == pytest.approx(0.55)
 
 
@@ -112,7 +112,7 @@ def test_the_step_that_holds_is_the_highest_that_was_passed() -> None:
 
 @given(st.text(max_size=60), st.text(max_size=30))
 def test_any_name_at_any_time_is_answered(model: str, at: str) -> None:
-    """Records of hosts hold anything."""
+    """Records of hosts may contain any name and time."""
     price_of(model, at)
     assert price_of("claude-opus-5", at) is not None
 
@@ -128,7 +128,7 @@ def test_every_token_is_charged_once(tokens: list[int], rates: list[int]) -> Non
 
 
 def test_the_table_says_where_it_is_from_and_of_which_day() -> None:
-    """Its licence asks for its notice, and a price without a day is no price."""
+    """Its licence requires its notice, and a price needs a day."""
     table = prices._table()
     assert date.fromisoformat(as_of()) > date(2026, 11, 1)
     assert "genai-prices" in table["source"]
@@ -139,7 +139,7 @@ def test_the_table_says_where_it_is_from_and_of_which_day() -> None:
 
 
 def test_a_story_is_priced() -> None:
-    """By the model and the time of each turn."""
+    """The model and the time of each turn decide."""
     turn = FillTurn(1, 1_000, {}, 1_000, 1_000, is_measured=True, output_tokens=100, model="claude-sonnet-4-5", at=NOON)
     money = priced(Story(turns=(turn,))).money
     assert money is not None
@@ -182,7 +182,7 @@ json.dump([importlib.metadata.version("genai-prices"), judged], sys.stdout)
     not WITH_GENAI_PRICES, reason="PENSTOCK_TEST_PRICES=PYTHON names a Python that has genai-prices installed"
 )
 def test_genai_prices_says_the_same(tmp_path: Any) -> None:
-    """For every name that stands in its lists, at two times, on both sides of every tier."""
+    """This covers every name in its lists, at two times, on both sides of every tier."""
     usages = [(1_000, 0, 0, 0, 100), (90_000, 60_000, 20_000, 5_000, 3_000), (300_000, 200_000, 50_000, 0, 9_000)]
     (tmp_path / "usages.json").write_text(json.dumps(usages))
     command = [str(WITH_GENAI_PRICES), "-W", "ignore", "-c", JUDGE, str(tmp_path / "usages.json")]

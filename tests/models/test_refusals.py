@@ -1,4 +1,4 @@
-"""The double refuses as providers do: their sentences, whole, and for any sizes the numbers that a reader has to find."""
+"""Does the double refuse as providers do: in their whole sentences, with the numbers that a reader has to find?"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from penstock.overflow import diagnose, parse
 from penstock.wires.wire import RequestSize
 
 amounts = st.one_of(st.integers(1, 40), st.integers(1, 3_000_000))
-limits = st.one_of(st.integers(1_000, 1_100), st.integers(1_000, 3_000_000))  # 400 or 500 may as well be a status
+limits = st.one_of(st.integers(1_000, 1_100), st.integers(1_000, 3_000_000))  # 400 or 500 may also be a status
 
 
 @pytest.mark.proves("O-2")
@@ -32,7 +32,7 @@ limits = st.one_of(st.integers(1_000, 1_100), st.integers(1_000, 3_000_000))  # 
 def test_every_refusal_is_read_with_exactly_its_numbers(
     form: Any, wire: str, prompt: int, tools: int, reply: int, limit: int
 ) -> None:
-    """For any size above any limit: as a body, as its JSON, and within a stream's event."""
+    """This covers any size above any limit, as a body, as its JSON, and within a stream's event."""
     size = RequestSize(prompt, tools, reply)
     if not refuser(wire, form).exceeds(size, limit):
         assert prompt + tools + (0 if (form, wire) == ("openai", "openai-responses") else reply) <= limit
@@ -141,7 +141,7 @@ def test_every_refusal_is_read_with_exactly_its_numbers(
     ],
 )
 def test_the_words_are_the_providers_own(form: Any, wire: str, size: RequestSize, words: str) -> None:
-    """Letter by letter as they were seen in the field, in the envelope of that provider."""
+    """They are letter for letter as seen in practice, in the envelope of that provider."""
     body = refuser(wire, form).refusal(size, 4_097)
     told = body.get("error", body)
     assert told["message"] == words
@@ -153,7 +153,7 @@ def test_the_words_are_the_providers_own(form: Any, wire: str, size: RequestSize
 
 
 def test_a_request_is_counted_by_its_texts_and_its_media() -> None:
-    """Keys, texts and numbers in their order; images and files by what they are, wherever a wire puts them."""
+    """Keys, texts and numbers count in their order; images and files by what they are, wherever a wire puts them."""
     request = {
         "model": "left out",
         "system": "be brief",
@@ -215,7 +215,7 @@ KILOBYTE_TOKENS = 1_200 // BYTES_PER_TOKEN
 def test_media_count_as_media_and_a_plain_document_as_text(
     wire: str, block: dict[str, Any], tokens: int, lines: str
 ) -> None:
-    """Base64 is not text: a photo is not a million tokens. A document of plain text is."""
+    """Base64 is not text, so a photo is not a million tokens; a document of plain text is text."""
     field = {"openai-responses": "input", "gemini": "contents"}.get(wire, "messages")
     assert size_of({field: [block]}, wire, len).prompt_tokens == tokens + len(lines)
     assert text_of(block) == lines
@@ -245,7 +245,7 @@ values = st.recursive(
 
 @given(values)
 def test_any_json_has_a_size(value: Any) -> None:
-    """Foreign JSON of any shape is counted, never an exception."""
+    """Foreign JSON of any shape is counted, and never raises."""
     request = {"messages": value, "tools": value, "input": value, "max_tokens": value}
     for wire in WIRES:
         assert min(size_of(request, wire, len)) >= 0
@@ -253,7 +253,7 @@ def test_any_json_has_a_size(value: Any) -> None:
 
 
 def test_a_request_of_any_depth_has_a_size() -> None:
-    """No recursion: what is nested a hundred thousand deep is counted."""
+    """There is no recursion: nesting a hundred thousand deep is counted."""
     deep: Any = "bottom"
     for _ in range(100_000):
         deep = [deep]

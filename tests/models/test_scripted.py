@@ -1,4 +1,4 @@
-"""A scripted model answers as its wire does, holds the request against its step, and stays out of the way of nothing else."""
+"""Does a scripted model answer as its wire does, check the request against its step, and interfere with nothing else?"""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ SOURCE = Path(__file__).parents[2] / "src"
 
 
 def asking(text: str, wire: str = "openai-chat", **more: Any) -> dict[str, Any]:
-    """A request of one message."""
+    """Return a request of one message."""
     return {"input" if wire == "openai-responses" else "messages": [{"role": "user", "content": text}], **more}
 
 
 def carried(wire: str, body: dict[str, Any]) -> list[Any]:
-    """The messages by which an answer goes back, each call with a result."""
+    """Return the messages by which an answer goes back, each call with a result."""
     if wire == "openai-chat":
         message = body["choices"][0]["message"]
         results = [
@@ -61,7 +61,7 @@ def carried(wire: str, body: dict[str, Any]) -> list[Any]:
 
 
 def test_the_answers_of_each_wire_are_its_bodies() -> None:
-    """Words, calls with their arguments, the reason to stop, and usage, where each provider has them."""
+    """They have words, calls with their arguments, the stop reason and usage, in each provider's places."""
     steps = [calls(call("read", path="a.py"), call("read", path="b.py"), text="Looking."), say("done")]
     chat, responses, anthropic = (ScriptedModel(steps, wire) for wire in WIRES)
     bodies = [model.send(asking("hi", model.wire)) for model in (chat, responses, anthropic)]
@@ -89,7 +89,7 @@ def test_the_answers_of_each_wire_are_its_bodies() -> None:
 
 
 def test_usage_is_counted_over_the_request() -> None:
-    """System, tools and messages are counted as `penstock.tokens` does, the reply apart; the rest of a body is not."""
+    """System, tools and messages are counted as `penstock.tokens` does, the reply separately; the rest of a body is not."""
     model = ScriptedModel([say("four words of answer")], "anthropic")
     usage = model.send(
         {**asking("the question"), "system": "be brief", "tools": [{"name": "t"}], "metadata": "x" * 999}
@@ -110,7 +110,7 @@ replies = st.one_of(
 
 @given(st.sampled_from(WIRES), st.lists(replies, min_size=1, max_size=5))
 def test_any_conversation_with_a_script_is_valid(wire: str, steps: list[ScriptStep]) -> None:
-    """What it answers can be sent back with results, for as long as the script goes."""
+    """Its answers can be sent back with results, for as long as the script lasts."""
     model = ScriptedModel(steps, wire)
     said: list[Any] = [{"role": "user", "content": "begin"}]
     for _ in steps:
@@ -122,7 +122,7 @@ def test_any_conversation_with_a_script_is_valid(wire: str, steps: list[ScriptSt
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_scripted_refusal_is_read_as_the_overflow_it_says(wire: str) -> None:
-    """In the words of the wire's provider; OpenAI's responses give no numbers."""
+    """It has the words of the wire's provider; OpenAI's responses give no numbers."""
     model: Model = ScriptedModel([refuse(996_201, of=200_000)], wire)
     with pytest.raises(Refused) as caught:
         model.send(asking("hi", wire))
@@ -135,7 +135,7 @@ def test_a_scripted_refusal_is_read_as_the_overflow_it_says(wire: str) -> None:
 
 
 def test_a_failure_is_raised_with_its_status_and_body() -> None:
-    """A busy provider, a proxy's page; a status below 400 is an answer whatever is in it."""
+    """These are a busy provider and a proxy's page; a status below 400 is an answer whatever is in it."""
     odd = {"error": {"message": "inside a success"}}
     model = ScriptedModel([fail(529, {"type": "error"}), fail(502, "<html>Bad Gateway</html>"), fail(200, odd)])
     with pytest.raises(Refused, match="HTTP 529") as busy:
@@ -148,7 +148,7 @@ def test_a_failure_is_raised_with_its_status_and_body() -> None:
 
 
 def test_what_a_step_requires_is_looked_for_in_all_texts_of_the_request() -> None:
-    """In keys and values as they are, not as JSON escapes them; what it forbids must be nowhere."""
+    """Keys and values are searched as they are, not as JSON escapes them; what it forbids must be nowhere."""
     step = say("ok", requires=["two\nlines", r"^read_file$|read_\w+", "system words"], forbids="absent")
     request = asking("two\nlines", system="system words", tools=[{"name": "read_file"}])
     assert ScriptedModel([step], "anthropic").send(request)["content"][0]["text"] == "ok"
@@ -174,7 +174,7 @@ def test_what_a_step_requires_is_looked_for_in_all_texts_of_the_request() -> Non
     ],
 )
 def test_a_mismatch_names_step_and_pattern_and_shows_the_end_of_the_conversation(step: ScriptStep, said: str) -> None:
-    """So that the test's own output is enough to see what the request lacked."""
+    """The test's own output then shows what the request lacked."""
     with pytest.raises(ScriptMismatch) as caught:
         ScriptedModel([step]).send(asking("y" * 9_000 + "\nthe green end", max_tokens=5))
     assert f"{caught.value}." == said
@@ -186,14 +186,14 @@ def test_a_mismatch_names_step_and_pattern_and_shows_the_end_of_the_conversation
 
 
 def test_a_mismatch_is_never_taken_for_an_overflow() -> None:
-    """Whoever retries what a provider refused meets it as it is, though the conversation is about refusals."""
+    """Code that retries what a provider refused sees it as it is, even if the conversation is about refusals."""
     with pytest.raises(ScriptMismatch) as caught:
         ScriptedModel([say("ok", requires="blue")]).send(asking("prompt is too long: 213462 tokens > 200000 maximum"))
     assert parse(caught.value) is None
 
 
 def test_a_script_that_was_left_stays_left() -> None:
-    """A retry that would fit cannot hide the request that did not."""
+    """A retry that would match cannot hide the request that did not."""
     model = ScriptedModel([say("ok", requires="blue")])
     with pytest.raises(ScriptMismatch, match="requires 'blue'"):
         model.send(asking("green"))
@@ -202,7 +202,7 @@ def test_a_script_that_was_left_stays_left() -> None:
 
 
 def test_a_script_that_is_over_says_so() -> None:
-    """With its length and the number of the request; a script without steps is over at once."""
+    """The error gives its length and the number of the request; a script without steps is over at once."""
     model = ScriptedModel([say("ok")])
     model.send(asking("one"))
     with pytest.raises(ScriptMismatch, match="the script is over: it has 1 steps, and this is request 2"):
@@ -212,7 +212,7 @@ def test_a_script_that_is_over_says_so() -> None:
 
 
 def test_requests_are_kept_as_they_came() -> None:
-    """An agent goes on to change its list of messages, and the body it was given; neither changes what is kept or to come."""
+    """An agent may later change its list of messages and the body it was given; what is kept or still to come does not change."""
     body = {"error": {"message": "x"}}
     model = ScriptedModel([fail(200, body), fail(200, body)])
     request = asking("first")
@@ -274,7 +274,7 @@ def test_a_mistake_in_a_script_is_named_where_it_is_made(make: Callable[[], obje
 
 
 def test_arguments_may_have_the_names_of_our_own() -> None:
-    """A tool's `requires` and `forbids` go in a mapping; `tool_name` and `arguments` are names like any other."""
+    """A tool's `requires` and `forbids` are given in a mapping; `tool_name` and `arguments` are names like any other."""
     step = call("install", {"requires": ["x"], "forbids": "y"}, tool_name="a", arguments="b")
     body = ScriptedModel([step]).send(asking("hi"))
     written = body["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"]
@@ -293,7 +293,7 @@ SCRIPT: list[Any] = [
 
 
 def test_a_script_in_a_file_is_the_same_script(tmp_path: Path) -> None:
-    """Each object is named as its step is in Python, its arguments beside it; `load_model` takes it by name."""
+    """Each object has the name of its step in Python, with its arguments next to it; `load_model` takes the file by name."""
     file = tmp_path / "script.json"
     file.write_text(json.dumps(SCRIPT))
     written = ScriptedModel(
@@ -318,7 +318,7 @@ def test_a_script_in_a_file_is_the_same_script(tmp_path: Path) -> None:
 
 
 def outcome(model: Model) -> object:
-    """What a request comes to."""
+    """Return the outcome of a request."""
     try:
         return model.send(asking("hi"))
     except Refused as error:
@@ -345,7 +345,7 @@ def outcome(model: Model) -> object:
     ],
 )
 def test_a_mistake_in_a_file_names_the_file_and_the_step(tmp_path: Path, content: str, said: str) -> None:
-    """A script written by hand is mended by hand."""
+    """A script written by hand is repaired by hand."""
     file = tmp_path / "script.json"
     file.write_text(content)
     with pytest.raises(CallerError, match=f"script.json: .*{said}"):
@@ -354,7 +354,7 @@ def test_a_mistake_in_a_file_names_the_file_and_the_step(tmp_path: Path, content
 
 @pytest.mark.parametrize("name", ["openai-chat", "anthropic:", "scripted", "scripted:", "", "scripted:/no/such/file"])
 def test_a_model_that_cannot_be_had_is_refused_with_what_can(name: str) -> None:
-    """Nothing is guessed: a name is a provider's model or a script's file, or an error that says so."""
+    """Nothing is guessed: a name is a provider's model or a script's file, or an error says so."""
     said = "There is no file or folder /no/such/file" if "/" in name else "There is no model .*:NAME or scripted:FILE"
     with pytest.raises(CallerError, match=said):
         load_model(name)
@@ -372,7 +372,7 @@ def test_importing_models_loads_no_server_and_no_wire() -> None:
 
 
 def test_models_and_testing_need_nothing_but_the_standard_library() -> None:
-    """They run where no package is installed: a tester adds no dependency."""
+    """They run without any package: a tester adds no dependency."""
     code = (
         f"import sys; sys.path.insert(0, {str(SOURCE)!r})\n"
         "from penstock.models import say\nfrom penstock.testing import LoopbackProvider\n"

@@ -1,7 +1,7 @@
-"""Any conversation, for laws: stories told on each wire, valid by construction, and everything that can go wrong with one.
+"""How are conversations generated for laws? As stories on each wire, valid by construction, and with anything that can go wrong.
 
-The tellers below are written apart from the product's codecs, so that the two check each other. `requests(wire)` gives valid
-message lists, `broken(wire)` lists with damage, `json_values` anything that JSON can hold.
+The writers below are independent of the product's codecs, so that the two check each other. `requests(wire)` gives valid
+message lists, `broken(wire)` damaged lists, `json_values` anything that JSON can hold.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """One call of a tool and what it returned; `image` beside the text."""
+    """One call of a tool and its result; `image` comes in addition to the text."""
 
     id: str
     name: str
@@ -33,10 +33,10 @@ class Call:
 
 @dataclass(frozen=True, kw_only=True)
 class Round:
-    """One answer of the assistant: thought, words, parallel calls; then perhaps a word of the user."""
+    """One answer of the assistant: thought, words, parallel calls; then optionally a word of the user."""
 
     thinking: int = 0
-    """0 none, 1 signed, 2 redacted."""
+    """The kind of thinking: 0 none, 1 signed, 2 redacted."""
     text: str = ""
     calls: tuple[Call, ...] = ()
     user: str = ""
@@ -47,7 +47,7 @@ class Round:
 
 @dataclass(frozen=True, kw_only=True)
 class Story:
-    """A conversation without a wire. It ends where the assistant has to answer, or with its answer."""
+    """A conversation without a wire. It ends at the assistant's turn, or with its answer."""
 
     system: str = ""
     task: str = "Fix the bug in parser.py."
@@ -73,7 +73,7 @@ results = st.one_of(
 
 
 def _all_ways(**choices: list[Any]) -> list[dict[str, Any]]:
-    """Every combination of the choices, drawn at once: single draws took most of the time of the laws."""
+    """Draw every combination of the choices at once: single draws took most of the time of the laws."""
     return [dict(zip(choices, way, strict=True)) for way in product(*choices.values())]
 
 
@@ -93,7 +93,7 @@ _ROUNDS = _all_ways(
 
 @st.composite
 def stories(draw: st.DrawFn, *, max_rounds: int = 5, huge: bool = True) -> Story:
-    """Any story: parallel calls, images, thinking, empty results, a huge last message, a huge system prompt."""
+    """Draw any story: parallel calls, images, thinking, empty results, a huge last message, a huge system prompt."""
     number = 0
     rounds: list[Round] = []
     ids = draw(st.sampled_from(["call", "toolu_", "chatcmpl-tool-"]))
@@ -129,7 +129,7 @@ def stories(draw: st.DrawFn, *, max_rounds: int = 5, huge: bool = True) -> Story
 
 
 def chat(story: Story) -> list[Any]:
-    """The story as messages of chat completions."""
+    """Return the story as messages of chat completions."""
     messages: list[Any] = []
     if story.system:
         messages.append({"role": "system", "content": story.system})
@@ -189,7 +189,7 @@ HOSTED_BLOCKS: list[tuple[str, dict[str, Any]]] = [
         {"type": "web_fetch_tool_result", "content": {"type": "web_fetch_result", "url": "u", "content": _SCAN}},
     ),
 ]
-"""Results of every form that Anthropic's own tools have, with the tool."""
+"""Results in every form that Anthropic's own tools have, each with its tool."""
 HOSTED_ITEMS: list[dict[str, Any]] = [
     {"type": "web_search_call"},
     {"type": "mcp_call", "arguments": "{}", "name": "look", "server_label": "s", "output": "found"},
@@ -199,11 +199,11 @@ HOSTED_ITEMS: list[dict[str, Any]] = [
     {"type": "image_generation_call", "result": PNG},
     {"type": "mcp_call", "arguments": "{}", "name": "look", "server_label": "s", "output": None, "error": None},
 ]
-"""Items of every kind in which what a tool of OpenAI's own returned stands beside its call."""
+"""Items of every kind that has the result of one of OpenAI's own tools next to its call."""
 
 
 def responses(story: Story) -> list[Any]:
-    """The story as items of the responses API."""
+    """Return the story as items of the responses API."""
     items: list[Any] = []
     if story.system:
         items.append(
@@ -248,7 +248,7 @@ def _response_call(call: Call) -> Any:
 
 
 def anthropic(story: Story) -> list[Any]:
-    """The story as messages of Anthropic; its system prompt is the request's own field."""
+    """Return the story as messages of Anthropic; its system prompt is a field of the request."""
     messages: list[Any] = [{"role": "user", "content": _anthropic_said(story.task, story.task_image)}]
     for place, step in enumerate(story.rounds):
         content: list[Any] = []
@@ -296,7 +296,7 @@ def _anthropic_result(call: Call) -> Any:
 
 
 def gemini(story: Story) -> list[Any]:
-    """The story as contents of Gemini: with ids of calls or without, in either spelling of its keys."""
+    """Return the story as contents of Gemini: with or without ids of calls, in either spelling of its keys."""
     snake = story.ids == "toolu_"
     contents: list[Any] = [{"role": "user", "parts": _gemini_said(story.task, story.task_image, snake)}]
     for place, step in enumerate(story.rounds):
@@ -310,7 +310,7 @@ def gemini(story: Story) -> list[Any]:
         texts = [step.text, "And so on."] if step.text and step.split_text else [step.text] if step.text else []
         parts += [{"text": text} for text in texts]
         calls = [_gemini_call(used, story.ids, snake) for used in step.calls]
-        if step.thinking == 1:  # Gemini 3 signs the first of parallel calls, else an empty text at the end
+        if step.thinking == 1:  # Gemini 3 signs the first of parallel calls, or else an empty text at the end
             calls = [{**calls[0], **signature}, *calls[1:]] if calls else [{"text": "", **signature}]
         contents.append({"role": "model", "parts": [*parts, *calls]})
         back = [_gemini_response(used, story.ids, snake) for used in step.calls]
@@ -335,7 +335,7 @@ def _gemini_call(call: Call, ids: str, snake: bool) -> dict[str, Any]:
 
 
 def _gemini_response(call: Call, ids: str, snake: bool) -> Any:
-    # google-genai's `Part.from_function_response` leaves out the id of a call that has one.
+    # google-genai's `Part.from_function_response` omits the id of a call that has one.
     own = {"id": call.id} if ids == "call" else {}
     key = "error" if call.failed else "result" if call.custom else "output"
     made: dict[str, Any] = {**own, "name": call.name, "response": {key: call.result}}
@@ -345,7 +345,7 @@ def _gemini_response(call: Call, ids: str, snake: bool) -> Any:
 
 
 def bedrock(story: Story) -> list[Any]:
-    """The story as messages of Converse; its system prompt is the request's own field."""
+    """Return the story as messages of Converse; its system prompt is a field of the request."""
     messages: list[Any] = [{"role": "user", "content": _bedrock_said(story.task, story.task_image)}]
     for place, step in enumerate(story.rounds):
         content: list[Any] = []
@@ -403,7 +403,7 @@ MESSAGES = {
     "gemini": "contents",
     "bedrock": "messages",
 }
-"""Where each wire's body has its messages."""
+"""The place of the messages in each wire's body."""
 REPLY = {
     "openai-chat": ("max_tokens",),
     "openai-responses": ("max_output_tokens",),
@@ -411,23 +411,23 @@ REPLY = {
     "gemini": ("generationConfig", "maxOutputTokens"),
     "bedrock": ("inferenceConfig", "maxTokens"),
 }
-"""Where each wire's body asks for the length of its reply."""
+"""The place in each wire's body that asks for the length of the reply."""
 
 
 def asking(wire: str, text: str = "hi") -> list[Any]:
-    """One message of the user on a wire."""
+    """Return one message of the user on a wire."""
     content: Any = [{"text": text}] if wire in {"gemini", "bedrock"} else text
     return [{"role": "user", "parts" if wire == "gemini" else "content": content}]
 
 
 def with_reply(wire: str, body: dict[str, Any], tokens: int) -> dict[str, Any]:
-    """A body that asks for so much of reply."""
+    """Return a body that asks for a reply of that length."""
     *holder, key = REPLY[wire]
     return {**body, holder[0]: {**body.get(holder[0], {}), key: tokens}} if holder else {**body, key: tokens}
 
 
 def requests(wire: str, *, max_rounds: int = 5, huge: bool = True) -> st.SearchStrategy[list[Any]]:
-    """Valid message lists of a wire."""
+    """Draw valid message lists of a wire."""
     return stories(max_rounds=max_rounds, huge=huge).map(TELLERS[wire])
 
 
@@ -459,12 +459,12 @@ likely: st.SearchStrategy[Any] = st.recursive(
     ),
     max_leaves=16,
 )
-"""JSON of the words that the wires are made of: it reaches further into a codec than any other."""
+"""JSON made of the words of the wires, which reaches further into a codec than other JSON."""
 
 
 @st.composite
 def broken(draw: st.DrawFn, wire: str) -> list[Any]:
-    """A valid list after a few of the things that crashes, trims and careless code do to one."""
+    """Draw a valid list with a few of the changes that crashes, trims and careless code make."""
     messages = json.loads(json.dumps(draw(requests(wire, max_rounds=4, huge=False))))
     for _ in range(draw(st.integers(1, 4))):
         if not messages:

@@ -1,4 +1,4 @@
-"""What is Bedrock's own: blocks told by their one key, bytes as bytes, guards and cache points, streams of binary frames."""
+"""Is what only Bedrock has handled: blocks named by their one key, bytes, guards, cache points, streams of binary frames?"""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ BODY: dict[str, Any] = {
 
 
 def test_what_boto3_takes_is_a_request_of_this_wire_and_no_other() -> None:
-    """Instructions, tools, model and reply are found where they are; Anthropic's body has the same names for some of them."""
+    """Instructions, tools, model and reply are found in their places; Anthropic's body has the same names for some of them."""
     talk = load_request(BODY, "bedrock")
     wire = wire_named("bedrock")
     assert wire_of(BODY) == wire_of({"messages": [HELLO], "system": [{"text": "x"}]}) == wire_of([HELLO]) == "bedrock"
@@ -64,7 +64,7 @@ def test_what_boto3_takes_is_a_request_of_this_wire_and_no_other() -> None:
 
 
 def test_a_request_is_composed_as_the_api_takes_it() -> None:
-    """Each part under the name that Converse has for it."""
+    """Each part has the name that Converse gives it."""
     talk = begin("bedrock", system="Be brief.", tools=TOOLS, prompt="hi")
     assert compose_request(talk, "m", 500) == {
         "modelId": "m",
@@ -76,7 +76,7 @@ def test_a_request_is_composed_as_the_api_takes_it() -> None:
 
 
 def test_guards_cache_points_and_reasoning_stay_whole() -> None:
-    """Each is read for what it is, and comes back byte for byte."""
+    """Each is recognised, and written back byte for byte."""
     guarded = {"guardContent": {"text": {"text": "Is it safe?", "qualifiers": ["query"]}}}
     point = {"cachePoint": {"type": "default", "ttl": "1h"}}
     secret = {"reasoningContent": {"redactedContent": b"\x00secret"}}
@@ -90,7 +90,7 @@ def test_guards_cache_points_and_reasoning_stay_whole() -> None:
 
 
 def test_a_message_of_results_and_a_cache_point_is_no_word_of_the_user() -> None:
-    """A point marks a place; it is nobody's."""
+    """A cache point only marks a place."""
     talk = load([HELLO, use("a"), asked(*give("a")["content"], {"cachePoint": {"type": "default"}})], "bedrock")
     newest = talk.newest_user()
     assert talk.entries[2].role == "tool"
@@ -99,7 +99,7 @@ def test_a_message_of_results_and_a_cache_point_is_no_word_of_the_user() -> None
 
 
 def test_a_cleared_result_keeps_its_status_and_its_neighbours() -> None:
-    """Images, documents and JSON in it go whole."""
+    """Images, documents and JSON in the result are removed whole."""
     image = {"image": {"format": "png", "source": {"bytes": b"ABC"}}}
     result = {"toolUseId": "a", "content": [{"json": {"n": 1}}, image], "status": "error"}
     talk = load([HELLO, use("a", "b"), asked({"toolResult": result}, *give("b")["content"])], "bedrock")
@@ -112,7 +112,7 @@ def test_a_cleared_result_keeps_its_status_and_its_neighbours() -> None:
 
 
 def test_bytes_count_as_what_they_take_in_the_request() -> None:
-    """Encrypted reasoning as bytes and as base64 is one size."""
+    """Encrypted reasoning has the same size as bytes and as base64."""
     sizes = [
         bill([HELLO, said({"reasoningContent": {"redactedContent": held}}, {"text": "y"})], "bedrock").input.tokens
         for held in (b"secret" * 400, "c2VjcmV0" * 400)
@@ -121,7 +121,7 @@ def test_bytes_count_as_what_they_take_in_the_request() -> None:
 
 
 def test_documents_travel_beside_words() -> None:
-    """Converse takes no document alone."""
+    """Converse accepts no document without text."""
     block = {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "AAAA"}}
     made = dump(load([{"role": "user", "content": [block]}], "anthropic"), "bedrock")
     assert made[0]["content"] == [PAPER, {"text": "[See the document.]"}]
@@ -129,7 +129,7 @@ def test_documents_travel_beside_words() -> None:
 
 
 def test_a_message_of_another_api_is_mended_only_as_far_as_it_can_be() -> None:
-    """A string is a block; blocks with types are dropped and that is said."""
+    """A string becomes a block; blocks with types are dropped, and the actions report it."""
     mended = repair(
         [{"role": "user", "content": "hi"}, GOOD, asked({"type": "text", "text": "x"}, {"text": "y"})], "bedrock"
     )
@@ -167,7 +167,7 @@ def framed(event: dict[str, Any]) -> bytes:
 
 @given(st.lists(st.integers(1, 400)))
 def test_a_stream_adds_up_to_the_message_however_its_bytes_are_cut(cuts: list[int]) -> None:
-    """Signature and arguments to the byte; content has begun with the first delta."""
+    """Signature and arguments are exact to the byte; content has begun with the first delta."""
     content = b"".join(map(framed, EVENTS))
     frames, reader, words = EventFrames(), wire_named("bedrock").answers.stream(), ""
     begun = reader.has_content
@@ -182,14 +182,14 @@ def test_a_stream_adds_up_to_the_message_however_its_bytes_are_cut(cuts: list[in
 
 @given(json_values, st.text(max_size=40))
 def test_a_frame_is_read_as_it_was_written(payload: Any, kind: str) -> None:
-    """Any payload under any name."""
+    """This holds for any payload under any name."""
     (data,) = EventFrames().feed(framed({kind: payload}))
     assert json.loads(data) == {kind: payload}
 
 
 @given(st.integers(0, 10_000), st.integers(1, 255))
 def test_a_damaged_frame_is_refused(at: int, change: int) -> None:
-    """One changed byte anywhere: a checksum tells, or the frame never becomes whole."""
+    """After one changed byte anywhere, a checksum fails or the frame never becomes whole."""
     content = bytearray(framed(EVENTS[7]))
     content[at % len(content)] ^= change
     try:
@@ -200,7 +200,7 @@ def test_a_damaged_frame_is_refused(at: int, change: int) -> None:
 
 
 def test_an_exception_in_a_stream_is_an_error_event() -> None:
-    """Of the kind that its header names."""
+    """Its kind is the one that its header names."""
     headers = {":exception-type": "validationException", ":message-type": "exception"}
     (data,) = EventFrames().feed(frame(headers, {"message": "Input is too long for requested model."}))
     told = {"message": "Input is too long for requested model.", "type": "validationException"}
@@ -212,6 +212,6 @@ def test_an_exception_in_a_stream_is_an_error_event() -> None:
     "request_", [BODY, [HELLO, GOOD], {"system": [{"text": "x"}], "messages": [HELLO, use("a"), give("a")]}]
 )
 def test_a_body_of_boto3_is_refused_by_name_on_the_wire_that_it_resembles(request_: Any) -> None:
-    """Read as Anthropic's it would lose every block."""
+    """Read as Anthropic's, it would lose every block."""
     with pytest.raises(CallerError, match="a request for bedrock, not for anthropic: say wire='bedrock'"):
         load_request(request_, "anthropic")

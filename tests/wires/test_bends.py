@@ -1,7 +1,7 @@
-"""One bend in a request that a provider takes: what is found of it, path by path, and that a repair leaves nothing of it.
+"""What does one change to a valid request break, path by path, and does a repair leave nothing of it?
 
-Each member of each valid request of `test_violations` is left out, and put in place of by values of other types. `bends.txt` says
-what that breaks, one path a line, as somebody has looked at it; `WRITE_TABLES=1` writes it anew.
+Each member of each valid request of `test_violations` is removed, and replaced by values of other types. `bends.txt` has the
+reviewed results, one path a line; `WRITE_TABLES=1` rewrites it.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def shown(messages: list[Any], place: tuple[Any, ...]) -> str:
 
 
 def rows() -> Iterator[str]:
-    """Yield a line for each path: what each bend of it breaks, in order of the messages."""
+    """Yield a line for each path: what each change of it breaks, in order of the messages."""
     found: dict[str, dict[str, list[str]]] = {}
     for wire, requests in VALID.items():
         for messages in requests:
@@ -88,14 +88,14 @@ def rows() -> Iterator[str]:
 
 @pytest.mark.proves("LAW-Transcript")
 def test_what_one_bend_breaks_is_what_the_table_says() -> None:
-    """Each part that a provider asks for, and each that it does not, by what happens without it."""
+    """The table shows each part that a provider requires, and each that it does not, by what happens without it."""
     check_table(TABLE, list(rows()))
 
 
 @pytest.mark.proves("LAW-Transcript")
 @pytest.mark.parametrize("wire", list(VALID))
 def test_one_bend_is_mended(wire: str) -> None:
-    """Nothing is left of it, and what was whole is not touched."""
+    """Nothing of it is left, and what was whole is not changed."""
     for messages in VALID[wire]:
         for place in places(messages):
             for new in BENDS.values():

@@ -1,4 +1,4 @@
-"""`penstock violations`: a saved request from a file or a pipe, in words and as JSON."""
+"""Does `penstock violations` check a saved request from a file or a pipe, and report in words and as JSON?"""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ BROKEN: dict[str, Any] = {"model": "m", "messages": [{"role": "tool", "tool_call
 
 
 def test_a_broken_request_is_listed_and_the_status_says_so(tmp_path: Path) -> None:
-    """One line for each violation, inert; a list under --json."""
+    """It prints one inert line for each violation, or a list under --json."""
     status, shown, _ = run(json.dumps(BROKEN), "request.json", "--wire", "openai-chat", cwd=tmp_path)
     assert status == 1
     assert shown.startswith("message 0: orphan_result: A result needs its call before it: a")
@@ -47,7 +47,7 @@ def test_a_broken_request_is_listed_and_the_status_says_so(tmp_path: Path) -> No
 
 
 def test_a_valid_request_is_an_empty_list(tmp_path: Path) -> None:
-    """A body or its messages alone; an output may answer a call that the provider keeps."""
+    """It takes a body or only its messages; an output may answer a call that the provider keeps."""
     messages = [{"role": "user", "content": "hi"}]
     assert run(json.dumps(messages), "request.json", "--wire", "anthropic", "--json", cwd=tmp_path)[:2] == (0, "[]\n")
     kept = {"previous_response_id": "r", "input": [{"type": "function_call_output", "call_id": "a", "output": "x"}]}
@@ -65,6 +65,6 @@ def test_a_valid_request_is_an_empty_list(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_request_is_an_error(content: str, file: str, status: int, code: str, tmp_path: Path) -> None:
-    """No JSON, no messages in it, no file."""
+    """It is not JSON, has no messages, or is a missing file."""
     got, shown, _ = run(content, file, "--wire", "anthropic", "--json", cwd=tmp_path)
     assert (got, json.loads(shown)["error"]["code"]) == (status, code)

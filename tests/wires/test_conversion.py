@@ -1,4 +1,4 @@
-"""From one wire to another: what arrives, under which name, and what is said where something cannot."""
+"""From one wire to another, what arrives, under which name, and what is said if something cannot?"""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.proves("LAW-Transcript")
 
 
 def test_instructions_move_to_where_the_wire_has_them() -> None:
-    """A leading system message is Anthropic's `system`, and back; a later one becomes a user's text."""
+    """A leading system message becomes Anthropic's `system`, and back; a later one becomes a user's text."""
     system = {"role": "system", "content": "Be brief."}
     talk = load([system, USER, YES, {**system, "content": "Be kind."}, USER], "openai-chat")
     assert system_of(talk, "anthropic") == "Be brief."
@@ -49,7 +49,7 @@ def test_instructions_move_to_where_the_wire_has_them() -> None:
 
 
 def test_calls_and_results_are_the_same_calls_elsewhere() -> None:
-    """Ids, names, arguments and error marks; a custom tool's text is the one field of an object."""
+    """Ids, names, arguments and error marks are kept; a custom tool's text becomes the only field of an object."""
     made = dump(
         load(
             [USER, chat_call("a", "b", arguments='{"n":1}'), chat_result("b", "B"), chat_result("a", "A")],
@@ -72,7 +72,7 @@ def test_calls_and_results_are_the_same_calls_elsewhere() -> None:
 
 
 def test_ids_fit_the_wire_that_they_go_to() -> None:
-    """Anthropic wants few characters and each id once; local servers give the same ids in every turn."""
+    """Anthropic accepts few characters, and each id once; local servers give the same ids in every turn."""
     turn = [chat_call("call:0"), chat_result("call:0")]
     made = dump(load([USER, *turn, *turn], "openai-chat"), "anthropic")
     ids = [block["id"] for message in made[1::2] for block in message["content"]]
@@ -81,7 +81,7 @@ def test_ids_fit_the_wire_that_they_go_to() -> None:
 
 
 def test_thinking_stays_at_home() -> None:
-    """Signed reasoning means nothing to another provider and is left out; words and calls go over."""
+    """Signed reasoning means nothing to another provider and is left out; words and calls are converted."""
     made = dump(
         load([USER, said(THINKING, text("yes"), *uses("a")["content"]), results("a")], "anthropic"), "openai-chat"
     )
@@ -90,7 +90,7 @@ def test_thinking_stays_at_home() -> None:
 
 
 def test_what_has_no_place_is_named() -> None:
-    """An audio clip on a wire without sound is a sentence with its size."""
+    """On a wire without sound, an audio clip becomes a sentence with its size."""
     clip = {"type": "input_audio", "input_audio": {"data": "A" * 400, "format": "wav"}}
     made = dump(load([{"role": "user", "content": [text("hear"), clip]}], "openai-chat"), "anthropic")
     assert made[0]["content"][1]["text"] == "[audio of about 300 bytes: not carried over from another provider]"
@@ -105,7 +105,7 @@ def test_what_only_its_wire_understands_is_named_in_a_result_too() -> None:
 
 
 def test_images_and_documents_travel() -> None:
-    """As data or as links, from any wire to any other."""
+    """They are converted as data or as links, from any wire to any other."""
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}
     paper = {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "AAAA"}}
     link = {"type": "image", "source": {"type": "url", "url": "https://example.org/a.png"}}
@@ -123,7 +123,7 @@ def test_images_and_documents_travel() -> None:
 
 
 def test_a_body_knows_where_its_messages_are() -> None:
-    """They come out, go back, and everything else in the body stays, in its order."""
+    """They are read and written back, and everything else in the body stays, in its order."""
     bodies: list[tuple[str, dict[str, Any]]] = [
         ("openai-chat", {"model": "m", "messages": [USER], "tools": []}),
         ("openai-responses", {"input": [USER], "instructions": "Be brief.", "model": "m"}),
@@ -143,7 +143,7 @@ def test_a_body_knows_where_its_messages_are() -> None:
 
 @pytest.mark.parametrize("kept", [{"previous_response_id": "resp_1"}, {"conversation": "conv_1"}])
 def test_mending_a_body_leaves_outputs_of_calls_that_the_provider_keeps(kept: dict[str, str]) -> None:
-    """One broken item elsewhere costs no output of a call from the conversation before; without that, it becomes words."""
+    """A broken item elsewhere leaves the output of a call that the provider keeps; without the kept part, it becomes words."""
     items = [item_output("before"), item_call("open"), USER]
     body = {"input": items, **kept}
     mended = dump_valid(load_request(body, "openai-responses"), body)["input"]

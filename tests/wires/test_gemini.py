@@ -1,4 +1,4 @@
-"""What is Gemini's own: calls without ids, thought signatures, keys in two spellings, and google-genai's form of a request."""
+"""Is what only Gemini has handled: calls without ids, thought signatures, two spellings of keys, google-genai's requests?"""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.proves("LAW-Transcript")
 
 
 def answered(*contents: Any) -> list[tuple[str, str]]:
-    """Each call of a list with the text of the result that the transcript gives it."""
+    """Return each call of a list with the text of the result that the transcript gives it."""
     entries = load(list(contents), "gemini").entries
     texts = {result.call_id: result.text for entry in entries for result in entry.results}
     return [(call.arguments, texts.get(call.id, "none")) for entry in entries for call in entry.calls]
@@ -60,7 +60,7 @@ def test_ids_decide_where_there_are_any_and_may_be_left_out_of_the_response() ->
 
 
 def test_a_result_is_cleared_where_it_stands_and_its_media_go_with_it() -> None:
-    """Name, id, error mark, spelling and neighbours stay; the response's own parts go."""
+    """Name, id, error mark, spelling and neighbours stay; the response's own parts are removed."""
     image = {"inline_data": {"mime_type": "image/png", "data": "AAAA"}}
     first = {
         "function_response": {"name": "view", "response": {"error": "gone"}, "parts": [image]},
@@ -79,7 +79,7 @@ def test_a_result_is_cleared_where_it_stands_and_its_media_go_with_it() -> None:
 
 
 def test_a_thought_signature_is_reasoning_wherever_it_stands() -> None:
-    """Beside a call, beside words, alone: the turn is signed, and the part comes back byte for byte."""
+    """Next to a call, next to words or alone, it signs the turn, and the part comes back byte for byte."""
     parts = [
         {"text": "hm", "thought": True},
         {**asks(), **SIGNATURE},
@@ -96,7 +96,7 @@ def test_a_thought_signature_is_reasoning_wherever_it_stands() -> None:
 
 
 def test_steps_of_one_tool_loop_stay_with_the_signature_that_led_to_them() -> None:
-    """Since the user spoke last, a step without a signature of its own goes only together with the one before it."""
+    """Since the user last spoke, a step without its own signature is removed only together with the one before it."""
     signed = model({**asks(), **SIGNATURE})
     talk = load([HI, signed, user(tells()), model(asks()), user(tells()), signed, user(tells())], "gemini")
     assert [(turn.first, turn.last) for turn in talk.turns()] == [(0, 0), (1, 4), (5, 6)]
@@ -135,7 +135,7 @@ OWN: dict[str, Any] = {
 
 @pytest.mark.parametrize("request_body", [REST, OWN, {**REST, "generation_config": REST["generationConfig"]}])
 def test_the_rest_body_and_the_arguments_of_google_genai_are_one_request(request_body: dict[str, Any]) -> None:
-    """Instructions, tools and the reply's length are found in both, lowered where they stand, and everything else stays."""
+    """Instructions, tools and the reply's length are found in both, the length is lowered in place, and everything else stays."""
     talk = load_request(request_body, "gemini")
     layout, codec = wire_named("gemini").body, wire_named("gemini").codec
     assert wire_of(request_body) == "gemini"
@@ -157,7 +157,7 @@ def test_a_length_is_asked_for_where_the_form_of_the_request_has_it() -> None:
 
 
 def test_a_request_is_composed_as_the_api_takes_it() -> None:
-    """Instructions are a content of their own, tools one set of declarations; a bare list is known as this wire's."""
+    """Instructions are a content of their own, tools one set of declarations; a bare list is recognised as this wire's."""
     talk = begin("gemini", system="Be brief.", tools=TOOLS, prompt="hi")
     assert compose_request(talk, "gemini-3-pro", 500) == {
         "model": "gemini-3-pro",
@@ -170,7 +170,7 @@ def test_a_request_is_composed_as_the_api_takes_it() -> None:
 
 
 def test_results_are_written_with_the_names_of_their_calls() -> None:
-    """One content for a batch; an id only where the call had one."""
+    """There is one content for a batch, and an id only if the call had one."""
     talk = load([HI, model(asks(id="a"), asks("search"))], "gemini")
     first, second = talk.entries[1].calls
     written = result_messages("gemini", [(first, "1", False), (second, "no", True)])
@@ -179,7 +179,7 @@ def test_results_are_written_with_the_names_of_their_calls() -> None:
 
 
 def test_an_answer_goes_back_with_every_signature() -> None:
-    """As it came, whole or streamed; one that broke off in thought says so."""
+    """It goes back as it came, whole or streamed; one that broke off in thought says so."""
     content = model({"text": "hm", "thought": True}, {**asks(id="a"), **SIGNATURE})
     body: dict[str, Any] = {"candidates": [{"content": content, "finishReason": "STOP"}]}
     assert answer_messages(body, "gemini") == [content]
@@ -190,7 +190,7 @@ def test_an_answer_goes_back_with_every_signature() -> None:
 
 
 def test_a_stream_adds_up_to_the_answer_with_signed_parts_apart() -> None:
-    """Words go on; a thought does not run into words; what is signed is a part of its own."""
+    """Words are continued; a thought does not run into words; what is signed is a part of its own."""
     chunks: list[list[dict[str, Any]]] = [
         [{"text": "hm", "thought": True}],
         [{"text": "m", "thought": True}],
@@ -210,7 +210,7 @@ def test_a_stream_adds_up_to_the_answer_with_signed_parts_apart() -> None:
 
 
 def test_a_prompt_that_was_turned_away_is_an_answer_without_words() -> None:
-    """No candidate, and the reason: it is complete, and goes back as no answer."""
+    """It has no candidate and gives the reason: it is complete, and goes back as no answer."""
     reader = wire_named("gemini").answers.stream()
     reader.feed({"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {"promptTokenCount": 4}})
     assert (reader.is_complete, reader.has_content) == (True, False)
@@ -218,14 +218,14 @@ def test_a_prompt_that_was_turned_away_is_an_answer_without_words() -> None:
 
 
 def test_a_history_whose_results_were_sent_twice_keeps_one_of_each() -> None:
-    """As Gemini CLI writes it on resume: the copy goes, with ids or without."""
+    """Gemini CLI writes such histories on resume: the copy is removed, with ids or without."""
     for more in ({}, {"id": "a"}):
         mended = repair([HI, model(asks(**more)), user(out("42", **more)), user(out("42", **more)), FINE], "gemini")
         assert mended.messages == [HI, model(asks(**more)), user(out("42", **more)), FINE]
 
 
 def test_a_result_that_strayed_goes_to_the_nearest_call_before_it() -> None:
-    """Also without ids; the call that crashed is closed under its own name."""
+    """This also holds without ids; the call that crashed is closed under its own name."""
     strayed = [HI, model(asks()), HI, model(asks()), user({"text": "wait"}), user(out("42"))]
     mended = repair(strayed, "gemini").messages
     closed = mended[2]["parts"][0]["functionResponse"]
@@ -235,14 +235,14 @@ def test_a_result_that_strayed_goes_to_the_nearest_call_before_it() -> None:
 
 
 def test_calls_are_joined_with_the_answer_that_they_go_on_with() -> None:
-    """Two contents of the model in a row are one where the second calls; a list that begins with a call begins with the user."""
+    """Two consecutive contents of the model become one if the second calls; a list that begins with a call gets a user first."""
     mended = repair([model({"text": "I look."}), model({**asks(), **SIGNATURE}), user(tells())], "gemini").messages
     assert [content["role"] for content in mended] == ["user", "model", "user"]
     assert mended[1]["parts"] == [{"text": "I look."}, {**asks(), **SIGNATURE}]
 
 
 def test_only_what_is_said_by_the_response_is_its_text() -> None:
-    """`output`, `result` and `error` are the value; more than one key is the whole object as JSON."""
+    """`output`, `result` and `error` are the value; more than one key makes the whole object JSON."""
     rows = [{"output": "a"}, {"result": ["b"]}, {"error": "c"}, {"files": 3}, {"output": "d", "took": 1}]
     read = [load([user(tells(response=row))], "gemini").entries[0].parts[0] for row in rows]
     assert [(part.text, part.is_error) for part in read if isinstance(part, ToolResult)] == [

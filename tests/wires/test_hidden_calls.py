@@ -1,4 +1,4 @@
-"""What takes hidden calls out of answers bears whatever a provider writes in their place (W-3)."""
+"""Does removing hidden calls from answers tolerate whatever a provider writes in their place (W-3)?"""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def called(wire: str, name: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("wire", ["anthropic", "openai-chat", "openai-responses", "gemini"])
 @given(name=NAMES)
 def test_only_a_call_by_its_name_is_hidden(wire: str, name: Any) -> None:
-    """A name that is no string is a call of somebody else's: shown as it is, and no error."""
+    """A name that is not a string belongs to somebody else's call: it is shown as it is, without an error."""
     hidden = wire_named(wire).answers.hidden_calls
     assert hidden is not None
     names, body = frozenset({"ctx_page"}), called(wire, name)

@@ -1,4 +1,4 @@
-"""A history that only grows: what is shown, what stays, what belongs together."""
+"""In a history that only grows, what is shown, what stays, and what belongs together?"""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def raws(transcript: Transcript) -> list[Any]:
 
 
 def test_a_cleared_result_keeps_its_pair_and_its_original() -> None:
-    """Only the words change in what is shown; the entry that was said stays, and the handle is at hand."""
+    """Only the words that are shown change; the original entry stays, and the handle is available."""
     talk = load(TALK, "openai-chat")
     after = talk.replace_result(3, "a", "[cleared]", "h1")
     assert raws(after)[3] == {"role": "tool", "tool_call_id": "a", "content": "[cleared]"}
@@ -54,7 +54,7 @@ def test_a_cleared_result_keeps_its_pair_and_its_original() -> None:
 
 @pytest.mark.proves("W-7")
 def test_what_stands_in_place_of_text_is_counted_once() -> None:
-    """A result that was cut twice is one, and one that a later span took is that span's."""
+    """A result that was cut twice counts once, and one that a later span took belongs to that span."""
     talk = load([USER, uses("a"), results("a"), uses("b"), results("b"), USER], "anthropic")
     twice = talk.replace_result(2, "a", "[cut]", "h1").replace_result(2, "a", "[cleared]", "h1")
     assert [cut.text for cut in twice.standing_cuts() if isinstance(cut, Cleared)] == ["[cleared]"]
@@ -67,7 +67,7 @@ def test_what_stands_in_place_of_text_is_counted_once() -> None:
 
 
 def test_a_cleared_block_keeps_its_keys_and_its_neighbours() -> None:
-    """Error mark, cache mark and the text beside it stay; the image in it goes whole."""
+    """Error mark, cache mark and the text next to it stay; the image in it is removed whole."""
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}
     block = {
         "type": "tool_result",
@@ -98,7 +98,7 @@ def test_a_cleared_block_keeps_its_keys_and_its_neighbours() -> None:
     ],
 )
 def test_a_note_keeps_roles_alternating_without_touching_a_neighbour(before: Any, after: Any, roles: list[str]) -> None:
-    """Whatever stands around it: neighbours are the same bytes, and roles alternate as they did."""
+    """Whatever surrounds it, the neighbours are the same bytes, and roles alternate as before."""
     turn: list[Any] = [USER, YES] if before is YES and after is USER else [uses("a"), results("a")]
     turn = [USER] if before is YES and after is YES else turn
     head = [USER] if before is YES else []
@@ -112,13 +112,13 @@ def test_a_note_keeps_roles_alternating_without_touching_a_neighbour(before: Any
 
 
 def test_a_lone_answer_becomes_a_note_of_the_assistant() -> None:
-    """Between two user messages there is room for one role only."""
+    """Between two user messages only the assistant's role fits."""
     shown = raws(load(TALK, "openai-chat").drop_span(5, 5, "agreed"))
     assert shown[5] == {"role": "assistant", "content": "agreed"}
 
 
 def test_neighbouring_notes_are_one_and_can_be_left_out_again() -> None:
-    """A later span may cover older notes; the newest says it all."""
+    """A later span may cover older notes; the newest note says it all."""
     messages = [USER, uses("a"), results("a"), uses("b"), results("b"), uses("c"), results("c")]
     twice = load(messages, "anthropic").drop_span(1, 2, "first").drop_span(3, 4, "second")
     assert [m["content"] for m in raws(twice)[2:3]] == ["first\nsecond"]
@@ -147,7 +147,7 @@ def test_a_span_that_would_cut_or_forget_too_much_is_refused(first: int, last: i
 
 
 def test_what_cannot_be_replaced_is_refused() -> None:
-    """No such entry, no such call, a pin, a screenshot."""
+    """There is no such entry, no such call, a pin, or a screenshot."""
     talk = load(TALK, "openai-chat")
     for index, call in ((1, "a"), (3, "b"), (99, "a")):
         with pytest.raises(CallerError, match="shows no result"):
@@ -167,7 +167,7 @@ def test_what_cannot_be_replaced_is_refused() -> None:
 
 
 def test_a_turn_holds_a_batch_and_all_its_results() -> None:
-    """Parallel calls, results in any order, a message of the user in between."""
+    """Calls are parallel, results are in any order, and a message of the user is in between."""
     turns = load(TALK, "openai-chat").turns()
     assert [(turn.kind, turn.first, turn.last) for turn in turns] == [
         ("system", 0, 0), ("user", 1, 1), ("assistant", 2, 4), ("assistant", 5, 5), ("user", 6, 6),
@@ -177,7 +177,7 @@ def test_a_turn_holds_a_batch_and_all_its_results() -> None:
 
 
 def test_a_step_that_rests_on_signed_reasoning_stays_with_it() -> None:
-    """In a tool loop a step without thinking of its own belongs to the last one that thought; a thinking step begins anew."""
+    """In a tool loop a step without its own thinking belongs to the last one that thought; a thinking step begins a new turn."""
     think = said(THINKING, *uses("a")["content"])
     again = said(THINKING, *uses("c")["content"])
     messages = [USER, think, results("a"), uses("b"), results("b"), again, results("c")]
@@ -186,13 +186,13 @@ def test_a_step_that_rests_on_signed_reasoning_stays_with_it() -> None:
 
 
 def test_what_the_provider_runs_itself_stays_with_its_result() -> None:
-    """A program of the provider's that calls our tools spans several messages: they are one turn."""
+    """A program of the provider's that calls our tools spans several messages, which are one turn."""
     messages = [USER, PROGRAM, results("a"), said(RAN, text("done")), USER]
     assert [(turn.first, turn.last) for turn in load(messages, "anthropic").turns()] == [(0, 0), (1, 3), (4, 4)]
 
 
 def test_the_task_and_the_newest_user_message_are_found_among_results() -> None:
-    """A user message of nothing but results is no word of the user; one with text beside them is."""
+    """A user message of only results is not a word of the user; one that also has text is."""
     messages = [
         USER,
         uses("a"),
@@ -210,7 +210,7 @@ def test_the_task_and_the_newest_user_message_are_found_among_results() -> None:
 
 
 def test_parts_tell_what_compaction_asks_for() -> None:
-    """Which tool, which argument, what it returned, how many bytes of media."""
+    """They give the tool, its arguments, what it returned, and the bytes of media."""
     call = chat_call("a", arguments='{"path": "a.py"}')
     image = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 400}}
     talk = load([{"role": "user", "content": [text("look"), image]}, call, chat_result("a", "1|x")], "openai-chat")
@@ -222,7 +222,7 @@ def test_parts_tell_what_compaction_asks_for() -> None:
 
 
 def test_a_caller_that_changes_its_list_changes_no_transcript() -> None:
-    """What was loaded and what was dumped are copies."""
+    """What is loaded and what is dumped are copies."""
     messages: list[Any] = [{"role": "user", "content": [text("hi")]}]
     talk = load(messages, "openai-chat")
     messages[0]["content"][0]["text"] = "changed"
@@ -231,7 +231,7 @@ def test_a_caller_that_changes_its_list_changes_no_transcript() -> None:
 
 
 def test_the_journal_gives_back_an_equal_transcript() -> None:
-    """Entries, edits, instructions and tools; another schema and a broken record are named."""
+    """Entries, edits, instructions and tools come back; another schema and a broken record are named."""
     talk = load(TALK, "openai-chat", tools=[{"type": "function"}]).replace_result(3, "a", "x", "h").pin(5)
     after = talk.append({"role": "assistant", "content": "fine"})
     assert Transcript.from_dict(after.to_dict()) == after
@@ -247,7 +247,7 @@ def test_the_journal_gives_back_an_equal_transcript() -> None:
 
 
 def test_what_is_no_list_cannot_be_loaded() -> None:
-    """The programmer hears what came instead."""
+    """The error tells the programmer what came instead."""
     with pytest.raises(CallerError, match="not dict"):
         load({"role": "user"}, "openai-chat")  # type: ignore[arg-type]
     assert raws(load("hi", "openai-responses")) == [{"role": "user", "content": "hi"}]

@@ -1,7 +1,7 @@
-"""What a repair makes of a list: of every broken invariant, and of every list that is right with its messages in another order.
+"""What does a repair make of each broken invariant, and of each valid list with its messages in another order?
 
-`mends.txt` says it, a list a line, as somebody has looked at it; `WRITE_TABLES=1` writes it anew. A message that stayed is its
-place in the list as it came, one that was changed or added is its JSON, and behind it stands what the repair says that it did.
+`mends.txt` has the reviewed answer, one list a line; `WRITE_TABLES=1` rewrites it. A message that stayed is given by its
+place in the list as it came, one that was changed or added by its JSON, followed by what the repair says that it did.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TABLE = Path(__file__).with_name("mends.txt")
 
 
 def orders(messages: list[Any]) -> Iterator[tuple[str, list[Any]]]:
-    """Yield the list without each message, with it twice, and with it behind its neighbour, each with what was done to it."""
+    """Yield the list without each message, with it twice, and with it after its neighbour, each with the change made to it."""
     for at, message in enumerate(messages):
         before, behind = messages[:at], messages[at + 1 :]
         yield f"without {at}", [*before, *behind]
@@ -59,5 +59,5 @@ def rows() -> Iterator[str]:
 
 @pytest.mark.proves("LAW-Transcript")
 def test_what_a_repair_makes_of_a_list_is_what_the_table_says() -> None:
-    """Which messages stay, what takes the place of others, and a sentence for everything that was done."""
+    """The table has the messages that stay, what replaces the others, and a sentence for every action."""
     check_table(TABLE, list(rows()))

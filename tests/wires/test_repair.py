@@ -1,4 +1,4 @@
-"""What a repair does to the breaks that sessions really have."""
+"""What does a repair do to breaks that occur in real sessions?"""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.proves("LAW-Transcript")
 
 
 def test_a_crash_between_call_and_result_is_closed() -> None:
-    """Each open call gets one error result; the one that arrived stays."""
+    """Each open call gets one error result; a result that arrived stays."""
     mended = repair([USER, chat_call("a", "b"), chat_result("b", "found")], "openai-chat")
     assert [m.get("tool_call_id") for m in mended.messages[2:]] == ["b", "a"]
     assert "No result was recorded" in mended.messages[3]["content"]
@@ -34,7 +34,7 @@ def test_a_crash_between_call_and_result_is_closed() -> None:
 
 
 def test_the_first_of_two_results_wins() -> None:
-    """A crash can leave two results for one call; the later one goes."""
+    """A crash can leave two results for one call; the later one is removed."""
     late = {"role": "user", "content": [{**results("a")["content"][0], "content": "late"}, text("go on")]}
     mended = repair([USER, uses("a"), results("a"), YES, late], "anthropic")
     assert mended.messages[2] == results("a")
@@ -44,14 +44,14 @@ def test_the_first_of_two_results_wins() -> None:
 
 @pytest.mark.parametrize("first", [results("x")["content"][0], text("so")])
 def test_results_are_put_first_only_where_words_stand_before_them(first: Any) -> None:
-    """A result that goes leaves the others where they stand."""
+    """Removing a result leaves the others in their places."""
     mixed = {"role": "user", "content": [first, *results("a")["content"], text("go on")]}
     actions = repair([USER, uses("a"), mixed], "anthropic").actions
     assert ("message 2: put the results first" in actions) is (first == text("so"))
 
 
 def test_a_result_that_strayed_is_brought_home() -> None:
-    """A user message between call and result costs neither of them."""
+    """A user message between call and result removes neither of them."""
     mended = repair([USER, chat_call("a"), USER, chat_result("a", "found")], "openai-chat")
     assert mended.messages == [USER, chat_call("a"), chat_result("a", "found"), USER]
 
@@ -60,7 +60,7 @@ def test_a_result_that_strayed_is_brought_home() -> None:
     ("content", "kept"), [([text("found"), 3, {"type": "text"}], [text("found")]), ([3], []), (3, "")]
 )
 def test_a_result_keeps_those_of_its_parts_that_are_whole(content: Any, kept: Any) -> None:
-    """What is no part goes alone, and the call stays answered."""
+    """Only what is not a part is removed, and the call stays answered."""
     (whole,) = results("a")["content"]
     mended = repair([USER, uses("a"), {"role": "user", "content": [{**whole, "content": content}]}], "anthropic")
     assert mended.messages[2:] == [{"role": "user", "content": [{**whole, "content": kept}]}]
@@ -71,7 +71,7 @@ def test_a_result_keeps_those_of_its_parts_that_are_whole(content: Any, kept: An
     "said", [{"type": "refusal", "refusal": "I cannot."}, {"type": "output_text", "text": "I cannot."}]
 )
 def test_words_in_a_part_of_another_role_stay(said: Any) -> None:
-    """A refusal too, which has its words beside no text."""
+    """This includes a refusal, whose words are not in a text field."""
     mended = repair([{"type": "message", "role": "user", "content": [said]}], "openai-responses")
     assert mended.messages[0]["content"] == [{"type": "input_text", "text": "I cannot."}]
 
@@ -84,7 +84,7 @@ def test_a_result_without_its_call_becomes_text() -> None:
 
 
 def test_a_last_answer_that_breaks_off_is_dropped() -> None:
-    """Arguments that stop in the middle at the very end never arrived; in the middle they are kept as text."""
+    """Arguments cut off at the very end never arrived; cut off in an earlier message they are kept as text."""
     broken = chat_call("a", arguments='{"path": "sr')
     assert repair([USER, broken], "openai-chat").messages == [USER]
     kept = repair([USER, broken, chat_result("a"), YES], "openai-chat").messages[1]
@@ -92,7 +92,7 @@ def test_a_last_answer_that_breaks_off_is_dropped() -> None:
 
 
 def test_arguments_that_a_server_wrote_as_an_object_are_written_out() -> None:
-    """Some servers give an object and no type; the call is not lost for that."""
+    """Some servers give an object and no type; the call is still not lost."""
     call = {"id": "a", "function": {"name": "view", "arguments": {"n": 1}}}
     mended = repair([USER, {"role": "assistant", "content": "", "tool_calls": [call]}, chat_result("a")], "openai-chat")
     assert mended.messages[1]["tool_calls"] == chat_call("a", arguments='{"n": 1}')["tool_calls"]
@@ -114,41 +114,41 @@ def test_arguments_that_a_server_wrote_as_an_object_are_written_out() -> None:
     ],
 )
 def test_arguments_that_are_no_object_are_kept_in_one(given: Any, kept: Any) -> None:
-    """Nothing that a model wrote is lost; where it wrote nothing there is nothing."""
+    """Nothing that a model wrote is lost; if it wrote nothing, the object is empty."""
     call = {**uses("a")["content"][0], "input": given}
     mended = repair([USER, {"role": "assistant", "content": [call]}, results("a"), YES], "anthropic")
     assert mended.messages[1]["content"] == [{**call, "input": kept}]
 
 
 def test_roles_are_merged_and_the_list_begins_with_the_user() -> None:
-    """As Anthropic wants them; texts stay blocks of their own."""
+    """Anthropic requires this; texts stay blocks of their own."""
     mended = repair([YES, USER, {"role": "user", "content": [text("more")]}], "anthropic")
     assert [m["role"] for m in mended.messages] == ["user", "assistant", "user"]
     assert mended.messages[2]["content"] == [text("hi"), text("more")]
 
 
 def test_a_signed_block_goes_with_its_whole_message_or_stays() -> None:
-    """A turn that ends while the model thinks goes whole; a blank text beside a signed block goes alone."""
+    """A turn that ends while the model thinks is removed whole; an empty text next to a signed block is removed alone."""
     assert repair([USER, said(text("hm"), THINKING)], "anthropic").messages == [USER]
     mended = repair([USER, said(THINKING, text(""), text("yes"))], "anthropic")
     assert mended.messages == [USER, said(THINKING, text("yes"))]
 
 
 def test_reasoning_that_led_nowhere_goes() -> None:
-    """Its item was cut away; what has one stays byte for byte."""
+    """The item it led to was cut away; reasoning that still has its item stays byte for byte."""
     items: list[Any] = [USER, REASONING, item_call("a"), item_output("a"), {**REASONING, "id": "rs_2"}]
     assert repair(items, "openai-responses").messages == items[:4]
 
 
 def test_a_screen_that_was_never_seen_cannot_be_made_up() -> None:
-    """A computer call without its screenshot goes, and the reasoning before it."""
+    """A computer call without its screenshot is removed, with the reasoning before it."""
     call = {"type": "computer_call", "id": "cu", "call_id": "c", "action": {"type": "screenshot"}}
     mended = repair([USER, REASONING, call], "openai-responses")
     assert mended.messages == [USER]
 
 
 def test_parallel_calls_stay_together_when_one_is_closed() -> None:
-    """The closing output stands behind the batch, not inside it."""
+    """The closing output comes after the batch, not inside it."""
     mended = repair([USER, REASONING, item_call("a"), item_call("b"), item_output("b")], "openai-responses")
     assert [m.get("type") for m in mended.messages[1:]] == [
         "reasoning", "function_call", "function_call", "function_call_output", "function_call_output",
@@ -156,7 +156,7 @@ def test_parallel_calls_stay_together_when_one_is_closed() -> None:
 
 
 def test_what_is_no_list_says_so() -> None:
-    """Nothing can be made of it, and that is said."""
+    """Nothing can be made of it, and the actions say so."""
     mended = repair({"role": "user"}, "openai-chat")
     assert mended.messages == []
     assert mended.actions == ("dropped a dict, which is not a list of messages",)
@@ -178,13 +178,13 @@ FOUND = {"type": "web_search_tool_result", "tool_use_id": "s", "content": []}
     ],
 )
 def test_a_search_of_the_provider_keeps_one_result_behind_its_call(said_by_it: list[Any], kept: list[Any]) -> None:
-    """What has no other half goes, once the user has spoken again."""
+    """A half without its counterpart is removed once the user has spoken again."""
     mended = repair([USER, said(text("a"), *said_by_it), USER], "anthropic")
     assert mended.messages[1]["content"] == [text("a"), *kept]
 
 
 def test_a_search_may_run_still_where_nobody_has_spoken_since() -> None:
-    """The first message behind the user's is part of the newest loop; twice the same call is one."""
+    """The first message after the user's is part of the newest loop; the same call twice counts once."""
     mended = repair([USER, said(text("a"), SEARCH, SEARCH)], "anthropic", continues=True)
     assert mended.messages[1]["content"] == [text("a"), SEARCH]
 
@@ -203,12 +203,12 @@ def test_a_search_may_run_still_where_nobody_has_spoken_since() -> None:
     ],
 )
 def test_arguments_that_are_no_object_become_one_and_none_is_lost(arguments: object, made: object) -> None:
-    """What is JSON of an object is read; all else is kept under a name."""
+    """JSON of an object is read; everything else is kept under a name."""
     assert draft.as_object(arguments) == made
 
 
 def test_blocks_that_stay_are_the_same_objects() -> None:
-    """A message that was left alone is not another; one block fewer, or another in its place, is."""
+    """An unchanged message is the same object; one with a block fewer, or a replaced one, is a new object."""
     first, second = {"type": "text", "text": "a"}, {"type": "text", "text": "b"}
     message = {"role": "user", "content": [first, second]}
     assert draft.with_blocks(message, "content", [first, second]) is message

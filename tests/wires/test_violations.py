@@ -1,4 +1,4 @@
-"""What a provider would refuse: each invariant of each wire broken once, and nothing else found."""
+"""What would a provider refuse? Each invariant of each wire is broken once, and nothing else is found."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ BROKEN: dict[str, list[tuple[str, list[Any], list[int]]]] = {
         ("first_not_user", [YES, USER], [0]),
         ("roles_alternate", [USER, USER], [1]),
         ("roles_alternate", [USER, YES, YES], [2]),
-        # Both messages are looked at as one: their results have their calls, and there is no second finding.
+        # Both messages are checked together: their results have their calls, and there is no second finding.
         ("roles_alternate", [USER, uses("a", "b"), results("a"), results("b")], [3]),
         ("roles_alternate", [USER, uses("a"), uses("b"), results("a", "b")], [2]),
         ("system_place", [{"role": "system", "content": "Be brief."}, USER], [0]),
@@ -261,7 +261,7 @@ CASES = [
 def test_a_broken_invariant_is_found_where_it_is_broken(
     wire: str, code: str, messages: list[Any], where: list[int]
 ) -> None:
-    """One fault is one violation, with its message's index and a sentence."""
+    """One fault gives one violation, with its message's index and a sentence."""
     found = violations(messages, wire)
     assert [(violation.code, violation.index) for violation in found] == [(code, index) for index in where]
     assert all(violation.message.endswith(".") for violation in found)
@@ -269,7 +269,7 @@ def test_a_broken_invariant_is_found_where_it_is_broken(
 
 @pytest.mark.parametrize(("wire", "code", "messages", "where"), CASES)
 def test_a_broken_invariant_is_mended_and_said(wire: str, code: str, messages: list[Any], where: list[int]) -> None:
-    """After a repair nothing is left, except that an empty list stays one."""
+    """After a repair nothing is left, except that an empty list stays empty."""
     mended = repair(messages, wire)
     nothing = not mended.messages and wire != "openai-responses"
     assert [violation.code for violation in mended.left] == (["empty"] if nothing else [])
@@ -292,7 +292,7 @@ def test_every_invariant_is_broken_by_some_test(wire: str) -> None:
 def test_an_id_that_is_refused_becomes_one_that_is_taken_for_call_and_result(
     wire: str, call: Any, answer: Any, key: str
 ) -> None:
-    """Ids of another server ("functions.view:0") keep their pairs, also beside an id that the new one would repeat."""
+    """Ids of another server ("functions.view:0") keep their pairs, even if the new id already exists in the list."""
     first = USER if wire == "anthropic" else HELLO
     mended = repair(
         [first, call("functions.view:0", "functions_view_0"), answer("functions.view:0", "functions_view_0")], wire
@@ -363,7 +363,7 @@ VALID: dict[str, list[list[Any]]] = {
 
 @pytest.mark.parametrize(("wire", "messages"), [(wire, row) for wire, rows in VALID.items() for row in rows])
 def test_what_a_provider_takes_has_no_violations(wire: str, messages: list[Any]) -> None:
-    """Forms that are rare and right: legacy functions, references, running server tools, results in any order."""
+    """These are rare valid forms: legacy functions, references, running server tools, results in any order."""
     assert violations(messages, wire) == []
     assert repair(messages, wire).actions == ()
 
@@ -375,7 +375,7 @@ def test_a_conversation_that_the_provider_keeps_may_answer_calls_that_are_not_he
 
 
 def test_a_text_is_an_input_of_responses_and_of_no_other_wire() -> None:
-    """A string is valid input there; elsewhere it is no list."""
+    """A string is valid input there; elsewhere it is not a list."""
     assert violations("hi", "openai-responses") == []
     assert [v.code for v in violations("hi", "anthropic")] == ["not_a_list"]
     assert repair("hi", "anthropic").messages == [{"role": "user", "content": "hi"}]
@@ -388,7 +388,7 @@ def test_a_wire_that_is_none_is_the_programmers() -> None:
 
 
 def test_arguments_nested_beyond_reason_are_answered() -> None:
-    """Depth is a fault of the arguments, not of ours; deep JSON elsewhere is left alone."""
+    """Too much nesting is a fault of the arguments, not ours; deep JSON elsewhere is left alone."""
     deep: Any = []
     for _ in range(100_000):
         deep = [deep]
@@ -412,6 +412,6 @@ def test_arguments_nested_beyond_reason_are_answered() -> None:
     ids=repr,
 )
 def test_a_call_of_chat_that_lacks_a_part_is_none(call: Any) -> None:
-    """Each part for itself: type, id, name and arguments."""
+    """Type, id, name and arguments are each required."""
     found = violations([USER, {"role": "assistant", "content": None, "tool_calls": [call]}], "openai-chat")
     assert "tool_calls is not a list of calls with id, name and arguments" in str(found)

@@ -1,4 +1,4 @@
-"""A wire is one record: nothing of it can be forgotten, and nobody else decides by its name."""
+"""Is a wire one record, in which nothing can be forgotten, and on whose name nobody else decides?"""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SOURCE = Path(penstock.__file__).parent
 
 @pytest.mark.parametrize("record", [Wire, BodyLayout, AnswerLayout, Service, ProviderDouble])
 def test_a_part_that_is_forgotten_fails_when_the_record_is_made(record: Any) -> None:
-    """No part of a wire has a default: leaving out any one of them is an error at import, not at a user's request."""
+    """No part of a wire has a default: omitting one is an error at import, not at a user's request."""
     whole = {known.name: None for known in dataclasses.fields(record)}
     assert record(**whole) is not None
     for name in whole:
@@ -47,7 +47,7 @@ def test_a_name_that_is_no_wire_is_refused_with_those_that_are() -> None:
 
 
 def _compares_a_wire(node: ast.AST, room: str) -> bool:
-    """Whether a wire's name decides there; "gemini" among others is a program's, and in `hosts/` every "gemini" is."""
+    """Return whether code decides on a wire's name; "gemini" in lists of programs, and anywhere in `hosts/`, is a program."""
     decides = ast.Compare | ast.MatchValue if room == "hosts" else ast.Compare | ast.MatchValue | ast.Dict
     listed = ast.Tuple | ast.List | ast.Set
     names = set(WIRES) - {"gemini"} if room == "hosts" or isinstance(node, listed) else set(WIRES)
@@ -57,7 +57,7 @@ def _compares_a_wire(node: ast.AST, room: str) -> bool:
 
 
 def test_nobody_outside_the_room_decides_by_the_name_of_a_wire() -> None:
-    """No comparison with, match on, or table by a wire's name stands outside `wires/`, but for what `hosts/` know of images."""
+    """No comparison, match or table by a wire's name is outside `wires/`, except for what `hosts/` know of images."""
     found = [
         f"{path.relative_to(SOURCE)}:{node.lineno}"
         for path in SOURCE.rglob("*.py")
@@ -71,7 +71,7 @@ def test_nobody_outside_the_room_decides_by_the_name_of_a_wire() -> None:
 
 @pytest.mark.parametrize("wire", ["openai-chat", "anthropic", "gemini", "bedrock"])
 def test_repair_takes_time_in_proportion_to_unanswered_calls(wire: str) -> None:
-    """Calls without results, all under one id or each under its own, are closed without looking through the list for each."""
+    """Calls without results, under one id or under different ones, are closed without a search of the list for each."""
 
     def unanswered(count: int) -> Callable[[], object]:
         messages: list[Any] = []
@@ -97,7 +97,7 @@ def test_repair_takes_time_in_proportion_to_unanswered_calls(wire: str) -> None:
 @pytest.mark.proves("R-9")
 @pytest.mark.parametrize("wire", ["gemini", "bedrock"])
 def test_repair_takes_time_in_proportion_to_one_batch(wire: str) -> None:
-    """Contents that are joined to one of thousands of parallel calls, and all their responses in another."""
+    """Contents are joined into thousands of parallel calls, and all their responses into another."""
 
     def joined(count: int) -> Callable[[], object]:
         if wire == "gemini":
@@ -116,7 +116,7 @@ def test_repair_takes_time_in_proportion_to_one_batch(wire: str) -> None:
 
 @pytest.mark.parametrize("look", [violations, repair])
 def test_a_run_of_reasoning_takes_time_in_proportion(look: Callable[..., object]) -> None:
-    """Reasoning after reasoning is judged by what stands behind the run, not by a look through it for each."""
+    """Reasoning is judged by what follows its run, not by a search of the run for each item."""
 
     def run(count: int) -> Callable[[], object]:
         items = [{"type": "reasoning", "id": f"rs_{number}", "summary": []} for number in range(count)]
@@ -127,7 +127,7 @@ def test_a_run_of_reasoning_takes_time_in_proportion(look: Callable[..., object]
 
 @given(st.lists(st.sampled_from(["reasoning", "said", "asked", "nothing"]), max_size=10))
 def test_reasoning_is_alone_where_no_item_of_the_assistant_follows_its_run(story: list[str]) -> None:
-    """The same as looking ahead from each; a repair drops just these."""
+    """The result equals a look ahead from each item; a repair drops exactly these."""
     forms: dict[str, Any] = {
         "reasoning": {"type": "reasoning", "id": "rs", "summary": []},
         "said": {"role": "assistant", "content": "Yes."},
@@ -148,7 +148,7 @@ def test_reasoning_is_alone_where_no_item_of_the_assistant_follows_its_run(story
 
 
 def test_asking_a_stream_whether_it_has_said_anything_takes_the_same_time_at_every_chunk() -> None:
-    """A stream of the chat wire is asked at each chunk; what has come is not looked through again."""
+    """A stream of the chat wire is asked at each chunk; what has come is not searched again."""
 
     def read(count: int) -> Callable[[], object]:
         chunk = {"choices": [{"index": 0, "delta": {"content": "a piece of the answer "}}]}
@@ -178,7 +178,7 @@ def test_asking_a_stream_whether_it_has_said_anything_takes_the_same_time_at_eve
     ],
 )
 def test_a_stream_has_content_from_the_first_word_or_call_on(delta: dict[str, Any], has_said: bool) -> None:
-    """An opening chunk says nothing; once something has come, an empty chunk does not take that back."""
+    """An opening chunk says nothing; once something has come, an empty chunk does not change that."""
     reader = wire_named("openai-chat").answers.stream()
     empty = {"choices": [{"index": 0, "delta": {"content": ""}}]}
     reader.feed(empty)
