@@ -13,7 +13,7 @@ nothing copies (ctos); one that a copybook's own code says was added (telco); a 
 (breadwich); a REDEFINES was added (ahorros).
 
 The fields were drawn at random among those with two to eight uses; a question lists its verbs, and its answer is
-every edge of these verbs that touches the name (`docs/impact.md` says what an edge is).
+every edge of these verbs that touches the name (`docs/graph.md` says what an edge is).
 
 Of clbs and garage it is the folder of the sources, of counter mx and mistral of its prototype without what is nearly there
 twice: in mx the folders spro1 to spro7, and in spro/Source *-credirect, art-c2, art2, hiv-c2, hiv-FZS, hivFZS and sbd-co.

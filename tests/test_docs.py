@@ -11,12 +11,14 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from typing import get_args
 
 import click
 import pytest
 
 from penstock import settings
 from penstock.cli import cli
+from penstock.cobol.graph.consequences import What
 from penstock.workspace.root import Root
 from tests.console import Reader, Typed
 from tests.forks import COMMANDS, warm
@@ -57,7 +59,7 @@ def test_what_a_page_tells_a_reader_to_type_works(page: Path, tmp_path: Path) ->
     assert Reader(tmp_path).follow(page.read_text("utf-8"))
 
 
-@pytest.mark.parametrize(("page", "commands"), [("docs/impact.md", 5), ("docs/chunk.md", 1)])
+@pytest.mark.parametrize(("page", "commands"), [("docs/impact.md", 4), ("docs/grow.md", 1), ("docs/chunk.md", 1)])
 def test_what_a_page_shows_of_the_example_estate_is_what_comes(page: str, commands: int, tmp_path: Path) -> None:
     """The commands print what the pages show: a field's impact and growth, the exports, and the chunks of a program.
 
@@ -67,6 +69,13 @@ def test_what_a_page_shows_of_the_example_estate_is_what_comes(page: str, comman
     consoles = "".join(f"```console\n{text}```\n" for text in blocks(page, "console"))
     consoles = re.sub(r"^[0-9a-f]{10}  (\w+) .*", r"…  \1 …", consoles, flags=re.MULTILINE)
     assert Reader(tmp_path).follow(consoles) == commands
+
+
+def test_each_consequence_of_growth_is_explained() -> None:
+    """docs/grow.md has a row for each word with which a line of `--grow` may begin, and no other."""
+    table = (ROOT / "docs/grow.md").read_text("utf-8").partition("| word | meaning |")[2].partition("\n\n")[0]
+    explained = [word for row in table.splitlines()[2:] for word in re.findall("`([a-z ]+)`", row.split("|")[1])]
+    assert sorted(explained) == sorted(get_args(What))
 
 
 NAMED = re.compile(r"(?:^|[|&;] *|\$ |`)penstock ((?!\d)[a-z][^|&;#`\[…\n]*)", re.MULTILINE)

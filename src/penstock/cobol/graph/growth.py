@@ -11,7 +11,7 @@ reports. Leaves to others: calculated values, which are only named.
 
 Law: whatever is reported as certainly too short is shorter than what it receives, and whatever is too short is reported
 (`tests/cobol/test_growth_oracle.py`); nothing that the same line of a copybook declares, and that so grows with the field, is
-reported to break. docs/impact.md says what is still missed.
+reported to break. docs/grow.md says what is still missed.
 """
 
 from __future__ import annotations
