@@ -1,4 +1,4 @@
-"""What a guard does at a bound, and at one below and above it: limits, numbers of the environment, streams in any parts."""
+"""What does a guard do at, just below and just above a bound: limits, environment numbers, streams in any parts?"""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Shelf:
-    """All that a guard uses of a store: what was put, by handles that count up."""
+    """The part of a store that a guard uses, recording what was put, under handles that count up."""
 
     def __init__(self) -> None:
         self.put_in: list[tuple[str, bytes]] = []
@@ -45,7 +45,7 @@ class Shelf:
 
 
 class Late:
-    """A store that fails once it has been given all."""
+    """A store that fails once it has been given everything."""
 
     def __init__(self, fails: Callable[[], object]) -> None:
         self._fails = fails
@@ -60,7 +60,7 @@ class Late:
 @pytest.mark.proves("G-1")
 @pytest.mark.parametrize(("name", "least"), [("chars", 200), ("lines", 5)])
 def test_a_limit_is_taken_from_its_least_on(name: str, least: int) -> None:
-    """And is refused with that number below it; nothing else is a number."""
+    """Below it the error names that number; anything that is not a number is refused."""
     assert getattr(OutputLimits(**{name: least}), name) == least  # type: ignore[arg-type]
     for wrong in (least - 1, -least, True, float(least), str(least)):
         with pytest.raises(CallerError, match=f"^{name} is a whole number from {least} on, not "):
@@ -69,7 +69,7 @@ def test_a_limit_is_taken_from_its_least_on(name: str, least: int) -> None:
 
 @pytest.mark.proves("G-1")
 def test_numbers_of_the_environment_are_taken_within_their_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each side of them; what a warning says of the others, and what is used then."""
+    """Both sides of each bound are tested, with the warning for a wrong number and the value used instead."""
     for name, other, ask, default, taken, wrong in (
         ("PENSTOCK_MAX_TOOL_OUTPUT", "QQ_MAX_TOOL_OUTPUT", lambda: guarding.default_allowance().limit, 28_000,
          {"200": 200, "201": 201, " 500 ": 500}, ("199", "200.5", "-200", "x" * 50)),
@@ -85,7 +85,7 @@ def test_numbers_of_the_environment_are_taken_within_their_bounds(monkeypatch: p
                     assert ask() == value
                 monkeypatch.delenv(variable)
         monkeypatch.setenv(other, "300")
-        for text in wrong:  # a wrong one is not passed over for the second
+        for text in wrong:  # a wrong one does not fall through to the second name
             monkeypatch.setenv(name, text)
             with pytest.warns(RuntimeWarning) as told:
                 assert ask() == default
@@ -102,7 +102,7 @@ def test_numbers_of_the_environment_are_taken_within_their_bounds(monkeypatch: p
 
 @pytest.mark.proves("G-1", "G-3")
 def test_what_is_kept_is_what_is_cut_and_nobody_kept_before() -> None:
-    """By how long it is, whether it was guarded before, and what that one said of its rest."""
+    """It depends on its length, on whether it was guarded before, and on what that guard said of the rest."""
     text = "".join(f"{at:04}\n" for at in range(400))
     limits = OutputLimits(chars=1_000)
     plain = fitting.fit(text, Allowance.chars(1_500))
@@ -133,7 +133,7 @@ def test_what_is_kept_is_what_is_cut_and_nobody_kept_before() -> None:
 @pytest.mark.proves("G-3")
 @pytest.mark.parametrize("keep", list(Keep))
 def test_a_text_is_cut_as_if_all_of_it_was_looked_at(keep: Keep) -> None:
-    """Only its ends are; the text shown is that of the whole, also where next to nothing is shown."""
+    """Only its ends are examined; the text shown is that of the whole, even if almost nothing is shown."""
     text = "".join(f"{at} ümläut\n" for at in range(3_000))
     for limit in (0, 1, 30, 400, 2_000):
         shelf = Shelf()
@@ -145,7 +145,7 @@ def test_a_text_is_cut_as_if_all_of_it_was_looked_at(keep: Keep) -> None:
 
 
 def test_a_turn_can_be_used_up() -> None:
-    """To nothing, and no further; what is given then is empty."""
+    """It goes down to nothing and no further; results are then empty."""
     turn = TurnBudget(Allowance.chars(5), store=Shelf())  # type: ignore[arg-type]
     assert (turn.guard([("a", "12345")]), turn.left.limit) == (["12345"], 0)
     assert (turn.guard([("a", "1")]), turn.left.limit) == ([""], 0)
@@ -154,7 +154,7 @@ def test_a_turn_can_be_used_up() -> None:
 
 @pytest.mark.proves("G-4", "G-6")
 def test_a_text_of_a_tool_is_inert_also_where_it_fits() -> None:
-    """A text is; what is none comes back as it is, whatever its text form would be."""
+    """This applies to text; another value comes back as it is, whatever its text form would be."""
     shelf = Shelf()
     assert wrap_tool(lambda: "a\x1b[2Jb", "t", store=shelf)() == fitting.fit("a\x1b[2Jb", Allowance.chars(99))  # type: ignore[arg-type]
     data = {"a": "\x1b"}
@@ -162,7 +162,7 @@ def test_a_text_of_a_tool_is_inert_also_where_it_fits() -> None:
 
 
 def test_what_data_is_shown_as() -> None:
-    """JSON where it is that, else what it says of itself."""
+    """It is JSON if possible, or else its own text form."""
     loop: list[Any] = []
     loop.append(loop)
     for value, shown in (
@@ -178,7 +178,7 @@ def test_what_data_is_shown_as() -> None:
 
 
 def test_the_name_of_a_tool_is_its_own_unless_one_is_given() -> None:
-    """Of what has none it is `tool`."""
+    """A function without a name is called `tool`."""
 
     class Nameless:
         def __call__(self) -> str:
@@ -206,7 +206,7 @@ _TEXTS = {
 
 
 def _parts(data: bytes, size: int) -> Iterator[bytes]:
-    """The bytes in parts of one size, with empty ones between them."""
+    """Return the bytes in parts of one size, with empty ones between them."""
     for at in range(0, len(data), size):
         yield data[at : at + size]
         yield b""
@@ -215,7 +215,7 @@ def _parts(data: bytes, size: int) -> Iterator[bytes]:
 @pytest.mark.proves("G-2", "G-5")
 @pytest.mark.parametrize("name", list(_TEXTS))
 def test_a_stream_shows_what_its_whole_would(name: str) -> None:
-    """To the last character of the notice, in whatever parts it comes, and whichever end is kept."""
+    """The notice is the same to its last character, in whatever parts the stream comes, and whichever end is kept."""
     data, allowance = _TEXTS[name], Allowance.chars(300)
     text = data.decode()
     for keep, size in product(Keep, (1, 7, 1_000, len(data) or 1)):
@@ -236,7 +236,7 @@ def test_a_stream_shows_what_its_whole_would(name: str) -> None:
 
 @pytest.mark.proves("G-3")
 def test_the_sentence_of_what_was_kept_in_part() -> None:
-    """Its two halves by their sizes, and what is lost between them; one byte is all in the first half."""
+    """It gives the sizes of the two halves, and what is lost between them; a single byte belongs to the first half."""
     data = b"".join(b"%06d\n" % at for at in range(1_000))
     for keep_bytes, halves in ((1, (1, 0)), (2, (1, 1)), (7, (4, 3)), (6_998, (3_499, 3_499)), (6_999, (3_500, 3_499))):
         for size in (1, 3_499, 3_500, 7_000):
@@ -257,7 +257,7 @@ def test_the_sentence_of_what_was_kept_in_part() -> None:
 
 
 def test_nothing_is_kept_of_no_bytes() -> None:
-    """No store is opened for them, and none is spoken of."""
+    """No store is opened for them, and none is mentioned."""
 
     def never() -> Store:
         raise AssertionError
@@ -269,7 +269,7 @@ def test_nothing_is_kept_of_no_bytes() -> None:
 
 @pytest.mark.parametrize("beyond", [-1, 0, 1, PIECE_BYTES, PIECE_BYTES + 1])
 def test_a_ring_gives_back_its_last_bytes_in_order(beyond: int) -> None:
-    """Wherever its oldest byte lies in the file, and in pieces as a store takes them."""
+    """This holds wherever its oldest byte is in the file, in pieces as a store takes them."""
     ring = 2 * PIECE_BYTES + 3
     data = bytes(at % 251 for at in range(ring)) + b"z" * ring
     whole = data[: ring + max(beyond, 0)] if beyond >= 0 else data[: ring - 1]
@@ -289,7 +289,7 @@ def test_a_ring_gives_back_its_last_bytes_in_order(beyond: int) -> None:
 
 @pytest.mark.parametrize("beyond", [0, 1])
 def test_sixteen_mebibytes_are_held_to_be_handed_on(beyond: int) -> None:
-    """And of one byte more nothing is: its ends are shown."""
+    """With one byte more nothing is held: the ends are shown."""
 
     def none() -> Store:
         raise StoreFault("unreachable", "The server cannot be reached.")
@@ -300,7 +300,7 @@ def test_sixteen_mebibytes_are_held_to_be_handed_on(beyond: int) -> None:
 
 
 def test_no_scratch_file_is_made_for_what_fits_into_the_first_half(monkeypatch: pytest.MonkeyPatch) -> None:
-    """To its last byte."""
+    """This holds to its last byte."""
     made: list[int] = []
     monkeypatch.setattr(stream, "scratch_file", lambda: made.append(1) or 1 / 0)  # type: ignore[func-returns-value]
     shelf = Shelf()
@@ -310,7 +310,7 @@ def test_no_scratch_file_is_made_for_what_fits_into_the_first_half(monkeypatch: 
 
 
 def test_no_more_is_held_than_the_ends_and_a_piece() -> None:
-    """Of parts of one byte that is nothing more."""
+    """Parts of a single byte make exactly that."""
     ends = stream._Ends(5)
     for held, _ in enumerate(ends.watched(bytes([at]) for at in range(40)), 1):
         assert b"".join(ends._tail) == bytes(range(max(0, held - 5), held))
@@ -318,7 +318,7 @@ def test_no_more_is_held_than_the_ends_and_a_piece() -> None:
 
 
 def test_why_nothing_was_kept_comes_behind_why_it_broke_off() -> None:
-    """Both are told, in the notice and in the fault; how it goes on where nothing could be kept is the last word."""
+    """Both are in the notice and in the fault; how the output continues, if nothing could be kept, comes last."""
 
     def parts() -> Iterator[bytes]:
         yield b"x" * 5_000

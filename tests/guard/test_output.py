@@ -1,4 +1,4 @@
-"""What a tool may return: one text, functions of every kind, a turn; and what happens when the store does not."""
+"""What may a tool return: one text, functions of every kind, a turn; and what happens if the store fails?"""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ LARGE = "".join(f"line {n} of a long result\n" for n in range(4_000))
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    """A store of this test's own."""
+    """Provide this test's own store."""
     opened = open_store(str(tmp_path / "store"))
     yield opened
     opened.close()
 
 
 def whole(store: Store, guarded: object) -> str:
-    """What the handle leads to."""
+    """Return what the handle leads to."""
     assert isinstance(guarded, Guarded)
     assert guarded.handle is not None
     return store.read(guarded.handle, 0, 1 << 30).decode("utf-8", "surrogatepass")
@@ -51,7 +51,7 @@ def whole(store: Store, guarded: object) -> str:
 
 @pytest.mark.proves("G-1", "G-3")
 def test_a_large_output_is_cut_and_kept(store: Store) -> None:
-    """28,000 characters with the notice, and the handle leads to every character of the whole."""
+    """28,000 characters include the notice, and the handle leads to every character of the whole."""
     guarded = guard_output(LARGE, "ls", store=store)
     assert 0.8 * MAX_TOOL_OUTPUT_CHARS < len(guarded) <= MAX_TOOL_OUTPUT_CHARS == 28_000
     assert guarded.startswith("[OUTPUT TRUNCATED]\nTool 'ls' returned ~")
@@ -61,7 +61,7 @@ def test_a_large_output_is_cut_and_kept(store: Store) -> None:
 
 @pytest.mark.proves("G-1")
 def test_a_store_that_keeps_secrets_shows_them(store: Store, tmp_path: Path) -> None:
-    """What is shown is a part of what is kept: whole, or redacted where the store keeps redacted forms only."""
+    """What is shown is a part of what is kept: whole, or redacted if the store keeps only redacted forms."""
     text = "key AKIAIOSFODNN7EXAMPLE\n" + "x" * 40_000
     assert "AKIAIOSFODNN7EXAMPLE" in guard_output(text, "tool", store=store)
     with contextlib.closing(open_store(str(tmp_path / "redacted"), keeps_redacted=True)) as other:
@@ -69,10 +69,10 @@ def test_a_store_that_keeps_secrets_shows_them(store: Store, tmp_path: Path) -> 
 
 
 def test_what_is_no_whole_is_redacted_by_nobody_here(store: Store, tmp_path: Path) -> None:
-    """A store of the caller's own may know nothing of it, and a text that was cut before tells of its first whole."""
+    """A caller's own store may not redact, and a text that was cut before refers to its first whole."""
 
     class Own:
-        """All that a guard uses of a store."""
+        """The part of a store that a guard uses."""
 
         put, info = store.put, store.info
 
@@ -85,7 +85,7 @@ def test_what_is_no_whole_is_redacted_by_nobody_here(store: Store, tmp_path: Pat
 
 
 def test_what_fits_is_not_kept(store: Store) -> None:
-    """A store holds what somebody may have to ask for."""
+    """A store holds only what somebody may have to ask for."""
     assert guard_output("small\n", store=store) == "small\n"
     assert guard_output(LARGE[:28_000], store=store) == LARGE[:28_000]
     assert store.size().artifacts == 0
@@ -94,7 +94,7 @@ def test_what_fits_is_not_kept(store: Store) -> None:
 @pytest.mark.proves("G-1")
 @pytest.mark.parametrize("name", ["PENSTOCK_MAX_TOOL_OUTPUT", "QQ_MAX_TOOL_OUTPUT"])
 def test_the_limit_is_read_at_call_time(store: Store, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """Our name and the plain one; ours wins."""
+    """It has our name or the plain one; ours wins."""
     monkeypatch.setenv(name, "1000")
     assert len(guard_output(LARGE, store=store)) <= 1_000
     monkeypatch.setenv("PENSTOCK_MAX_TOOL_OUTPUT", "2000")
@@ -104,7 +104,7 @@ def test_the_limit_is_read_at_call_time(store: Store, monkeypatch: pytest.Monkey
 @pytest.mark.proves("G-1")
 @pytest.mark.parametrize("name", ["PENSTOCK_CHARS_PER_TOKEN", "QQ_CHARS_PER_TOKEN"])
 def test_characters_a_token_are_read_at_call_time(store: Store, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """The notice counts with what the user measured."""
+    """The notice counts with the ratio that the user measured."""
     assert f"returned ~{int(len(LARGE) / 3.5)} tokens" in guard_output(LARGE, store=store)
     monkeypatch.setenv(name, "2")
     assert f"returned ~{len(LARGE) // 2} tokens" in guard_output(LARGE, store=store)
@@ -112,7 +112,7 @@ def test_characters_a_token_are_read_at_call_time(store: Store, monkeypatch: pyt
 
 @pytest.mark.filterwarnings("error")
 def test_the_least_value_is_one(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a warning names as the least is taken without another."""
+    """The least value that a warning names is accepted without a warning."""
     monkeypatch.setenv("PENSTOCK_CHARS_PER_TOKEN", "0.1")
     assert f"returned ~{len(LARGE) * 10} tokens" in guard_output(LARGE, store=store)
 
@@ -120,7 +120,7 @@ def test_the_least_value_is_one(store: Store, monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.proves("G-1")
 @pytest.mark.parametrize("value", ["", "many", "-5", "0", "10", "1e9999", "nan"])
 def test_a_bad_value_warns_and_falls_back(store: Store, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
-    """A setting that cannot be does not break a tool, and is not silent."""
+    """An impossible setting does not break a tool, and is not silent."""
     monkeypatch.setenv("PENSTOCK_MAX_TOOL_OUTPUT", value)
     with pytest.warns(RuntimeWarning, match="PENSTOCK_MAX_TOOL_OUTPUT takes a number"):
         assert len(guard_output(LARGE, store=store)) > 20_000
@@ -133,7 +133,7 @@ def test_a_bad_value_warns_and_falls_back(store: Store, monkeypatch: pytest.Monk
 
 @pytest.mark.proves("G-3")
 def test_the_default_store_is_the_users_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where nobody names a store, the whole goes where the environment says, made private."""
+    """If no store is named, the whole goes where the environment says, and is private."""
     monkeypatch.setenv("PENSTOCK_STORE", str(tmp_path / "mine"))
     guarded = guard_output(LARGE)
     with_store = open_store(str(tmp_path / "mine"))
@@ -144,7 +144,7 @@ def test_the_default_store_is_the_users_own(tmp_path: Path, monkeypatch: pytest.
 
 @pytest.mark.proves("G-3")
 def test_where_nothing_can_be_kept_the_answer_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No dangling handle: a truncated answer with the reason (H27)."""
+    """There is no dangling handle: the truncated answer gives the reason (H27)."""
     (tmp_path / "file").write_text("not a folder")
     monkeypatch.setenv("PENSTOCK_STORE", str(tmp_path / "file"))
     guarded = guard_output(LARGE, "ls")
@@ -159,7 +159,7 @@ def test_where_nothing_can_be_kept_the_answer_says_so(tmp_path: Path, monkeypatc
 def test_a_full_disk_leaves_a_truncated_answer_and_nothing_else(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The partial file is removed, and the store goes on when there is room again."""
+    """The partial file is removed, and the store works again once there is room."""
     import penstock.store.contents as backend
 
     def full(descriptor: int, piece: bytes) -> None:
@@ -186,7 +186,7 @@ def test_guarding_twice_changes_nothing(store: Store) -> None:
 
 @pytest.mark.proves("G-1", "G-8")
 def test_what_a_tool_fitted_itself_is_still_held_to_the_limit(store: Store) -> None:
-    """Only a page says that it bounds itself; what somebody fitted to more room does not."""
+    """Only a page says that it bounds itself; text fitted to more room does not."""
     for limit in (len(LARGE), 50_000):
         fitted = fitting.fit(LARGE, Allowance.chars(limit))
         assert fitted.is_cut == (limit < len(LARGE))
@@ -214,7 +214,7 @@ def test_a_page_is_not_cut_again(store: Store) -> None:
 @pytest.mark.proves("G-8")
 @pytest.mark.parametrize("text", [LARGE, "x" * 50_000, "a\n" * 60, "\n" * 51])
 def test_a_child_agent_has_smaller_limits(store: Store, text: str) -> None:
-    """6,000 characters and 50 lines, the notice included."""
+    """They are 6,000 characters and 50 lines, including the notice."""
     guarded = guard_output(text, "child", store=store, limits=CHILD_AGENT)
     assert len(guarded) <= 6_000
     assert guarded.count("\n") + 1 <= 50
@@ -242,7 +242,7 @@ def test_text_that_is_no_unicode_is_kept_exactly(store: Store) -> None:
 
 @pytest.mark.proves("G-4")
 def test_a_function_keeps_its_face(store: Store) -> None:
-    """Frameworks read name, docstring, signature and annotations of a tool."""
+    """Frameworks read the name, docstring, signature and annotations of a tool."""
 
     def read(path: str, limit: int = 10) -> str:
         """Reads a thing."""
@@ -264,7 +264,7 @@ def test_a_function_keeps_its_face(store: Store) -> None:
 
 @pytest.mark.proves("G-4")
 def test_methods_partials_and_objects_that_are_called(store: Store) -> None:
-    """Whatever can be called can be a tool."""
+    """Anything that can be called can be a tool."""
 
     class Tool:
         def __call__(self) -> str:
@@ -301,7 +301,7 @@ def test_a_coroutine_stays_one(store: Store) -> None:
 
 @pytest.mark.proves("G-4")
 def test_a_generator_is_one_result(store: Store) -> None:
-    """Its texts come as they were when they fit together, and as one guarded text otherwise."""
+    """Its texts stay separate if they fit together, and become one guarded text otherwise."""
 
     def few() -> Iterator[str]:
         yield "a\n"
@@ -322,7 +322,7 @@ def test_a_generator_is_one_result(store: Store) -> None:
 
 @pytest.mark.proves("G-4")
 def test_an_async_generator_is_one_result(store: Store) -> None:
-    """The same for what is iterated asynchronously; results of another kind keep their place."""
+    """The same holds for asynchronous iteration; results of another kind keep their place."""
 
     async def many(count: int) -> AsyncIterator[Any]:
         for n in range(count):
@@ -361,7 +361,7 @@ def test_a_notice_cannot_be_forged_in_parts(store: Store) -> None:
 @pytest.mark.proves("G-4")
 @pytest.mark.parametrize("value", [None, 5, {"a": [1, "b"]}, [1, 2], b"\xff\x00", ValueError("x"), object()])
 def test_a_small_result_of_another_kind_is_itself(store: Store, value: object) -> None:
-    """Not a copy, not its text: the object."""
+    """It is the same object, neither a copy nor its text."""
     assert wrap_tool(lambda: value, "t", store=store)() is value
 
 
@@ -416,7 +416,7 @@ def test_later_results_share_what_is_left(store: Store) -> None:
 
 
 def test_a_forked_worker_opens_its_own_default_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The store of a process is found by the process that asks."""
+    """Each process finds its own default store."""
     monkeypatch.setenv("PENSTOCK_STORE", str(tmp_path / "mine"))
     assert guarding.default_store() is guarding.default_store()
     monkeypatch.setattr(os, "getpid", lambda: -5)

@@ -1,4 +1,4 @@
-"""`penstock guard -- COMMAND`: a program behind it ends, speaks and is stopped as without it, but for what is too long."""
+"""Does a program behind `penstock guard -- COMMAND` end, print and stop as without it, except for what is too long?"""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the programs he
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The user's store, a new one."""
+    """Provide a new store of the user."""
     url = str(tmp_path / "store")
     monkeypatch.setenv("PENSTOCK_STORE", url)
     return url
 
 
 def ran(*command: str, **how: Any) -> subprocess.CompletedProcess[str]:
-    """A command behind the guard, its outputs piped, as a host has it."""
+    """Run a command behind the guard, with its outputs piped, as a host does."""
     return subprocess.run([*GUARD, *command], capture_output=True, text=True, timeout=60, check=False, **how)
 
 
 @pytest.mark.proves("H-2")
 @pytest.mark.parametrize("status", [0, 1, 7, 130, 255])
 def test_exit_status_and_both_outputs_are_the_programs(status: int, store: str) -> None:
-    """Apart, and without a store where nothing is cut."""
+    """They stay separate, and no store is made if nothing is cut."""
     done = ran("--", "sh", "-c", f"cat; echo out; echo err >&2; exit {status}", input="in\n")
     assert (done.returncode, done.stdout, done.stderr) == (status, "in\nout\n", "err\n")
     assert not os.path.exists(store)
@@ -51,7 +51,7 @@ def test_exit_status_and_both_outputs_are_the_programs(status: int, store: str) 
 
 @pytest.mark.proves("H-2")
 def test_what_a_shell_hands_on_under_a_number_reaches_the_program(store: str, tmp_path: Path) -> None:
-    """As `diff <(…) <(…)` and the jobs of `make` need it, to be read and to be written."""
+    """`diff <(…) <(…)` and the jobs of `make` need it, for reading and for writing."""
     (tmp_path / "in").write_text("from four\n")
     script = f"{shlex.join(GUARD)} -- sh -c 'cat <&4 >&3; echo done' 3>out 4<in && cat out"
     done = subprocess.run(["sh", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
@@ -76,7 +76,7 @@ def test_a_flood_on_each_output_is_cut_and_kept_whole(store: str) -> None:
 
 @pytest.mark.proves("G-1", "H-2")
 def test_tokens_of_a_command_are_estimated_as_the_environment_says(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As those of a pipe are."""
+    """This is the same as for a pipe."""
     monkeypatch.setenv("PENSTOCK_CHARS_PER_TOKEN", "2")
     assert "Tool 'seq' returned ~294447 tokens, " in ran("--", "seq", "100000").stdout
     both = ran("--chars", "900", "--", "sh", "-c", "seq 100000; seq 100000 >&2")
@@ -88,7 +88,7 @@ def test_tokens_of_a_command_are_estimated_as_the_environment_says(store: str, m
 
 @pytest.mark.proves("G-3", "H-2")
 def test_a_command_whose_room_holds_no_handle_is_told_it_beside(store: str) -> None:
-    """What is withheld has a way back; the status stays the command's."""
+    """What is withheld has a way back; the status is the command's."""
     done = ran("--chars", "10", "--", "sh", "-c", "seq 10000; exit 3")
     assert (done.returncode, len(done.stdout)) == (3, 10)
     assert "10 characters cannot hold even a notice that names the handle" in done.stderr
@@ -101,7 +101,7 @@ def test_a_command_whose_room_holds_no_handle_is_told_it_beside(store: str) -> N
 @pytest.mark.proves("H-2")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGINT, signal.SIGSEGV])
 def test_a_program_that_a_signal_ends_is_seen_to_end_by_it(number: signal.Signals, store: str) -> None:
-    """Who waits for the guard sees what they would see of the program."""
+    """A process that waits for the guard sees the same as for the program."""
     done = ran("--", "sh", "-c", f"echo so far; kill -{number.value} $$")
     assert (done.returncode, done.stdout) == (-number, "so far\n")
 
@@ -109,7 +109,7 @@ def test_a_program_that_a_signal_ends_is_seen_to_end_by_it(number: signal.Signal
 @pytest.mark.proves("H-2")
 @pytest.mark.parametrize("name", ["TERM", "INT", "USR1", "ALRM", "PROF", "ABRT", "RTMIN"])
 def test_signals_reach_the_program(name: str, store: str, tmp_path: Path) -> None:
-    """A host that stops a command stops what runs behind the guard, which may clean up and end as it likes."""
+    """A host that stops a command stops the program behind the guard, which may clean up and end as it likes."""
     number = getattr(signal, f"SIG{name}")
     there = tmp_path / "there"
     script = f"trap 'echo cleaned; exit 9' {int(number)}; echo ready; : > '{there}'; while :; do sleep 0.05; done"
@@ -163,7 +163,7 @@ sys.exit(ran.status)
 @pytest.mark.proves("H-2")
 @pytest.mark.parametrize(("number", "where"), [(signal.SIGINT, EARLY), (signal.SIGUSR1, ELSEWHERE)])
 def test_no_signal_is_lost_however_it_comes(number: signal.Signals, where: str, store: str, tmp_path: Path) -> None:
-    """One that comes while the program is being started; one that another thread is handed while the first one waits."""
+    """One arrives while the program is being started; another goes to another thread while the first one waits."""
     there = tmp_path / "there"
     script = f"trap 'echo cleaned; exit 9' {int(number)}; echo ready; : > '{there}'; while :; do sleep 0.05; done"
     done = subprocess.run(
@@ -173,12 +173,12 @@ def test_no_signal_is_lost_however_it_comes(number: signal.Signals, where: str, 
 
 
 def state_of(process: int) -> str:
-    """What the kernel says of a process: T where it is stopped."""
+    """Return the kernel's state of a process: T if it is stopped."""
     return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
 
 
 def becomes(process: int, state: str) -> bool:
-    """Whether it comes to that within ten seconds."""
+    """Return whether the process reaches that state within ten seconds."""
     until = time.monotonic() + 10
     while not (is_so := state_of(process) in state) and time.monotonic() < until:
         time.sleep(0.02)
@@ -190,11 +190,11 @@ def becomes(process: int, state: str) -> bool:
 @pytest.mark.parametrize("to", ["the guard", "the program"])
 @pytest.mark.parametrize("number", [signal.SIGTSTP, signal.SIGSTOP])
 def test_both_stop_and_go_on_together(to: str, number: signal.Signals, store: str, tmp_path: Path) -> None:
-    """Who waits for the guard sees a program that stopped, and wakes it by waking the guard."""
+    """A process that waits for the guard sees a stopped program, and wakes it by waking the guard."""
     if (to, number) == ("the guard", signal.SIGSTOP):
         pytest.skip("nobody can hand on a stop that nobody can handle")
     script = "echo $$ > pid; while ! test -e go; do sleep 0.05; done; echo done; exit 7"
-    # In a session of its own a stop from a terminal is ignored: the kernel thinks nobody could wake it.
+    # In a session of its own a stop from a terminal is ignored: the kernel assumes that nobody could wake it.
     command = ["sh", "-c", '"$@"; exit $?', "sh", *GUARD, "--", "sh", "-c", script]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, cwd=tmp_path, process_group=0
@@ -206,7 +206,7 @@ def test_both_stop_and_go_on_together(to: str, number: signal.Signals, store: st
                 time.sleep(0.05)
             program = int((tmp_path / "pid").read_text())
             guard = int(Path(f"/proc/{program}/stat").read_text().rpartition(")")[2].split()[1])
-            for _ in range(3):  # the next stop may come as soon as the program goes on
+            for _ in range(3):  # the next stop may come as soon as the program continues
                 os.kill(guard if to == "the guard" else program, number)
                 assert becomes(program, "T")
                 assert becomes(guard, "T")
@@ -224,8 +224,8 @@ def test_both_stop_and_go_on_together(to: str, number: signal.Signals, store: st
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody tells of a stop without taking the end")
 @pytest.mark.needs("bash")
 def test_a_shell_stops_it_and_brings_it_back_as_any_job(store: str, tmp_path: Path) -> None:
-    """Ctrl-Z, `jobs`, `fg`, with the output in a file: the guard stands between the shell and the program."""
-    # Nothing but what the shell does itself: one that is starting a program by `vfork` cannot be stopped, guarded or not.
+    """With Ctrl-Z, `jobs` and `fg`, and the output in a file, the guard is between the shell and the program."""
+    # Only shell builtins are used: a shell that is starting a program by `vfork` cannot be stopped, guarded or not.
     script = ": > up; read line < go; echo done"
     os.mkfifo(tmp_path / "go")
     go = os.open(tmp_path / "go", os.O_RDWR)
@@ -265,7 +265,7 @@ def test_a_shell_stops_it_and_brings_it_back_as_any_job(store: str, tmp_path: Pa
 
 @pytest.mark.proves("H-2")
 def test_what_is_ignored_stays_ignored(store: str) -> None:
-    """Under `nohup` nobody hangs up: neither the guard nor the program."""
+    """Under `nohup` a hangup ends neither the guard nor the program."""
     with subprocess.Popen(
         [*GUARD, "--", "sh", "-c", "sleep 2.5; echo done"],
         stdout=subprocess.PIPE,
@@ -282,7 +282,7 @@ def test_what_is_ignored_stays_ignored(store: str) -> None:
 @pytest.mark.proves("H-2")
 @pytest.mark.parametrize("left", ["sleep 30", "while :; do echo more; sleep 0.1; done"], ids=["silent", "chatty"])
 def test_what_a_program_leaves_behind_holds_nobody_up(left: str, store: str, tmp_path: Path) -> None:
-    """A server in the background keeps the pipe open; the program itself has ended."""
+    """A server in the background keeps the pipe open although the program itself has ended."""
     started = time.monotonic()
     done = ran("--", "sh", "-c", f"echo started; ({left}) & echo $! > pid; exit 5", cwd=tmp_path)
     os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
@@ -292,7 +292,7 @@ def test_what_a_program_leaves_behind_holds_nobody_up(left: str, store: str, tmp
 
 @pytest.mark.proves("H-2")
 def test_what_a_program_leaves_behind_lives_on(store: str, tmp_path: Path) -> None:
-    """It prints into a pipe that nobody looks at any more, and does not die of it; what comes at once is still shown."""
+    """It prints into a pipe that nobody reads any more, and does not die of it; what comes at once is still shown."""
     done = ran("--", "sh", "-c", "(sleep 1; echo late; sleep 3; echo unseen; touch alive) & echo early", cwd=tmp_path)
     assert done.stdout == "early\nlate\n"
     until = time.monotonic() + 20
@@ -303,7 +303,7 @@ def test_what_a_program_leaves_behind_lives_on(store: str, tmp_path: Path) -> No
 
 @pytest.mark.proves("H-2")
 def test_with_nobody_to_read_the_program_runs_all_the_same(store: str, tmp_path: Path) -> None:
-    """A closed output is the program's own affair."""
+    """A closed output concerns only the program."""
     line = f"{' '.join(GUARD)} -- sh -c 'touch ran; exit 4' >&-"
     assert subprocess.run(["sh", "-c", line], cwd=tmp_path, check=False, timeout=60).returncode == 4
     assert (tmp_path / "ran").exists()
@@ -322,7 +322,7 @@ def test_with_nobody_to_read_the_program_runs_all_the_same(store: str, tmp_path:
 def test_a_reader_that_leaves_ends_the_program_as_without(
     script: str, output: str, status: int, store: str, tmp_path: Path
 ) -> None:
-    """What nobody reads is not gathered for ever; who can do without a reader does, and says how it went."""
+    """Unread output is not collected for ever; a program that needs no reader continues, and reports its status."""
     ends = []
     for before in ((*GUARD, "--"), ()):
         left, written = os.pipe()
@@ -339,7 +339,7 @@ def test_a_reader_that_leaves_ends_the_program_as_without(
 
 @pytest.mark.proves("H-2")
 def test_colours_are_off_and_control_characters_inert(store: str) -> None:
-    """No model can use them."""
+    """A model can use neither."""
     done = ran(
         "--",
         "sh",
@@ -352,7 +352,7 @@ def test_colours_are_off_and_control_characters_inert(store: str) -> None:
 
 @pytest.mark.proves("H-2")
 def test_on_a_terminal_the_program_has_it_to_itself(store: str, tmp_path: Path) -> None:
-    """An editor or a pager, for a person who typed it."""
+    """This is for an editor or a pager, started by a person."""
     command = (*GUARD, "--", "sh", "-c", "test -t 1 && test -t 2 && echo a terminal")
     status, drawn = on_terminal(command, cwd=tmp_path)
     assert status == 0
@@ -362,7 +362,7 @@ def test_on_a_terminal_the_program_has_it_to_itself(store: str, tmp_path: Path) 
 @pytest.mark.proves("H-2")
 @pytest.mark.parametrize(("command", "status"), [("no-such-program", 127), ("./folder", 126)])
 def test_what_cannot_be_run_is_said_as_a_shell_does(command: str, status: int, store: str, tmp_path: Path) -> None:
-    """With the status that scripts look for."""
+    """The status is the one that scripts look for."""
     (tmp_path / "folder").mkdir()
     done = ran("--", command, cwd=tmp_path)
     assert done.returncode == status
@@ -371,14 +371,14 @@ def test_what_cannot_be_run_is_said_as_a_shell_does(command: str, status: int, s
 
 
 def test_flags_behind_the_command_are_its_own(store: str) -> None:
-    """Also without `--`."""
+    """This also holds without `--`."""
     assert ran("echo", "--json", "--tokens", "x").stdout == "--json --tokens x\n"
 
 
 @pytest.mark.proves("H-2")
 @pytest.mark.parametrize(("end", "status"), [("exit 4", 4), ("kill -TERM $$", -signal.SIGTERM)])
 def test_a_program_gets_one_object_with_its_status(end: str, status: int, store: str) -> None:
-    """For scripts, and ends with it as without `--json`."""
+    """This is for scripts; the status is the same as without `--json`."""
     done = ran("--json", "--", "sh", "-c", f"echo out; {end}")
     value = json.loads(done.stdout)
     assert (value["status"], done.returncode) == (status, status)
@@ -386,7 +386,7 @@ def test_a_program_gets_one_object_with_its_status(end: str, status: int, store:
 
 
 def test_seconds_are_for_a_pipe(store: str) -> None:
-    """What would work is named."""
+    """The error names what would work."""
     done = ran("--seconds", "3", "--", "true")
     assert done.returncode == 2
     assert "timeout" in done.stderr
@@ -395,7 +395,7 @@ def test_seconds_are_for_a_pipe(store: str) -> None:
 @pytest.mark.proves("H-2")
 @pytest.mark.parametrize("why", ["no folder", "a file"])
 def test_what_cannot_be_kept_passes_uncut(why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both outputs as the program wrote them, its status, and a word on why: a cut without a way back would lose the rest."""
+    """Both outputs are as the program wrote them, with its status and the reason: a cut without a handle would lose the rest."""
     (tmp_path / "file").write_text("x")
     monkeypatch.setenv("PENSTOCK_STORE", "/proc/none" if why == "no folder" else str(tmp_path / "file"))
     done = ran("--", "sh", "-c", "seq 200000; seq 70000 >&2; exit 5")
@@ -419,7 +419,7 @@ def test_what_cannot_be_kept_passes_uncut(why: str, tmp_path: Path, monkeypatch:
 def test_in_json_what_finds_no_room_anywhere_is_counted(
     store: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """No store, and a file for what goes uncut that takes a part of it: the beginning is there, and the rest a number."""
+    """There is no store, and the file for uncut output takes only a part: the beginning is there, and the rest is a number."""
     monkeypatch.setenv("PENSTOCK_STORE", "/dev/null/none")
 
     write, opened = os.write, own_files.scratch_file
@@ -445,7 +445,7 @@ def test_in_json_what_finds_no_room_anywhere_is_counted(
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is full")
 @pytest.mark.parametrize(("command", "status"), [("echo hi; exit 5", 5), ("echo hi", 8), ("echo hi >&2; exit 6", 6)])
 def test_an_output_that_cannot_be_written_is_told_and_the_status_stays(command: str, status: int, store: str) -> None:
-    """A program's failure is its own; one that went well did not for whoever waits for its output."""
+    """A failure of the program keeps its status; a success fails for the caller that waits for its output."""
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
@@ -466,7 +466,7 @@ def test_an_output_that_cannot_be_written_is_told_and_the_status_stays(command: 
 @pytest.mark.proves("H-2")
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a program that its parent is gone")
 def test_a_guard_that_is_killed_takes_its_program_along(store: str) -> None:
-    """A host that kills what it started finds nothing of it afterwards, though no signal can be handed on."""
+    """A host that kills what it started leaves nothing of it running, although no signal can be handed on."""
     command = "import os, time; print(os.getpid(), file=open('pid', 'w')); time.sleep(60)"
     folder = Path(store).parent
     running = subprocess.Popen([*GUARD, "--", sys.executable, "-c", command], stdout=subprocess.PIPE, cwd=folder)

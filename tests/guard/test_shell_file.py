@@ -1,4 +1,4 @@
-"""`penstock guard --shell-file`: a shell that a coding agent starts sends its commands through the guard."""
+"""With `penstock guard --shell-file`, does a shell started by a coding agent send its commands through the guard?"""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.needs("bash"), pytest.mark.proves("H-2")]
 
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The file, as the docs say to make it, and a store of its own."""
+    """Return the file, made as the docs say, with its own store."""
     monkeypatch.setenv("PENSTOCK_STORE", str(tmp_path / "store"))
     monkeypatch.delenv("PENSTOCK_GUARDED", raising=False)
     made = [sys.executable, "-m", "penstock", "guard", "--chars", "9000", "--shell-file"]
@@ -32,7 +32,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def by_environment(file: str, text: str, *arguments: str, flags: str = "-c") -> subprocess.CompletedProcess[str]:
-    """A command as Codex, Gemini CLI and opencode start it."""
+    """Run a command as Codex, Gemini CLI and opencode start it."""
     environment = {**os.environ, "BASH_ENV": file, "HOME": os.path.dirname(file)}
     command = ["bash", flags, text, *arguments]
     given = Path(file).with_name("input")
@@ -56,7 +56,7 @@ def test_a_guard_and_a_page_within_have_no_more_room_than_the_shell(file: str) -
 
 @pytest.mark.parametrize("flags", ["-c", "-lc"])
 def test_a_flood_of_a_failing_command_is_cut_and_kept(flags: str, file: str, tmp_path: Path) -> None:
-    """With its status, and both outputs apart."""
+    """Its status stays, and both outputs stay separate."""
     done = by_environment(file, "seq 60000; cat; echo wrong >&2; exit 3", flags=flags)
     assert (done.returncode, done.stderr) == (3, "wrong\n")
     assert len(done.stdout) <= 9_000
@@ -87,7 +87,7 @@ def test_the_shells_own_options_stay(flags: str, text: str, status: int, shown: 
 
 @pytest.mark.parametrize("kind", ["a pipe", "a socket"])
 def test_what_a_host_talks_to_is_no_command(kind: str, file: str) -> None:
-    """A server or a hook that is configured as a line of a shell speaks a protocol, however long, and answers at once."""
+    """A server or a hook configured as a shell line speaks a protocol, of any length, and answers at once."""
     text = f"exec {shlex.quote(sys.executable)} -c 'print(input() * 20000, flush=True); input()'"
     ours, theirs = socket.socketpair()
     with ours, theirs, subprocess.Popen(
@@ -108,7 +108,7 @@ def test_what_a_host_talks_to_is_no_command(kind: str, file: str) -> None:
 
 
 def test_arguments_and_what_the_command_starts_are_as_without_it(file: str) -> None:
-    """A shell within the command is read by a program, which wants all of it."""
+    """A shell within the command is read by a program, which needs all of it."""
     done = by_environment(
         file, 'echo "$0 $1"; bash -c "seq 60000" | wc -l; shopt -q login_shell || echo no', "me", "a b"
     )
@@ -117,7 +117,7 @@ def test_arguments_and_what_the_command_starts_are_as_without_it(file: str) -> N
 
 
 def test_a_script_is_left_alone(file: str, tmp_path: Path) -> None:
-    """An MCP server that is one speaks a protocol."""
+    """An MCP server that is a script speaks a protocol."""
     script = tmp_path / "server"
     script.write_text("#!/usr/bin/env bash\nseq 60000\n")
     script.chmod(0o755)
@@ -126,7 +126,7 @@ def test_a_script_is_left_alone(file: str, tmp_path: Path) -> None:
 
 
 def test_without_penstock_commands_run_as_ever(file: str, tmp_path: Path) -> None:
-    """It was removed and its file was not."""
+    """It was uninstalled, but its file stayed."""
     at = tmp_path / "a folder" / "guard.bash"
     at.write_text(at.read_text().replace(sys.executable, "/no/such/program"))
     assert by_environment(file, "seq 60000").stdout.count("\n") == 60_000
@@ -135,7 +135,7 @@ def test_without_penstock_commands_run_as_ever(file: str, tmp_path: Path) -> Non
 
 
 def test_as_a_prefix_it_guards_the_models_commands_and_nothing_else(file: str, tmp_path: Path) -> None:
-    """Claude Code puts it before hooks and MCP servers, too; only commands note the folder that they end in."""
+    """Claude Code also puts it before hooks and MCP servers; only commands record the folder in which they end."""
     guarded = subprocess.run(
         [file, f"eval 'cd /; seq 60000; false' < /dev/null; s=$?; true && pwd -P >| '{tmp_path}/cwd'; exit $s"],
         capture_output=True, text=True, timeout=60, check=False,
@@ -148,7 +148,7 @@ def test_as_a_prefix_it_guards_the_models_commands_and_nothing_else(file: str, t
 
 
 def test_a_program_in_a_folder_with_a_blank_is_found(file: str, tmp_path: Path) -> None:
-    """As they are on a Mac."""
+    """Such folders are usual on macOS."""
     program = tmp_path / "my programs" / "penstock"
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -m penstock "$@"\n')

@@ -1,4 +1,4 @@
-"""What a pipe may pass: any length in bounded memory, both ends, and what was kept of it."""
+"""What may a pipe pass: any length in bounded memory, both ends, and what was kept of it?"""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TEXT = b"".join(LINES)
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """A store for all tests here."""
+    """Provide a store for all tests here."""
     opened = open_store(str(tmp_path_factory.mktemp("piping") / "store"))
     yield opened
     opened.close()
@@ -47,7 +47,7 @@ def kept(store: Store, handle: str) -> bytes:
     st.sampled_from(Keep),
 )
 def test_a_pipe_is_the_same_as_its_text(store: Store, parts: list[bytes], limit: int, keep: Keep) -> None:
-    """However it comes in parts, the result is that of the whole text, and the whole is kept."""
+    """In whatever parts it comes, the result is that of the whole text, and the whole is kept."""
     whole = b"".join(parts)
     passed = stream.drain(iter(parts), Allowance.chars(limit), keep, open_store=lambda: store)
     assert len(passed.result) <= limit
@@ -76,7 +76,7 @@ def test_a_long_pipe_shows_its_ends_with_exact_totals(store: Store, keep: Keep) 
 @pytest.mark.proves("G-3")
 @pytest.mark.parametrize("keep_bytes", [1, 2, 1_001, 40_000, len(TEXT) - 1, len(TEXT), len(TEXT) + 1])
 def test_above_the_limit_both_halves_are_kept(store: Store, keep_bytes: int) -> None:
-    """First and last half exactly, and what lies between is counted."""
+    """First and last half are kept exactly, and what is between them is counted."""
     passed = stream.drain(iter(LINES), Allowance.chars(900), open_store=lambda: store, keep_bytes=keep_bytes)
     lost = max(0, len(TEXT) - keep_bytes)
     assert passed.lost_bytes == lost
@@ -118,7 +118,7 @@ def test_a_store_that_fails_in_the_middle_does_not_stop_the_pipe(store: Store, m
 
 @given(st.integers(0, 400), st.sampled_from([1_000, 5_000_000]))
 def test_a_source_that_fails_is_named_and_what_came_is_kept(store: Store, lines: int, keep_bytes: int) -> None:
-    """Once it is too long to be shown: the error is the source's, not the store's, and the handles have all that came."""
+    """If it is too long to be shown, the error is the source's, not the store's, and the handles have all that came."""
 
     def parts() -> Iterator[bytes]:
         yield from LINES[:lines]
@@ -141,7 +141,7 @@ def test_a_source_that_fails_is_named_and_what_came_is_kept(store: Store, lines:
 
 @pytest.mark.parametrize("beyond", [-1, 0, 1])
 def test_no_output_that_broke_off_looks_whole(beyond: int) -> None:
-    """Where its end is told changes from an error to a notice at one byte; it is told on either side of that."""
+    """At one exact length the report of the failure changes from an error to a notice; both sides report it."""
     came = b"x" * (4 * 600 + 8 + beyond)
 
     def parts() -> Iterator[bytes]:
@@ -156,7 +156,7 @@ def test_no_output_that_broke_off_looks_whole(beyond: int) -> None:
 
 
 def test_the_notice_of_a_source_that_failed_leads_to_what_came(store: Store) -> None:
-    """Its error and the handle; where nothing is kept, the error all the same."""
+    """It has the error and the handle, or only the error if nothing is kept."""
 
     def parts() -> Iterator[bytes]:
         yield from LINES
@@ -169,7 +169,7 @@ def test_the_notice_of_a_source_that_failed_leads_to_what_came(store: Store) -> 
 
 
 def test_a_store_that_cannot_be_opened_does_not_stop_the_pipe() -> None:
-    """The same when there is none."""
+    """The same holds if there is none."""
 
     def none() -> Store:
         raise StoreFault("unreachable", "The server cannot be reached.")
@@ -180,7 +180,7 @@ def test_a_store_that_cannot_be_opened_does_not_stop_the_pipe() -> None:
 
 @pytest.mark.parametrize("held_bytes", [2_999, 3_000])
 def test_what_is_held_to_be_handed_on_is_whole_or_nothing(held_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A store that fails at the very end: what is as long as may be held is handed on, and of one byte more nothing is."""
+    """If a store fails at the very end, an output of the largest length that may be held is handed on; one byte more is not."""
 
     class Failing:
         def put(self, parts: Iterator[bytes], **_: object) -> str:
@@ -197,7 +197,7 @@ def test_what_is_held_to_be_handed_on_is_whole_or_nothing(held_bytes: int, monke
 def test_what_cannot_be_kept_is_handed_on_as_it_came(
     fails_at: int, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whenever the store fails; behind what is held nobody has the first parts any more, and the ends are shown."""
+    """This holds whenever the store fails; beyond what may be held the first parts are gone, and the ends are shown."""
     import penstock.store.contents as backend
 
     written, write = 0, backend._write
@@ -222,7 +222,7 @@ def test_what_cannot_be_kept_is_handed_on_as_it_came(
 
 
 def test_memory_does_not_grow_with_the_pipe(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """32 MB go through in less than 8, though they would be handed on where they could not be kept."""
+    """32 MB pass in less than 8, although they would be handed on if they could not be kept."""
     monkeypatch.setattr(stream, "UNCUT_BYTES", 1 << 20)
     block = b"a line of an endless job\n" * 10_000
     tracemalloc.start()
@@ -239,7 +239,7 @@ def test_memory_does_not_grow_with_the_pipe(store: Store, monkeypatch: pytest.Mo
 
 
 def test_tokens_are_scaled_up_from_the_first_65_536_characters() -> None:
-    """A counter that takes one more of them for a token knows of none."""
+    """A counter that needs one more character for a token counts none."""
     for chars_per_token, tokens in ((65_536, 3), (65_537, 0)):
         parts = iter([b"x" * 200_000])
         passed = stream.drain(parts, Allowance.chars(40_000), chars_per_token=chars_per_token)
@@ -247,7 +247,7 @@ def test_tokens_are_scaled_up_from_the_first_65_536_characters() -> None:
 
 
 def test_a_pipe_leaves_nothing_open(store: Store) -> None:
-    """Whether its middle was lost, or the store failed behind it."""
+    """Its middle was lost, or the store failed after it."""
 
     def failing() -> Store:
         raise StoreFault("unreachable", "The server cannot be reached.")
@@ -258,7 +258,7 @@ def test_a_pipe_leaves_nothing_open(store: Store) -> None:
 
 
 def test_what_the_disk_lost_of_a_ring_is_said(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is counted as kept then, and the fault is as long as it may be at most."""
+    """Nothing then counts as kept, and the message of the fault is bounded."""
     monkeypatch.setattr(stream, "read_at", lambda *_: b"")
     passed = stream.drain(iter(LINES), Allowance.chars(900), open_store=lambda: store, keep_bytes=10_000)
     assert (passed.handles, passed.lost_bytes) == ((), 0)
@@ -273,7 +273,7 @@ def test_what_the_disk_lost_of_a_ring_is_said(store: Store, monkeypatch: pytest.
 @pytest.mark.parametrize("character", ["é", "日", "😀"])
 @pytest.mark.parametrize("keep", [Keep.TAIL, Keep.ENDS])
 def test_no_half_of_a_character_is_shown(character: str, keep: Keep) -> None:
-    """Wherever in the last one the bytes begin that are held, and in whatever pieces they came."""
+    """The held bytes may begin anywhere in a character, and come in any pieces."""
     for lead in range(5):
         data = b"a" * lead + character.encode() * 3_000
         for size in (len(data), 7):
@@ -284,7 +284,7 @@ def test_no_half_of_a_character_is_shown(character: str, keep: Keep) -> None:
 
 
 def test_what_is_too_much_to_hold_is_not_held() -> None:
-    """To a byte; what passed is given up at once, and so is all that comes."""
+    """The bound is exact to a byte; what passed is given up at once, and so is everything that follows."""
     for sizes, is_whole in (([3, 2], True), ([3, 3], False), ([6, 1, 1], False), ([], True)):
         parts = [b"x" * size for size in sizes]
         held = stream._Held(iter(parts), 5)

@@ -1,4 +1,4 @@
-"""What a page costs does not depend on what is in it."""
+"""Is the cost of a page independent of its content?"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PAGE_BYTES = 262_144
 
 
 def pages_of(folder: Path, pair: str) -> Callable[[], object]:
-    """Reads ten full pages of lines that repeat two characters."""
+    """Return a function that reads ten full pages of lines that repeat two characters."""
     folder.mkdir()
     (folder / "f").write_text((pair * 40 + "\n") * 8_000)
     tools = Tools(folder, read_seconds=None)
@@ -28,7 +28,7 @@ def pages_of(folder: Path, pair: str) -> Callable[[], object]:
 @pytest.mark.proves("L-10")
 @pytest.mark.parametrize(("escaped", "printable"), [("a\x01", "ab"), ("a\u200b", "a本")])
 def test_a_page_that_is_half_escapes_costs_at_most_ten_plain_ones(tmp_path: Path, escaped: str, printable: str) -> None:
-    """It was eight hundred, because each escape was a call and the page was rendered seven times."""
+    """It once cost eight hundred, because each escape was a call and the page was rendered seven times."""
     odd, plain = pages_of(tmp_path / "odd", escaped), pages_of(tmp_path / "plain", printable)
     assert times_as_long(odd, plain) < BOUND
 

@@ -1,4 +1,4 @@
-"""What the file tools print for who types a command, or calls `penstock.Tools`: nothing of the inside is looked at."""
+"""What do the file tools print for a user who types a command or calls `penstock.Tools`? Internals are not inspected."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ ORDERS = [{"id": n, "name": f"order {n}", "note": "x" * 200} for n in range(3_00
 
 @pytest.fixture
 def outside(tmp_path: Path) -> Outside:
-    """An empty project."""
+    """Provide an empty project."""
     return Outside(tmp_path)
 
 
 def planted(outside: Outside, *names: str, content: str = "needle\n") -> None:
-    """Writes files of that content."""
+    """Write files with that content."""
     for name in names:
         (outside.tree / name).parent.mkdir(parents=True, exist_ok=True)
         (outside.tree / name).write_text(content)
@@ -47,14 +47,14 @@ def planted(outside: Outside, *names: str, content: str = "needle\n") -> None:
     ],
 )
 def test_a_glob_lists_what_models_mean_by_it(outside: Outside, pattern: str, found: list[str]) -> None:
-    """As git and shells have it, files at the root included."""
+    """It lists what git and shells would, including files at the root."""
     planted(outside, "a.py", "src/b.py", "src/deep/c.py", "main.go", "d25/e.go")
     assert outside.json("list", pattern, "--limit", "50")["items"] == found
 
 
 @pytest.mark.proves("L-1")
 def test_an_empty_listing_names_the_wider_call_that_finds_files(outside: Outside) -> None:
-    """A zero is not confident; and the glob of a search takes the files of a folder."""
+    """An empty result is not presented as certain, and the glob of a search takes the files of a folder."""
     planted(outside, "src/deep/c.py", "d25/e.go")
     none = outside.penstock("list", "c.py").stdout
     wider = re.search(r"A wider form finds 1 file: (penstock .*)", none)
@@ -66,7 +66,7 @@ def test_an_empty_listing_names_the_wider_call_that_finds_files(outside: Outside
 
 @pytest.mark.proves("B-8")
 def test_pages_of_two_versions_are_not_spliced(outside: Outside) -> None:
-    """The call that a view prints knows its version: a line inserted at the top in between is told."""
+    """The call that a view prints carries its version: a line inserted at the top in between is reported."""
     file = outside.tree / "n.txt"
     file.write_text("".join(f"{n}\n" for n in range(300)))
     header = outside.penstock("view", "n.txt").stdout.partition("\n")[0]
@@ -80,7 +80,7 @@ def test_pages_of_two_versions_are_not_spliced(outside: Outside) -> None:
 
 @pytest.mark.proves("B-13")
 def test_a_large_file_without_landmarks_is_read_in_few_calls(outside: Outside) -> None:
-    """400 KiB by following what is printed: its first page is small, no other is."""
+    """400 KiB are read by following the printed calls: the first page is small, no other is."""
     planted(outside, "a.py", content="x = 1; y = 2  # nothing here\n" * 14_000)
     count, line = 0, "penstock read a.py"
     while line and count < 70:
@@ -93,7 +93,7 @@ def test_a_large_file_without_landmarks_is_read_in_few_calls(outside: Outside) -
 
 @pytest.mark.proves("G-5")
 def test_json_on_one_line_is_shown_by_record(outside: Outside) -> None:
-    """A view skips records in the place of lines; an outline names them."""
+    """A view skips records instead of lines; an outline names them."""
     planted(outside, "list.json", content=json.dumps(ORDERS))
     page = outside.penstock("view", "list.json", "--offset", "100", "--limit", "10").stdout
     assert "records 101-110 of 3000 total" in page.partition("\n")[0]
@@ -104,7 +104,7 @@ def test_json_on_one_line_is_shown_by_record(outside: Outside) -> None:
 
 @pytest.mark.proves("L-8")
 def test_the_way_that_a_refusal_of_a_secret_names_works(outside: Outside) -> None:
-    """The words name a variable, and with it the file is shown."""
+    """The refusal names a variable, and with it the file is shown."""
     planted(outside, ".env", content="PASSWORD=heron\n")
     refused = outside.penstock("view", ".env")
     assert refused.returncode == 3
@@ -116,7 +116,7 @@ def test_the_way_that_a_refusal_of_a_secret_names_works(outside: Outside) -> Non
 
 @pytest.mark.proves("L-8")
 def test_files_whose_names_say_secret_are_refused(outside: Outside) -> None:
-    """Credentials of Docker, Kubernetes, Cargo and GitHub, states of Terraform, copies of keys."""
+    """These are credentials of Docker, Kubernetes, Cargo and GitHub, states of Terraform, and copies of keys."""
     names = (
         ".docker/config.json",
         ".kube/config",
@@ -133,7 +133,7 @@ def test_files_whose_names_say_secret_are_refused(outside: Outside) -> None:
 
 @pytest.mark.proves("L-10")
 def test_instructions_in_invisible_characters_are_shown(outside: Outside) -> None:
-    """Variation selectors, on the plane of their own too, and the blank that is no blank; all of them counted."""
+    """Variation selectors, including those on their own plane, and the blank Braille pattern are shown, and all are counted."""
     planted(outside, "a.txt", content="a\ufe00b\U000e0100c\u2800d\n")
     header, _, body = outside.penstock("view", "a.txt").stdout.partition("\n")
     assert body.rstrip("\n") == r"1|a\u{fe00}b\u{e0100}c\u{2800}d"
@@ -144,7 +144,7 @@ def test_instructions_in_invisible_characters_are_shown(outside: Outside) -> Non
 @pytest.mark.needs("git")
 @pytest.mark.parametrize("rule", ["[/[ab]", "x[/]y", "[[/]a"])
 def test_a_slash_in_brackets_ignores_what_git_ignores(outside: Outside, rule: str) -> None:
-    """A bracket never matches a slash, and is one all the same."""
+    """A bracket never matches a slash, but a slash in one still anchors the rule."""
     planted(outside, "a", "b", "[a", "x/y", "xy", "sub/a", "sub/[", "c/b", "/a".strip("/") + "b")
     (outside.tree / ".gitignore").write_text(f"{rule}\n.gitignore\n")
     git = ["git", "-C", str(outside.tree)]
@@ -158,7 +158,7 @@ def test_a_slash_in_brackets_ignores_what_git_ignores(outside: Outside, rule: st
 @pytest.mark.proves("G-2")
 @pytest.mark.parametrize("tokens", ["10", "20"])
 def test_an_allowance_without_room_for_the_handle_is_refused(outside: Outside, tokens: str) -> None:
-    """A notice that was cut itself loses the whole; the refusal has the handle, and the least that is enough."""
+    """A cut notice would lose the whole; the refusal has the handle, and the smallest sufficient allowance."""
     whole = "".join(f"line {n}\n" for n in range(300))
     small = outside.penstock("guard", "--tokens", tokens, given=whole)
     assert (small.returncode, small.stdout) == (7, "")
@@ -169,7 +169,7 @@ def test_an_allowance_without_room_for_the_handle_is_refused(outside: Outside, t
 
 @pytest.mark.proves("B-2", "L-9")
 def test_odd_arguments_are_answered_alike(outside: Outside) -> None:
-    """A range that goes down is told; null is what is left out; what is not there is status 4; prose is no COBOL."""
+    """A descending range is reported; null counts as omitted; a missing object is status 4; prose is not COBOL."""
     planted(outside, "a.txt", content="".join(f"line {n}\n" for n in range(1, 301)))
     planted(outside, "README.md", content="# Title\n\nMove the files. Add a line to it.\n\n## Use\n\nCall us. Stop.\n")
     planted(outside, "x.py", content="def f():\n    return 1\n" * 400)
@@ -184,7 +184,7 @@ def test_odd_arguments_are_answered_alike(outside: Outside) -> None:
 
 @pytest.mark.proves("L-10")
 def test_a_page_of_escapes_costs_little_more_than_a_plain_one(outside: Outside) -> None:
-    """Ten times at most, as the best of five; it was hundreds."""
+    """It costs at most ten times as much, as the best of five; it was once hundreds."""
     planted(outside, "odd", content=("a\x01" * 40 + "\n") * 3_000)
     planted(outside, "plain", content=("ab" * 40 + "\n") * 3_000)
     tools = Tools(outside.tree)
@@ -197,5 +197,5 @@ def test_a_page_of_escapes_costs_little_more_than_a_plain_one(outside: Outside) 
             took.append(time.process_time() - begun)
         return min(took)
 
-    # A page takes less than a tick of some clocks: nothing is told apart below a millisecond.
+    # A page takes less than a tick of some clocks: differences below a millisecond are ignored.
     assert seconds("odd") < 10 * max(seconds("plain"), 0.001)

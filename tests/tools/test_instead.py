@@ -1,4 +1,4 @@
-"""Every refusal that a model can mend names a call, and the call works."""
+"""Does every refusal that a model can correct name a call, and does the call work?"""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _REFUSED: list[tuple[str, dict[str, object], str]] = [
 
 @pytest.fixture
 def tools(tmp_path: Path) -> Tools:
-    """The tools over a folder with a file in another, and links that lead nowhere good."""
+    """Return tools over a folder with a file in a subfolder, and links that lead nowhere good."""
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "a.py").write_text("f(x\na(?=b)\nx\n")
     (tmp_path / ".env").write_text("TOKEN=1\n")
@@ -68,7 +68,7 @@ def tools(tmp_path: Path) -> Tools:
 @pytest.mark.proves("L-8", "L-9", "V-11")
 @pytest.mark.parametrize(("tool", "arguments", "code"), _REFUSED)
 def test_a_refusal_names_a_call_that_works(tools: Tools, tool: str, arguments: dict[str, object], code: str) -> None:
-    """With literal arguments; a pattern that cannot be is taken as the text that it is, where that can be."""
+    """Arguments are literal; an invalid pattern is taken as literal text, if possible."""
     refused = tools.call(tool, arguments)
     assert (refused.is_error, refused.code) == (True, code)
     call = printed.calls_in(refused.text)[0]
@@ -79,7 +79,7 @@ def test_a_refusal_names_a_call_that_works(tools: Tools, tool: str, arguments: d
 
 @pytest.mark.proves("L-8")
 def test_an_expression_that_cannot_be_is_looked_for_as_it_stands(tools: Tools) -> None:
-    """`f(x` is what a model meant; the other arguments stay."""
+    """A model that wrote `f(x` meant the text; the other arguments stay."""
     refused = tools.call("search", {"pattern": "f(x", "path": "sub", "limit": 7})
     call = printed.calls_in(refused.text)[0]
     assert call.arguments == {"pattern": "f(x", "path": "sub", "literal": True, "limit": 7}
@@ -90,7 +90,7 @@ def test_an_expression_that_cannot_be_is_looked_for_as_it_stands(tools: Tools) -
 
 @pytest.mark.proves("B-8")
 def test_a_stale_first_page_names_its_call_once(tools: Tools, tmp_path: Path) -> None:
-    """To start again and to take the place as it is now are the same call there."""
+    """On the first page, starting again and taking the same place as it is now are the same call."""
     version = printed.header(tools.call("view", {"file_path": "sub/a.py", "limit": 1}).text).version
     (tmp_path / "sub" / "a.py").write_text("other\n" * 9)
     stale = tools.call("view", {"file_path": "sub/a.py", "version": version})

@@ -1,4 +1,4 @@
-"""`page` and `find` as tools: which store they ask, what they refuse, and that their results stay as they are."""
+"""Which store do the tools `page` and `find` ask, what do they refuse, and do their results stay as they are?"""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ DIALECTS: list[Dialect] = [PYTHON, mcp(), CommandLine()]
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """A store for all tests here: they only add to it."""
+    """Provide one store for all tests here, which only add to it."""
     opened = open_store(str(tmp_path_factory.mktemp("kept") / "store"))
     yield opened
     opened.close()
@@ -46,13 +46,13 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 @pytest.fixture(scope="module")
 def handles(store: Store) -> list[str]:
-    """An artifact of each kind."""
+    """Return an artifact of each kind."""
     return [store.put(content) for content in CONTENTS]
 
 
 @pytest.mark.proves("G-3")
 def test_what_was_cut_is_paged_back_whole(store: Store, tmp_path: Path) -> None:
-    """The call of the notice, then the next call of every page: all bytes in order, each within its allowance."""
+    """Following the notice's call, and then the next call of every page, gives all bytes in order, within each allowance."""
     text = b"".join(LINES).decode()
     notice = guard_output(text, "job", store=store)
     tools = Tools(tmp_path, store=store, allowance=Allowance.chars(9_000))
@@ -73,7 +73,7 @@ def test_what_was_cut_is_paged_back_whole(store: Store, tmp_path: Path) -> None:
 
 @pytest.mark.proves("G-3")
 def test_matches_lead_to_their_pages(store: Store, handles: list[str], tmp_path: Path) -> None:
-    """Line and byte of every match; the printed call shows the first."""
+    """Each match has its line and byte; the printed call shows the first."""
     tools = Tools(tmp_path, store=store)
     head, row = tools.find(handles[0], "^4321:").splitlines()
     assert row == f"4322|{sum(map(len, LINES[:4321]))}|{LINES[4321].decode().strip()}"
@@ -85,7 +85,7 @@ def test_matches_lead_to_their_pages(store: Store, handles: list[str], tmp_path:
 
 @pytest.mark.proves("G-3", "G-8")
 def test_a_page_is_never_cut_or_kept_again(store: Store, handles: list[str], tmp_path: Path) -> None:
-    """The guard lets results of both tools through as they are, whoever calls them."""
+    """The guard passes results of both tools unchanged, whoever calls them."""
     tools, before = Tools(tmp_path, store=store), store.size()
     page = tools.page(handles[0], max_bytes=100_000)
     assert len(page) > output.MAX_TOOL_OUTPUT_CHARS
@@ -99,7 +99,7 @@ def test_a_page_is_never_cut_or_kept_again(store: Store, handles: list[str], tmp
 @pytest.mark.proves("G-3", "L-9")
 @pytest.mark.parametrize("tool", ["page", "find"])
 def test_a_handle_that_leads_nowhere_is_refused_by_what_it_is(store: Store, tmp_path: Path, tool: str) -> None:
-    """None of that name, no handle at all, and one whose time was over are told apart; little is echoed."""
+    """A missing name, an invalid handle and an expired one are told apart; little is echoed."""
     tools = Tools(tmp_path, store=store)
     gone = store.put(b"short-lived", life_seconds=1e-9)
     said = {
@@ -121,7 +121,7 @@ def test_a_handle_that_leads_nowhere_is_refused_by_what_it_is(store: Store, tmp_
 
 @pytest.mark.proves("G-3")
 def test_a_store_is_opened_by_the_first_who_needs_it(store: Store, handles: list[str], tmp_path: Path) -> None:
-    """Reading files asks for none; a page does."""
+    """Reading files opens no store; a page does."""
     asked = []
 
     def opener() -> Store:
@@ -139,7 +139,7 @@ def test_a_store_is_opened_by_the_first_who_needs_it(store: Store, handles: list
 
 @pytest.mark.proves("G-3")
 def test_without_a_store_the_users_own_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What `guard_output` kept, `Tools` reads, with nothing said to either; files are read without making a store."""
+    """`Tools` reads what `guard_output` kept, with no store named to either; reading files creates no store."""
     monkeypatch.setenv("PENSTOCK_STORE", str(tmp_path / "own"))
     (tmp_path / "a.txt").write_text("text\n")
     Tools(tmp_path).view("a.txt")
@@ -153,7 +153,7 @@ def test_without_a_store_the_users_own_is_asked(tmp_path: Path, monkeypatch: pyt
     "fault", [StoreFault("read_only", "It may not be written."), CallerError("It is shared."), OSError(5, "It broke.")]
 )
 def test_a_store_that_cannot_be_opened_leaves_the_other_tools_as_they_are(tmp_path: Path, fault: Exception) -> None:
-    """Both tools say what is wrong, at every call; a file is read all the same."""
+    """Both tools say what is wrong, at every call; files can still be read."""
 
     def opener() -> Store:
         raise fault
@@ -169,7 +169,7 @@ def test_a_store_that_cannot_be_opened_leaves_the_other_tools_as_they_are(tmp_pa
 
 
 def test_the_table_has_the_bounds_of_the_pager() -> None:
-    """They are written where a model reads them, and are those that hold."""
+    """The bounds given to a model are those that apply."""
     limit = next(tool for tool in TOOLS if tool.name == "find").parameter("limit")
     assert limit is not None
     assert (limit.default, limit.maximum) == (finding.DEFAULT_MATCHES, finding.MAX_MATCHES)
@@ -200,7 +200,7 @@ def test_any_call_is_an_answer_or_a_named_error_within_its_allowance(
     unit: Callable[[int], Allowance],
     dialect: Dialect,
 ) -> None:
-    """Any handle, any range, any pattern, any unit and face; and every character of it is inert."""
+    """For any handle, range, pattern, unit and face, every character of the result is inert."""
     tools = Tools(tmp_path_factory.getbasetemp(), store=store, allowance=unit(limit), dialect=dialect)
     handle = handles[number] if wrong is None else wrong
     finding = {"handle": handle, "pattern": pattern}

@@ -1,4 +1,4 @@
-"""A page that was measured is rendered as one that was not."""
+"""Is a page that was measured rendered like one that was not?"""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def page(text: str, lines: tuple[Line, ...] = ()) -> Window:
 
 @given(LINES, st.lists(st.integers(0, 8)), st.sampled_from(["\n", "\r\n"]))
 def test_a_text_is_shown_alike_whatever_was_measured_before(lines: list[str], sizes: list[int], end: str) -> None:
-    """Each beginning of it, whole lines or not, costs and shows what it does alone."""
+    """Each beginning of it, whole lines or not, costs and shows the same as alone."""
     used = renderer()
     for size in [*sizes, len(lines), *sizes]:
         for text in ("".join(line + end for line in lines[:size]), end.join(lines[:size])):
@@ -45,7 +45,7 @@ def test_a_text_is_shown_alike_whatever_was_measured_before(lines: list[str], si
 
 @given(LINES, st.lists(st.integers(1, 8)))
 def test_lines_are_shown_alike_whatever_was_measured_before(texts: list[str], sizes: list[int]) -> None:
-    """With their numbers, and with their own count of escapes."""
+    """They have their numbers, and their own count of escapes."""
     lines = [Line(number, 0, text, len(text), len(text)) for number, text in enumerate(texts, 1)]
     used = renderer()
     for size in [*sizes, len(lines), *sizes]:
@@ -62,7 +62,7 @@ def test_lines_are_shown_alike_whatever_was_measured_before(texts: list[str], si
 )
 @pytest.mark.parametrize("allowance", [Allowance.chars(400), Allowance.tokens(400, Tokens(model="x"))], ids=str)
 def test_the_least_allowance_gives_a_page_wherever_it_begins(tmp_path: Path, text: str, allowance: Allowance) -> None:
-    """Within a line, too, where the header says most: then it leaves out the way back and why it ends."""
+    """If the header of a page within a line is too long, it omits the previous page and the reason why it ends."""
     (tmp_path / "a.txt").write_text(text)
     tools = Tools(Workspace(str(tmp_path)), allowance=allowance)
     at = 0
@@ -79,7 +79,7 @@ def test_the_least_allowance_gives_a_page_wherever_it_begins(tmp_path: Path, tex
 @pytest.mark.proves("L-9")
 @pytest.mark.parametrize("tool", ["view", "read_file", "outline", "search", "ranked"])
 def test_what_does_not_fit_names_the_least_that_does(tmp_path: Path, tool: str) -> None:
-    """A path of half a page alone is longer than the least allowance."""
+    """A path of half a page is by itself longer than the least allowance."""
     folder = tmp_path / ("d" * 120) / ("e" * 120)
     folder.mkdir(parents=True)
     (folder / ("f" * 120 + ".md")).write_text("# head\nzed\n" * 3_000)

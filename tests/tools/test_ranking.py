@@ -1,4 +1,4 @@
-"""`search` with `ranked`: one page of passages as text, within any allowance, with the call that goes on."""
+"""Does `search` with `ranked` give one page of passages as text, within any allowance, with the call that continues?"""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PLACE = re.compile(r"^## (?P<path>.+):(?P<first>\d+)-(?P<last>\d+)$", re.MULTILI
 
 @pytest.fixture
 def works(tmp_path: Path) -> Path:
-    """A tree in which many files speak of valves."""
+    """Provide a tree in which many files mention valves."""
     root = tmp_path / "works"
     root.mkdir()
     for number in range(25):
@@ -33,7 +33,7 @@ def works(tmp_path: Path) -> Path:
 
 @pytest.mark.proves("S-17")
 def test_the_index_beside_a_store_of_redacted_forms_gets_no_word_of_a_secret(works: Path, tmp_path: Path) -> None:
-    """It is a file of the store; an index that holds them stays another one. The passage is found by its other words."""
+    """The index is a file of the store; another index may hold secrets. The passage is found by its other words."""
     (works / "settings.py").write_text('PASSWORD = "hunter2hunter2"  # for the boiler\n')
     for keeps_redacted in (True, False):
         with closing(open_store(str(tmp_path / "store"), keeps_redacted=keeps_redacted)) as store:
@@ -45,7 +45,7 @@ def test_the_index_beside_a_store_of_redacted_forms_gets_no_word_of_a_secret(wor
 @pytest.mark.proves("L-7")
 @pytest.mark.parametrize("chars", [600, 2_000, 100_000])
 def test_pages_follow_one_another_within_the_allowance(works: Path, tmp_path: Path, chars: int) -> None:
-    """Each passage once, whatever fits on a page, by the call that each page prints."""
+    """Each passage is shown once, however many fit on a page, by following the call that each page prints."""
     tools = Tools(works, allowance=Allowance.chars(chars), store=open_store(str(tmp_path / "store")))
     seen: list[str] = []
     arguments: dict[str, object] = {"pattern": "How does a valve open?", "ranked": True}
@@ -65,7 +65,7 @@ def test_pages_follow_one_another_within_the_allowance(works: Path, tmp_path: Pa
 
 
 def test_a_passage_that_is_longer_than_a_page_is_shown_as_far_as_it_fits(works: Path, tmp_path: Path) -> None:
-    """And how far it goes is said."""
+    """The header says how far it goes."""
     (works / "valve.txt").write_text(LINE * 12)
     tools = Tools(works, allowance=Allowance.chars(600), store=open_store(str(tmp_path / "store")))
     text = tools.search("valve", "valve.txt", ranked=True)
@@ -79,7 +79,7 @@ def test_a_passage_that_is_longer_than_a_page_is_shown_as_far_as_it_fits(works: 
 
 
 def test_a_passage_carries_its_place_and_its_lines(works: Path, tmp_path: Path) -> None:
-    """As a view numbers them; no line of a file can pass for a heading of ours."""
+    """Lines are numbered as in a view; no line of a file can pass for a heading of ours."""
     tools = Tools(works, store=open_store(str(tmp_path / "store")))
     text = tools.search("pressure of the gauge", ranked=True)
     assert text.splitlines()[1:] == [
@@ -91,7 +91,7 @@ def test_a_passage_carries_its_place_and_its_lines(works: Path, tmp_path: Path) 
 
 
 def test_nothing_found_is_said_with_what_was_looked_through(works: Path, tmp_path: Path) -> None:
-    """And is another outcome than a failure."""
+    """The outcome differs from that of a failure."""
     (works / "data.bin").write_bytes(b"\0")
     result = Tools(works, store=open_store(str(tmp_path / "store"))).call(
         "search", {"pattern": "zebra", "ranked": True}
@@ -114,14 +114,14 @@ def test_nothing_found_is_said_with_what_was_looked_through(works: Path, tmp_pat
     ],
 )
 def test_what_makes_no_sense_is_refused_by_name(works: Path, arguments: dict[str, object], said: str) -> None:
-    """Nothing is ignored in silence."""
+    """Nothing is silently ignored."""
     result = Tools(works).call("search", {"pattern": "valve", "ranked": True, **arguments})
     assert result.is_error
     assert said in result.text
 
 
 def test_the_index_lies_beside_the_store(works: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the store that the tools have, opened or not, else of the user's own; and what is kept is not touched."""
+    """It is next to the tools' store, open or not, or else the user's own; what is kept is not changed."""
     with closing(open_store(str(tmp_path / "one"))) as store:
         handle = store.put(b"kept")
         assert "showing 1-10" in Tools(works, store=store).search("valve", ranked=True)
@@ -140,7 +140,7 @@ def test_the_index_lies_beside_the_store(works: Path, tmp_path: Path, monkeypatc
 
 
 def test_a_search_that_could_not_finish_says_so(works: Path) -> None:
-    """With the way on; its outcome is partial."""
+    """It names the way to continue; its outcome is partial."""
     tools = Tools(works, walk_seconds=0.0)
     result = tools.call("search", {"pattern": "valve", "ranked": True})
     assert result.outcome == "partial"

@@ -1,4 +1,4 @@
-"""A tool is one record: what it offers, what its function takes, and what a Python caller may give are the same."""
+"""Is a tool one record, whose offer, function and Python signature agree?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KINDS = {"string": "str", "integer": "int", "boolean": "bool"}
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_a_record_and_its_function_take_the_same_arguments(tool: Tool) -> None:
-    """In the same order and of the same types, so that what is checked is what is taken."""
+    """Order and types are the same, so that what is checked is what is taken."""
     _, *taken = inspect.signature(tool.answer).parameters.values()
     assert [parameter.name for parameter in taken] == [parameter.name for parameter in tool.parameters]
     for parameter, offered in zip(taken, tool.parameters, strict=True):
@@ -26,7 +26,7 @@ def test_a_record_and_its_function_take_the_same_arguments(tool: Tool) -> None:
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_a_record_and_its_method_have_the_same_defaults(tool: Tool) -> None:
-    """What Python fills in is what the schema says."""
+    """Python fills in what the schema says."""
     _, *taken = inspect.signature(getattr(Tools, tool.name)).parameters.values()
     given = {parameter.name: parameter.default for parameter in taken}
     assert given.keys() == {parameter.name for parameter in tool.parameters}
@@ -37,7 +37,7 @@ def test_a_record_and_its_method_have_the_same_defaults(tool: Tool) -> None:
 
 
 def test_a_method_leads_to_the_reading_in_one_step(tmp_path: object) -> None:
-    """Between `Tools.view` and what reads stand the check of arguments and the record's own function, no table of names."""
+    """Between `Tools.view` and the reader are only the check of arguments and the record's own function, no table of names."""
     seen: list[str] = []
     tools = Tools(str(tmp_path))
 

@@ -1,4 +1,4 @@
-"""The table of tools: arguments, refusals, allowances, counters."""
+"""Does the table of tools handle arguments, refusals, allowances and counters?"""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ NOT_INTEGERS: list[object] = [
 
 @pytest.fixture
 def tools(tmp_path: Path, store: Store) -> Tools:
-    """Tools over a small tree and a small store."""
+    """Return tools over a small tree and a small store."""
     (tmp_path / "a.txt").write_text("".join(f"line {n}\n" for n in range(1, 251)))
     (tmp_path / "b.md").write_text("# Title\n\ntext\n")
     return Tools(tmp_path, store=store)
@@ -55,7 +55,7 @@ def tools(tmp_path: Path, store: Store) -> Tools:
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """A store with one kept output."""
+    """Provide a store with one kept output."""
     opened = open_store(str(tmp_path_factory.mktemp("tools") / "store"))
     REQUIRED["page"] = {"handle": opened.put(b"one\ntwo\n")}
     REQUIRED["find"] = {**REQUIRED["page"], "pattern": "1"}
@@ -81,7 +81,7 @@ PARAMETERS = [(tool.name, parameter.name, parameter.kind) for tool in TOOLS for 
 @pytest.mark.proves("B-10", "L-8", "L-9")
 @pytest.mark.parametrize(("tool", "name"), [(tool, name) for tool, name, kind in PARAMETERS if kind == "integer"])
 def test_every_integer_is_an_answer_or_says_what_is_accepted(tools: Tools, tool: str, name: str) -> None:
-    """From minus to plus infinity, by both ways of calling; nothing raises (H22)."""
+    """From minus to plus infinity, in both ways of calling, nothing raises (H22)."""
     parameter = next(t for t in TOOLS if t.name == tool).parameter(name)
     assert parameter is not None
     for value in INTEGERS:
@@ -98,7 +98,7 @@ def test_every_integer_is_an_answer_or_says_what_is_accepted(tools: Tools, tool:
 @pytest.mark.proves("B-10", "L-9")
 @pytest.mark.parametrize(("tool", "name", "kind"), PARAMETERS)
 def test_wrong_types_are_refused_and_not_coerced(tools: Tools, tool: str, name: str, kind: str) -> None:
-    """`true`, `"5"` and `5.0` are no integers, 1 is no boolean, a list is no string; the field and its type are named."""
+    """`true`, `"5"` and `5.0` are not integers, 1 is not a boolean, a list is not a string; the field and its type are named."""
     parameter = next(t for t in TOOLS if t.name == tool).parameter(name)
     assert parameter is not None
     right = {"integer": int, "boolean": bool, "string": str}[kind]
@@ -115,7 +115,7 @@ def test_wrong_types_are_refused_and_not_coerced(tools: Tools, tool: str, name: 
 @pytest.mark.proves("L-9")
 @pytest.mark.parametrize("arguments", [None, [], "a.txt", 5, True, {"arguments": []}, {"arguments": "{}"}])
 def test_arguments_that_are_no_object_are_refused(tools: Tools, arguments: object) -> None:
-    """A result like any other mistake, that says which names an object would have."""
+    """The result is that of any other mistake, and names what an object would have."""
     result = tools.call("view", arguments)  # type: ignore[arg-type]
     assert (result.is_error, result.code) == (True, "bad_argument")
     assert result.text.startswith("arguments: takes an object with file_path, offset, limit, version, not ")
@@ -123,7 +123,7 @@ def test_arguments_that_are_no_object_are_refused(tools: Tools, arguments: objec
 
 @pytest.mark.proves("L-9")
 def test_unknown_arguments_are_refused_with_the_near_name(tools: Tools) -> None:
-    """What it takes is listed, and a call that keeps what was right is given (H23)."""
+    """The accepted arguments are listed, and a call that keeps what was right is given (H23)."""
     result = tools.call("view", {"file_path": "a.txt", "ofset": 3})
     assert result.code == "bad_argument"
     assert "view has no argument ofset. Did you mean offset? It takes file_path, offset, limit, version." in result.text
@@ -131,7 +131,7 @@ def test_unknown_arguments_are_refused_with_the_near_name(tools: Tools) -> None:
     result = tools.call("view", {"offset": 3, "zzz": 1})
     assert "file_path: is required." in result.text
     assert printed.calls_in(result.text) == [Call("list_files", {})]
-    assert printed.calls_in(tools.call("search", {"zzz": 1}).text) == []  # no listing knows what was to be found
+    assert printed.calls_in(tools.call("search", {"zzz": 1}).text) == []  # a listing cannot know what was to be found
     result = tools.call("view", {"file_path": "a.txt", "x\n\x1b[2J" * 50: 1})
     assert "\x1b" not in result.text
     assert "\n" not in result.text
@@ -159,7 +159,7 @@ def test_unknown_arguments_are_refused_with_the_near_name(tools: Tools) -> None:
 def test_a_mistake_that_is_plain_to_see_is_mended_in_the_call_to_try(
     tools: Tools, tool: str, sent: dict[str, object], call: dict[str, Value]
 ) -> None:
-    """Other agents' names for the same, and numbers as texts: refused, with the call that was meant."""
+    """Other agents' names for the same argument, and numbers as text, are refused with the call that was meant."""
     result = tools.call(tool, sent)
     assert (result.is_error, result.code) == (True, "bad_argument")
     assert printed.calls_in(result.text) == [Call(tool, call)]
@@ -167,7 +167,7 @@ def test_a_mistake_that_is_plain_to_see_is_mended_in_the_call_to_try(
 
 @pytest.mark.proves("L-9")
 def test_many_unknown_arguments_are_told_in_one_sentence_each(tools: Tools) -> None:
-    """Four at most; what the tool takes stands there once, and nobody compares the spelling of the others."""
+    """At most four are named; what the tool takes is listed once, and the spelling of the others is not compared."""
     result = tools.call("view", {"file_path": "a.txt", **{f"name{n}": 1 for n in range(400_000)}})
     assert result.text.count("has no argument") == 4
     assert result.text.count("It takes file_path, offset, limit, version.") == 1
@@ -175,7 +175,7 @@ def test_many_unknown_arguments_are_told_in_one_sentence_each(tools: Tools) -> N
 
 @pytest.mark.proves("L-9")
 def test_an_error_echoes_little_of_what_it_was_sent(tools: Tools) -> None:
-    """A megabyte of path, a megabyte of name, a megabyte of version: at most 256 bytes of it come back (G3)."""
+    """For a path, a name and a version of a megabyte, at most 256 bytes come back (G3)."""
     big = "x" * (1 << 20)
     half = "dir/" * 15_000
     calls: list[tuple[str, dict[str, object]]] = [
@@ -198,7 +198,7 @@ def test_an_error_echoes_little_of_what_it_was_sent(tools: Tools) -> None:
 
 @pytest.mark.proves("L-7")
 def test_a_search_in_greps_own_syntax_says_how_it_is_written_here(tmp_path: Path) -> None:
-    """Only where nothing was found: a bar behind a backslash may be meant."""
+    """It says so only if nothing was found, as a bar after a backslash may be intended."""
     (tmp_path / "a.txt").write_text("one\ntwo | three\n")
     tools = Tools(tmp_path)
     assert r"| \| is a plain bar: (a|b) has alternatives |" in tools.search(r"one\|two")
@@ -236,7 +236,7 @@ def test_the_methods_take_what_the_table_says() -> None:
 
 @pytest.mark.proves("L-9")
 def test_every_face_prints_its_own_syntax(tmp_path: Path) -> None:
-    """In headers, clip marks and errors alike."""
+    """Headers, clip marks and errors all use it."""
     (tmp_path / "a b.txt").write_text("x" * 3000 + "\n" + "y\n" * 200)
     shell = Tools(tmp_path, dialect=CommandLine()).view("a b.txt")
     assert "next: penstock view 'a b.txt' --offset 100" in shell
@@ -248,7 +248,7 @@ def test_every_face_prints_its_own_syntax(tmp_path: Path) -> None:
 
 @pytest.mark.proves("L-9", "LAW-Allowance")
 def test_an_allowance_too_small_to_speak_is_the_programmers_mistake(tmp_path: Path) -> None:
-    """Said when the tools are made, not to the model."""
+    """The error is raised when the tools are made, and not told to the model."""
     for make in (Allowance.chars, Allowance.bytes):
         with pytest.raises(CallerError, match=f"a tool needs {MIN_ALLOWANCE}"):
             Tools(tmp_path, allowance=make(MIN_ALLOWANCE - 1))
@@ -270,7 +270,7 @@ def test_one_call_may_have_a_smaller_allowance(tools: Tools) -> None:
 
 @pytest.mark.proves("B-5")
 def test_a_page_that_a_turn_made_smaller_goes_on_where_it_ended(tmp_path: Path) -> None:
-    """Also in the middle of a line that the cap in force would hold whole: no byte is shown twice, paging advances."""
+    """This also holds inside a line that the cap in force would hold whole: no byte is shown twice, and paging advances."""
     (tmp_path / "f").write_text(("x" * 3000 + "\n") * 3)
     tools = Tools(tmp_path)
     call: Call | None = Call("read_file", {"path": "f", "start_byte": 0})
@@ -285,7 +285,7 @@ def test_a_page_that_a_turn_made_smaller_goes_on_where_it_ended(tmp_path: Path) 
 
 @pytest.mark.proves("B-12")
 def test_reads_are_counted_by_task(tools: Tools) -> None:
-    """How many, how large on average, how often the same bytes of the same version."""
+    """The counters give the number, the average size, and repeated reads of the same bytes of the same version."""
     counters = tools.counters()
     assert (counters.reads, counters.average_bytes, counters.repeated_reads) == (0, 0.0, 0)
     tools.view("a.txt", limit=2)
@@ -301,7 +301,7 @@ def test_reads_are_counted_by_task(tools: Tools) -> None:
 
 @pytest.mark.proves("B-12")
 def test_a_page_of_a_changed_file_is_no_repetition(tools: Tools, tmp_path: Path) -> None:
-    """Reading again what has changed is progress (S-13 will ask)."""
+    """Rereading what has changed is progress (S-13)."""
     tools.view("a.txt", limit=2)
     (tmp_path / "a.txt").write_text("line 1\nline 2\nother\n")
     tools.view("a.txt", limit=2)
@@ -326,7 +326,7 @@ def test_a_call_that_finds_the_index_taken_is_busy_and_counted(tools: Tools) -> 
 
 @pytest.mark.proves("L-9", "B-12")
 def test_many_threads_read_at_once(tools: Tools) -> None:
-    """One set of tools serves them all; every answer is right and every read counted (G6)."""
+    """One set of tools serves them all; every answer is right and every read is counted (G6)."""
     expected = {offset: printed.body(tools.view("a.txt", offset=offset, limit=5)) for offset in range(0, 250, 25)}
     wrong: list[str] = []
 
@@ -398,7 +398,7 @@ def test_a_name_forges_no_header(tmp_path: Path) -> None:
 
 @pytest.mark.proves("L-10")
 def test_escapes_are_counted_in_the_header(tmp_path: Path) -> None:
-    """Bytes that are no text and characters that act are told apart."""
+    """Invalid bytes and control characters are told apart."""
     (tmp_path / "f").write_bytes(b"caf\xe9 \xff\xfe\n\x1b[0m\xe2\x80\xae\n")
     tools = Tools(tmp_path)
     for text in (tools.read_file("f"), tools.view("f"), tools.read_file("f", start_line=1)):
@@ -409,14 +409,14 @@ def test_escapes_are_counted_in_the_header(tmp_path: Path) -> None:
 
 
 def test_a_result_says_what_it_is(tools: Tools) -> None:
-    """Text for the model, and for hosts whether it is an error and which."""
+    """It has text for the model, and tells hosts whether it is an error, and which."""
     assert tools.call("view", {"file_path": "b.md"}) == Result(tools.view("b.md"))
     assert tools.call("view", {"file_path": "nothing"})[1:3] == (True, "not_found")
 
 
 @pytest.mark.proves("L-9")
 def test_quadratic_content_is_shown_in_linear_time(tmp_path: Path) -> None:
-    """Half a megabyte that is no text at all costs a page what any text costs (G1)."""
+    """Half a megabyte of invalid text costs a page the same as any text (G1)."""
     (tmp_path / "f").write_bytes(b"\xff\x80\xc3" * 170_000)
     tools = Tools(tmp_path, read_seconds=5.0)
     text = tools.read_file("f", start_byte=0, max_bytes=262_144)
@@ -428,7 +428,7 @@ def test_quadratic_content_is_shown_in_linear_time(tmp_path: Path) -> None:
 
 @pytest.mark.proves("L-9")
 def test_an_argument_that_no_model_can_send_raises_nothing(tools: Tools) -> None:
-    """Odd objects are refused by their type."""
+    """Other objects are refused by their type."""
     odd: list[Any] = [object(), b"bytes", {1, 2}, lambda: None, os]
     for value in odd:
         result = tools.call("view", {"file_path": value, "offset": value})
