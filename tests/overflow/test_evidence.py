@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from penstock.overflow import diagnose, numbers, settling, walk
+from penstock.overflow.bound import Bound
 from penstock.overflow.walk import (
     MAX_DEPTH,
     MAX_ITEMS,
@@ -343,6 +344,18 @@ def test_a_request_that_is_a_whole_minute_s_allowance_is_waited_for(asked: int, 
     """A request one token larger never gets through."""
     said = f"Rate limit reached on tokens per minute (TPM): Limit 8000, Requested: {asked}. Please try again later"
     assert diagnose(said, 429).kind == kind
+
+
+def test_of_sizes_in_two_units_below_a_limit_without_one_nothing_is_certain() -> None:
+    """The unit of the limit decides which of them counts; without both sizes the limit does."""
+
+    def found(value: int, unit: str | None) -> list[settling.Found]:
+        return [settling.Found(value, 1, unit, "")]
+
+    given, total = found(9_000, "tokens"), found(30_000, "chars")
+    assert settling.settle({"limit": found(8_000, None), "input": given, "total": total}, "") == Bound()
+    assert settling.settle({"limit": found(8_000, "tokens"), "input": given, "total": total}, "").input == 9_000
+    assert settling.settle({"limit": found(8_000, None), "input": given}, "").limit == 8_000
 
 
 def test_a_noun_counts_in_the_last_three_clauses_before_its_number() -> None:

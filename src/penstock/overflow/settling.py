@@ -43,10 +43,10 @@ def settle(found: dict[str, list[Found]], text: str) -> Bound:
     muddled = output is None and total is None and OUTPUT in found  # the reply is counted, but how much is unclear
     if parts:
         given = _sum_of_parts(parts, [item.value for item in kept.get(INPUT, [])], output, total)
-    # Tokens here and characters there: of such a text only the limit is certain, and only if it is in tokens.
+    # Tokens here and characters there, and a limit without a unit: of such a text nothing is certain.
     units = {item.unit for role in (LIMIT, INPUT, TOTAL) for item in kept.get(role, [])} - {None}
     if len(units) > 1:
-        return Bound(limit=limit if limit_unit == "tokens" else None)
+        return Bound()
     chars = units == {"chars"} or wanted == "chars"
     # "N tokens over the limit" (weight 0) may mean the request itself if N is larger than the limit.
     stated = _single(
