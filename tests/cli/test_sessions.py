@@ -123,7 +123,7 @@ def test_an_export_holds_everything_but_secrets(work: Path, capsys: pytest.Captu
     assert lines[1]["record"]["data"]["message"]["content"][0].startswith("use [redacted: ")
     kept = {line["artifact"]["handle"]: line["artifact"] for line in lines[2:]}
     assert kept[text]["text"].startswith("log\nkey [redacted: ")
-    assert (kept[raw]["bytes"], kept[raw]["left_out"]) == (198, "no text in UTF-8")
+    assert (kept[raw]["bytes"], kept[raw]["left_out"]) == (198, "not text in UTF-8")
     whole = asked(capsys, "sessions", "export", "s")
     assert (len(whole["records"]), len(whole["artifacts"])) == (2, 2)
     assert asked(capsys, "sessions", "export", "t", status=4)["error"]["try"] == "penstock sessions"

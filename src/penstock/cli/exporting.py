@@ -70,4 +70,4 @@ def _artifact(store: Store, handle: str) -> dict[str, Any]:
     try:
         return {**row, "text": redacted(store.read(handle, 0, info.bytes).decode())}
     except UnicodeDecodeError:
-        return {**row, "left_out": "no text in UTF-8"}
+        return {**row, "left_out": "not text in UTF-8"}
