@@ -416,6 +416,21 @@ def test_what_results_named_goes_one_by_one_and_the_floor_is_without() -> None:
     assert ["named" in text for text in shown] == [True, False]
 
 
+@pytest.mark.parametrize("has_newer_calls", [True, False])
+def test_failed_attempts_become_a_note_unless_the_last_calls_are_among_them(has_newer_calls: bool) -> None:
+    """The floor keeps the last batch of calls, however old it is."""
+    failed = [talks.did("edit_file", f"Error: no match\n{talks.lines(30)}", failed=True, path="a.py") for _ in range(3)]
+    later = [
+        talks.step(*[talks.viewed(f"b{at}.py")] * has_newer_calls, text="I go on.", user="Go on.") for at in range(3)
+    ]
+    talk = talks.told("anthropic", talks.step(talks.viewed("c.py")), *map(talks.step, failed), *later)
+    ladder = Ladder(Sized(talk, COUNTER), window_tokens=1 << 40)
+    taken_by = {
+        step.strategy for rung in range(1, ladder.gentle + 1) for step in ladder.steps(rung) if not step.call_id
+    }
+    assert ("failed" in taken_by) == has_newer_calls
+
+
 def test_the_plan_of_a_rung_says_what_a_provider_reads_anew() -> None:
     """That is everything after its first edit."""
     ladder = ladder_of(request_of(CHAT, "openai-chat"), "openai-chat")
@@ -481,6 +496,7 @@ def test_a_floor_tells_what_went_in_two_thousand_characters_and_a_flood_keeps_as
     assert max(ladder_module.HANDOFF_CHARS) == 2_000
     assert (Offload().max_tokens, Offload().min_tokens) == (2_000, 200)
     assert (ladder_module.FLOOD_TOKENS, ladder_module.MIN_FLOOD_TOKENS) == (2_000, 200)
+    assert ladder_module.LAST_BATCH_TOKENS == 400
 
 
 @pytest.mark.proves("R-3")

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.context.counts import CONTENT_KINDS, KindCounts, counts_of
+from penstock.context.counts import CONTENT_KINDS, IMAGE_TOKENS, KindCounts, counts_of
 from penstock.context.provider_counts import (
+    FACTOR_RANGES,
     MAX_FACTOR,
     MAX_FRAME_TOKENS,
     MESSAGE_ERROR,
@@ -195,3 +196,9 @@ def test_where_nothing_agrees_with_what_was_said_all_is_as_likely_as_before() ->
     told = Likelihood([more_than(request, 1_000_000)])
     for limit in (100, 500, 1_000):
         assert told.chance_that_fits(half, limit) == pytest.approx(Likelihood().chance_that_fits(half, limit))
+
+
+def test_an_image_may_count_what_providers_were_seen_to_count() -> None:
+    """Nothing to 16,384 tokens; usually 85, OpenAI's low detail, to 4,784, Claude's high resolution."""
+    images = FACTOR_RANGES[CONTENT_KINDS.index("images")]
+    assert [round(factor * IMAGE_TOKENS.tokens, 6) for factor in images] == [0, 16_384, 85, 4_784]
