@@ -1,4 +1,4 @@
-"""Roots that a test opens are closed when it ends: descriptors are few."""
+"""When are the roots that a test opens closed? At its end, as descriptors are limited."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Pages of small files from every place, in every size: what each holds, what ended it, and which pages stand around it.
+"""For pages of small files from every place and in every size, what does each hold, what ended it, and what are its neighbours?
 
-`bends.txt` says it, as somebody has looked at it; `WRITE_TABLES=1` writes it anew.
+`bends.txt` has the reviewed answer; `WRITE_TABLES=1` rewrites it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FILES = {
 
 
 class _Room:
-    """Room for so much of a page as it is rendered, of so many bytes."""
+    """Room for a given amount of a page as it is rendered, and for a number of bytes."""
 
     def __init__(self, limit: int, cap_bytes: int) -> None:
         self.limit, self.cap_bytes = limit, cap_bytes
@@ -71,7 +71,7 @@ def _row(page: object) -> str:
 
 
 def rows(folder: Path) -> Iterator[str]:
-    """Yield a line for each page that is another."""
+    """Yield a line for each distinct page."""
     for name, content in FILES.items():
         (folder / name).write_bytes(content)
         for room_name, room in _ROOMS.items():
@@ -102,5 +102,5 @@ def rows(folder: Path) -> Iterator[str]:
 
 @pytest.mark.proves("B-1", "B-2", "B-4", "B-5")
 def test_pages_of_small_files_are_those_of_the_table(tmp_path: Path) -> None:
-    """By lines and by bytes; first, last, next and previous."""
+    """Pages are by lines and by bytes, with first, last, next and previous."""
     check_table(TABLE, list(rows(tmp_path)))

@@ -1,4 +1,4 @@
-"""The tokens of a file, counted in blocks: the same as counted whole, in memory that does not grow with it."""
+"""Are the tokens of a file, counted in blocks, those of the whole, in memory that does not grow with the file?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STDLIB = Path(sysconfig.get_path("stdlib"))
 
 @pytest.mark.parametrize("mode", ["exact", "estimate"])
 def test_a_file_of_many_blocks_counts_as_the_text_does(tmp_path: Path, mode: tokens.Mode) -> None:
-    """Blocks are cut where a token begins, so exact counts add up, and estimates keep their bounds."""
+    """Blocks are cut at token starts, so exact counts add up, and estimates keep their bounds."""
     text = "".join((STDLIB / name).read_text("utf-8") for name in ("argparse.py", "typing.py", "inspect.py")) * 8
     (tmp_path / "big.py").write_text(text)
     assert len(text) > 2 << 20
@@ -26,7 +26,7 @@ def test_a_file_of_many_blocks_counts_as_the_text_does(tmp_path: Path, mode: tok
 
 
 def test_an_empty_file_has_no_tokens(tmp_path: Path) -> None:
-    """In every mode."""
+    """This holds in every mode."""
     (tmp_path / "empty").write_bytes(b"")
     modes: tuple[tokens.Mode, ...] = ("exact", "estimate", "sampled")
     assert [Workspace(tmp_path).count_file("empty", mode=mode).tokens for mode in modes] == [0, 0, 0]
@@ -34,6 +34,6 @@ def test_an_empty_file_has_no_tokens(tmp_path: Path) -> None:
 
 @pytest.mark.proves("L-8")
 def test_a_file_outside_the_root_is_not_counted(tmp_path: Path) -> None:
-    """Counting opens through the same door as reading."""
+    """Counting opens files in the same way as reading."""
     with pytest.raises(ToolError, match="outside the root"):
         Workspace(tmp_path).count_file("../x")

@@ -1,4 +1,4 @@
-"""Two engines, one meaning: RE2 where google-re2 is installed, `re` in a child process where it is not."""
+"""Do two engines agree: RE2 if google-re2 is installed, and `re` in a child process if it is not?"""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ data = st.lists(
 
 @pytest.fixture
 def without_re2(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine on which `import re2` fails."""
+    """Provide a machine on which `import re2` fails."""
     monkeypatch.setitem(sys.modules, "re2", None)
     assert not patterns.has_linear_engine()
 
@@ -181,7 +181,7 @@ def _judged(pattern: str, *, never_newline: bool) -> tuple[Callable[[bytes], obj
 def test_both_engines_refuse_the_same_and_find_the_same(
     flags: str, pattern: str, texts: list[bytes], newline: bool
 ) -> None:
-    """Any pattern of RE2's syntax over text that is UTF-8 or is not: the same place, or no place, or no pattern."""
+    """For any pattern of RE2's syntax over text, UTF-8 or not, both give the same place, no place, or no pattern."""
     judge, why = _judged(flags + pattern, never_newline=not newline)
     try:
         ours = re.compile(translate(flags + pattern, never_newline=not newline), re.ASCII | re.MULTILINE)
@@ -202,7 +202,7 @@ def test_both_engines_refuse_the_same_and_find_the_same(
 
 @pytest.mark.proves("L-7")
 def test_letters_are_the_same_but_for_their_case_where_re2_says_so() -> None:
-    """Every letter with another case, against each letter of its orbit and the ones that Python's own folding adds."""
+    """Every letter with another case is tried against its variants and those that Python's own folding adds."""
     from penstock.workspace.re2_syntax import _orbits
 
     wrong, unknown = [], 0
@@ -238,7 +238,7 @@ def test_letters_are_the_same_but_for_their_case_where_re2_says_so() -> None:
     ],
 )
 def test_what_is_refused_is_refused_in_the_same_words(pattern: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A model that moves between machines reads one sentence."""
+    """A model that moves between machines reads the same sentence."""
     heard = []
     for engine in (re2, None):
         monkeypatch.setitem(sys.modules, "re2", engine)
@@ -261,7 +261,7 @@ def test_what_is_refused_is_refused_in_the_same_words(pattern: str, said: str, m
 def test_a_search_goes_on_through_the_child_as_it_does_through_re2(
     pattern: str, ignore_case: bool, lines: list[bytes], copies: int, row: int
 ) -> None:
-    """Line after line, in rows of any length, over marks of places: the same matches."""
+    """Lines in rows of any length, with marks of places, give the same matches."""
     block = (b"\n".join(lines) + b"\n") * copies
     found: list[list[tuple[int, int]]] = []
     with pytest.MonkeyPatch.context() as patch:
@@ -298,7 +298,7 @@ def test_a_search_goes_on_through_the_child_as_it_does_through_re2(
 def test_what_an_escape_takes_is_no_text_of_its_own(
     pattern: str, line: str, engine: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A search that first looks for text which every match holds does not look for half of an escape."""
+    """A search that first looks for text contained in every match does not look for half of an escape."""
     monkeypatch.setitem(sys.modules, "re2", engine)
     block = f"-\n{line}\n".encode()
     assert line_finder(pattern)(block, 0, len(block) - 1) == (2, 2 + len(line))
@@ -337,7 +337,7 @@ def test_the_carriage_return_of_a_line_end_is_none_of_the_line(
 
 @pytest.mark.proves("L-7")
 def test_names_are_chosen_alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A listing with a regular expression: names with line feeds, with bytes that are no text, none at all."""
+    """A listing with a regular expression selects names with line feeds, with invalid bytes, or none at all."""
     names = ["a.py", "b.txt", "new\nline.py", os.fsdecode(b"\xff.py"), "é.py"]
     for pattern in (r"\.py$", "^.\\.", "é", "(?s)w.l", "[^a].py"):
         kept = []
@@ -353,7 +353,7 @@ def test_names_are_chosen_alike(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(a|aa)*b", "(x+x+)+y"])
 @pytest.mark.usefixtures("without_re2")
 def test_no_pattern_hangs_the_child_for_longer_than_the_call_has(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The catastrophes of engines that backtrack end at the deadline, with the reason, and leave no process behind."""
+    """Patterns that are catastrophic for backtracking end at the deadline, with the reason, and leave no process behind."""
     children: list[int] = []
     end = re_child._end
 
@@ -368,7 +368,7 @@ def test_no_pattern_hangs_the_child_for_longer_than_the_call_has(pattern: str, m
         find(b"a" * 40 + b"!" + b"x" * 60 + b"\n", 0, 101)
     assert ended.value.code == "deadline"
     assert time.monotonic() - begun < 20
-    with pytest.raises(ToolError):  # and stays ended: it is not begun anew for the next block
+    with pytest.raises(ToolError):  # and stays ended: it is not restarted for the next block
         find(b"a" * 40 + b"!\n", 0, 41)
     (child,) = children
     with pytest.raises(ProcessLookupError):
@@ -378,7 +378,7 @@ def test_no_pattern_hangs_the_child_for_longer_than_the_call_has(pattern: str, m
 @pytest.mark.proves("L-7", "L-9")
 @pytest.mark.usefixtures("without_re2")
 def test_what_was_found_before_the_end_is_an_answer(tmp_path: Path) -> None:
-    """A catastrophe in the second file leaves the first file's lines, and says which engine ended."""
+    """A catastrophe in the second file leaves the first file's lines, and the answer says that the engine ended."""
     (tmp_path / "a.txt").write_text("aaa\n")
     (tmp_path / "b.txt").write_text("a" * 40 + "!\n")
     found = Workspace(tmp_path).search("(a+)+$", deadline=Deadline(0.5))
@@ -391,7 +391,7 @@ def test_what_was_found_before_the_end_is_an_answer(tmp_path: Path) -> None:
 @pytest.mark.proves("L-7")
 @pytest.mark.usefixtures("without_re2")
 def test_the_tools_search_without_re2(tmp_path: Path) -> None:
-    """Matches, their page and their counts are those that RE2 gives, from threads too."""
+    """Matches, their page and their counts are those of RE2, from threads too."""
     for name in "abc":
         (tmp_path / f"{name}.txt").write_text("one\ntwo words\nthree é words\n")
     expected = Tools(tmp_path).call("search", {"pattern": r"w\w+s$"}).text
@@ -412,7 +412,7 @@ def test_the_tools_search_without_re2(tmp_path: Path) -> None:
 
 @pytest.mark.proves("L-9")
 def test_a_child_ends_when_its_parent_is_killed() -> None:
-    """In the middle of a catastrophe, a second after the deadline."""
+    """This happens in the middle of a catastrophe, a second after the deadline."""
     work = """
 import sys
 sys.modules["re2"] = None
@@ -438,7 +438,7 @@ find(b"a" * 40 + b"!\\n", 0, 41)
 
 @pytest.mark.usefixtures("without_re2")
 def test_where_no_child_can_run_the_reason_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Windows without google-re2: text as it stands is found all the same."""
+    """On Windows without google-re2, literal text is still found."""
     monkeypatch.setattr(re_child, "can_run", lambda: False)
     with pytest.raises(ToolError, match="literal=True"):
         line_finder("a+")

@@ -1,4 +1,4 @@
-"""Globs as git reads them and models write them (L-1), through the doors that take them."""
+"""Do all functions that take globs read them as git does and as models write them (L-1)?"""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_glob_means_what_models_mean_by_it(
 
 @pytest.mark.proves("L-1")
 def test_the_command_line_takes_them_too(tree: Path) -> None:
-    """`penstock search --glob 'd25/*'` finds what lies in that folder."""
+    """`penstock search --glob 'd25/*'` finds what is in that folder."""
     command = [*warm_penstock(), "search", "needle", "--glob", "d25/*", "--json", "--root", str(tree)]
     found = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
     assert [match["path"] for match in found["matches"]] == ["d25/e.go"]
@@ -102,7 +102,7 @@ def test_the_command_line_takes_them_too(tree: Path) -> None:
     ],
 )
 def test_a_zero_says_what_lies_one_step_wider(tree: Path, pattern: str, arguments: dict[str, bool], wider: str) -> None:
-    """With the call that shows it; where no wider form finds anything nothing is said."""
+    """The call that shows it is given; if no wider form finds anything, nothing is said."""
     (tree / ".hidden.cfg").write_text("")
     tools = Tools(tree)
     text = tools.list_files(pattern, **arguments)  # type: ignore[arg-type]
@@ -118,7 +118,7 @@ def test_a_zero_says_what_lies_one_step_wider(tree: Path, pattern: str, argument
 
 @pytest.mark.proves("L-1")
 def test_a_search_in_no_file_says_which_glob_finds_some(tree: Path) -> None:
-    """A glob tied to a folder that the path names already takes no file; "no match" alone would be believed."""
+    """A glob tied to a folder that the path already names matches no file; "no match" alone would be believed."""
     tools = Tools(tree)
     text = tools.search("needle", "src", glob="src/*.py")
     assert (
@@ -141,7 +141,7 @@ def test_a_search_in_no_file_says_which_glob_finds_some(tree: Path) -> None:
     )
 )
 def test_a_pattern_with_a_slash_takes_what_git_takes(parts: list[list[str]]) -> None:
-    """git's own pathspecs, on a real index."""
+    """The reference is git's own pathspecs, on a real index."""
     pattern = "/".join("".join(part) for part in parts)
     names = ["a", "b/a", "b/b", "ab/a", "ab/b/a", "a.b/ab", "c/a/b/b", "c/b/a"]
     with TemporaryDirectory() as folder:
@@ -156,7 +156,7 @@ def test_a_pattern_with_a_slash_takes_what_git_takes(parts: list[list[str]]) -> 
         if any(part in {".", "..", "..."} or part.startswith("..") for part in pattern.split("/")):
             return  # paths for git, names for us
         expected = {name for name in said.stdout.decode().split("\0") if name}
-        # A pathspec that matches a folder takes all in it, a listing the files alone.
+        # A pathspec that matches a folder takes everything in it, a listing only files.
         space = Workspace(folder)
         got = set(space.list_files(pattern, limit=100).page.items)
         assert got <= expected
@@ -182,7 +182,7 @@ def _folders_that_match(folder: str, pattern: str) -> set[str]:
 
 @pytest.mark.proves("L-1")
 def test_no_folder_is_entered_in_which_nothing_can_match(tree: Path) -> None:
-    """A pattern that is tied to a folder costs that folder: nothing beside it is looked at, nor counted as left out."""
+    """A pattern tied to a folder reads only that folder: nothing next to it is read, or counted as left out."""
     (tree / "other").mkdir()
     (tree / "other/.hidden").write_text("")
     with closing(Root(tree)) as root:
@@ -201,7 +201,7 @@ def test_no_folder_is_entered_in_which_nothing_can_match(tree: Path) -> None:
 @pytest.mark.proves("L-9")
 @pytest.mark.parametrize("pattern", ["{a,b}" * 7, "{a," * 33 + "}" * 33, "{a,b,{" * 40])
 def test_braces_that_stand_for_too_many_are_refused(pattern: str) -> None:
-    """A pattern of 1 KB could stand for more than there are atoms."""
+    """A pattern of 1 KB could expand to more forms than there are atoms."""
     with pytest.raises(ToolError, match="more than 64 patterns"):
         globs.compiled(pattern, recursive=True)
 

@@ -1,4 +1,4 @@
-"""Ignore rules: what git keeps is what we keep, and no rule can hang us."""
+"""Do ignore rules keep what git keeps, and can no rule hang the walk?"""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def planted(root: Path, files: list[tuple[str, str]], ignores: dict[str, bytes], exclude: bytes = b"") -> None:
-    """Empties the repository, then writes the files that the file system lets us write."""
+    """Empty the repository, then write the files that the file system allows."""
     for entry in os.scandir(root):
         if entry.name != ".git":
             shutil.rmtree(entry) if entry.is_dir(follow_symlinks=False) else os.unlink(entry)
@@ -99,7 +99,7 @@ def kept_by_git(root: Path, path: str = ".") -> set[str]:
 @settings(max_examples=50)
 @given(data=st.data())
 def test_git_and_we_keep_the_same_files(repository: Path, data: st.DataObject) -> None:
-    """Generated trees with generated ignore files at any level, and an exclude file."""
+    """The trees are generated, with generated ignore files at any level, and an exclude file."""
     where = data.draw(folders)
     files = data.draw(st.lists(st.tuples(st.sampled_from(["", *where]), names), max_size=12))
     ignores = {folder: data.draw(rule_files) for folder in data.draw(st.sets(st.sampled_from(["", *where])))}
@@ -131,7 +131,7 @@ def test_git_and_we_keep_the_same_files(repository: Path, data: st.DataObject) -
     ],
 )
 def test_every_form_of_a_rule_means_what_git_says(repository: Path, source: str, excluded: set[str]) -> None:
-    """One case for each form, so that a change shows which one it broke."""
+    """There is one case for each form, so that a change shows which one it broke."""
     files = ["a.log", "keep.log", "#x", "sp ", "d/a.log", "d/keep.log", "d/e/f"]
     planted(repository, [os.path.split(file) for file in files], {"": source.encode()})
     assert {*files, ".gitignore"} - kept(repository) == excluded
@@ -151,7 +151,7 @@ def test_every_form_of_a_rule_means_what_git_says(repository: Path, source: str,
     names=st.lists(st.sampled_from(["a", "b", "ab", "a.c", "aab"]), min_size=1, max_size=6, unique=True),
 )
 def test_pathspec_says_the_same_of_plain_rules(patterns: list[str], names: list[str]) -> None:
-    """A second oracle, for names directly beneath the ignore file and rules without negation."""
+    """pathspec is a second reference, for names directly below the ignore file and rules without negation."""
     spec = pathspec.GitIgnoreSpec.from_lines(patterns)
     rules = IgnoreRules("\n".join(patterns).encode())
     assert rules.kept("", names, folders=False) == [name for name in names if not spec.match_file(name)]
@@ -193,7 +193,7 @@ def test_an_ignore_file_that_is_a_link_or_a_fifo_is_no_ignore_file(repository: P
     ],
 )
 def test_no_rule_can_hang_us(rule: str) -> None:
-    """Each of these takes longer than a lifetime where stars backtrack; the timeout of the suite is the judge."""
+    """With backtracking stars each of these takes longer than a lifetime; the timeout of the suite decides."""
     rules = IgnoreRules(f"{rule}\n!{rule}x\n{rule}/".encode())
     deep = "/".join(["a" * 100] * 20) + "/"
     assert rules.kept("", ["a" * 255], folders=True) == ["a" * 255]

@@ -1,4 +1,4 @@
-"""On which byte a line starts: the index, against counting."""
+"""On which byte does a line start, according to the index and to counting?"""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ pytestmark = pytest.mark.proves("V-6", "V-10")
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One file for all examples."""
+    """Provide one file for all examples."""
     return tmp_path_factory.mktemp("lines") / "file"
 
 
 @pytest.fixture
 def small_strides(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Strides and blocks of a few bytes, so that their borders are met."""
+    """Set strides and blocks of a few bytes, so that their borders occur."""
     monkeypatch.setattr(lines_module, "STRIDE_BYTES", 16)
     monkeypatch.setattr(lines_module, "_STRIDES_AT_ONCE", 3)
     monkeypatch.setattr(lines_module, "_MAX_STRIDES", 5)
@@ -58,7 +58,7 @@ def _starts(data: bytes, encoding: Encoding) -> list[int]:
     stop=st.integers(0, 300),
 )
 def test_every_line_starts_behind_the_line_end_before_it(path: Path, codec: str, text: str, stop: int) -> None:
-    """Whatever the strides, also once they have doubled, and when the scan went on from where it ended."""
+    """This holds for any strides, once they have doubled, and when a scan continued from where it ended."""
     data = ("" if codec == "utf-8" else "\ufeff").encode(codec) + text.encode(codec)
     path.write_bytes(data)
     encoding = detect(data)
@@ -81,7 +81,7 @@ def test_every_line_starts_behind_the_line_end_before_it(path: Path, codec: str,
 
 
 def test_a_hole_is_passed_in_one_step(tmp_path: Path) -> None:
-    """A terabyte of nothing between two lines costs a look, and memory stays bounded (H3)."""
+    """A hole of a terabyte between two lines costs one step, and memory stays bounded (H3)."""
     with (tmp_path / "f").open("wb") as file:
         file.write(b"first\nsecond")
         file.seek(1 << 40)
@@ -97,7 +97,7 @@ def test_a_hole_is_passed_in_one_step(tmp_path: Path) -> None:
 
 @pytest.fixture
 def indexes() -> tuple[LineIndexes, Deadline]:
-    """Indexes and a clock that stands a minute ahead."""
+    """Return indexes and a deadline a minute away."""
     return LineIndexes(), Deadline(60)
 
 
@@ -137,7 +137,7 @@ def test_what_another_call_has_learnt_is_not_forgotten(tmp_path: Path, indexes: 
 
 
 def test_the_number_of_kept_indexes_is_bounded(tmp_path: Path, indexes: tuple[LineIndexes, Deadline]) -> None:
-    """The one that was used longest ago goes."""
+    """The least recently used one is dropped."""
     kept, later = indexes
     for n in range(lines_module._KEPT_INDEXES + 5):
         (tmp_path / str(n)).write_bytes(b"x\n")

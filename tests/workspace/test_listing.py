@@ -1,4 +1,4 @@
-"""Pages of names and counts by extension: what is shown, what is counted, and what is refused."""
+"""In pages of names and counts by extension, what is shown, what is counted, and what is refused?"""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def tree(root: Path, *names: str) -> Root:
 
 @pytest.mark.proves("L-1")
 def test_a_folder_is_listed_without_its_folders(tmp_path: Path) -> None:
-    """Files only, sorted by bytes, relative to the root: each name opens its file."""
+    """Only files are listed, sorted by bytes, relative to the root: each name opens its file."""
     root = tree(tmp_path, "b", "a", "B", "d/c", "d/e/f")
     assert list_files(root, deadline=NEVER).page.items == ("B", "a", "b")
     assert list_files(root, path="d", deadline=NEVER).page.items == ("d/c",)
@@ -52,7 +52,7 @@ def test_a_folder_is_listed_without_its_folders(tmp_path: Path) -> None:
 
 @pytest.mark.proves("L-1")
 def test_a_glob_may_be_written_out_as_an_absolute_path(tmp_path: Path) -> None:
-    """Within the folder that is listed, by either name of the root; elsewhere it finds nothing, and nothing outside."""
+    """It works within the listed folder, by either name of the root; elsewhere it finds nothing, and nothing outside."""
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
     tree(tmp_path / "real", "a.py", "d/b.py", "d/e/c.py")
@@ -73,7 +73,7 @@ def test_a_glob_may_be_written_out_as_an_absolute_path(tmp_path: Path) -> None:
     names=st.lists(st.text("ab.", min_size=1, max_size=4), max_size=8),
 )
 def test_a_regular_expression_is_searched_in_the_path(pattern: list[str], names: list[str]) -> None:
-    """Where the standard engine and the linear one share a syntax, they agree."""
+    """The standard engine and the linear one agree where they share a syntax."""
     text = "".join(pattern)
     try:
         expected = [name for name in names if re.search(text, "b/" + name)]
@@ -127,7 +127,7 @@ def test_what_is_left_out_is_counted_and_can_be_asked_for(tmp_path: Path) -> Non
 
 @pytest.mark.proves("L-4")
 def test_counts_come_by_extension_most_files_first(tmp_path: Path) -> None:
-    """Bytes are exact, sparse files included; tokens are estimated from bytes and rounded up; links have a size too."""
+    """Bytes are exact, also for sparse files; tokens are estimated from bytes and rounded up; links have a size too."""
     root = tree(tmp_path, "a.py", "b.py", "src/c.py", "README", "d.json", "e.tar.gz", ".profile")
     os.truncate(tmp_path / "d.json", 1 << 40)
     (tmp_path / "link.py").symlink_to("a.py")
@@ -147,7 +147,7 @@ def test_counts_come_by_extension_most_files_first(tmp_path: Path) -> None:
 
 @pytest.mark.proves("L-4")
 def test_counting_without_sizes_calls_no_stat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The kinds of entries come with their names."""
+    """Directory entries come with their kinds."""
     root = tree(tmp_path, "a.py", "d/b.py")
     monkeypatch.setattr(listing, "_size", None)
     counts = count_files(root, sizes=False, deadline=NEVER)
@@ -186,7 +186,7 @@ def test_a_tree_of_nothing_but_extensions_has_a_bounded_table(tmp_path: Path, mo
 
 @pytest.mark.proves("L-6")
 def test_a_folder_of_many_files_takes_the_memory_of_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is held does not grow with the folder; every page is right and the total exact."""
+    """Memory does not grow with the folder; every page is right and the total exact."""
     monkeypatch.setattr(walk, "_HELD", 500)
     monkeypatch.setattr(walk, "_CHUNK", 500)
     folder = os.open(tmp_path, os.O_RDONLY)
@@ -224,7 +224,7 @@ def test_a_folder_of_many_files_takes_the_memory_of_a_page(tmp_path: Path, monke
     ],
 )
 def test_a_pattern_that_cannot_be_used_is_refused_by_name(tmp_path: Path, pattern: str, said: str) -> None:
-    """The message says what the engine lacks and which syntax it takes."""
+    """The message says what the engine lacks and which syntax it accepts."""
     with pytest.raises(ToolError, match=re.escape(said)) as refused:
         list_files(Root(tmp_path), pattern, use_regex=True, deadline=NEVER)
     assert refused.value.code == "bad_pattern"
@@ -233,7 +233,7 @@ def test_a_pattern_that_cannot_be_used_is_refused_by_name(tmp_path: Path, patter
 @pytest.mark.proves("L-8", "L-9")
 @pytest.mark.parametrize("use_regex", [False, True])
 def test_empty_and_oversized_patterns_are_refused_shortly(tmp_path: Path, use_regex: bool) -> None:
-    """A megabyte of pattern is answered by less than a kilobyte, at once."""
+    """A pattern of a megabyte is answered at once, with less than a kilobyte."""
     for pattern in ("", "a" * (MAX_PATTERN_BYTES + 1), "é" * MAX_PATTERN_BYTES, "(" * 1_000_000):
         with pytest.raises(ToolError) as refused:
             list_files(Root(tmp_path), pattern, use_regex=use_regex, deadline=NEVER)
@@ -244,7 +244,7 @@ def test_empty_and_oversized_patterns_are_refused_shortly(tmp_path: Path, use_re
 @pytest.mark.proves("L-9")
 @pytest.mark.parametrize("pattern", ["*a" * 500 + "b", "?*" * 500 + "b", "*[a-z]" * 160 + "!", "a*" * 500 + "/"])
 def test_no_glob_can_hang_us(pattern: str) -> None:
-    """Stars keep what they took; the timeout of the suite is the judge."""
+    """Stars do not give back what they took; the timeout of the suite decides."""
     selection = selected(pattern)
     for pick in (selection.takes, selection.enters):
         assert pick is None or pick("a" * 250 + "/", ["a" * 250] * 20) == []
@@ -275,7 +275,7 @@ def test_a_deadline_leaves_a_page_that_is_right_and_says_so(tmp_path: Path) -> N
 
 @pytest.mark.proves("L-9")
 def test_progress_is_told_how_many_files_were_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Now and then, never more than once for each folder."""
+    """The report comes occasionally, never more than once for each folder."""
     monkeypatch.setattr(walk, "_REPORT", 2)
     seen: list[int] = []
     root = tree(tmp_path, *(f"d{number}/f" for number in range(6)))

@@ -1,4 +1,4 @@
-"""The root and what it stands on open files: nothing else in the package can reach a file by its path."""
+"""Do only the root and what it is built on open files, so that nothing else in the package reaches a file by its path?"""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ RUNNERS = {
     SOURCE / "scribe" / "workers.py",
     SOURCE / "scribe" / "work_process.py",
 }
-"""What a person typed behind `penstock guard --` and `penstock relay --` is run as it would be without it, what `penstock install`
-put into other agents is tried by `penstock doctor`, and servers that hosts start are started by `penstock bill --mcp`. A large
-estate is read by processes of our own, over the pipes to them."""
+"""The modules that start processes: what a person typed behind `penstock guard --` and `penstock relay --`, what
+`penstock install` put into other agents (`penstock doctor`), servers of hosts (`penstock bill --mcp`), and our own readers
+of a large estate, over the pipes to them."""
 
 _METHODS = {
     "read_text",
@@ -38,7 +38,7 @@ _OPENING = {"os", "io", "codecs", "gzip", "bz2", "lzma", "tarfile", "zipfile"}
 
 
 def opens(source: str) -> list[str]:
-    """Everything in a module that opens, or could open, a file by its path."""
+    """Return everything in a module that opens, or could open, a file by its path."""
     found: list[str] = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call):
@@ -51,7 +51,7 @@ def opens(source: str) -> list[str]:
                 owner = function.value.id if isinstance(function.value, ast.Name) else ""
                 if (function.attr in {"open", "fdopen"} and owner in _OPENING) or function.attr in _METHODS:
                     if ast.unparse(function.value).startswith("resources.files('penstock"):
-                        continue  # what the package itself brings
+                        continue  # files that the package itself brings
                     found.append(f"{node.lineno}: {owner}.{function.attr}(…)")
         elif isinstance(node, ast.Import):
             found += [
@@ -68,7 +68,7 @@ def opens(source: str) -> list[str]:
 
 @pytest.mark.proves("L-8")
 def test_nothing_but_the_root_opens() -> None:
-    """No open, no subprocess, no module that opens on its own."""
+    """There is no open, no subprocess, and no module that opens by itself."""
     paths = sorted(set(SOURCE.rglob("*.py")) - OPENERS - RUNNERS)
     assert len(paths) > 500
     found = {str(path.relative_to(SOURCE)): opens(path.read_text(encoding="utf-8")) for path in paths}
@@ -90,11 +90,11 @@ def test_nothing_but_the_root_opens() -> None:
     ],
 )
 def test_the_lint_sees_what_it_forbids(source: str) -> None:
-    """A lint that finds nothing is no proof."""
+    """A lint that finds nothing proves nothing."""
     assert opens(source)
 
 
 @pytest.mark.parametrize("path", sorted(OPENERS), ids=lambda path: path.name)
 def test_the_openers_do_open(path: Path) -> None:
-    """None is excepted that need not be."""
+    """There is no unnecessary exception."""
     assert opens(path.read_text(encoding="utf-8"))

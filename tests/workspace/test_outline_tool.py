@@ -1,4 +1,4 @@
-"""`outline` and what `read_file` answers for a large file without a range."""
+"""What do `outline`, and `read_file` on a large file without a range, answer?"""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _module(functions: int) -> str:
 
 @pytest.mark.proves("B-1")
 def test_a_large_file_without_a_range_is_its_outline(tmp_path: Path) -> None:
-    """Names with line ranges, nested; the same as the outline tool gives."""
+    """It has names with line ranges, nested, and is the same as the outline tool gives."""
     (tmp_path / "m.py").write_text(_module(200))
     tools = Tools(tmp_path)
     text = tools.read_file("m.py")
@@ -46,7 +46,7 @@ def test_a_large_file_without_a_range_is_its_outline(tmp_path: Path) -> None:
 def test_outline_pages_that_a_model_follows_are_the_outline(
     tmp_path: Path, allowance: Allowance, limit: int | None
 ) -> None:
-    """Every entry once, whatever the page and the allowance."""
+    """Every entry appears once, whatever the page and the allowance."""
     (tmp_path / "m.py").write_text(_module(120))
     whole = Workspace(tmp_path).outline("m.py", limit=10_000)
     assert isinstance(whole, OutlinePage)
@@ -83,7 +83,7 @@ def test_the_content_comes_where_an_outline_is_no_shorter(tmp_path: Path) -> Non
 
 
 def test_the_first_kib_comes_where_there_is_no_outline(tmp_path: Path) -> None:
-    """And the header says so, with the call that goes on."""
+    """The header says so, with the call that continues."""
     (tmp_path / "f.py").write_text("x = 1\n" * 5000)
     text = Tools(tmp_path).read_file("f.py")
     head = text.split("\n")[0]
@@ -95,7 +95,7 @@ def test_the_first_kib_comes_where_there_is_no_outline(tmp_path: Path) -> None:
 
 
 def test_plain_text_says_what_it_is(tmp_path: Path) -> None:
-    """The fallback is no grammar, and tells so."""
+    """The fallback has no grammar, and says so."""
     (tmp_path / "notes.txt").write_text(
         "".join(f"Paragraph {n} begins here.\n" + "and goes on.\n" * 8 + "\n" for n in range(300))
     )
@@ -106,7 +106,7 @@ def test_plain_text_says_what_it_is(tmp_path: Path) -> None:
 
 @pytest.mark.proves("L-10")
 def test_names_in_an_outline_are_inert(tmp_path: Path) -> None:
-    """A heading cannot forge an entry or act on a terminal."""
+    """A heading cannot forge an entry or control a terminal."""
     (tmp_path / "f.md").write_text("".join(f"# Title \x1b[31m{n}\u202e\r\n\n" + "text\n" * 20 for n in range(200)))
     text = Tools(tmp_path).outline("f.md")
     assert "\x1b" not in text
@@ -116,7 +116,7 @@ def test_names_in_an_outline_are_inert(tmp_path: Path) -> None:
 
 @pytest.mark.proves("L-9")
 def test_an_outline_that_time_did_not_finish_says_at_least(tmp_path: Path) -> None:
-    """What was found is given; what is not known is not made up."""
+    """What was found is given; nothing is invented."""
     (tmp_path / "m.py").write_text(_module(9000))
     text = Tools(tmp_path, read_seconds=0.0).outline("m.py")
     assert "outline of at least" in text or "no landmarks found" in text
@@ -134,7 +134,7 @@ def test_an_outline_follows_its_file(tmp_path: Path) -> None:
 
 @pytest.mark.proves("B-7")
 def test_wide_encodings_have_outlines_too(tmp_path: Path) -> None:
-    """Decoded first; lines are those of the text."""
+    """They are decoded first; lines are those of the text."""
     (tmp_path / "m.py").write_bytes(_module(100).encode("utf-16"))
     text = Tools(tmp_path).outline("m.py")
     assert "outline of 1401 lines" in text

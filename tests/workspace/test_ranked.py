@@ -1,4 +1,4 @@
-"""Ranked search: the passages that have most to do with a question, from an index that is never older than the files."""
+"""Does ranked search find the passages most relevant to a question, from an index that is never older than the files?"""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def close_slowly(valve):
 
 @pytest.fixture
 def works(tmp_path: Path) -> Path:
-    """A small tree, away from the index."""
+    """Provide a small tree, away from the index."""
     root = tmp_path / "works"
     root.mkdir()
     (root / "pumps.py").write_text(PUMP)
@@ -61,7 +61,7 @@ def works(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def kept(tmp_path: Path) -> str:
-    """Where indexes are kept."""
+    """Provide the folder for indexes."""
     return str(tmp_path / "kept" / "ranked")
 
 
@@ -75,7 +75,7 @@ def places(found: Ranking) -> list[tuple[str, int, int]]:
 @pytest.mark.proves("L-7")
 @given(st.lists(st.sampled_from(["", "  ", "def f():", "    x = 1", "        y", "class A:", "}", "\tz"]), max_size=80))
 def test_every_line_that_is_not_blank_is_in_one_passage(lines: list[str]) -> None:
-    """Passages are apart, in order, bounded, and begin and end with a line that says something."""
+    """Passages are disjoint, ordered and bounded, and begin and end with a line that is not blank."""
     cut = list(passages(lines))
     covered = [line for one in cut for line in range(one.first, one.last + 1)]
     assert covered == sorted(set(covered))
@@ -87,7 +87,7 @@ def test_every_line_that_is_not_blank_is_in_one_passage(lines: list[str]) -> Non
 
 
 def test_a_passage_ends_before_the_next_definition_and_knows_what_it_stands_in() -> None:
-    """A method is not cut in its middle where it can be kept whole."""
+    """A method is not split if it can be kept whole."""
     body = ["class Pump:", *(f"    v{n} = {n}" for n in range(9)), "", "    def run(self):", *["        pass"] * 12]
     first, second = list(passages(body))
     assert (first.first, first.last) == (1, 10)
@@ -96,7 +96,7 @@ def test_a_passage_ends_before_the_next_definition_and_knows_what_it_stands_in()
 
 
 def test_names_are_words_and_question_words_are_none() -> None:
-    """`maxWorkers`, `max_workers` and "max workers" meet; nothing in a question is syntax; there is an end to it."""
+    """`maxWorkers`, `max_workers` and "max workers" match; nothing in a question is syntax; the number of words is bounded."""
     assert words_of("What is the maxWorkers of HTTPServer?") == [
         "max workers",
         "max",
@@ -124,7 +124,7 @@ def test_names_are_words_and_question_words_are_none() -> None:
     ],
 )
 def test_a_question_in_words_finds_the_passage(works: Path, kept: str, question: str, path: str, line: int) -> None:
-    """By stems, by parts of names, in any case, by what it stands in."""
+    """It is found by stems, by parts of names, in any case, and by its scope."""
     best = Workspace(works).rank(question, index_folder=kept).passages[0]
     assert best.path == path
     assert best.start_line <= line <= best.end_line
@@ -132,14 +132,14 @@ def test_a_question_in_words_finds_the_passage(works: Path, kept: str, question:
 
 
 def test_a_path_says_what_a_file_is_about(tmp_path: Path) -> None:
-    """Of two alike, the one whose name the question says."""
+    """Of two alike files, the one that the question names comes first."""
     for name in ("aardvark.py", "zip_reader.py"):
         (tmp_path / name).write_text("LIMIT = 5\n")
     assert Workspace(tmp_path).rank("limit of ZipReader").passages[0].path == "zip_reader.py"
 
 
 def test_equals_come_in_the_order_of_paths_and_a_test_after_the_program(tmp_path: Path) -> None:
-    """The order does not hang on chance; who asks for tests gets tests."""
+    """The order is deterministic; a question about tests gets tests."""
     for name in ("b.py", "a.py", "test_a.py"):
         (tmp_path / name).write_text("valve = 1\n")
     workspace = Workspace(tmp_path)
@@ -148,7 +148,7 @@ def test_equals_come_in_the_order_of_paths_and_a_test_after_the_program(tmp_path
 
 
 def test_pages_join_to_the_whole(tmp_path: Path, kept: str) -> None:
-    """Each passage once, and an end; what is beyond the best is said."""
+    """Each passage is shown once, and there is an end; matches beyond the best are announced."""
     tree = tmp_path / "tree"
     tree.mkdir()
     for number in range(ranked.MAX_RANKED + 20):
@@ -164,12 +164,12 @@ def test_pages_join_to_the_whole(tmp_path: Path, kept: str) -> None:
         at = page.next_offset
     assert len(seen) == len(set(seen)) == page.total == ranked.MAX_RANKED
     assert not workspace.rank("valve", glob="f00*.py", index_folder=kept).more_matches
-    (tree / "e000.py").write_text("valve = 1\n")  # an equal that is indexed last is not beyond the best for that
+    (tree / "e000.py").write_text("valve = 1\n")  # an equal that is indexed last is still among the best
     assert workspace.rank("valve", index_folder=kept).passages[0].path == "e000.py"
 
 
 def test_a_glob_a_folder_and_a_file_narrow_it(works: Path, kept: str) -> None:
-    """Each by itself; a file needs no index that is kept."""
+    """Each works by itself; a file needs no index that is kept."""
     (works / "sub").mkdir()
     (works / "sub" / "deep.md").write_text("valve\n")
     workspace = Workspace(works)
@@ -186,7 +186,7 @@ def test_a_glob_a_folder_and_a_file_narrow_it(works: Path, kept: str) -> None:
     ("question", "code"), [("", "bad_argument"), ("of the", "bad_argument"), ("word " * 1_000, "bad_argument")]
 )
 def test_a_question_without_words_is_refused(works: Path, question: str, code: str) -> None:
-    """As is one that is a document."""
+    """So is a question that is a whole document."""
     with pytest.raises(ToolError) as refused:
         Workspace(works).rank(question)
     assert refused.value.code == code
@@ -198,7 +198,7 @@ def test_a_question_without_words_is_refused(works: Path, question: str, code: s
 @pytest.mark.proves("L-8")
 @pytest.mark.proves("L-5")
 def test_what_may_not_be_read_is_neither_indexed_nor_shown(works: Path, kept: str) -> None:
-    """By name, by an ignore file, by a dot, by a link that leads out; and no longer when that changes later."""
+    """It is excluded by name, by an ignore file, by a dot, or by a link out; and no longer, once that changes."""
     outside = works.parent / "outside.py"
     outside.write_text("zebra = 'outside'\n")
     (works / "leads.py").symlink_to(outside)
@@ -219,11 +219,11 @@ def test_what_may_not_be_read_is_neither_indexed_nor_shown(works: Path, kept: st
     for name in os.listdir(kept):
         with closing(sqlite3.connect(os.path.join(kept, name))) as connection:
             held += connection.execute("SELECT count(*) FROM words WHERE words MATCH 'zebra'").fetchone()
-    assert sorted(held) == [0, 2]  # the second is of the choice with hidden names, which nobody has asked since
+    assert sorted(held) == [0, 2]  # the second belongs to the choice with hidden names, which nobody has asked since
 
 
 def test_a_link_that_leads_to_a_secret_by_now_is_forgotten(works: Path, kept: str) -> None:
-    """What it led to before is not counted among what was found, either."""
+    """Its earlier target is not counted among the matches either."""
     (works / "plain.txt").write_text("zebra\n")
     (works / "server.key").write_text("zebra secret\n")
     (works / "link.txt").symlink_to("plain.txt")
@@ -237,7 +237,7 @@ def test_a_link_that_leads_to_a_secret_by_now_is_forgotten(works: Path, kept: st
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root reads everything")
 def test_a_file_whose_rights_were_taken_is_not_shown(works: Path, kept: str) -> None:
-    """Its content is what it was, and still not ours to show."""
+    """Its content is unchanged, but must not be shown."""
     workspace = Workspace(works)
     assert workspace.rank("litres", index_folder=kept).total == 1
     (works / "pumps.py").chmod(0)
@@ -247,7 +247,7 @@ def test_a_file_whose_rights_were_taken_is_not_shown(works: Path, kept: str) -> 
 def test_a_file_that_changes_while_it_is_shown_is_left_out(
     works: Path, kept: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its lines would have other numbers than those that were weighed."""
+    """Its lines would have other numbers than those that were ranked."""
     weigh = ranked._weighed
 
     def meanwhile(*arguments: object) -> object:
@@ -265,7 +265,7 @@ def test_a_file_that_changes_while_it_is_shown_is_left_out(
 def test_the_index_is_private_and_only_what_changed_is_read_again(
     works: Path, kept: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A second question reads nothing but what it shows; a changed file is read, with the same size and times too."""
+    """A second question reads only what it shows; a changed file is read, even with the same size and times."""
     for file in works.iterdir():
         os.utime(file, (1_000_000_000, 1_000_000_000))
     monkeypatch.setattr(update, "_RACY_NS", -(1 << 62))  # these are old enough
@@ -286,7 +286,7 @@ def test_the_index_is_private_and_only_what_changed_is_read_again(
 
 
 def test_a_file_written_a_moment_ago_is_compared_by_content(works: Path, kept: str) -> None:
-    """Its times cannot tell a second change in the same tick: the content does, without indexing it anew."""
+    """Its times cannot show a second change in the same tick: the content does, without indexing it anew."""
     workspace = Workspace(works)
     workspace.rank("litres", index_folder=kept)
     [name] = os.listdir(kept)
@@ -309,7 +309,7 @@ _CHANGES = st.lists(
 def test_an_index_that_was_kept_finds_what_a_new_one_finds(
     tmp_path_factory: pytest.TempPathFactory, changes: list[tuple[str, str | None]]
 ) -> None:
-    """Whatever was added, changed and taken away since: the same passages, scores and order."""
+    """After additions, changes and removals, the passages, scores and order are the same."""
     root, kept = tmp_path_factory.mktemp("tree"), tmp_path_factory.mktemp("kept")
     kept.chmod(0o700)
     workspace = Workspace(root)
@@ -327,7 +327,7 @@ def test_an_index_that_was_kept_finds_what_a_new_one_finds(
 
 @pytest.mark.parametrize("damage", ["garbage", "torn", "other version", "other program", "folder gone"])
 def test_a_damaged_index_is_made_anew(works: Path, kept: str, damage: str) -> None:
-    """It is a cache: nothing but time is lost with it, and nobody is told of a file that they never made."""
+    """It is a cache: only time is lost, and the user is not told of a file that they never made."""
     for number in range(60):
         (works / f"more{number}.py").write_text(f"volume{number} = 'litres'\n" * 60)
     workspace = Workspace(works)
@@ -350,7 +350,7 @@ def test_a_damaged_index_is_made_anew(works: Path, kept: str, damage: str) -> No
 
 
 def test_where_no_index_can_be_kept_one_is_made_for_the_call(works: Path, tmp_path: Path) -> None:
-    """In the tree itself none is made; a folder that others may read, or a file in its place, is not used."""
+    """None is made in the tree itself; a folder that others may read, or a file in its place, is not used."""
     whole = Workspace(works).rank("litres")
     shared = tmp_path / "shared"
     shared.mkdir(mode=0o755)
@@ -363,7 +363,7 @@ def test_where_no_index_can_be_kept_one_is_made_for_the_call(works: Path, tmp_pa
 
 
 def test_processes_and_threads_share_an_index(works: Path, kept: str) -> None:
-    """Whoever comes first indexes, the others wait; all of them find the same."""
+    """The first one indexes, the others wait; all of them find the same."""
     for number in range(50):
         (works / f"more{number}.py").write_text(f"volume{number} = 'litres'\n" * 50)
     program = textwrap.dedent(
@@ -415,7 +415,7 @@ def test_an_index_that_is_held_too_long_is_busy(works: Path, kept: str, monkeypa
 def test_what_an_index_does_not_hold_is_counted(
     works: Path, kept: str, monkeypatch: pytest.MonkeyPatch, bound: str, value: int
 ) -> None:
-    """Nothing is left out in silence; what is there is found, and a folder of its own is whole."""
+    """Nothing is silently left out; what is indexed is found, and a separate folder is complete."""
     (works / "z").mkdir()
     (works / "z" / "more.py").write_text(PUMP)
     monkeypatch.setattr(update, bound, value)
@@ -428,7 +428,7 @@ def test_what_an_index_does_not_hold_is_counted(
 def test_a_long_file_is_indexed_at_its_beginning_and_counted(
     works: Path, kept: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And still is when nothing changed."""
+    """It still counts when nothing changed."""
     monkeypatch.setattr(update, "MAX_FILE_BYTES", 64)
     workspace = Workspace(works)
     for _ in range(2):
@@ -437,7 +437,7 @@ def test_a_long_file_is_indexed_at_its_beginning_and_counted(
 
 
 def test_an_index_that_is_begun_is_gone_on_with(works: Path, kept: str) -> None:
-    """When the time of a call ends it says so; what was indexed by then stays."""
+    """When the time of a call ends, the answer says so; what was indexed until then stays."""
     for number in range(200):
         (works / f"more{number:03}.py").write_text(f"volume{number} = 'litres'\n" * 50)
 
@@ -463,7 +463,7 @@ def test_an_index_that_is_begun_is_gone_on_with(works: Path, kept: str) -> None:
 
 
 def test_a_folder_of_indexes_has_a_bound(tmp_path: Path, kept: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that were used longest ago go; the one in use stays."""
+    """The least recently used ones are removed; the one in use stays."""
     monkeypatch.setattr(indexes, "MAX_CACHE_BYTES", 150_000)
     for number in range(6):
         root = tmp_path / f"tree{number}"
@@ -476,7 +476,7 @@ def test_a_folder_of_indexes_has_a_bound(tmp_path: Path, kept: str, monkeypatch:
 
 
 def test_binary_files_are_counted_and_other_encodings_read(works: Path, kept: str) -> None:
-    """UTF-16 by its mark; bytes that are no text are counted at each call."""
+    """UTF-16 is recognised by its mark; files with invalid bytes are counted at each call."""
     (works / "data.bin").write_bytes(b"litres\0")
     (works / "wide.txt").write_text("litres of oil", "utf-16")
     workspace = Workspace(works)

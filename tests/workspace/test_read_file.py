@@ -1,4 +1,4 @@
-"""`read_file`: lines, bytes, the whole, the exact bytes; versions and what they cost."""
+"""What does `read_file` give: lines, bytes, the whole, the exact bytes; which versions, and at what cost?"""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _lines(count: int) -> str:
 
 @pytest.fixture
 def tools(tmp_path: Path) -> Tools:
-    """Tools over a folder with a file of 250 lines."""
+    """Return tools over a folder with a file of 250 lines."""
     (tmp_path / "a.txt").write_text(_lines(250))
     return Tools(tmp_path)
 
@@ -36,7 +36,7 @@ def tools(tmp_path: Path) -> Tools:
 @pytest.mark.proves("B-1", "L-9")
 @pytest.mark.parametrize("given", list(itertools.product([False, True], repeat=4)))
 def test_any_line_parameter_means_lines_else_any_byte_parameter_bytes(tools: Tools, given: tuple[bool, ...]) -> None:
-    """All 16 combinations; what is ignored is named (H24)."""
+    """All 16 combinations are tried; what is ignored is named (H24)."""
     values = {"start_line": 3, "end_line": 5, "start_byte": 14, "max_bytes": 20}
     arguments = {name: value for (name, value), is_given in zip(values.items(), given, strict=True) if is_given}
     text = tools.read_file("a.txt", **arguments)  # type: ignore[arg-type]
@@ -60,7 +60,7 @@ def test_any_line_parameter_means_lines_else_any_byte_parameter_bytes(tools: Too
 
 @pytest.mark.proves("B-1")
 def test_a_file_is_shown_whole_up_to_16384_bytes_and_within_the_budget(tmp_path: Path) -> None:
-    """One byte more, or a budget that it does not fit, and the answer is its outline."""
+    """With one byte more, or a budget that it does not fit, the answer is its outline."""
     source = "def function():\n    " + "x = 1  # " + "padding " * 10 + "\n"
     body = (source * 300)[: 16_384 - 1] + "\n"
     (tmp_path / "fits.py").write_text(body)
@@ -74,7 +74,7 @@ def test_a_file_is_shown_whole_up_to_16384_bytes_and_within_the_budget(tmp_path:
 
 @pytest.mark.proves("B-2")
 def test_lines_are_numbered_as_cat_does(tools: Tools) -> None:
-    """`{n:>6}`, a tab, the line."""
+    """The format is `{n:>6}`, a tab, the line."""
     text = tools.read_file("a.txt", start_line=9, end_line=11)
     assert printed.body(text) == "     9\tline 9\n    10\tline 10\n    11\tline 11"
     assert text.startswith("a.txt: showing lines 9-11 of 250 total | bytes 56-")
@@ -95,7 +95,7 @@ def test_lines_are_numbered_as_cat_does(tools: Tools) -> None:
     ],
 )
 def test_odd_ranges_have_a_meaning(tools: Tools, arguments: dict[str, int], shown: str) -> None:
-    """0 is 1, an end before the start is one line, a start past the end is empty with a notice."""
+    """0 means 1, an end before the start is one line, a start past the end is empty with a notice."""
     text = tools.read_file("a.txt", **arguments)  # type: ignore[arg-type]
     assert f"showing lines {shown} of 250 total" in text
     if shown == "0-0":
@@ -105,7 +105,7 @@ def test_odd_ranges_have_a_meaning(tools: Tools, arguments: dict[str, int], show
 
 @pytest.mark.proves("B-2", "B-3")
 def test_a_page_of_lines_stops_at_a_line_start_at_the_cap(tmp_path: Path) -> None:
-    """Above 256 KiB the continuation is given; the cap can be switched off by who calls from Python."""
+    """Above 256 KiB the continuation is given; a Python caller can switch the cap off."""
     (tmp_path / "f").write_text(_lines(60_000))
     page = Workspace(tmp_path).read_file("f", start_line=2)
     assert isinstance(page, Window)
@@ -124,7 +124,7 @@ def test_a_page_of_lines_stops_at_a_line_start_at_the_cap(tmp_path: Path) -> Non
 
 @pytest.mark.proves("B-3")
 def test_max_bytes_is_clamped_to_the_cap_in_force(tmp_path: Path) -> None:
-    """64 KiB by default, 256 KiB at most; what the budget holds if that is less; the result says so."""
+    """It is 64 KiB by default, 256 KiB at most, or what the budget holds if that is less; the result says so."""
     (tmp_path / "f").write_text(_lines(60_000))
     workspace = Workspace(tmp_path)
     default = workspace.read_file("f", start_byte=0)
@@ -145,7 +145,7 @@ def test_max_bytes_is_clamped_to_the_cap_in_force(tmp_path: Path) -> None:
 
 @pytest.mark.proves("B-3")
 def test_a_budget_in_tokens_is_used_and_not_only_a_quarter_of_it(tmp_path: Path) -> None:
-    """The cap in bytes is what text of so many tokens may hold; the page is then cut to what fits."""
+    """The cap in bytes is what text of that many tokens may hold; the page is then cut to fit."""
     (tmp_path / "f").write_text("The quick brown fox jumps over the lazy dog, again and again.\n" * 4000)
     allowance = Allowance.tokens(4000, Tokens())
     text = Tools(tmp_path, allowance=allowance).read_file("f", max_bytes=10**6)
@@ -166,7 +166,7 @@ def test_a_window_is_whole_lines(tmp_path: Path, start: int, size: int) -> None:
 
 @pytest.mark.proves("B-4")
 def test_the_end_rounds_down_where_rounding_up_would_pass_the_cap(tmp_path: Path) -> None:
-    """The cap is never passed for the sake of a whole line."""
+    """The cap is never exceeded to complete a line."""
     (tmp_path / "f").write_bytes(b"x" * 100_000 + b"\n" + b"y" * 100_000 + b"\n" + b"z" * 100_000 + b"\n")
     page = Workspace(tmp_path).read_file("f", start_byte=0, max_bytes=262_000)
     assert isinstance(page, Window)
@@ -175,7 +175,7 @@ def test_the_end_rounds_down_where_rounding_up_would_pass_the_cap(tmp_path: Path
 
 @pytest.mark.proves("B-5")
 def test_a_line_longer_than_the_cap_comes_as_marked_fragments(tmp_path: Path) -> None:
-    """No snapping back, whole characters, the line's number, length and place."""
+    """Fragments do not snap back; they have whole characters, and the line's number, length and place."""
     line = "é" * 200_000
     (tmp_path / "f").write_text(f"a\n{line}\nb\n")
     tools = Tools(tmp_path)
@@ -215,7 +215,7 @@ def test_a_range_of_lines_that_meets_a_long_line_goes_on_by_bytes(tmp_path: Path
 
 @pytest.mark.proves("B-6")
 def test_the_end_of_the_file_is_said_and_not_replayed(tools: Tools) -> None:
-    """At or past the end: an empty result. A window of no bytes still is one line."""
+    """At or past the end the result is empty. A window of no bytes is still one line."""
     for start in (2142, 2143, 2**63 - 1):
         text = tools.read_file("a.txt", start_byte=start)
         assert "showing bytes 2142-2142 of 2142" in text
@@ -231,7 +231,7 @@ def test_the_end_of_the_file_is_said_and_not_replayed(tools: Tools) -> None:
 
 @pytest.mark.proves("B-7")
 def test_a_byte_order_mark_is_counted_and_not_shown(tmp_path: Path) -> None:
-    """Offsets stay those on disk."""
+    """Offsets are those on disk."""
     (tmp_path / "f").write_bytes(b"\xef\xbb\xbfone\ntwo\n")
     tools = Tools(tmp_path)
     for text in (
@@ -290,7 +290,7 @@ def test_binary_is_refused_with_its_kind_and_size_and_a_way(tmp_path: Path, head
     "allowance", [Allowance.bytes(256 * KIB), Allowance.chars(900), Allowance.tokens(700, Tokens())]
 )
 def test_base64_pages_are_the_exact_bytes(tmp_path: Path, allowance: Allowance) -> None:
-    """Of text and of anything, whatever the allowance; forward and backward."""
+    """This holds for text and other data, for any allowance, forward and backward."""
     data = os.urandom(20_000) + "ü\r\n".encode() * 100
     (tmp_path / "f").write_bytes(data)
     tools = Tools(tmp_path, allowance=allowance)
@@ -311,7 +311,7 @@ def test_base64_pages_are_the_exact_bytes(tmp_path: Path, allowance: Allowance) 
 
 
 class _Room:
-    """A room of characters."""
+    """A room measured in characters."""
 
     def __init__(self, limit: int, cap_bytes: int) -> None:
         self.limit = limit
@@ -330,10 +330,10 @@ class _Room:
 @pytest.mark.proves("B-7")
 @pytest.mark.parametrize("max_bytes", [None, 1, 3, 446, 447, 448, 5_000])
 def test_a_page_of_exact_bytes_goes_on_as_it_was_asked_for(tmp_path: Path, max_bytes: int | None) -> None:
-    """With the size that was asked for, as far as it can be had; more is named, and a page has a byte at least."""
+    """The requested size is kept as far as it fits; a larger one is reported, and a page has at least one byte."""
     data = os.urandom(2_000)
     (tmp_path / "f").write_bytes(data)
-    most = 447  # of 600 characters of base64, less a last three bytes
+    most = 447  # of 600 characters of base64, minus the last three bytes
     for room, shown in ((1 << 20, min(max_bytes or most, most)), (8, min(max_bytes or 6, 6)), (1, 1)):
         page = Workspace(tmp_path).read_file(
             "f", start_byte=0, max_bytes=max_bytes, encoding="base64", room=_Room(room, 600)
@@ -412,7 +412,7 @@ CHANGES = {
     ids=("bytes", "lines", "exact bytes", "view", "view in the middle"),
 )
 def test_pages_of_two_versions_are_never_spliced(tools: Tools, tmp_path: Path, change: str, first: Call) -> None:
-    """`stale`, what changed, and two calls that work: from the start, or this place as it is now (H5, H6)."""
+    """The answer is `stale`, what changed, and two calls that work: from the start, or this place as it is now (H5, H6)."""
     head = printed.header(printed.follow(tools, first))
     following = head.next or Call("read_file", {"path": "a.txt", "start_line": 81, "version": head.version})
     make, said = CHANGES[change]
@@ -429,7 +429,7 @@ def test_pages_of_two_versions_are_never_spliced(tools: Tools, tmp_path: Path, c
 
 @pytest.mark.proves("B-8")
 def test_a_file_that_only_grew_goes_on_and_says_so(tools: Tools, tmp_path: Path) -> None:
-    """Also from its old end, in the middle of its old last line, and by lines."""
+    """This holds from its old end, inside its old last line, and by lines."""
     head = printed.header(tools.read_file("a.txt", max_bytes=700))
     assert head.next is not None
     _append(tmp_path / "a.txt")
@@ -457,7 +457,7 @@ def test_a_file_that_only_grew_goes_on_and_says_so(tools: Tools, tmp_path: Path)
 
 @pytest.mark.proves("B-8")
 def test_every_page_carries_a_version_and_a_wrong_one_is_refused(tools: Tools) -> None:
-    """Header first: path, lines, bytes, version, next, previous."""
+    """The order is path, lines, bytes, version, next, previous."""
     head = tools.read_file("a.txt", start_byte=700, max_bytes=700).split("\n")[0]
     order = [
         head.index(part)
@@ -476,7 +476,7 @@ def test_every_page_carries_a_version_and_a_wrong_one_is_refused(tools: Tools) -
 
 @pytest.mark.proves("B-8", "V-6")
 def test_line_numbers_follow_a_file_that_changes(tmp_path: Path) -> None:
-    """An index that was kept is of the version that is read: lines and totals never come from an older file."""
+    """A kept index belongs to the version that is read: lines and totals never come from an older file."""
     path = tmp_path / "f"
     tools = Tools(tmp_path)
     path.write_text(_lines(1000))
@@ -504,7 +504,7 @@ def test_line_numbers_follow_a_file_that_changes(tmp_path: Path) -> None:
 def test_a_page_of_bytes_costs_its_window(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: int, is_one_line: bool
 ) -> None:
-    """At most one hard cap is looked at before and after the window, besides the first 8 KiB for the encoding."""
+    """At most one hard cap is read before and after the window, besides the first 8 KiB for the encoding."""
     line = b"x" * 99 + (b"x" if is_one_line else b"\n")
     (tmp_path / "f").write_bytes(line * (10 * 10486))
     looked: list[tuple[int, int]] = []
@@ -547,7 +547,7 @@ def test_a_view_of_a_place_that_was_passed_costs_its_window(tmp_path: Path, monk
 
 @pytest.mark.proves("B-13")
 def test_windows_need_a_fifth_of_the_calls_of_220_line_pages(tmp_path: Path) -> None:
-    """A 400 KiB file of ordinary lines, followed by the printed calls to its end."""
+    """A 400 KiB file of ordinary lines is read by the printed calls to its end."""
     text = "".join(f"    value_{n} = compute(alpha, {n * 37 % 991})"[:40].ljust(39) + "\n" for n in range(10_240))
     (tmp_path / "f").write_text(text)
     tools = Tools(tmp_path)
@@ -578,7 +578,7 @@ def test_a_value_call_refuses_negative_numbers(tmp_path: Path) -> None:
 
 @pytest.mark.proves("B-3")
 def test_what_ended_a_page_of_bytes_is_named(tmp_path: Path) -> None:
-    """Its size, the end, the line that is longer, the cap in force; as much as the cap holds is clamped to nothing."""
+    """It is the size, the end, a longer line, or the cap in force; a size equal to the cap is not reported as clamped."""
     (tmp_path / "f").write_text(_lines(60_000))
     (tmp_path / "wide").write_text("x" * (1 << 20))
     workspace = Workspace(tmp_path)
@@ -597,7 +597,7 @@ def test_what_ended_a_page_of_bytes_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.proves("B-7")
 def test_what_ended_a_page_of_exact_bytes_is_named(tmp_path: Path) -> None:
-    """The end, the size that was asked for, or the budget."""
+    """It is the end, the requested size, or the budget."""
     (tmp_path / "f").write_bytes(bytes(range(256)) * 100)
     workspace = Workspace(tmp_path)
 
@@ -613,7 +613,7 @@ def test_what_ended_a_page_of_exact_bytes_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.proves("B-8")
 def test_paging_back_within_the_first_line_reaches_its_first_byte(tmp_path: Path) -> None:
-    """A line that is longer than any page: the one before byte 1,000 begins at byte 0."""
+    """In a line longer than any page, the page before byte 1,000 begins at byte 0."""
     (tmp_path / "f").write_text("x" * (1 << 20))
     page = Workspace(tmp_path).read_file("f", start_byte=1_000, max_bytes=1_000)
     assert isinstance(page, Window)
@@ -631,7 +631,7 @@ def test_paging_back_within_the_first_line_reaches_its_first_byte(tmp_path: Path
 def test_the_page_before_is_of_whole_lines_and_no_larger_than_this_one(
     tmp_path: Path, start: int, before: tuple[int, int]
 ) -> None:
-    """As many as were asked for here, and from the first byte where fewer lie before it."""
+    """It has as many bytes as requested here, or begins at the first byte if fewer precede."""
     (tmp_path / "f").write_text("".join(f"{n:09}\n" for n in range(1_000)))
     page = Workspace(tmp_path).read_file("f", start_byte=start, max_bytes=100)
     assert isinstance(page, Window)
@@ -641,7 +641,7 @@ def test_the_page_before_is_of_whole_lines_and_no_larger_than_this_one(
 
 @pytest.mark.proves("B-8")
 def test_the_range_before_holds_as_many_lines_as_fit(tmp_path: Path) -> None:
-    """Plain lines of which a hundred fit as they are, and would not if each character had to be escaped."""
+    """These are plain lines of which a hundred fit as they are, but not if each character had to be escaped."""
     (tmp_path / "f").write_text("".join(f"line {n} {'x' * 900}\n" for n in range(1, 401)))
     page = Workspace(tmp_path).read_file("f", start_line=201, end_line=300)
     assert isinstance(page, Window)

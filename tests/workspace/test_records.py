@@ -1,4 +1,4 @@
-"""JSON on one line is read by record: viewed, outlined and paged by bytes (G-5)."""
+"""Is JSON on one line read by record: viewed, outlined and paged by bytes (G-5)?"""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ if TYPE_CHECKING:
     from penstock.text.window import Window
 
 ORDERS = [{"id": n, "name": f"order {n}, [late]", "items": list(range(n % 9)), "note": "x" * 40} for n in range(3000)]
-"""What an API answers: records whose strings hold what parts records elsewhere."""
+"""An answer of an API: records whose strings contain characters that separate records elsewhere."""
 
 
 @pytest.fixture
 def tools(tmp_path: Path) -> Tools:
-    """Tools over the same records on one line, and as the values of an object."""
+    """Return tools over the same records on one line, and as the values of an object."""
     (tmp_path / "list.json").write_text(json.dumps(ORDERS))
     (tmp_path / "map.json").write_text(json.dumps({f"key {n}": order for n, order in enumerate(ORDERS)}) + "\n")
     return Tools(tmp_path, allowance=Allowance.chars(20_000))
 
 
 def records_in(page: str) -> list[Any]:
-    """The records that stand whole on a page."""
+    """Return the records that are whole on a page."""
     return list(json.loads(f"[{page.strip().strip('[],')}]"))
 
 
 @pytest.mark.proves("G-5")
 def test_a_view_skips_and_shows_records(tools: Tools) -> None:
-    """In the place of lines, of which there is one: records 101 to 110, of how many, and the next ten."""
+    """There is only one line, so it shows records 101 to 110, their total, and the call for the next ten."""
     page = tools.view("list.json", offset=100, limit=10)
     assert records_in(printed.body(page)) == ORDERS[100:110]
     assert "showing lines 1-1 of 1 total" in page
@@ -55,7 +55,7 @@ def test_a_view_skips_and_shows_records(tools: Tools) -> None:
 
 @pytest.mark.proves("G-5", "B-11")
 def test_an_outline_numbers_records_and_a_view_shows_the_one_that_it_names(tools: Tools) -> None:
-    """By key, or by what stands first in it."""
+    """It names them by key, or by what comes first in them."""
     page = tools.outline("map.json", offset=7, limit=2)
     assert "json by record scanner" in page
     assert "show records A-B with view, offset=A-1" in page
@@ -68,7 +68,7 @@ def test_an_outline_numbers_records_and_a_view_shows_the_one_that_it_names(tools
 
 @pytest.mark.proves("G-5", "B-5")
 def test_a_window_of_bytes_holds_whole_records(tools: Tools) -> None:
-    """From the start of the record that it begins in to the end of the one that it ends in."""
+    """It extends from the start of the record in which it begins to the end of the one in which it ends."""
     page = tools.read_file("list.json", start_byte=5_000, max_bytes=300)
     head = printed.header(page)
     assert head.start_byte <= 5_000
@@ -93,7 +93,7 @@ def test_a_window_of_bytes_holds_whole_records(tools: Tools) -> None:
     ids=("one record", "json lines", "many lines", "no json", "short"),
 )
 def test_whatever_else_is_read_by_lines(tmp_path: Path, text: str) -> None:
-    """One record, several lines, other text."""
+    """Other files have one record, several lines, or other text."""
     (tmp_path / "f.json").write_text(text)
     page = Workspace(tmp_path).view("f.json")
     assert not any("records" in notice for notice in page.notices)
@@ -102,7 +102,7 @@ def test_whatever_else_is_read_by_lines(tmp_path: Path, text: str) -> None:
 
 @pytest.mark.proves("G-5")
 def test_who_changes_the_file_between_two_pages_is_told_of(tools: Tools, tmp_path: Path) -> None:
-    """The place of a record is of one version, as that of a line."""
+    """The place of a record belongs to one version, as that of a line does."""
     head = printed.header(tools.view("list.json"))
     (tmp_path / "list.json").write_text(json.dumps([{"id": -1}, *ORDERS]))
     assert head.next is not None
@@ -112,7 +112,7 @@ def test_who_changes_the_file_between_two_pages_is_told_of(tools: Tools, tmp_pat
 @pytest.mark.proves("B-8")
 @pytest.mark.parametrize("added", ["\n", "\nmore\n", "\n" + "line\n" * 300])
 def test_a_file_that_grew_by_lines_has_no_records_to_go_on_with(tools: Tools, tmp_path: Path, added: str) -> None:
-    """Lines behind records would leave out all records between; a line end alone changes nothing."""
+    """Lines after records would skip all records between; a line end alone changes nothing."""
     head = printed.header(tools.view("list.json", limit=100))
     assert head.next is not None
     with (tmp_path / "list.json").open("a") as file:
@@ -125,7 +125,7 @@ def test_a_file_that_grew_by_lines_has_no_records_to_go_on_with(tools: Tools, tm
 
 
 def test_records_of_a_file_are_looked_for_once(tools: Tools, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A later page costs its window: what was found is kept while the file is the same."""
+    """A later page costs only its window: what was found is kept while the file is the same."""
     fed = 0
     real = JsonRecordScanner.feed
 
@@ -167,7 +167,7 @@ def test_pages_that_follow_each_other_are_the_file(
     size: int,
     allowance: int,
 ) -> None:
-    """By records and by bytes, in any room; a page by bytes that holds a whole record ends behind one."""
+    """This holds by records and by bytes, in any room; a page by bytes that holds a whole record ends after one."""
     folder = tmp_path_factory.getbasetemp() / "records"
     folder.mkdir(exist_ok=True)
     text = json.dumps(document, ensure_ascii=ascii_only)[:-1] + " " * pad + json.dumps(document)[-1] + ends

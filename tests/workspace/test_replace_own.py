@@ -1,4 +1,4 @@
-"""A user's own file is replaced as a whole, or not at all."""
+"""Is a user's own file replaced as a whole, or not at all?"""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ STEPS = [
     ("fsync", 2, NEW),
     ("close", 2, NEW),
 ]
-"""The calls of the system that a replacement makes, and what is there when one fails."""
+"""The system calls that a replacement makes, and the content if one fails."""
 
 
 @pytest.fixture
@@ -66,13 +66,13 @@ def file(tmp_path: Path) -> Path:
 
 
 def pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A disk that takes 150,000 bytes at a time."""
+    """Simulate a disk that takes 150,000 bytes at a time."""
     real = os.write
     monkeypatch.setattr(os, "write", lambda descriptor, data: real(descriptor, data[:150_000]))
 
 
 def test_the_file_is_replaced_and_private(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All of the content, for its user only, and nothing beside it; also where there was nothing, and in the current folder."""
+    """It has all of the content, for its user only, with nothing left next to it; also if it is new, and in the current folder."""
     pieces(monkeypatch)
     monkeypatch.chdir(file.parent)
     file.chmod(0o644)
@@ -96,7 +96,7 @@ def test_a_link_is_replaced_and_not_followed(file: Path) -> None:
 def test_a_failure_at_any_step_leaves_the_old_or_the_new(
     file: Path, monkeypatch: pytest.MonkeyPatch, call: str, time: int, left: bytes, failure: BaseException
 ) -> None:
-    """Never anything else, nothing beside it, and no descriptor open."""
+    """Nothing else is ever there, nothing is left next to it, and no descriptor stays open."""
     pieces(monkeypatch)
     real, calls = getattr(os, call), []
 
@@ -104,7 +104,7 @@ def test_a_failure_at_any_step_leaves_the_old_or_the_new(
         calls.append(args)
         if len(calls) == time:
             if call == "close":
-                real(*args)  # the system closes a descriptor also when it reports an error
+                real(*args)  # the system closes a descriptor even when it reports an error
             raise failure
         return real(*args, **options)
 
@@ -117,7 +117,7 @@ def test_a_failure_at_any_step_leaves_the_old_or_the_new(
 
 
 def test_the_content_is_flushed_before_its_name_and_the_name_after(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The order is what makes a power cut harmless."""
+    """This order makes a power cut harmless."""
     done: list[str] = []
 
     def noted(name: str) -> None:
@@ -154,7 +154,7 @@ def _in_place(file: Path) -> None:
 def test_what_was_told_outlives_a_power_cut(
     file: Path, monkeypatch: pytest.MonkeyPatch, act: Callable[[Path], None]
 ) -> None:
-    """A disk that has what was flushed and no more has, after each change of a folder and in the end, what stands there."""
+    """On a disk that has only what was flushed, the names and contents are right after each folder change and at the end."""
 
     def listed() -> dict[str, int]:
         return {path.name: path.stat().st_ino for path in file.parent.iterdir()}
@@ -182,7 +182,7 @@ def test_what_was_told_outlives_a_power_cut(
 
 @pytest.mark.parametrize("path", ["", "folder", "folder/", "nothing/file"])
 def test_a_path_that_names_no_file_is_an_error_of_the_system(file: Path, path: str) -> None:
-    """A folder is not replaced by a file, and none is made."""
+    """A folder is not replaced by a file, and no file is made."""
     (file.parent / "folder").mkdir()
     with pytest.raises(OSError, match=r"\[Errno"):
         replace_own(str(file.parent / path) + ("/" if path.endswith("/") else ""), NEW)
@@ -192,7 +192,7 @@ def test_a_path_that_names_no_file_is_an_error_of_the_system(file: Path, path: s
 
 @pytest.mark.skipif(os.name == "nt", reason="there a file has to be writable for that")
 def test_what_is_flushed_is_opened_for_reading_alone(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that may not be written, or that runs, can be made to last as well."""
+    """A file that may not be written, or that is being executed, can be flushed as well."""
     opened: list[int] = []
     real = os.open
 
@@ -218,7 +218,7 @@ def _known(file: Path) -> tuple[int, int, int, int]:
 
 
 def test_what_comes_behind_a_file_comes_whole(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However little the disk takes at a time; a file that is no longer what it was gets nothing."""
+    """This holds however little the disk takes at a time; a file that has changed gets nothing."""
     known, real = _known(file), os.fdopen
 
     def little(descriptor: int, mode: str, buffering: int) -> Any:
@@ -246,7 +246,7 @@ def test_nothing_comes_behind_what_is_not_a_file(tmp_path: Path) -> None:
 
 
 def test_what_cannot_come_whole_behind_a_file_does_not_come(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A disk that fills up after a part: the part is taken back, but not what others wrote behind it meanwhile."""
+    """If the disk fills up, the part is taken back, but not what others appended meanwhile."""
 
     def full(_descriptor: int) -> None:
         raise OSError(28, "No space left on device")
@@ -268,7 +268,7 @@ def test_what_cannot_come_whole_behind_a_file_does_not_come(file: Path, monkeypa
 
 
 def test_a_file_is_changed_only_from_what_it_was(file: Path) -> None:
-    """Made, replaced and removed; where somebody was quicker, theirs stays."""
+    """It is made, replaced and removed; if somebody was quicker, their content stays."""
     path, new = str(file), file.parent / "new.json"
     assert change_own(str(new), b"{}", None, 0o640) == ()
     assert (new.read_bytes(), stat.S_IMODE(new.stat().st_mode)) == (b"{}", 0o640)
@@ -288,7 +288,7 @@ def test_a_file_is_changed_only_from_what_it_was(file: Path) -> None:
 
 
 def test_folders_that_are_missing_are_made_and_empty_ones_removed(tmp_path: Path) -> None:
-    """The outermost first; what was there before, or holds something, stays."""
+    """The outermost comes first; what existed, or is not empty, stays."""
     deep = tmp_path / "a" / "b" / "c"
     (tmp_path / "a").mkdir()
     made = make_folders(str(deep))
@@ -302,7 +302,7 @@ def test_folders_that_are_missing_are_made_and_empty_ones_removed(tmp_path: Path
 
 
 def test_a_drawn_page_replaces_its_like_alone(file: Path) -> None:
-    """Another file, a pipe or a folder stands as it is; a page, an empty file and a link to one are replaced."""
+    """Another file, a pipe or a folder stays as it is; a page, an empty file and a link to one are replaced."""
     page = b"<!doctype html>\n<p>new"
     with pytest.raises(CallerError, match="is not such a page or picture"):
         replace_drawn(str(file), page)
@@ -332,7 +332,7 @@ def test_a_drawn_page_replaces_its_like_alone(file: Path) -> None:
 
 
 def test_a_file_that_takes_no_other_name_is_written_in_place(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A container gets a single file as a mount of its own: a rename over it is `EBUSY`. It stays the same file."""
+    """A container mounts a single file: a rename over it is `EBUSY`, so it stays the same file."""
 
     def busy(*_: object) -> bool:
         raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
@@ -371,11 +371,11 @@ def test_a_file_that_takes_no_other_name_is_written_in_place(file: Path, monkeyp
 
 @pytest.mark.skipif(not system.HAS_FOLDER_DESCRIPTORS, reason="no folder can be locked")
 def test_the_private_folder_of_who_was_killed_goes_with_the_next(tmp_path: Path) -> None:
-    """That of whoever is at work stays, and so does what somebody else made."""
+    """A folder in use stays, and so does what somebody else made."""
     other = tmp_path / ".penstock-notes"
     other.mkdir()
     other.chmod(0o755)
-    named = tmp_path / "penstock-notes"  # nor what is as private, by another name
+    named = tmp_path / "penstock-notes"  # nor something equally private under another name
     named.mkdir(mode=0o700)
     script = (
         "import sys; from penstock.workspace.own_files import PrivateFolder\n"
@@ -402,7 +402,7 @@ def test_the_private_folder_of_who_was_killed_goes_with_the_next(tmp_path: Path)
 
 
 class Listed:
-    """What `os.scandir` gave, as it gives it."""
+    """The result of `os.scandir`, as it gives it."""
 
     def __init__(self, entries: list[os.DirEntry[str]]) -> None:
         self._entries = iter(entries)
@@ -411,7 +411,7 @@ class Listed:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Nothing is open."""
+        """Do nothing, as nothing is open."""
 
     def __iter__(self) -> Listed:
         return self
@@ -424,7 +424,7 @@ class Listed:
 def test_a_private_folder_that_goes_takes_nothing_beyond_a_link_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A command that lives on may swap a folder of its HOME for a link, just when what is in HOME has been listed."""
+    """A command that lives on may swap a folder of its HOME for a link, just after HOME has been listed."""
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "kept").write_text("mine")
@@ -447,7 +447,7 @@ def test_a_private_folder_that_goes_takes_nothing_beyond_a_link_with_it(
 
 
 def test_what_can_be_removed_is_given_no_other_rights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only what a command shut is opened for it."""
+    """Only what a command made inaccessible is opened for it."""
     folder = PrivateFolder(str(tmp_path))
     (Path(folder.path) / "inner").mkdir(0o500)
     opened: list[Any] = []
@@ -458,7 +458,7 @@ def test_what_can_be_removed_is_given_no_other_rights(tmp_path: Path, monkeypatc
 
 
 def test_what_is_read_of_the_users_own_is_a_file_or_says_what_is_wrong(file: Path) -> None:
-    """None for none; a path that leads through a file, and what is no file, are told by their names."""
+    """A missing file gives None; a path that leads through a file, and anything but a file, get an error."""
     assert read_own(str(file)) == OLD
     assert read_own(str(file), limit_bytes=3) == OLD[:3]
     assert read_own(f"{file}.none") is None
@@ -472,7 +472,7 @@ def test_what_is_read_of_the_users_own_is_a_file_or_says_what_is_wrong(file: Pat
 
 
 def test_a_wide_limit_sets_no_memory_aside_that_a_file_does_not_fill(file: Path) -> None:
-    """What the kernel makes up says that it has no size, and is read as well."""
+    """A kernel file that states no size is read as well."""
     tracemalloc.start()
     try:
         assert read_own(str(file), limit_bytes=1 << 28) == OLD
@@ -484,7 +484,7 @@ def test_a_wide_limit_sets_no_memory_aside_that_a_file_does_not_fill(file: Path)
 
 
 def test_what_is_opened_of_ours_is_a_regular_file_of_this_user(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither a pipe of ours nor a file of somebody else, and neither stays open."""
+    """A pipe of ours and a file of somebody else are refused, and neither stays open."""
     file.parent.chmod(0o700)
     folder = OwnFolder(str(file.parent))
     os.mkfifo(file.parent / "pipe")
@@ -504,7 +504,7 @@ def test_what_is_opened_of_ours_is_a_regular_file_of_this_user(file: Path, monke
 def test_the_folder_is_flushed_where_a_file_does_not_carry_its_name(
     file: Path, monkeypatch: pytest.MonkeyPatch, number: int, flushed: list[str]
 ) -> None:
-    """A new file outlives a power cut under its name; a flush is the dearest thing that a store does."""
+    """A new file survives a power cut under its name; a flush is the most expensive operation of a store."""
     done: list[str] = []
     real = os.fsync
 
@@ -522,7 +522,7 @@ def test_the_folder_is_flushed_where_a_file_does_not_carry_its_name(
 
 @pytest.mark.parametrize("number", [0x6969, 0x517B, 0xFF534D42, 0xFE534D42, 0x5346414F, 0xC36400, 0xBD00BD0, 0x1021997])
 def test_a_folder_on_a_network_is_refused(file: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
-    """NFS, three numbers of SMB, AFS, Ceph, Lustre and 9P, as statfs(2) and the kernel's `magic.h` have them."""
+    """These are NFS, three numbers of SMB, AFS, Ceph, Lustre and 9P, from statfs(2) and the kernel's `magic.h`."""
     file.parent.chmod(0o700)
     monkeypatch.setattr(system, "file_system", lambda descriptor: number)
     with nothing_left_open(), pytest.raises(CallerError, match="where locks and flushes cannot be relied on"):
@@ -530,7 +530,7 @@ def test_a_folder_on_a_network_is_refused(file: Path, monkeypatch: pytest.Monkey
 
 
 def test_a_folder_that_others_may_have_seen_is_taken_empty_alone(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is closed to them then; one of somebody else is never taken."""
+    """It is then closed to them; a folder of somebody else is never taken."""
     for bit in (0o001, 0o002, 0o004, 0o010, 0o020, 0o040):
         file.parent.chmod(0o700 | bit)
         with pytest.raises(CallerError, match="is open to others and not empty"):
@@ -546,19 +546,19 @@ def test_a_folder_that_others_may_have_seen_is_taken_empty_alone(file: Path, mon
     assert not own_files.is_own(file.stat())
     with nothing_left_open(), pytest.raises(CallerError, match="belongs to another user"):
         OwnFolder(str(file.parent))
-    monkeypatch.setattr(sys, "platform", "win32")  # which does not say it so
+    monkeypatch.setattr(sys, "platform", "win32")  # which does not report it in this way
     assert own_files.is_own(file.stat())
 
 
 def test_a_folder_that_two_make_at_once_is_the_same_for_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those above it as well."""
+    """So are the folders above it."""
     monkeypatch.setattr(own_files, "expect_room", os.makedirs)
     OwnFolder(str(tmp_path / "state" / "own")).close()
     assert (tmp_path / "state" / "own").is_dir()
 
 
 def test_a_closed_folder_has_no_names(tmp_path: Path) -> None:
-    """Not those of the current one, for which the system would take it."""
+    """It does not list the current folder, which the system would use instead."""
     folder = OwnFolder(str(tmp_path / "own"))
     assert folder.names() == []
     folder.close()
@@ -567,7 +567,7 @@ def test_a_closed_folder_has_no_names(tmp_path: Path) -> None:
 
 
 def test_room_is_held_whole_or_not_at_all(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is held already stays as it is; of what could not be held nothing is left."""
+    """Room already held stays as it is; a failed reservation leaves nothing."""
     file.parent.chmod(0o700)
     folder = OwnFolder(str(file.parent))
     with nothing_left_open():
@@ -589,21 +589,21 @@ def test_room_is_held_whole_or_not_at_all(file: Path, monkeypatch: pytest.Monkey
 
 
 def test_output_that_nobody_reads_leads_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is written there from now on is gone, and is no error."""
+    """Output written from then on is discarded, without an error."""
     led: list[tuple[str, int]] = []
 
     def noted(one: int, other: int) -> None:
         led.append((os.readlink(f"/proc/self/fd/{one}"), other))
         os.close(one)
 
-    with monkeypatch.context() as watched:  # who captures what a test prints uses it too
+    with monkeypatch.context() as watched:  # pytest's own capture uses it too
         watched.setattr(os, "dup2", noted)
         own_files.discard_output()
     assert led == [(os.devnull, 1)]
 
 
 def test_a_home_that_is_not_there_is_not_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Systems write so that a user has none; what lies elsewhere is made, also where its name only begins like the home."""
+    """Some systems state a missing home for a user without one; other folders are made, even if their name begins like the home."""
     home = tmp_path / "home"
     monkeypatch.setenv("HOME", str(home))
     for path in (home, home / ".local" / "state"):
@@ -620,7 +620,7 @@ def test_a_home_that_is_not_there_is_not_made(tmp_path: Path, monkeypatch: pytes
 def test_windows_replaces_with_a_backup_that_takes_our_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, works: bool
 ) -> None:
-    """Two files have swapped their names, or nothing has happened and that is said."""
+    """Either the two files have swapped their names, or nothing has happened and that is reported."""
 
     def replace_file(there: str, ours: str, backup: str, *more: object) -> int:
         assert more == (0, None, None), "no flags; the others are reserved"
@@ -640,7 +640,7 @@ def test_windows_replaces_with_a_backup_that_takes_our_name(
 
 
 def test_a_private_folder_leaves_nothing_open(tmp_path: Path) -> None:
-    """Nor do those that it swept, or left alone."""
+    """The folders that it swept, or left alone, leave nothing open either."""
     for name in (".penstock-left", ".penstock-empty"):
         (tmp_path / name).mkdir(mode=0o700)
     with nothing_left_open(), PrivateFolder(str(tmp_path)), PrivateFolder(str(tmp_path)):
@@ -649,7 +649,7 @@ def test_a_private_folder_leaves_nothing_open(tmp_path: Path) -> None:
 
 
 def test_a_folder_on_a_network_of_windows_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its name says so there, with either slash; locks and flushes cannot be relied on."""
+    """There the name says so, with either slash; locks and flushes cannot be relied on."""
     monkeypatch.setattr(sys, "platform", "win32")
     with nothing_left_open(), pytest.raises(CallerError, match="is on a network, where locks"):
         OwnFolder(f"/{tmp_path / 'store'}")
@@ -657,7 +657,7 @@ def test_a_folder_on_a_network_of_windows_is_refused(tmp_path: Path, monkeypatch
 
 
 def test_a_scratch_file_of_windows_goes_when_it_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing that is open can be removed there: the system is told to, when the file is opened."""
+    """An open file cannot be removed there, so the system is told to remove it when the file is opened."""
     opened: list[tuple[str, int]] = []
     real = os.open
 
@@ -676,7 +676,7 @@ def test_a_scratch_file_of_windows_goes_when_it_is_closed(tmp_path: Path, monkey
 
 
 def test_a_private_file_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None:
-    """Whatever the mask of the process; a link that stands there is not followed."""
+    """This holds for any umask; an existing link is not followed."""
     made, grown, elsewhere = (str(tmp_path / name) for name in ("made", "grown", "elsewhere"))
     before = os.umask(0)
     try:
@@ -698,7 +698,7 @@ def test_a_private_file_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> 
 
 
 def test_what_the_kernel_is_told_goes_to_a_file_that_is_there(tmp_path: Path) -> None:
-    """None is made where the kernel has none."""
+    """If the kernel has no such file, none is made."""
     (tmp_path / "limit").write_bytes(b"")
     with nothing_left_open():
         write_to_system(str(tmp_path / "limit"), b"1000")
@@ -709,7 +709,7 @@ def test_what_the_kernel_is_told_goes_to_a_file_that_is_there(tmp_path: Path) ->
 
 
 def test_folders_above_a_private_one_are_private_where_they_are_made(tmp_path: Path) -> None:
-    """Whatever the mask of the process; those that were there keep their modes."""
+    """This holds for any umask; existing folders keep their modes."""
     (tmp_path / "there").mkdir(mode=0o755)
     before = os.umask(0)
     try:
@@ -723,7 +723,7 @@ def test_folders_above_a_private_one_are_private_where_they_are_made(tmp_path: P
 
 
 def test_what_a_command_shut_goes_with_its_private_folder() -> None:
-    """A folder that nobody may enter; a link in it leads to a folder that keeps its mode."""
+    """Nobody may enter the folder; a link in it leads to a folder that keeps its mode."""
     code = """
 import fcntl, os, shutil, sys
 from penstock.workspace import locks
@@ -748,7 +748,7 @@ with PrivateFolder(sys.argv[1]) as folder:
 
 
 def test_a_change_of_a_users_file_leaves_nothing_open(file: Path) -> None:
-    """Made, or refused as somebody else has changed it."""
+    """It is made, or refused because somebody else has changed it."""
     with nothing_left_open():
         change_own(str(file), NEW, OLD)
         with pytest.raises(ToolError, match=r"stale|changed"):
@@ -756,7 +756,7 @@ def test_a_change_of_a_users_file_leaves_nothing_open(file: Path) -> None:
 
 
 def test_what_is_made_is_open_to_whom_it_is_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is ours to its owner alone, whatever the mask of the process; a file of the user's to whom the mask says."""
+    """Our own files are for their owner only, with any umask; a user's file gets the permissions of the umask."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     made: dict[str, int] = {}
     before = os.umask(0)
@@ -795,7 +795,7 @@ def test_what_is_made_is_open_to_whom_it_is_for(tmp_path: Path, monkeypatch: pyt
 def test_an_own_folder_is_a_folder_and_stays_where_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_descriptors: bool
 ) -> None:
-    """Also where folders have no descriptors: a file is said to be one, and a change of the working directory moves nothing."""
+    """Without folder descriptors, too, a file is reported as one, and a changed working directory moves nothing."""
     monkeypatch.setattr(system, "HAS_FOLDER_DESCRIPTORS", has_descriptors)
     (tmp_path / "file").write_bytes(OLD)
     with pytest.raises(CallerError, match="is a file, not a folder"):
@@ -812,7 +812,7 @@ def test_an_own_folder_is_a_folder_and_stays_where_it_is(
 
 
 def test_an_empty_home_is_none_and_not_the_root_of_all_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`HOME= penstock install` had written into `/`: the system knows where the user's folder is."""
+    """`HOME= penstock install` once wrote into `/`; the system knows the user's folder."""
     pwd = pytest.importorskip("pwd")
     known = pwd.getpwuid(os.getuid()).pw_dir
     assert home_folder({"HOME": "/somewhere"}) == "/somewhere"
@@ -825,7 +825,7 @@ def test_an_empty_home_is_none_and_not_the_root_of_all_files(monkeypatch: pytest
 
 
 def test_what_another_program_named_is_a_regular_file(file: Path) -> None:
-    """A pipe would hold up who reads it: it is told by its kind, and not left open."""
+    """A pipe would block the reader: it is recognised by its kind, and not left open."""
     os.mkfifo(file.parent / "pipe")
     with nothing_left_open():
         for path in (file.parent, file.parent / "pipe"):
@@ -836,7 +836,7 @@ def test_what_another_program_named_is_a_regular_file(file: Path) -> None:
 
 
 def test_own_files_are_found_by_a_pattern_beneath_their_folder(file: Path) -> None:
-    """With the folder in front; none where there is none."""
+    """Their paths include the folder; a missing folder has none."""
     (file.parent / "below").mkdir()
     (file.parent / "below" / "other.json").write_bytes(NEW)
     found = own_files_like(str(file.parent), "**/*.json")
@@ -852,7 +852,7 @@ def test_a_file_of_the_current_folder_is_appended_to(file: Path, monkeypatch: py
 
 
 def test_a_system_without_the_call_of_windows_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing has happened then, and that is said."""
+    """Nothing has happened then, and the result says so."""
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setattr(ctypes, "WinDLL", mock.Mock(side_effect=OSError("no kernel32")), raising=False)
     (tmp_path / "beside").write_bytes(NEW)
@@ -862,7 +862,7 @@ def test_a_system_without_the_call_of_windows_has_none(tmp_path: Path, monkeypat
 
 
 def test_an_own_folder_that_is_closed_is_no_other(tmp_path: Path) -> None:
-    """Its number may be that of another by then; and the first number that there is is closed as any."""
+    """Its number may by then belong to another; number 0 is closed like any other."""
     for name in ("own", "another"):
         (tmp_path / name).mkdir(mode=0o700)
     folder = OwnFolder(str(tmp_path / "own"))
@@ -891,7 +891,7 @@ def test_an_own_folder_that_is_closed_is_no_other(tmp_path: Path) -> None:
 
 
 def test_an_own_folder_is_never_open_to_others(tmp_path: Path) -> None:
-    """It is made so, whatever the mask of the process, and not shut afterwards."""
+    """It is created so, with any umask, and not restricted only afterwards."""
     before = os.umask(0)
     try:
         with mock.patch.object(os, "fchmod", side_effect=AssertionError("it was open")):
@@ -901,7 +901,7 @@ def test_an_own_folder_is_never_open_to_others(tmp_path: Path) -> None:
 
 
 def test_who_holds_an_own_folder_leaves_nothing_open(tmp_path: Path) -> None:
-    """Whatever is done in it."""
+    """This holds whatever is done in it."""
     with nothing_left_open():
         with alone_in_own(str(tmp_path)):
             pass
@@ -910,7 +910,7 @@ def test_who_holds_an_own_folder_leaves_nothing_open(tmp_path: Path) -> None:
 
 
 def test_a_private_folder_without_a_descriptor_closes_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where folders have none; it is removed all the same, and what others left stays."""
+    """Folders may have none; it is still removed, and what others left stays."""
     monkeypatch.setattr(system, "HAS_FOLDER_DESCRIPTORS", False)
     (tmp_path / ".penstock-left").mkdir(mode=0o700)
     first = os.dup(0)
@@ -925,7 +925,7 @@ def test_a_private_folder_without_a_descriptor_closes_none(tmp_path: Path, monke
 
 
 def test_a_link_to_a_private_folder_is_none_that_was_left(tmp_path: Path) -> None:
-    """What it leads to stays, though it is as private."""
+    """Its target stays, although it is equally private."""
     target = tmp_path / "kept"
     target.mkdir(mode=0o700)
     (target / "file").touch()
@@ -939,7 +939,7 @@ def test_a_link_to_a_private_folder_is_none_that_was_left(tmp_path: Path) -> Non
 def test_a_private_folder_that_somebody_swept_away_is_made_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the moment before it was locked: gone, or another of its name."""
+    """Just before it was locked it was removed, or replaced by another of its name."""
     lstat, left = os.lstat, ["gone", "another"]
 
     def swept(path: Any, **named: Any) -> os.stat_result:

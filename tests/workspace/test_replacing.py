@@ -1,4 +1,4 @@
-"""What somebody else writes at any instant of a replacement is there afterwards."""
+"""Is what somebody else writes at any moment of a replacement still there afterwards?"""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def file(tmp_path: Path, root: Root) -> Path:
 
 
 def replaced(root: Root, *, known: bytes | None = b"old") -> str:
-    """What a replacement by `new` is refused with; empty where it was made."""
+    """Return the refusal of a replacement by `new`; empty if it was made."""
     try:
         with root.alone_with(b"f.txt"):
             root.replace_file(b"f.txt", b"new", known)
@@ -68,7 +68,7 @@ def saved(file: Path, content: str) -> None:
 
 
 def at_swap(monkeypatch: pytest.MonkeyPatch, **deeds: Callable[[], object]) -> None:
-    """Let others do something `before1`, `after1`, `before2`, … the first swap, the second, …."""
+    """Let others act at `before1`, `after1`, `before2`, …: around the first swap, the second, …."""
     exchange, counted = renames.exchange, [0]
 
     def watched(*given: Any) -> bool:
@@ -82,12 +82,11 @@ def at_swap(monkeypatch: pytest.MonkeyPatch, **deeds: Callable[[], object]) -> N
 
 
 def contents(file: Path) -> dict[str, str]:
-    """All that lies in the folder, with names of ours shortened."""
+    """Return everything in the folder, with our names shortened."""
     return {("beside" if "penstock-" in path.name else path.name): path.read_text() for path in file.parent.iterdir()}
 
 
 def test_what_was_read_is_replaced_and_nothing_is_left_beside(root: Root, file: Path) -> None:
-    """The usual case."""
     assert replaced(root) == ""
     assert contents(file) == {"f.txt": "new"}
 
@@ -103,7 +102,7 @@ def test_a_save_before_the_swap_goes_back(
     when: str,
     theirs: str,
 ) -> None:
-    """Also between our last look and the swap: what was displaced is looked at."""
+    """This includes a save between our last check and the swap, as what was displaced is checked."""
     if when == "after it":
         at_swap(monkeypatch, before1=lambda: save(file, theirs))
     else:
@@ -114,7 +113,7 @@ def test_a_save_before_the_swap_goes_back(
 
 
 def test_the_same_content_saved_anew_is_no_change(root: Root, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A formatter that changes nothing costs no edit."""
+    """A formatter that changes nothing does not prevent an edit."""
     at_swap(monkeypatch, before1=lambda: saved(file, "old"))
     assert replaced(root) == ""
     assert contents(file) == {"f.txt": "new"}
@@ -124,7 +123,7 @@ def test_the_same_content_saved_anew_is_no_change(root: Root, file: Path, monkey
 def test_a_second_save_while_the_first_goes_back_is_kept_too(
     root: Root, file: Path, monkeypatch: pytest.MonkeyPatch, newest: str
 ) -> None:
-    """The newest of theirs has the name; the one before it lies beside it and is named, or was overwritten by themselves."""
+    """Their newest save has the name; the one before is next to it and named, or they overwrote it themselves."""
     deeds: dict[str, Callable[[], object]] = {
         "saved over ours": lambda: saved(file, "newest"),
         "written into ours": lambda: file.write_text("newest"),
@@ -141,7 +140,7 @@ def test_a_second_save_while_the_first_goes_back_is_kept_too(
     else:
         assert contents(file) == {"f.txt": "newest", "beside": "newer" if newest == "twice" else "theirs"}
         assert f"is kept next to it as {beside[0]}" in said
-    # Whoever writes into ours may leave some of it: that it was not made would be no truth.
+    # If somebody writes into our file, part of the edit may remain, so saying that it was not made would be untrue.
     assert ("This edit was not made." in said) == (newest != "written into ours")
 
 
@@ -149,7 +148,7 @@ def test_a_second_save_while_the_first_goes_back_is_kept_too(
 def test_what_is_removed_and_made_anew_while_it_goes_back_is_kept_too(
     root: Root, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Theirs of before lies beside what they made last, and is named."""
+    """Their earlier file is next to what they made last, and is named."""
     take = renames.take_name
 
     def late(*given: Any) -> None:
@@ -168,7 +167,7 @@ def test_what_is_removed_and_made_anew_while_it_goes_back_is_kept_too(
 def test_what_is_saved_again_and_again_while_it_goes_back_is_kept_and_named(
     root: Root, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After twenty swaps the newest but one lies beside the newest, and the refusal says where."""
+    """After twenty swaps the second newest is next to the newest, and the refusal says where."""
     saves = {f"before{at}": lambda at=at: saved(file, f"theirs {at}") for at in range(1, 22)}
     at_swap(monkeypatch, **saves)
     said = replaced(root)
@@ -181,11 +180,11 @@ def test_what_is_saved_again_and_again_while_it_goes_back_is_kept_and_named(
 def test_what_is_kept_beside_is_not_taken_for_ours_by_its_number(
     root: Root, file: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """A save that got the inode's number of the file that we wrote, once that was gone, was removed as ours."""
+    """Once, a save that got the inode number of our removed file was removed as ours."""
     ours: list[int] = []
 
     def numbered() -> None:
-        """Save as a file of our number, where the file system gives it out again."""
+        """Save as a file with our inode number, if the file system reuses it."""
         for at in range(300):
             (made := tmp_path / f"{at}").write_text("theirs, with our number")
             if made.stat().st_ino in ours:
@@ -211,7 +210,7 @@ def test_what_is_kept_beside_is_not_taken_for_ours_by_its_number(
 
 @pytest.mark.skipif(not SWAP_WORKS, reason="leases are Linux's")
 def test_a_file_that_is_open_for_writing_is_not_replaced(root: Root, file: Path) -> None:
-    """What comes through a descriptor that is open would go to a file without a name."""
+    """What is written through an open descriptor would go to a file without a name."""
     with file.open("r+") as held:
         assert replaced(root) == (
             "stale: f.txt is open for writing in another program. This edit was not made. Read it again."
@@ -235,7 +234,7 @@ def test_a_file_opened_between_the_look_and_the_swap_goes_back(
 
 @pytest.mark.skipif(not SWAP_WORKS, reason="leases are Linux's")
 def test_a_lease_that_somebody_waits_for_ends_no_process(file: Path) -> None:
-    """The kernel tells the holder by a signal; it must be one that is ignored."""
+    """The kernel notifies the holder by a signal, which must be one that is ignored."""
     reader = os.open(file, os.O_RDONLY)
     assert leases.take(reader) == "held"
     writer = threading.Thread(target=lambda: os.close(os.open(file, os.O_WRONLY)))
@@ -249,7 +248,7 @@ def test_a_lease_that_somebody_waits_for_ends_no_process(file: Path) -> None:
 
 @pytest.mark.parametrize("when", ["before", "at the last instant"])
 def test_a_new_file_replaces_nothing(root: Root, file: Path, monkeypatch: pytest.MonkeyPatch, when: str) -> None:
-    """Of two who make it one is told so."""
+    """Of two writers that make it, one is refused."""
     file.unlink()
     take = renames.take_name
 
@@ -271,7 +270,7 @@ def test_a_new_file_replaces_nothing(root: Root, file: Path, monkeypatch: pytest
 def test_without_the_call_it_works_by_a_rename(
     root: Root, file: Path, monkeypatch: pytest.MonkeyPatch, lacks: str | int
 ) -> None:
-    """With the last look right before it; a new file comes by a second name."""
+    """The last check is right before it; a new file is made by a hard link."""
 
     def refused(*_: object) -> int:
         assert isinstance(lacks, int)
@@ -294,7 +293,7 @@ def test_without_the_call_it_works_by_a_rename(
 
 
 def test_a_link_goes_back_as_a_link(root: Root, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What somebody put in place of a file that was to be removed, also where it goes back by a second name."""
+    """This covers what replaced a file that was to be removed, even if it goes back by a hard link."""
     del root
     folder = os.open(file.parent, os.O_RDONLY)
     (file.parent / "link").symlink_to("f.txt")
@@ -309,7 +308,7 @@ def test_a_link_goes_back_as_a_link(root: Root, file: Path, monkeypatch: pytest.
 
 @pytest.mark.skipif(not SWAP_WORKS, reason="leases are Linux's")
 def test_what_is_held_of_a_new_file_is_no_open_file(root: Root, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever asks for a lease for writing, as a server of files does, gets it in the moment of an edit too."""
+    """Anyone who asks for a write lease, as file servers do, gets it during an edit too."""
 
     def leased() -> None:
         (beside,) = (path for path in file.parent.iterdir() if path != file)
@@ -323,7 +322,7 @@ def test_what_is_held_of_a_new_file_is_no_open_file(root: Root, file: Path, monk
 def test_the_call_is_found_where_the_c_library_has_no_name_for_it(
     root: Root, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By its number."""
+    """It is found by its number."""
     if platform.machine() not in renames._NUMBERS:
         pytest.skip("no number is known for this machine")
     folder = os.open(file.parent, os.O_RDONLY)
@@ -346,7 +345,7 @@ def test_the_call_is_found_where_the_c_library_has_no_name_for_it(
 def test_the_wishes_are_those_of_the_headers_of_a_system(
     monkeypatch: pytest.MonkeyPatch, system: str, said: tuple[int, int, str]
 ) -> None:
-    """`RENAME_NOREPLACE` and `RENAME_EXCHANGE` of linux/fs.h, `RENAME_EXCL` and `RENAME_SWAP` of macOS's stdio.h."""
+    """They are `RENAME_NOREPLACE` and `RENAME_EXCHANGE` of linux/fs.h, `RENAME_EXCL` and `RENAME_SWAP` of macOS's stdio.h."""
     monkeypatch.setattr(sys, "platform", system)
     made = runpy.run_path(str(renames.__file__))
     assert (made["_NO_REPLACE"], made["_EXCHANGE"], made["_FUNCTION"]) == said
@@ -356,7 +355,7 @@ def test_the_wishes_are_those_of_the_headers_of_a_system(
 def test_the_old_file_is_not_open_when_the_names_change(
     root: Root, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Windows renames nothing over what somebody has open, ourselves included."""
+    """Windows renames nothing over an open file, even if we hold it ourselves."""
     held: list[str] = []
     at_swap(monkeypatch, before1=lambda: held.extend(os.readlink(f"/proc/self/fd/{n}") for n in open_descriptors()))
     assert replaced(root) == ""
@@ -365,7 +364,7 @@ def test_the_old_file_is_not_open_when_the_names_change(
 
 
 def open_descriptors() -> list[int]:
-    """The descriptors of this process that still are one when they are looked at."""
+    """Return the descriptors of this process that are still open when they are examined."""
     return [int(name) for name in os.listdir("/proc/self/fd") if os.path.lexists(f"/proc/self/fd/{name}")]
 
 
@@ -373,7 +372,7 @@ def open_descriptors() -> list[int]:
 
 
 def test_a_file_is_removed_only_as_it_is_known(root: Root, file: Path) -> None:
-    """Another content goes back, under its own name."""
+    """Other content goes back, under its own name."""
     with pytest.raises(ToolError, match="changed by someone else"):
         root.remove_file(b"f.txt", b"other")
     assert contents(file) == {"f.txt": "old"}
@@ -400,7 +399,7 @@ def test_a_file_made_while_another_goes_back_stays(root: Root, file: Path, monke
 
 @pytest.mark.skipif(not SWAP_WORKS, reason="what is open is listed by Linux")
 def test_windows_removes_a_file_once_it_is_closed(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing that is open can be removed there."""
+    """An open file cannot be removed there."""
     held: list[str] = []
     unlink = os.unlink
 
@@ -422,7 +421,7 @@ def test_windows_removes_a_file_once_it_is_closed(file: Path, monkeypatch: pytes
 
 
 def test_others_of_penstock_wait(root: Root, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From another thread as from another process; whoever does not end is named after a while."""
+    """This holds from another thread and another process; a holder that does not end is reported after a while."""
     monkeypatch.setattr(replacing, "LOCK_SECONDS", 0.1)
     with root.alone_with(b"f.txt"):
         said: list[str] = []
@@ -435,7 +434,7 @@ def test_others_of_penstock_wait(root: Root, file: Path, monkeypatch: pytest.Mon
 
 
 def test_a_folder_is_given_back_while_it_is_open(file: Path) -> None:
-    """At the end of the block, not when somebody closes it."""
+    """This happens at the end of the block, not only when the descriptor is closed."""
     one, other = (os.open(file.parent, os.O_RDONLY) for _ in range(2))
     with replacing.alone_in(one):
         assert not locks.acquire(other)
@@ -447,7 +446,7 @@ def test_a_folder_is_given_back_while_it_is_open(file: Path) -> None:
 def test_who_waits_for_a_folder_sleeps_a_little_and_gives_up_in_time(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It asks again within 20 ms, at first sooner, and says after half a minute that nobody gives the folder back."""
+    """It retries within 20 ms, sooner at first, and reports after half a minute that the folder is not given back."""
     pauses: list[float] = []
     monkeypatch.setattr(replacing, "time", SimpleNamespace(monotonic=lambda: sum(pauses), sleep=pauses.append))
     one, other = (os.open(file.parent, os.O_RDONLY) for _ in range(2))
@@ -462,7 +461,7 @@ def test_who_waits_for_a_folder_sleeps_a_little_and_gives_up_in_time(
 
 
 def test_a_system_without_leases_has_none(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody can say there whether somebody writes; a file of which nobody can say it neither."""
+    """Nobody can then say whether somebody writes; the same holds for a closed file."""
     reader = os.open(file, os.O_RDONLY)
     monkeypatch.setattr(sys, "platform", "darwin")
     assert leases.take(reader) == "none"
@@ -473,7 +472,7 @@ def test_a_system_without_leases_has_none(file: Path, monkeypatch: pytest.Monkey
 
 
 def test_a_lock_ends_with_its_process(root: Root, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However that ends."""
+    """This holds however the process ends."""
     monkeypatch.setattr(replacing, "LOCK_SECONDS", 0.5)
     held = subprocess.Popen(
         [
@@ -496,7 +495,7 @@ def test_a_lock_ends_with_its_process(root: Root, file: Path, monkeypatch: pytes
 def test_where_folders_cannot_be_locked_a_file_stands_for_them(
     root: Root, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As on Windows and on some network file systems: two writers still wait for each other."""
+    """On Windows and on some network file systems, two writers still wait for each other."""
     acquire = locks.acquire
     folder = os.stat(file.parent).st_ino
 
@@ -525,7 +524,7 @@ def test_permissions_and_attributes_stay(root: Root, file: Path) -> None:
     """Access lists are attributes, too."""
     file.chmod(0o640)
     os.setxattr(file, "user.note", b"keep me")
-    # Version 2; the owner, one user more, the group, the mask, others: linux/posix_acl_xattr.h.
+    # Version 2; the owner, another user, the group, the mask, others: linux/posix_acl_xattr.h.
     entries = [(1, 6, 0xFFFFFFFF), (2, 4, 12345), (4, 4, 0xFFFFFFFF), (16, 4, 0xFFFFFFFF), (32, 0, 0xFFFFFFFF)]
     access = b"\x02\0\0\0" + b"".join(
         tag.to_bytes(2, "little") + may.to_bytes(2, "little") + who.to_bytes(4, "little") for tag, may, who in entries
@@ -539,7 +538,7 @@ def test_permissions_and_attributes_stay(root: Root, file: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "setxattr"), reason="attributes are read by Linux's calls")
 def test_what_cannot_be_kept_is_named(root: Root, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By its name, to whoever asked for the edit."""
+    """The caller of the edit gets its name."""
     os.setxattr(file, "user.note", b"keep me")
     os.link(file, file.with_name("other.txt"))
 
@@ -556,7 +555,7 @@ def test_what_cannot_be_kept_is_named(root: Root, file: Path, monkeypatch: pytes
 def test_what_is_written_is_its_owners_alone_until_it_is_whole(
     root: Root, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever the file may be for others, and whatever the mask of the process."""
+    """This holds whatever the file's mode, and whatever the umask of the process."""
     modes: list[int] = []
     write = os.write
 
@@ -576,7 +575,7 @@ def test_what_is_written_is_its_owners_alone_until_it_is_whole(
 
 @pytest.mark.parametrize("confinement", ["openat2", "paths"])
 def test_waiting_for_a_folder_leaves_nothing_open(tmp_path: Path, confinement: str) -> None:
-    """Where folders are no descriptors, the one that is locked was opened for that."""
+    """If folders are kept without descriptors, the folder was opened only to be locked."""
     root = Root(tmp_path, confinement=confinement)
     before = open_descriptors()
     with root.alone_with(b"f.txt"):
@@ -586,7 +585,7 @@ def test_waiting_for_a_folder_leaves_nothing_open(tmp_path: Path, confinement: s
 
 
 def test_a_file_without_a_name_leaves_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is written to it can be read, and no folder for temporary files has it."""
+    """What is written to it can be read, and it appears in no folder for temporary files."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     descriptor = own_files.scratch_file()
     os.write(descriptor, b"kept")
@@ -595,7 +594,7 @@ def test_a_file_without_a_name_leaves_none(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_file_that_is_gone_or_kept_is_told_apart(root: Root, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somebody who saves takes the name away for an instant: that is no lack of permission, which nobody would mend."""
+    """A save removes the name for an instant: that is not a lack of permission."""
 
     def access(*_: object, **__: object) -> bool:
         if is_gone:
@@ -614,7 +613,7 @@ def test_a_file_that_is_gone_or_kept_is_told_apart(root: Root, file: Path, monke
 
 @pytest.mark.skipif(not SWAP_WORKS, reason="/proc says where an open file lies")
 def test_a_file_that_lost_its_name_is_no_link(root: Root, file: Path) -> None:
-    """It lies where it lay when it was opened."""
+    """It is still where it was when it was opened."""
     with closing(root.open_file(b"f.txt")) as opened:
         saved(file, "another")
         assert root.resolved(opened.descriptor) == b"f.txt"
@@ -623,7 +622,7 @@ def test_a_file_that_lost_its_name_is_no_link(root: Root, file: Path) -> None:
 def test_a_replacement_is_for_good_unless_somebody_says_otherwise(
     root: Root, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A power cut is held against, which costs flushes, where nobody says that the end of the process is enough."""
+    """It is flushed to survive a power cut, unless the caller says that surviving the process is enough."""
     flushed: list[int] = []
     monkeypatch.setattr(os, "fsync", flushed.append)
     root.replace_file(b"f.txt", b"new", b"old", flushes=False)
@@ -634,7 +633,7 @@ def test_a_replacement_is_for_good_unless_somebody_says_otherwise(
 
 
 def test_a_folder_that_is_not_there_is_made_for_a_new_file_alone(root: Root, tmp_path: Path) -> None:
-    """Who holds a file, writes one that was there or takes one away finds no folder, and leaves none."""
+    """Opening, changing or removing a file in it fails, and makes no folder."""
     with root.alone_with(b"gone/f.txt"):
         pass
     for act in (
@@ -650,7 +649,7 @@ def test_a_folder_that_is_not_there_is_made_for_a_new_file_alone(root: Root, tmp
 def test_a_folder_that_is_closed_after_the_swap_is_told_with_what_stands_where(
     root: Root, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing can be put back then: what the edit wrote stands there, and what was before is named."""
+    """Nothing can be put back then: the edit's content stays, and the earlier content is named."""
 
     def closed(*_: object) -> bool:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
@@ -674,7 +673,7 @@ def test_a_folder_that_is_closed_after_the_swap_is_told_with_what_stands_where(
 def test_what_somebody_wrote_into_ours_stays_where_the_folder_is_closed_then(
     root: Root, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One saves before the swap, another writes after it, and once the first is back nothing can be put back any more."""
+    """One saves before the swap, another writes after it, and after the first is put back nothing else can be."""
 
     def closed() -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
@@ -694,7 +693,7 @@ def test_what_somebody_wrote_into_ours_stays_where_the_folder_is_closed_then(
 def test_what_cannot_be_removed_any_more_is_named(
     root: Root, file: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
-    """A right that is taken, or a medium that becomes one to read, between writing beside the file and the swap."""
+    """Between the write and the swap a permission is removed, or the medium becomes read-only."""
 
     def refused(*_: object, **__: object) -> bool:
         raise OSError(number, os.strerror(number))
@@ -714,7 +713,7 @@ def test_what_cannot_be_removed_any_more_is_named(
 def test_a_removal_that_stops_midway_says_where_the_file_is(
     root: Root, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Moved away to be looked at, and no name can be given any more."""
+    """It was moved away to be checked, and can no longer be renamed."""
 
     def refused(*_: object) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))

@@ -1,4 +1,4 @@
-"""One root and every way out of it that we know: none opens, and each says why."""
+"""Is every known way out of a root closed, each with its reason?"""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _lacking(*_: object) -> int:
 
 @pytest.fixture(params=["openat2", "walk", "walk without O_PATH", "paths"])
 def confinement(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Every way to stay beneath a root: of Linux, of Linux before 5.6, of macOS, of Windows."""
+    """Return each way to stay beneath a root: that of Linux, of Linux before 5.6, of macOS, of Windows."""
     if request.param == "openat2" and not system.openat2_works():
         pytest.skip("this kernel has no openat2")
     name, _, lacking = str(request.param).partition(" without ")
@@ -52,7 +52,7 @@ def confinement(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A root with a neighbour, links of every kind, and special files."""
+    """Provide a root with a neighbour, links of every kind, and special files."""
     outside = tmp_path / "root-evil"
     outside.mkdir()
     (outside / "secret.txt").write_text(SECRET)
@@ -76,7 +76,7 @@ def tree(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def tools(tree: Path, confinement: str) -> Tools:
-    """The tools over it."""
+    """Return the tools over it."""
     return Tools(Workspace(tree, confinement=confinement))
 
 
@@ -100,7 +100,7 @@ OUT = [
 @pytest.mark.parametrize("path", OUT)
 @pytest.mark.parametrize("tool", ["view", "read_file", "outline"])
 def test_nothing_outside_is_read_or_named(tools: Tools, tree: Path, tool: str, path: str) -> None:
-    """Parents, absolute paths, links out, escapes of dots: refused with the reason, and nothing that lies there is told."""
+    """Parents, absolute paths, links out and escapes of dots are refused with the reason, and nothing outside is mentioned."""
     name = "file_path" if tool == "view" else "path"
     result = tools.call(tool, {name: path})
     assert (result.is_error, result.code) == (True, "outside_root")
@@ -111,7 +111,7 @@ def test_nothing_outside_is_read_or_named(tools: Tools, tree: Path, tool: str, p
 
 
 def test_paths_beneath_the_root_open_in_every_form(tools: Tools, tree: Path) -> None:
-    """Relative, absolute, with dots and doubled slashes: the same file."""
+    """Relative, absolute, with dots or doubled slashes, it is the same file."""
     for path in (
         "a.txt",
         "./a.txt",
@@ -125,7 +125,7 @@ def test_paths_beneath_the_root_open_in_every_form(tools: Tools, tree: Path) -> 
 
 
 def test_paths_of_windows_mean_files_beneath_the_root_only(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Backslashes separate, the case of a root does not matter; streams, drives, devices and trailing dots are no names."""
+    """Backslashes separate and a root's case is ignored; streams, drives, devices and trailing dots are not names."""
     root = Root(tree, confinement="paths")
     monkeypatch.setattr(paths, "HAS_BACKSLASHES", True)
     written = str(tree).replace("/", "\\")
@@ -182,7 +182,7 @@ def test_a_link_inside_is_followed_where_the_kernel_can_hold_it_beneath(tree: Pa
     ],
 )
 def test_what_cannot_be_opened_is_refused_by_name(tools: Tools, path: str, codes: set[str]) -> None:
-    """A code of the closed list, and at most 256 bytes of the path."""
+    """There is a code of the closed list, and at most 256 bytes of the path."""
     for tool, name in (("view", "file_path"), ("read_file", "path"), ("outline", "path")):
         result = tools.call(tool, {name: path})
         assert result.is_error
@@ -200,7 +200,7 @@ def _opens(folder: int, name: bytes) -> bool:
 
 @pytest.mark.skipif(not system.openat2_works(), reason="this kernel has no openat2")
 def test_a_chain_of_links_is_no_loop_while_the_folder_is_renamed(tmp_path: Path) -> None:
-    """A look-up that a rename disturbs counts its links twice; without another try one in twelve failed here."""
+    """A lookup disturbed by a rename counts its links twice; without a retry one in twelve failed here."""
     folder = tmp_path / "chain"
     folder.mkdir()
     for step in range(40):
@@ -223,7 +223,7 @@ def test_a_chain_of_links_is_no_loop_while_the_folder_is_renamed(tmp_path: Path)
 
 
 def test_special_files_are_never_opened(tree: Path, confinement: str) -> None:
-    """A FIFO that someone writes to, a socket and devices are refused at once by their kind (H1)."""
+    """A FIFO with a writer, a socket and devices are refused at once by their kind (H1)."""
     tools = Tools(Workspace(tree, confinement=confinement))
     with socket.socket(socket.AF_UNIX) as listening:
         here = os.getcwd()
@@ -249,7 +249,7 @@ def test_special_files_are_never_opened(tree: Path, confinement: str) -> None:
 
 
 def test_a_writer_of_a_fifo_is_not_woken(tree: Path, confinement: str) -> None:
-    """Opening a FIFO, even without waiting, would let its writer go on; a look does not (H1)."""
+    """Opening a FIFO, even without waiting, would unblock its writer; a stat does not (H1)."""
     woken = threading.Event()
 
     def write() -> None:
@@ -304,7 +304,7 @@ def test_the_shown_form_of_every_name_opens_the_file(tmp_path: Path, confinement
 
 
 def test_a_name_that_is_written_like_an_escape_is_found(tmp_path: Path) -> None:
-    r"""The file `a\x41` opens by its plain name where no file `aA` is, and by its shown name always."""
+    r"""The file `a\x41` opens by its plain name if there is no file `aA`, and always by its shown name."""
     (tmp_path / "a\\x41").write_text("plain\n")
     tools = Tools(tmp_path)
     assert "1|plain" in tools.view("a\\x41")
@@ -314,7 +314,7 @@ def test_a_name_that_is_written_like_an_escape_is_found(tmp_path: Path) -> None:
 
 
 def test_a_file_deeper_than_a_path_of_the_kernel_is_read(tmp_path: Path, confinement: str) -> None:
-    """12,400 bytes down, in pieces, by the path that a listing prints (H14)."""
+    """It is 12,400 bytes down and opened in pieces, by the path that a listing prints (H14)."""
     if confinement == "paths":
         pytest.skip("a path in one piece is as long as the system takes it")
     at, part = os.open(tmp_path, os.O_RDONLY), "d" * 200
@@ -350,7 +350,7 @@ SECRETS = [
 
 @pytest.mark.parametrize("name", SECRETS)
 def test_secrets_are_refused_by_name_unless_allowed(tmp_path: Path, confinement: str, name: str) -> None:
-    """Asked for by its own name or by another's; the reason is said, the content never."""
+    """They are asked for by their own name or by another; the reason is given, the content never."""
     path = tmp_path / name
     path.parent.mkdir(exist_ok=True, parents=True)
     path.write_text("password\n")
@@ -371,7 +371,7 @@ def test_secrets_are_refused_by_name_unless_allowed(tmp_path: Path, confinement:
 
 
 def test_a_renamed_root_still_knows_its_secrets(tmp_path: Path) -> None:
-    """A link to a secret is resolved beneath the root wherever the root has gone."""
+    """A link to a secret is resolved beneath the root, even if the root was renamed."""
     root = tmp_path / "root"
     root.mkdir()
     (root / ".env").write_text("password\n")
@@ -389,7 +389,7 @@ def test_ordinary_names_are_no_secrets(tmp_path: Path, name: str) -> None:
 
 
 def test_a_mount_is_crossed_only_when_allowed(confinement: str) -> None:
-    """A file system inside the root is a hole that staying beneath does not close (H2)."""
+    """A file system mounted inside the root is a gap that staying beneath does not close (H2)."""
     root = "/"
     result = Tools(Workspace(root, confinement=confinement)).call("view", {"file_path": "proc/version"})
     assert result.code == "outside_root"
@@ -399,7 +399,7 @@ def test_a_mount_is_crossed_only_when_allowed(confinement: str) -> None:
 
 
 def test_a_file_without_a_stated_size_is_read(tmp_path: Path) -> None:
-    """In /proc every file says 0 bytes; what it holds is shown and counted (H2)."""
+    """In /proc every file states 0 bytes; what it holds is shown and counted (H2)."""
     tools = Tools(Workspace("/proc/self", allow_mounts=True))
     text = tools.view("status", limit=1)
     assert "showing lines 1-1 of 0" not in text
@@ -408,7 +408,7 @@ def test_a_file_without_a_stated_size_is_read(tmp_path: Path) -> None:
 
 
 def test_a_root_that_is_none_is_the_programmers_mistake(tmp_path: Path) -> None:
-    """No such folder, a file, an unknown confinement; what the system says of it is said once."""
+    """It is a missing folder, a file, or an unknown confinement; the system's reason is given once."""
     (tmp_path / "file").write_text("")
     for confinement in ("auto", "paths"):
         for path, said in (
@@ -425,7 +425,7 @@ def test_a_root_that_is_none_is_the_programmers_mistake(tmp_path: Path) -> None:
 def test_a_file_swapped_for_a_link_between_look_and_open_is_not_followed(
     tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After the look only the descriptor counts, so that the swap changes nothing."""
+    """After the check only the descriptor counts, so the swap changes nothing."""
     root = Root(tree)
     real = root._handle
 
@@ -445,7 +445,7 @@ def test_a_file_swapped_for_a_link_between_look_and_open_is_not_followed(
 def test_without_handles_what_was_looked_at_is_what_is_opened_or_nothing_is(
     tree: Path, confinement: str, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    """A file, or the folder above it, is swapped between the look and the open: refused, or the file that was seen."""
+    """A file, or the folder above it, is swapped between check and open: refused, or the file that was checked."""
     if confinement != "paths" and system.PATH:
         pytest.skip("it has handles")
     root = Root(tree, confinement=confinement)
@@ -464,7 +464,7 @@ def test_without_handles_what_was_looked_at_is_what_is_opened_or_nothing_is(
         return status
 
     monkeypatch.setattr(root, "_looked", swapped)
-    if what == "folder" and confinement == "walk":  # the folder is open: what stands at its path is no matter
+    if what == "folder" and confinement == "walk":  # the folder is open: what is at its path does not matter
         file = root.open_file(b"sub/b.txt")
         assert os.read(file.descriptor, 99) == b"below\n"
         file.close()
@@ -477,7 +477,7 @@ def test_without_handles_what_was_looked_at_is_what_is_opened_or_nothing_is(
 def test_without_proc_the_second_resolution_must_find_the_same_file(
     tree: Path, confinement: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where /proc is not mounted, the file is resolved twice and compared."""
+    """If /proc is not mounted, the file is resolved twice and compared."""
     if confinement == "paths":
         pytest.skip("nothing is opened by a handle there")
     root = Root(tree, confinement=confinement)
@@ -499,7 +499,7 @@ def test_without_proc_the_second_resolution_must_find_the_same_file(
 
 
 def test_a_new_file_is_not_made_through_a_link(tree: Path, confinement: str) -> None:
-    """A link that leads nowhere has the name: it is called a link, and what it leads to is not made."""
+    """A dangling link has the name: the error says that it is a link, and its target is not made."""
     (tree / "nowhere").symlink_to("made")
     root = Root(tree, confinement=confinement)
     with pytest.raises(ToolError, match="by a link"):
@@ -520,7 +520,7 @@ def test_no_descriptor_is_left_behind(tools: Tools) -> None:
 
 
 def test_permission_denied_is_said(confinement: str) -> None:
-    """The system's no is passed on with its name, to a user who has not all rights; what may be read is read."""
+    """A user without all rights gets the system's refusal with the name; what may be read is read."""
     code = (
         "import ctypes, os, sys; from penstock import Tools, Workspace\n"
         "tools = Tools(Workspace(sys.argv[1], confinement=sys.argv[2]))\n"
@@ -548,7 +548,7 @@ def test_permission_denied_is_said(confinement: str) -> None:
     [(1, "denied"), (5, "io_error"), (11, "path_changing"), (13, "denied"), (40, "link_loop"), (6, "not_regular_file")],
 )
 def test_every_error_of_the_system_has_a_code(number: int, code: str) -> None:
-    """What is not known by name is an `io_error` in the system's words."""
+    """An unknown error is an `io_error` in the system's words."""
     error = refusals.refusal(OSError(number, os.strerror(number)), b"some\nfile")
     assert isinstance(error, ToolError)
     assert error.code == code
@@ -556,7 +556,7 @@ def test_every_error_of_the_system_has_a_code(number: int, code: str) -> None:
 
 
 def test_no_way_of_looking_leaves_anything_open(tmp_path: Path, confinement: str) -> None:
-    """At what is there, at what is not, and at what lies deeper than the kernel takes in one call."""
+    """Existing, missing, and too deeply nested paths are tried."""
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "f").write_text("x")
     root = Root(tmp_path, confinement=confinement)
@@ -570,7 +570,7 @@ def test_no_way_of_looking_leaves_anything_open(tmp_path: Path, confinement: str
 
 
 def test_a_pipe_in_a_listed_folder_is_never_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where folders have no descriptors the look comes first: opening a pipe would already tell who writes to it."""
+    """If folders have no descriptors the stat comes first: opening a pipe would already notify its writer."""
     os.mkfifo(tmp_path / "pipe")
     with closing(Root(tmp_path)) as root:
         monkeypatch.setattr(os, "open", mock.Mock(side_effect=AssertionError("it was opened")))
@@ -582,13 +582,13 @@ def test_a_folder_on_another_mount_is_closed_again(tmp_path: Path) -> None:
     """A walk meets many of them."""
     (tmp_path / "below").mkdir()
     with closing(Root(tmp_path, confinement="walk")) as root:
-        root.device += 1  # as if all that is here lay on another
+        root.device += 1  # as if everything here were on another
         with nothing_left_open(), pytest.raises(OSError, match=os.strerror(errno.EXDEV)):
             root.open_subfolder(root.descriptor, "below")
 
 
 def test_a_folder_is_opened_or_refused_by_what_it_is(tree: Path, confinement: str) -> None:
-    """The root itself and what lies beneath it; no file, no pipe, no link that leads out; and nothing stays open."""
+    """These are the root and folders beneath it; files, pipes and links out are refused; and nothing stays open."""
     refused = {
         b"a.txt": "not_directory",
         b"fifo": "not_directory",
@@ -624,7 +624,7 @@ def test_a_folder_is_opened_or_refused_by_what_it_is(tree: Path, confinement: st
 
 
 def test_a_file_is_made_changed_and_removed_in_every_way(tree: Path, confinement: str) -> None:
-    """With the folders above it where it is new, and never else; what is refused leaves all as it was, and nothing open."""
+    """Parent folders are made only for a new file; a refusal changes nothing and leaves nothing open."""
     path, file = b"new/deep/f.txt", tree / "new" / "deep" / "f.txt"
 
     def code(act: Callable[[], object]) -> str:
@@ -659,7 +659,7 @@ def test_a_file_is_made_changed_and_removed_in_every_way(tree: Path, confinement
 
 
 def test_a_root_is_closed_by_who_holds_it_last(tmp_path: Path) -> None:
-    """Once, and by itself where nobody does it; also where its number is the first that there is."""
+    """It is closed once, and by itself if nobody does it; its number may be 0."""
     with nothing_left_open():
         Root(tmp_path).__del__()
     first = os.dup(0)
@@ -677,7 +677,7 @@ def test_a_root_is_closed_by_who_holds_it_last(tmp_path: Path) -> None:
 
 
 def test_a_glob_that_is_written_out_is_tied_to_its_folder(tree: Path) -> None:
-    """By the path that was given or the real one; what lies elsewhere, or is the folder itself, stays as it is."""
+    """Its folder is written as given or resolved; another folder, or the folder itself, stays as it is."""
     (tree.parent / "given").symlink_to(tree)
     root = Root(tree.parent / "given")
     for base in (tree, tree.parent / "given"):
@@ -688,7 +688,7 @@ def test_a_glob_that_is_written_out_is_tied_to_its_folder(tree: Path) -> None:
 
 
 def test_what_was_looked_at_and_nothing_else_is_opened(tree: Path, confinement: str) -> None:
-    """Another file that took its name is none, nor the same one where the folder above became a link meanwhile."""
+    """A file that took its name is not opened, nor the same one if the folder above became a link meanwhile."""
     if confinement == "openat2" or (confinement == "walk" and system.PATH):
         pytest.skip("it has handles")
     root, open_one = Root(tree, confinement=confinement), os.open
@@ -711,13 +711,13 @@ def test_what_was_looked_at_and_nothing_else_is_opened(tree: Path, confinement: 
 
 
 def test_what_lies_on_another_mount_is_not_opened_and_nothing_stays_open(tree: Path, confinement: str) -> None:
-    """Where mounts may be crossed all of it opens."""
+    """It opens if mounts may be crossed."""
     if confinement == "openat2":
         pytest.skip("it asks the kernel, which sees no mount here")
     for allowed in (True, False):
         root = Root(tree, confinement=confinement, allow_mounts=allowed)
         folder = root.open_folder(b".")
-        root.device += 1  # as if all that is here lay on another
+        root.device += 1  # as if everything here were on another
         with nothing_left_open():
             for path in (b"a.txt", b"sub/b.txt"):
                 with nullcontext() if allowed else pytest.raises(OSError, match="a link or a mount"):

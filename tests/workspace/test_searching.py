@@ -1,4 +1,4 @@
-"""Search: the lines that rg finds, on a page, whatever the pattern and the files are made of."""
+"""Does search find the lines that rg finds, on a page, whatever the pattern and the files are made of?"""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def tree(root: Path, **files: bytes | str) -> Root:
 
 
 def ripgrep(root: Path, pattern: str, *flags: str) -> list[tuple[str, int, int]]:
-    """(path, line, offset of the line) as rg sees them."""
+    """Return (path, line, offset of the line) as rg sees them."""
     command = ["rg", "--json", "--sort", "path", "--no-config", "--no-require-git", *flags, "-e", pattern, "."]
     done = subprocess.run(command, cwd=root, capture_output=True, check=False)
     assert done.returncode in {0, 1}, done.stderr
@@ -91,7 +91,7 @@ def test_rg_and_we_find_the_same_lines(
     ignore_case: bool,
     block: int,
 ) -> None:
-    """Any text, in blocks of any size, for the syntax that both engines share."""
+    """This covers any text, in blocks of any size, for the syntax that both engines share."""
     root = tmp_path_factory.mktemp("tree")
     for number, content in enumerate(contents):
         (root / f"{number}.txt").write_text(content, newline="")
@@ -109,7 +109,7 @@ def test_rg_and_we_find_the_same_lines(
 @pytest.mark.proves("L-7", "L-5")
 @pytest.mark.needs("rg")
 def test_rg_and_we_look_into_the_same_files(tmp_path: Path) -> None:
-    """Hidden and ignored files, globs, binary files, nested folders."""
+    """This covers hidden and ignored files, globs, binary files and nested folders."""
     root = tree(
         tmp_path,
         a_py="hit\n",
@@ -174,7 +174,7 @@ def test_pages_of_matches_are_slices_with_their_neighbours(
 
 @pytest.mark.proves("L-7")
 def test_words_digits_and_spaces_are_those_of_ascii(tmp_path: Path) -> None:
-    """RE2 has it so, where rg asks Unicode; letters outside ASCII are named by `\\pL`."""
+    """RE2 defines them so, unlike rg, which uses Unicode; letters outside ASCII are named by `\\pL`."""
     root = tree(tmp_path, f="\u00e9ab\n\u0661\nxab\n")
     for pattern, expected in {r"\bab\b": [1], r"^\d": [], r"^\w": [3], r"^\pL": [1, 3], r"^\PL": [2]}.items():
         assert [match.line for match in search(root, pattern, deadline=NEVER).matches] == expected
@@ -182,7 +182,7 @@ def test_words_digits_and_spaces_are_those_of_ascii(tmp_path: Path) -> None:
 
 @pytest.mark.proves("L-7")
 def test_a_line_end_of_two_bytes_is_a_line_end(tmp_path: Path) -> None:
-    """`$` stands before `\\r\\n`, and the carriage return is not shown; elsewhere it is text."""
+    """`$` matches before `\\r\\n`, and the carriage return is not shown; elsewhere it is text."""
     root = tree(tmp_path, f="one\r\ntwo\r\n\r\nth\rree\n")
     found = search(root, "o$", deadline=NEVER)
     assert [(match.line, match.text) for match in found.matches] == [(2, "two")]
@@ -204,7 +204,7 @@ def test_the_ends_of_the_text_are_the_ends_of_a_line(tmp_path: Path) -> None:
     "pattern", ["(a+)+$", "(a|aa)*b", "(.*)(.*)(.*)(.*)(.*)[^a]x", "(x+x+)+y", "a{1000}{1}b|(a?){1000}c"]
 )
 def test_no_pattern_can_hang_us(tmp_path: Path, pattern: str) -> None:
-    """Catastrophic where engines backtrack; the timeout of the suite is the judge."""
+    """These are catastrophic for backtracking; the timeout of the suite decides."""
     root = tree(tmp_path, f="a" * 100_000 + "!\n" + "x" * 50_000)
     with suppress(ToolError):  # RE2 refuses what would take too much memory
         search(root, pattern, deadline=NEVER)
@@ -226,7 +226,7 @@ def test_no_pattern_can_hang_us(tmp_path: Path, pattern: str) -> None:
     ],
 )
 def test_a_pattern_that_cannot_be_searched_is_refused_with_its_reason(tmp_path: Path, pattern: str, said: str) -> None:
-    """By name, before any file is opened; flags that we add are not echoed."""
+    """It is refused by name, before any file is opened; flags that we add are not echoed."""
     with pytest.raises(ToolError, match=said.replace(")", r"\)")) as refused:
         search(Root(tmp_path), pattern, ignore_case=True, deadline=NEVER)
     assert refused.value.code == "bad_pattern"
@@ -236,7 +236,7 @@ def test_a_pattern_that_cannot_be_searched_is_refused_with_its_reason(tmp_path: 
 @pytest.mark.proves("L-9")
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be", "utf-8"])
 def test_files_that_say_how_they_are_encoded_are_decoded(tmp_path: Path, encoding: str) -> None:
-    """Offsets stay those of the file; the mark at its beginning is not text."""
+    """Offsets are those of the file; the mark at its beginning is not text."""
     lines = ["first é 𝄞", "second", "", "third 𝄞 second", "last"]
     raw = ("\ufeff" + "\n".join(lines)).encode(encoding)
     root = tree(tmp_path, f=raw)
@@ -259,7 +259,7 @@ def test_files_that_say_how_they_are_encoded_are_decoded(tmp_path: Path, encodin
 def test_a_wide_line_is_clipped_around_its_match(
     tmp_path_factory: pytest.TempPathFactory, lead: int, tail: int, letter: str
 ) -> None:
-    """At most 400 characters, the match among them, no half characters, nothing that a terminal would obey."""
+    """It has at most 400 characters, including the match, no half characters, and nothing that controls a terminal."""
     root = tmp_path_factory.mktemp("tree")
     raw = os.fsencode(letter * lead + "<match>" + letter * tail)
     (root / "f").write_bytes(b"x\n" + raw + b"\n")
@@ -279,7 +279,7 @@ def test_a_wide_line_is_clipped_around_its_match(
 def test_a_line_wider_than_memory_is_searched_in_pieces_and_said_to_be(
     tmp_path_factory: pytest.TempPathFactory, before: int, after: int, block: int, anchor: str
 ) -> None:
-    """It counts once, its anchors are those of the whole line, the lines after it keep their numbers."""
+    """It counts once, its anchors are those of the whole line, and the lines after it keep their numbers."""
     root = tmp_path_factory.mktemp("tree")
     wide = "é" * before + "needle" + "a" * after + "needle"
     (root / "f").write_text(f"x\n{wide}\nneedle\n")
@@ -304,7 +304,7 @@ def test_a_line_wider_than_memory_is_searched_in_pieces_and_said_to_be(
 def test_a_file_larger_than_its_budget_is_searched_in_part_and_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A sparse terabyte: the answer says how little of it was scanned."""
+    """For a sparse terabyte, the answer says how little of it was scanned."""
     monkeypatch.setattr(searching, "MAX_SCAN_BYTES", 1 << 20)
     root = tree(tmp_path, big=b"hit" + b"." * 10_000 + b"\n", small="hit\n")
     os.truncate(tmp_path / "big", 1 << 40)
@@ -316,7 +316,7 @@ def test_a_file_larger_than_its_budget_is_searched_in_part_and_named(
 
 @pytest.mark.proves("L-7", "L-8", "L-9")
 def test_what_must_not_be_read_is_skipped_and_counted(tmp_path: Path) -> None:
-    """Secrets by name, also behind links; binary files; FIFOs, sockets; links that lead out."""
+    """These are secrets by name, also behind links; binary files; FIFOs, sockets; links that lead out."""
     (tmp_path / "out").write_text("hit")
     inside = tmp_path / "root"
     root = tree(inside, a="hit", server_pem="hit", nul=b"\0hit", d__id_rsa="hit")
@@ -346,7 +346,7 @@ def test_what_must_not_be_read_is_skipped_and_counted(tmp_path: Path) -> None:
 
 @pytest.mark.proves("L-9")
 def test_files_that_vanish_or_are_denied_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The search goes on. What the system says is played, because root may read everything."""
+    """The search continues. The system's errors are simulated, because root may read everything."""
     root = tree(tmp_path, a="hit", b="hit", c="hit", d="hit")
     real = Root.open_entry
 
@@ -367,7 +367,7 @@ def test_files_that_vanish_or_are_denied_are_counted(tmp_path: Path, monkeypatch
 
 @pytest.mark.proves("L-7", "L-9")
 def test_counts_are_kept_for_a_bounded_number_of_files(tmp_path: Path) -> None:
-    """The first hundred by path; the others are counted."""
+    """The first hundred by path are listed; the others are counted."""
     root = tree(tmp_path, **{f"f{number:03}": "hit\nhit\n" for number in range(130)})
     found = search(root, "hit", limit=3, deadline=NEVER)
     assert len(found.matches) == 3
@@ -378,7 +378,7 @@ def test_counts_are_kept_for_a_bounded_number_of_files(tmp_path: Path) -> None:
 
 @pytest.mark.proves("L-9")
 def test_a_deadline_leaves_what_was_found_and_says_so(tmp_path: Path) -> None:
-    """Between files and within one."""
+    """It may end between files and within one."""
     root = tree(tmp_path, **{f"f{number:02}": "hit\n" * 10_000 for number in range(20)})
     nothing = search(root, "hit", deadline=Deadline(0))
     assert (nothing.complete, nothing.total_bytes) == (False, None)
@@ -400,7 +400,7 @@ def test_a_deadline_leaves_what_was_found_and_says_so(tmp_path: Path) -> None:
 
 @pytest.mark.proves("L-9")
 def test_progress_is_told_how_many_files_were_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Now and then."""
+    """The report comes occasionally."""
     monkeypatch.setattr(searching, "_REPORT", 2)
     seen: list[int] = []
     root = tree(tmp_path, a="x", b="x", c="x", d="x", e="x")

@@ -1,4 +1,4 @@
-"""Which names are refused because credentials lie there, which stay readable, and that each way to allow them works."""
+"""Which names are refused as credentials, which stay readable, and does each way to allow them work?"""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ INNOCENT_NAMES = [
 
 @pytest.mark.parametrize("name", SECRET_NAMES)
 def test_names_of_secrets_are_known_wherever_they_lie(name: str) -> None:
-    """In a folder below, in other letters, and as a copy too."""
+    """They are also recognised in a subfolder, in other case, and as a copy."""
     assert has_secret_name(name.encode())
     assert has_secret_name(b"some/home/" + name.encode())
     assert has_secret_name(name.upper().encode())
@@ -252,12 +252,12 @@ _NAMES = [re.compile(pattern, re.DOTALL | re.IGNORECASE | re.ASCII) for pattern 
 @settings(max_examples=60)
 @given(st.sampled_from(_NAMES).flatmap(lambda pattern: st.from_regex(pattern, fullmatch=True)))
 def test_what_is_looked_for_first_stands_in_each_name_of_a_secret(name: str) -> None:
-    """The pattern is asked of no other name: a hint that was forgotten would let credentials through."""
+    """The pattern is tried on no other name: a missing hint would let credentials through."""
     assert any(hint in name.lower() for hint in _HINTS), name
 
 
 def test_a_secret_that_ends_as_most_files_do_is_one() -> None:
-    """The pattern is not asked of them, but where they begin as an environment or a ticket does."""
+    """The pattern is skipped for common endings, unless a name begins like an environment or a ticket."""
     named = [os.path.basename(name) for name in (*SECRET_NAMES, *INNOCENT_NAMES, "krb5cc_1000", "#.env")]
     tried = [os.fsencode(name) + ending for name in named for ending in _ORDINARY]
     assert [name for name in tried if has_secret_name(name) is not (_name().match(name) is not None)] == []
@@ -265,13 +265,13 @@ def test_a_secret_that_ends_as_most_files_do_is_one() -> None:
 
 
 def test_at_least_eighty_names_of_secrets_are_tried() -> None:
-    """And nearly as many that are none."""
+    """Nearly as many names that are not secrets are tried."""
     assert len(SECRET_NAMES) >= 80
     assert len(INNOCENT_NAMES) >= 60
 
 
 def test_each_way_that_a_refusal_of_a_secret_names_works(tmp_path: Path) -> None:
-    """The variable for any command, the flag for a server, the argument for a program; `penstock.toml` cannot."""
+    """They are a variable for any command, a flag for a server, an argument for a program; `penstock.toml` cannot allow it."""
     (tmp_path / ".env").write_text("password\n")
     command = warm_penstock()
     view = ("view", ".env", "--root", str(tmp_path))
@@ -325,7 +325,7 @@ def test_each_way_that_a_refusal_of_a_secret_names_works(tmp_path: Path) -> None
 def test_a_place_is_one_also_where_the_root_lies_in_it(
     tmp_path: Path, root: str, secret: str, plain: str | None
 ) -> None:
-    """`penstock view config --root ~/.kube` shows no login: the rules look at where the root lies, too."""
+    """`penstock view config --root ~/.kube` shows no login: the rules also consider where the root is."""
     folder = tmp_path / root
     for name in filter(None, (secret, plain)):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
-"""Views and ranges of small files that are read in blocks of sixteen bytes: the borders of blocks change nothing.
+"""Are views and ranges of small files the same if they are read in blocks of sixteen bytes?
 
-What bounds a page where its blocks are all that is small stands in `small_blocks.txt`; `WRITE_TABLES=1` writes it anew.
+`small_blocks.txt` has what bounds a page if only the blocks are small; `WRITE_TABLES=1` rewrites it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ FILES = {
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The files; lines are clipped so early that those of more than a block are as those of less."""
+    """Return the files; lines are clipped so early that those longer than a block behave like shorter ones."""
     for name, data in FILES.items():
         (tmp_path / name).write_bytes(data)
     monkeypatch.setattr(fitting, "CLIP_CHARACTERS", 2)
@@ -46,7 +46,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 class _Room:
-    """A room of characters, eight more for each line."""
+    """A room measured in characters, eight more for each line."""
 
     cap_bytes = 1 << 20
 
@@ -72,7 +72,7 @@ def _view(workspace: Workspace, name: str, offset: int, limit: int | None, room:
 @pytest.mark.proves("V-2", "V-8")
 @pytest.mark.parametrize("name", list(FILES))
 def test_where_blocks_end_is_not_seen(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """Each page of a few lines from each line on, with every line that it holds: as if the file had been read at once."""
+    """Each page of a few lines from every line is as if the file had been read at once."""
     asked = list(product(range(0, 44, 1), (1, 2, 5, None)))
     whole = [_view(Workspace(folder), name, offset, limit) for offset, limit in asked]
     monkeypatch.setattr(views, "_BLOCK_BYTES", 16)
@@ -84,7 +84,7 @@ def test_where_blocks_end_is_not_seen(folder: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.proves("V-2", "V-8")
 def test_lines_of_a_view_are_those_of_the_file(folder: Path) -> None:
-    """Each clipped for itself, and joined they are the page."""
+    """Each is clipped by itself, and joined they are the page."""
     for name in ("ascii", "carriages", "wide", "short", "empty", "one"):
         lines, at = list[object](), 0
         for number, data in enumerate(FILES[name].splitlines(keepends=True), 1):
@@ -99,7 +99,7 @@ def test_lines_of_a_view_are_those_of_the_file(folder: Path) -> None:
 @pytest.mark.proves("V-2")
 @pytest.mark.parametrize("block_bytes", [16, 64 << 10])
 def test_the_view_before_is_found_by_halves(folder: Path, monkeypatch: pytest.MonkeyPatch, block_bytes: int) -> None:
-    """As many lines as were asked for, else half of them and half again, until they fit; the first that does, ends here."""
+    """It tries as many lines as requested, then half, and half again, until they fit; it ends where this page begins."""
     monkeypatch.setattr(views, "_BLOCK_BYTES", block_bytes)
     for name, limit in product(("ascii", "wide", "short", "empty"), (1, 9, 17, 25, 40, 50, 74, 90, 97, 120, 170, 400)):
         room, workspace = _Room(limit), Workspace(folder)
@@ -115,7 +115,7 @@ def test_the_view_before_is_found_by_halves(folder: Path, monkeypatch: pytest.Mo
 
 @pytest.mark.proves("B-8")
 def test_the_range_before_is_found_by_halves(folder: Path) -> None:
-    """As many lines as this one has, else half of them, as long as they are shown whole; else a page by bytes, which ends here."""
+    """It tries as many lines as this one has, then half, while they are shown whole; else a page by bytes that ends here."""
     for name, limit in product(("ascii", "wide", "short", "utf-16"), (1, 9, 17, 25, 40, 57, 74, 97, 120, 170, 400)):
         room, workspace = _Room(limit), Workspace(folder)
         for first, count in product((1, 2, 3, 6, 8, 14, 19), (1, 2, 3, 7)):
@@ -143,7 +143,7 @@ def test_the_range_before_is_found_by_halves(folder: Path) -> None:
 
 @pytest.mark.proves("B-4")
 def test_a_page_by_bytes_holds_the_byte_that_was_asked_for(folder: Path) -> None:
-    """However little has room of the line before it; and what the page before holds ends where this one begins."""
+    """This holds however little room there is for the line before it; the previous page ends where this one begins."""
     (folder / "records.json").write_bytes(b'[{"n": 1}, {"n": 22}, {"n": 333}]')
     workspace = Workspace(folder)
     for name, limit in product(("carriages", "wide", "utf-16", "records.json"), (1, 3, 8, 30)):
@@ -181,5 +181,5 @@ def rows(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 @pytest.mark.proves("V-5")
 def test_what_a_hard_cap_ends_is_what_the_table_says(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """How many lines, what ended the page, and how many lines the page before has."""
+    """It has the number of lines, what ended the page, and the number of lines of the page before."""
     check_table(TABLE, list(rows(folder, monkeypatch)))

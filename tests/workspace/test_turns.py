@@ -1,4 +1,4 @@
-"""Turns: what is long goes on a few at a time, in order; what is short never waits."""
+"""Do long calls take turns, a few at a time and in order, while short ones never wait?"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from penstock.workspace.turns import SLICE_SECONDS, Turns, taking
 
 
 def _long(deadline: Deadline, slices: int) -> int:
-    """Looks at the clock for so many slices; how often it looked."""
+    """Check the clock for that many slices; return how often it was checked."""
     looks, end = 0, time.monotonic() + slices * SLICE_SECONDS
     while time.monotonic() < end and not deadline.passed:
         looks += 1
@@ -22,7 +22,7 @@ def _long(deadline: Deadline, slices: int) -> int:
 
 @pytest.mark.proves("L-9")
 def test_what_is_short_never_waits_for_a_turn() -> None:
-    """The only turn is taken for ever, and a call within its first slice is done at once."""
+    """The only turn is permanently taken, and a call within its first slice is done at once."""
     only = Turns(1)
     assert only.take(0)
     with taking(only):
@@ -33,7 +33,7 @@ def test_what_is_short_never_waits_for_a_turn() -> None:
 
 @pytest.mark.proves("L-9")
 def test_what_is_long_waits_for_its_turn_and_no_longer_than_its_deadline() -> None:
-    """Beyond the first slice a call waits for the turn; when none comes, its time is up."""
+    """Beyond the first slice a call waits for the turn; if none comes, its time is up."""
     only = Turns(1)
     assert only.take(0)
     with taking(only):
@@ -46,7 +46,7 @@ def test_what_is_long_waits_for_its_turn_and_no_longer_than_its_deadline() -> No
 
 @pytest.mark.proves("L-9")
 def test_long_calls_share_one_turn_in_order_and_all_end() -> None:
-    """Eight threads, one turn: never two beyond their first slice at once, and none is left out."""
+    """With eight threads and one turn, never two are beyond their first slice at once, and none is left out."""
     only, done = Turns(1), []
 
     def work(number: int) -> None:
@@ -66,7 +66,7 @@ def test_long_calls_share_one_turn_in_order_and_all_end() -> None:
 
 @pytest.mark.proves("L-9")
 def test_nobody_keeps_a_turn_while_waiting_for_a_lock() -> None:
-    """Whoever holds the lock may be waiting for that turn: without this, both would wait for their deadlines."""
+    """The holder of the lock may be waiting for that turn: without this, both would wait for their deadlines."""
     only, lock = Turns(1), threading.Lock()
     lock.acquire()
     with taking(only):

@@ -1,4 +1,4 @@
-"""What other programs run by themselves is known by its name, however that is written."""
+"""Are files that other programs run unasked recognised by their names, however those are written?"""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ pytestmark = pytest.mark.proves("S-16")
 
 
 def guarded_places(root: Path, *allowed: bytes) -> list[str]:
-    """What a wall lets be read alone, as the shell asks for it."""
+    """Return what a wall makes read-only, as the shell asks for it."""
     return list(filter(can_be_guarded, unasked_places(str(root), allowed)))
 
 
 def words(text: str) -> list[str]:
-    """The paths in a text; none of them has a blank."""
+    """Return the paths in a text; none of them has a space."""
     return text.split()
 
 
@@ -59,18 +59,18 @@ NOT = words(
 
 @pytest.mark.parametrize("path", [*RUN, ".git /config"])
 def test_it_is_known(path: str) -> None:
-    """With the reason, which names who runs it."""
+    """The reason names the program that runs it."""
     assert " run" in why_unasked(path.encode())
 
 
 @pytest.mark.parametrize("path", NOT)
 def test_other_files_are_not(path: str) -> None:
-    """Names that look alike, what a person starts, and what runs elsewhere."""
+    """These are similar names, what a person starts, and what runs elsewhere."""
     assert why_unasked(path.encode()) == ""
 
 
 def test_what_is_allowed_is_named_whole() -> None:
-    """A folder allows what is in it, a file itself; the beginning of a name is none."""
+    """A folder allows what is in it, a file only itself; the beginning of a name allows nothing."""
     path = b".git/hooks/pre-commit"
     for allowed in (b".git", b".git/", b".git/hooks", path):
         assert why_unasked(path, [allowed]) == ""
@@ -79,7 +79,7 @@ def test_what_is_allowed_is_named_whole() -> None:
 
 
 def test_hooks_lie_where_the_configuration_says(tmp_path: Path) -> None:
-    """Of the repository that a root is, or stands in; what leads out of the root is no matter of ours."""
+    """The configuration is that of the repository that a root is, or is in; what leads out of the root is not relevant."""
     root = tmp_path / "root"
     (root / ".git").mkdir(parents=True)
     (root / "scripts/hooks").mkdir(parents=True)
@@ -99,7 +99,7 @@ def test_hooks_lie_where_the_configuration_says(tmp_path: Path) -> None:
 
 
 def repository(folder: Path) -> Path:
-    """A folder that git takes for a repository, with a configuration and a hook."""
+    """Make a folder that git takes for a repository, with a configuration and a hook."""
     for part in ("objects", "refs", "hooks"):
         (folder / part).mkdir(parents=True)
     for part in ("HEAD", "config", "hooks/pre-commit"):
@@ -108,12 +108,12 @@ def repository(folder: Path) -> Path:
 
 
 def guarded(root: Path, *allowed: bytes) -> set[str]:
-    """What a wall lets be read alone, relative to the root."""
+    """Return what a wall makes read-only, relative to the root."""
     return {os.path.relpath(path, root) for path in guarded_places(root, *allowed) if not path.endswith("/")}
 
 
 def test_a_repository_may_have_any_name(tmp_path: Path) -> None:
-    """Beside its work tree, bare, with its submodules and work trees; a work tree within one is a project of its own."""
+    """It may be next to its work tree, bare, with submodules and work trees; a work tree within one is a separate project."""
     root = tmp_path / "root"
     data = repository(root / ".bare")
     (root / ".git").write_text("gitdir: ./.bare\n")
@@ -132,13 +132,13 @@ def test_a_repository_may_have_any_name(tmp_path: Path) -> None:
     below = {".bare/modules/libs/sub/config", ".bare/modules/libs/sub/hooks"}
     assert guarded(root) == {".git", ".bare/main/.git", *own, *below}
     assert guarded(root, b".bare", b".git") == set()
-    # What holds any of it may not be moved away.
+    # A folder that holds any of it may not be moved away.
     held = {path for path in guarded_places(root) if path.endswith("/")}
     assert {str(data) + "/", f"{data}/modules/", f"{data}/modules/libs/", f"{data}/modules/libs/sub/"} == held
 
 
 def test_the_configuration_of_a_work_tree_lies_elsewhere(tmp_path: Path) -> None:
-    """With the repository that it shares; what it goes on in is a part of it; a project within the root has its own."""
+    """It is in the shared repository, with the files it includes; a project within the root has its own."""
     shared = repository(tmp_path / "main/.git")
     (shared / "worktrees/wt").mkdir(parents=True)
     (shared / "worktrees/wt/commondir").write_text("../..\n")
@@ -159,7 +159,7 @@ def test_the_configuration_of_a_work_tree_lies_elsewhere(tmp_path: Path) -> None
 
 
 def test_what_command_lines_of_the_configuration_name_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the repository and of the user; words of a command that lead to no file of the tree are not taken for one."""
+    """This covers the repository's and the user's configuration; words that lead to no file of the tree are ignored."""
     root = tmp_path / "root"
     for folder in (".git", "tools", "dotfiles", "src"):
         (root / folder).mkdir(parents=True)
@@ -176,7 +176,7 @@ def test_what_command_lines_of_the_configuration_name_is_run(tmp_path: Path, mon
         '[diff "p"]\n\ttextconv = "python3 tools/p.py"\n[alias]\n\tz = !tools/z.sh | cat\n\ts = status\n'
         '[credential]\n\thelper = ./helper\n[remote "origin"]\n\turl = src/a\n[user]\n\tname = tools/there.sh\n'
         "[init]\n\ttemplateDir = new\n"
-        '[diff "q"]\n\ttextconv = python3 \\\n\t\ttools/q.py\n'  # which goes on in the next line
+        '[diff "q"]\n\ttextconv = python3 \\\n\t\ttools/q.py\n'  # which continues in the next line
     )
     run = "new/hooks/x mon.py ssh.sh tools/clean.sh tools/smudge tools/p.py tools/q.py tools/z.sh helper ci/hooks/x"
     for path in (*run.split(), "dotfiles/gitconfig"):
@@ -188,7 +188,7 @@ def test_what_command_lines_of_the_configuration_name_is_run(tmp_path: Path, mon
 
 
 def test_a_project_within_a_root_is_no_way_around_it(tmp_path: Path) -> None:
-    """What is run is judged from the root too: by its list, and by the configuration of its repository."""
+    """What is run is also judged from the root: by its list, and by the configuration of its repository."""
     for folder in (".git", "inner/.git", "inner/run", ".husky/inner/.git"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / ".git/config").write_text("[core]\n\thooksPath = inner/run\n")
@@ -198,7 +198,7 @@ def test_a_project_within_a_root_is_no_way_around_it(tmp_path: Path) -> None:
 
 
 def test_the_last_part_of_a_repository_is_refused(tmp_path: Path) -> None:
-    """Whichever it is, where the other two are there; on a disk that takes `head` for `HEAD` that is the whole of it."""
+    """It may be any of the three if the other two exist; on a disk that takes `head` for `HEAD` that completes it."""
     for part in ("x/HEAD", "x/objects/a", "y/objects/a", "y/refs/a"):
         (tmp_path / part).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / part).write_text("")
@@ -209,7 +209,7 @@ def test_the_last_part_of_a_repository_is_refused(tmp_path: Path) -> None:
 
 
 def test_what_a_repository_did_not_have_is_set_aside_in_it_and_in_no_other(tmp_path: Path) -> None:
-    """A link in the place of the folder above leads to a repository of somebody else, in which nothing gets another name."""
+    """A link in place of the parent folder leads to somebody else's repository, in which nothing is renamed."""
     root, theirs = tmp_path / "root", tmp_path / "theirs"
     for top in (root / "work", theirs):
         for folder in ("objects", "refs"):

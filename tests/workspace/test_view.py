@@ -1,4 +1,4 @@
-"""`view`: pages of lines, as text and as values."""
+"""Does `view` give pages of lines, as text and as values?"""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def _lines(count: int) -> str:
 
 @pytest.fixture
 def tools(tmp_path: Path) -> Tools:
-    """Tools over a folder with a file of 250 lines."""
+    """Return tools over a folder with a file of 250 lines."""
     (tmp_path / "a.txt").write_text(_lines(250))
     return Tools(tmp_path)
 
 
 @pytest.mark.proves("V-1", "V-3", "V-7")
 def test_a_view_shows_100_lines_from_the_start(tools: Tools) -> None:
-    """The default is one number, and the tool's description takes it from there."""
+    """The default is one number, which the tool's description uses."""
     assert penstock.DEFAULT_VIEW_LINES == 100
     text = tools.view("a.txt")
     assert "showing lines 1-100 of 250 total" in text
@@ -65,7 +65,7 @@ def test_offset_is_lines_to_skip_and_the_next_call_is_ready(tools: Tools) -> Non
 
 @pytest.mark.proves("V-5")
 def test_a_larger_limit_is_honoured_and_the_bound_that_wins_is_named(tmp_path: Path) -> None:
-    """A limit of 250 shows 250; a budget that is reached first is named, and the next call goes on where it ended."""
+    """A limit of 250 shows 250; a budget that is reached first is named, and the next call continues from there."""
     (tmp_path / "a.txt").write_text(_lines(250))
     assert "showing lines 1-250 of 250 total" in Tools(tmp_path).view("a.txt", limit=1000)
     small = Tools(tmp_path, allowance=Allowance.chars(1000))
@@ -84,7 +84,7 @@ def test_a_larger_limit_is_honoured_and_the_bound_that_wins_is_named(tmp_path: P
 
 @pytest.mark.proves("V-5")
 def test_view_lines_is_a_setting(tmp_path: Path) -> None:
-    """The seed's way back to 200; calls do not repeat what is the default."""
+    """200 restores the seed's behaviour; calls do not repeat what is the default."""
     (tmp_path / "a.txt").write_text(_lines(250))
     text = Tools(Workspace(tmp_path, view_lines=200)).view("a.txt")
     assert "showing lines 1-200 of 250 total" in text
@@ -115,7 +115,7 @@ SHAPES = [
 @pytest.mark.proves("V-6")
 @pytest.mark.parametrize(("data", "total"), SHAPES)
 def test_the_total_is_right_for_every_shape_of_file(tmp_path: Path, data: bytes, total: int) -> None:
-    """Lines end at a line feed only, there is no phantom last line, and the number of the last line is the total."""
+    """Lines end only at a line feed, there is no phantom last line, and the number of the last line is the total."""
     (tmp_path / "f").write_bytes(data)
     tools = Tools(tmp_path)
     text = tools.view("f", limit=10_000)
@@ -146,7 +146,7 @@ def test_carriage_returns_are_told(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file of 80 MiB and 5,242,880 lines, a quarter of it a hole."""
+    """Provide a file of 80 MiB and 5,242,880 lines, a quarter of it a hole."""
     folder = tmp_path_factory.mktemp("large")
     with (folder / "large").open("wb") as file:
         block = b"fifteen chars..\n" * (MIB // 16)
@@ -159,7 +159,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.proves("V-6", "V-10")
 def test_a_large_file_says_at_least_until_the_index_is_complete(large: Path) -> None:
-    """Above 64 MiB the first call counts no further than it has to; the next ones carry the count to its end."""
+    """Above 64 MiB the first call counts only as far as necessary; the next ones carry the count to its end."""
     tools = Tools(large)
     first = printed.header(tools.view("large"))
     assert (first.lines, first.exact) == ((1, 100), False)
@@ -175,7 +175,7 @@ def test_a_large_file_says_at_least_until_the_index_is_complete(large: Path) -> 
 
 @pytest.mark.proves("V-6", "V-10", "L-9")
 def test_a_line_that_is_not_reached_in_time_says_how_far_it_got(large: Path) -> None:
-    """The same call goes on from there, and every call gets further."""
+    """The same call continues from there, and every call gets further."""
     tools = Tools(large, read_seconds=0.0)
     result = tools.call("view", {"file_path": "large", "offset": 3_900_000})
     assert (result.is_error, result.code) == (True, "deadline")
@@ -187,7 +187,7 @@ def test_a_line_that_is_not_reached_in_time_says_how_far_it_got(large: Path) -> 
 
 @pytest.mark.proves("V-6", "V-8", "L-9")
 def test_a_line_whose_end_is_not_reached_in_time_is_shown_as_far_as_it_is_known(tmp_path: Path) -> None:
-    """It hides "at least" so much, its rest is the next page; with time, the same call knows its end."""
+    """It hides "at least" that many bytes, its rest is the next page; with time, the same call knows its end."""
     (tmp_path / "f").write_bytes(b"x" * (3 * MIB) + b"\nz\n")
     tools = Tools(tmp_path, read_seconds=0.0)
     text = tools.view("f")
@@ -201,7 +201,7 @@ def test_a_line_whose_end_is_not_reached_in_time_is_shown_as_far_as_it_is_known(
 
 @pytest.mark.proves("V-10")
 def test_a_line_deep_in_a_sparse_file_is_readable(tmp_path: Path) -> None:
-    """10 GB, most of it a hole: what is behind it is shown with its number (H3)."""
+    """It has 10 GB, mostly a hole: what follows the hole is shown with its number (H3)."""
     with (tmp_path / "sparse").open("wb") as file:
         file.write(b"head line\n" * 100_000)
         file.seek(10 << 30)
@@ -235,7 +235,7 @@ def test_a_wide_line_is_clipped_between_characters(tmp_path: Path, character: st
 
 @pytest.mark.proves("V-8", "B-5")
 def test_what_a_very_long_line_hides_is_read_on_by_bytes(tmp_path: Path) -> None:
-    """A line of 600 KiB in a file: shown clipped, and its bytes are all there behind the printed call."""
+    """A line of 600 KiB is shown clipped, and all its bytes can be read by the printed call."""
     line = bytes(range(33, 127)) * 6400
     (tmp_path / "f").write_bytes(b"a\n" + line + b"\nz\n")
     tools = Tools(tmp_path)
@@ -254,7 +254,7 @@ def test_what_a_very_long_line_hides_is_read_on_by_bytes(tmp_path: Path) -> None
 
 @pytest.mark.proves("V-8")
 def test_a_line_wider_than_the_budget_is_clipped_to_it(tmp_path: Path) -> None:
-    """Also when the escapes make it wide; the call that shows the rest begins where the shown part ends."""
+    """This also holds if escapes make it wide; the call that shows the rest begins where the shown part ends."""
     (tmp_path / "f").write_bytes(b"\x01" * 1500 + b"\nnext\n")
     tools = Tools(tmp_path, allowance=Allowance.chars(800))
     text = tools.view("f")
@@ -273,7 +273,7 @@ def test_a_line_wider_than_the_budget_is_clipped_to_it(tmp_path: Path) -> None:
 
 @pytest.mark.proves("V-9")
 def test_navigation_is_a_text_for_system_prompts() -> None:
-    """Search first, view around the hit, page with offset."""
+    """It says to search first, view around the hit, and page with offset."""
     assert "shown in pages" in NAVIGATION.split(".")[0]
     assert "Search first, then view around the hit" in NAVIGATION
     assert "offset=N" in NAVIGATION
@@ -282,7 +282,7 @@ def test_navigation_is_a_text_for_system_prompts() -> None:
 
 @pytest.mark.proves("V-11")
 def test_a_missing_file_names_similar_ones_and_a_folder_the_listing(tmp_path: Path) -> None:
-    """Up to three, spelled nearly the same, in the folder where the path still led somewhere."""
+    """Up to three similar names are listed, from the deepest folder of the path that exists."""
     folder = tmp_path / "src" / "deep"
     folder.mkdir(parents=True)
     for name in ("reader.py", "readers.py", "Reader.py", "reade.py", "other.md", "readme\n.py"):
@@ -313,7 +313,7 @@ def test_a_missing_file_names_similar_ones_and_a_folder_the_listing(tmp_path: Pa
 
 @pytest.mark.proves("V-11", "L-9")
 def test_names_are_compared_in_bounded_time(tmp_path: Path) -> None:
-    """A folder of 3,000 long names that are all alike costs no more than a look at it."""
+    """A folder of 3,000 long and similar names costs no more than listing it."""
     for n in range(3000):
         (tmp_path / ("a" * 180 + f"{n:05}")).touch()
     assert Tools(tmp_path).view("a" * 180 + "0123").count("a" * 180) == 5
@@ -321,7 +321,7 @@ def test_names_are_compared_in_bounded_time(tmp_path: Path) -> None:
 
 @pytest.mark.proves("V-12")
 def test_a_view_costs_a_fraction_of_the_file(tmp_path: Path) -> None:
-    """On 2,000 lines of 40 characters: 93 % fewer tokens than the file, 94.5 % fewer than the tool's whole; a short header."""
+    """2,000 lines of 40 characters take 93 % fewer tokens than the file, 94.5 % fewer than the whole, with a short header."""
     lines = [f"    value_{n} = compute(alpha, {n * 37 % 991})"[:40].ljust(40) for n in range(2000)]
     raw = "".join(line + "\n" for line in lines)
     (tmp_path / "module.py").write_text(raw)
@@ -339,7 +339,7 @@ def test_a_view_costs_a_fraction_of_the_file(tmp_path: Path) -> None:
 
 @pytest.mark.proves("V-3", "V-6")
 def test_a_window_is_the_same_page_as_a_value(tmp_path: Path) -> None:
-    """Extents first: lines, bytes, totals, version and the calls that lead on and back."""
+    """Extents come first: lines, bytes, totals, version, and the next and previous calls."""
     (tmp_path / "a.txt").write_bytes(b"one\r\ntwo\nthree")
     page = Workspace(tmp_path).view("a.txt", offset=1, limit=1)
     assert (page.first_line, page.last_line, page.total_lines, page.total_lines_exact) == (2, 2, 3, True)
@@ -358,7 +358,7 @@ def test_a_window_is_the_same_page_as_a_value(tmp_path: Path) -> None:
 @pytest.mark.proves("B-10")
 @pytest.mark.parametrize("arguments", [{"offset": -1}, {"limit": 0}, {"limit": -5}])
 def test_a_value_call_refuses_numbers_that_no_page_has(tmp_path: Path, arguments: dict[str, int]) -> None:
-    """In Python too, the refusal is a `ToolError` that says what is accepted."""
+    """In Python, too, the refusal is a `ToolError` that says what is accepted."""
     (tmp_path / "a").write_text("x")
     with pytest.raises(penstock.ToolError, match=r"takes an integer from [01] on"):
         Workspace(tmp_path).view("a", **arguments)  # type: ignore[arg-type]
@@ -366,7 +366,7 @@ def test_a_value_call_refuses_numbers_that_no_page_has(tmp_path: Path, arguments
 
 @pytest.mark.proves("L-9")
 def test_a_million_empty_lines_are_a_page_like_any_other(tmp_path: Path) -> None:
-    """A limit of a billion on a file of nothing but line ends makes no more lines than a page can show (G2)."""
+    """A limit of a billion on a file of only line ends makes no more lines than a page can show (G2)."""
     (tmp_path / "f").write_bytes(b"\n" * 1_000_000)
     workspace = Workspace(tmp_path)
     assert len(workspace.view("f", limit=10**9).lines) < 90_000
@@ -404,7 +404,7 @@ def test_a_file_that_shrinks_during_the_read_ends_there(tmp_path: Path, monkeypa
 
 @pytest.mark.proves("L-10")
 def test_invalid_bytes_are_counted_in_a_view(tmp_path: Path) -> None:
-    """What is shown as an escape is counted in the header, clipped lines included (H8)."""
+    """The header counts what is shown as an escape, including clipped lines (H8)."""
     (tmp_path / "f").write_bytes(b"caf\xe9\n\x1b[0m\n" + b"\xff" * 3000 + b"\n")
     text = Tools(tmp_path).view("f")
     assert text.split("\n")[1:3] == ["1|caf\\xe9", "2|\\x1b[0m"]
@@ -428,13 +428,13 @@ class NarrowRoom:
         return len(text)
 
     def symbols(self, symbols: object) -> int:
-        """Return nothing: there are none."""
+        """Return zero, as there are none."""
         return 0
 
 
 @pytest.mark.timeout(20)
 def test_a_page_back_of_lines_that_only_fit_one_by_one_is_found(tmp_path: Path) -> None:
-    """Lines of which two are more than the budget: the page before the end of the file holds one, and so does any before."""
+    """Two of the lines exceed the budget: the page before the end holds one, and so does any before it."""
     (tmp_path / "f").write_text("".join(f"{n} {'x' * 700}\n" for n in range(1, 5)))
     text = Tools(tmp_path, allowance=Allowance.chars(1_200)).view("f", offset=4, limit=3)
     assert 'the last page: view(file_path="f", offset=3,' in text
@@ -445,7 +445,7 @@ def test_a_page_back_of_lines_that_only_fit_one_by_one_is_found(tmp_path: Path) 
 
 
 def test_a_view_that_reaches_the_end_names_it(tmp_path: Path) -> None:
-    """All lines that are left are fewer than the limit, or just as many."""
+    """The remaining lines are fewer than the limit, or exactly as many."""
     (tmp_path / "f").write_text(_lines(250))
     workspace = Workspace(tmp_path)
     assert [workspace.view("f", offset=200, limit=limit).bound for limit in (49, 50, 51)] == ["limit", "end", "end"]
@@ -453,7 +453,7 @@ def test_a_view_that_reaches_the_end_names_it(tmp_path: Path) -> None:
 
 @pytest.mark.proves("V-11")
 def test_a_file_that_is_made_while_it_is_looked_for_is_no_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As between two steps of a `git checkout`: it is missing when it is opened, and there when names are compared."""
+    """As between two steps of a `git checkout`, it is missing when it is opened, and there when names are compared."""
     root = Root(tmp_path)
     look = root.look
 
@@ -471,7 +471,7 @@ def test_a_file_that_is_made_while_it_is_looked_for_is_no_link(tmp_path: Path, m
 
 
 class _Room:
-    """A room of characters, eight more for each line."""
+    """A room measured in characters, eight more for each line."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -490,7 +490,7 @@ class _Room:
 def test_the_view_before_one_whose_file_was_cut_off_meanwhile_has_a_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the lines before it began is known no more; the version says that it is another file."""
+    """Where the lines before it began is no longer known; the version shows that the file is different."""
     (tmp_path / "f").write_text(("y" * 100 + "\n") * 100)
     start_of = LineIndex.start_of
     monkeypatch.setattr(
@@ -504,7 +504,7 @@ def test_the_view_before_one_whose_file_was_cut_off_meanwhile_has_a_line(
 @pytest.mark.proves("V-2", "V-8")
 @pytest.mark.parametrize("limit", [1, 108, 215, 216, 217, 1_079, 1_080, 2_159, 2_160, 4_319, 4_320, 40_000])
 def test_the_view_before_has_half_of_the_lines_that_fit_at_least(tmp_path: Path, limit: int) -> None:
-    """It ends where this one begins, and no room is exceeded; one line has room in any."""
+    """It ends where this one begins, and does not exceed the room; one line always fits."""
     (tmp_path / "f").write_text("x" * 99 + "\n" + ("y" * 100 + "\n") * 99)
     room = _Room(limit)
     page = Workspace(tmp_path).view("f", offset=60, limit=40, room=room)

@@ -1,4 +1,4 @@
-"""The walk: in order, each file once, whatever the tree is made of."""
+"""Does the walk give each file once, in order, whatever the tree is made of?"""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def open_descriptors() -> int:
 
 
 def chain(root: Path, depth: int, name: str = "d") -> Iterator[int]:
-    """Descriptors of folders, one in the other, from the root down; each is closed when the next is asked for."""
+    """Yield descriptors of folders, each inside the last, from the root down; each is closed when the next is requested."""
     folder = os.open(root, os.O_RDONLY)
     for _ in range(depth):
         os.mkdir(name, dir_fd=folder)
@@ -69,7 +69,7 @@ def chain(root: Path, depth: int, name: str = "d") -> Iterator[int]:
 
 @pytest.fixture
 def deep(tmp_path: Path) -> Iterator[Path]:
-    """A place for trees too deep for `shutil.rmtree`, which recurses, and with it for pytest's own cleaning."""
+    """Provide a place for trees too deep for `shutil.rmtree`, which recurses, and for pytest's own cleaning."""
     root = tmp_path / "deep"
     root.mkdir()
     yield root
@@ -95,7 +95,7 @@ def deep(tmp_path: Path) -> Iterator[Path]:
 def test_the_order_is_that_of_the_bytes_of_the_paths(
     tmp_path_factory: pytest.TempPathFactory, tree: list[list[bytes]], held: int, chunk: int, opened: int
 ) -> None:
-    """Any names, however few fit in memory or descriptors may be open; without order, the same files."""
+    """This holds for any names, however few fit in memory or descriptors may be open; without order, the files are the same."""
     root = tmp_path_factory.mktemp("tree")
     written = set()
     for parts in tree:
@@ -125,7 +125,7 @@ def test_the_order_is_that_of_the_bytes_of_the_paths(
 
 @pytest.mark.proves("L-6")
 def test_a_file_far_beyond_the_longest_path_is_reached_with_few_descriptors(deep: Path) -> None:
-    """1,500 folders and 5,640 bytes down, a file on every hundredth level, so that the way back is walked as well."""
+    """It is 1,500 folders and 5,640 bytes down, with a file on every hundredth level, so that the way back is walked as well."""
     name = "abc"
     written = 0
     for depth, folder in enumerate(chain(deep, 1500, name)):
@@ -154,7 +154,7 @@ def test_a_file_far_beyond_the_longest_path_is_reached_with_few_descriptors(deep
 
 @pytest.mark.proves("L-6")
 def test_folders_deeper_than_a_path_may_be_long_are_counted(deep: Path) -> None:
-    """Nobody could name what lies there, so nobody is shown it; the walk ends."""
+    """Nobody could name what is there, so it is not shown; the walk ends."""
     for _ in chain(deep, MAX_PATH_BYTES // 201 + 2, "d" * 200):
         pass
     walked = walk(deep)
@@ -197,7 +197,7 @@ def test_fifos_sockets_and_devices_are_counted_and_not_opened(tmp_path: Path) ->
 
 @pytest.mark.proves("L-6")
 def test_folders_that_vanish_or_are_denied_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The others go on. What the system says is played, because root may read everything."""
+    """The walk continues. The system's errors are simulated, because root may read everything."""
     for name in ("a", "b", "c", "d", "e"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "file").write_text("")
@@ -217,7 +217,7 @@ def test_folders_that_vanish_or_are_denied_are_counted(tmp_path: Path, monkeypat
 
 @pytest.mark.proves("L-6")
 def test_a_tree_that_is_torn_down_during_the_walk_ends_the_walk_quietly(tmp_path: Path) -> None:
-    """Deleted and renamed under our feet, also where the way back was closed: no error, nothing twice."""
+    """Folders are deleted and renamed during the walk, even on the way back: no error, nothing twice."""
     for depth, folder in enumerate(chain(tmp_path, 100)):
         os.close(os.open(f"file{depth}", os.O_CREAT, dir_fd=folder))
     for branch in range(20):
@@ -274,7 +274,7 @@ def test_walks_in_several_threads_do_not_disturb_each_other(tmp_path: Path) -> N
 
 @pytest.mark.proves("L-10", "L-8")
 def test_the_shown_form_of_every_name_opens_the_file(tmp_path: Path) -> None:
-    """Line feeds, escapes, invalid bytes, leading dashes: one inert line each, and the way back."""
+    """Line feeds, escapes, invalid bytes and leading dashes become one inert line each, which opens the file."""
     names = [b"a\nb", b"\x1b[31m", b"\xff\xfe", b"-rf", b"sp ace", b"$(id)", b"%2e%2e", b"back\\slash", b"\\x41"]
     names += ["\u202e.txt".encode(), "n\u0303".encode(), "\u00f1".encode(), b"n" * 255]
     for name in names:
@@ -307,7 +307,7 @@ def test_a_start_that_cannot_be_walked_is_refused_with_a_code(tmp_path: Path, pa
 def test_a_folder_reads_its_ignore_file_once_however_many_chunks_it_has(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its rules stand above those of the folders in it once, not once for each chunk of names."""
+    """Its rules precede those of its subfolders once, not once for each chunk of names."""
     monkeypatch.setattr(walking, "_CHUNK", 8)
     (tmp_path / ".gitignore").write_text("*.log\n")
     (tmp_path / "inner").mkdir()
