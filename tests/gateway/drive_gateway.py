@@ -1,7 +1,7 @@
-"""Looks at the pages of a gateway in Chromium and prints what it saw as JSON: `drive_gateway.py CHROMIUM URL TOKEN [PICTURE]`.
+"""What do the pages of a gateway show in Chromium? `drive_gateway.py CHROMIUM URL TOKEN [PICTURE]` prints it as JSON.
 
-Runs in an environment of its own, which has Playwright, from the folder of the repository. URL is of a gateway that wants TOKEN and
-that something has passed; PICTURE is where the picture of the docs goes.
+It runs in its own environment, which has Playwright, from the folder of the repository. URL is a gateway that requires TOKEN and
+has passed requests; PICTURE is the path for the picture of the docs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SHOWN = """() => ({
         [one.querySelector(".label").textContent, one.querySelector("strong").textContent])),
     silent: document.getElementById("silent")?.textContent ?? "",
 })"""
-# What a page of another site can get of ours, by each way that does not need the server's leave.
+# What a page of another site can get of ours, by each way that does not need the server's permission.
 STOLEN = """async (url) => {
     const text = (answer) => answer.text();
     const got = [await fetch(url).then(text, () => "")];
@@ -52,7 +52,7 @@ STOLEN = """async (url) => {
 
 
 def post(url: str, token: str, model: str) -> None:
-    """One more request, which passes unread."""
+    """Send one more request, which passes unread."""
     body = json.dumps({"model": model, "max_tokens": 5, "messages": [{"role": "user", "content": "Hello."}]}).encode()
     headers = {"content-type": "application/json", "x-api-key": "k1", "x-penstock-token": token}
     with urllib.request.urlopen(urllib.request.Request(f"{url}/v1/messages", body, headers)) as answer:
@@ -60,7 +60,7 @@ def post(url: str, token: str, model: str) -> None:
 
 
 def renewed(browser: Browser, seen: Seen, url: str, token: str) -> dict[str, Any]:
-    """The token behind the `#`: the page as it comes, with one more request, and a session's page from it and back."""
+    """Open the page with the token after the `#`, send a request, and open a session's page and return from it."""
     page = seen.watch(browser.new_page())
     page.goto(f"{url}/penstock/#{token}")
     page.wait_for_selector(".sessions a")
@@ -115,7 +115,7 @@ def main(chromium: str, url: str, token: str, *picture: str) -> None:
         page.click(".sessions a")
         told["plain"]["chart"] = page.locator("#chart").is_visible()
 
-        for shape in ("light", "narrow dark"):  # both schemes and both widths
+        for shape in ("light", "narrow dark"):  # both colour schemes and both widths
             width, scheme = SHAPES[shape]
             page = plain.watch(browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme))
             for name in ("overview", "session"):

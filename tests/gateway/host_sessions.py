@@ -1,7 +1,7 @@
-"""Whole sessions of real coding agents: what each sent, what its provider got for it, and what it heard.
+"""What did each host send in a whole session of a real coding agent, what did its provider get, and what did the host receive?
 
-A recorder stands before the gateway, or before the model where there is none. Law: of a turn whose prefix broke it is told who
-broke it: the host, where its request begins in another way than its own before; the gateway, where the host's stood.
+A recorder is in front of the gateway, or of the model if there is none. Law: for a turn whose prefix broke it reports the
+cause: the host, if its request begins differently from its own earlier one; the gateway, if the host's was unchanged.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ if TYPE_CHECKING:
     Body = dict[str, Any]
 
 ROOM_BYTES = 40_000
-"""What the model holds beside a host's first request: less than half of all results."""
+"""The room that the model has besides a host's first request: less than half of all results."""
 EVERY_TURNS = 8
-"""How many calls of the host's tool lie between two pages that the model reads back."""
+"""The number of calls of the host's tool between two pages that the model reads back."""
 
 
 class Filling(LoopbackModel):
-    """A model whose window is a little larger than what its host begins with, and that counts 30 % more than others.
+    """A model whose window is a little larger than its host's first request, and that counts 30 % more than others.
 
     Args:
-        calls: how often it calls the host's tool.
-        lines: how long the tool's result is.
-        refuses: whether it refuses what is larger than its window; else it holds all.
-        reads: whether it reads back what it finds cut, where it has the tool for it.
+        calls: the number of its calls of the host's tool.
+        lines: the length of the tool's result.
+        refuses: whether it refuses what is larger than its window; otherwise it accepts everything.
+        reads: whether it reads back what it finds cut, if it has the tool for it.
     """
 
     def __init__(self, calls: int, lines: int, *, refuses: bool = True, reads: bool = False) -> None:
         super().__init__("lines", {"count": lines})
         self.later = [("lines", {"count": lines + number % 50}) for number in range(1, calls)]
         self.pages: dict[str, str] = {}
-        """What came of each page that was asked for, by its handle."""
+        """The result of each page that was requested, by its handle."""
         self._refuses, self._reads, self._last_page = refuses, reads, 0
 
     def counted(self, sent: bytes) -> int:
@@ -62,7 +62,7 @@ class Filling(LoopbackModel):
         return super().measures(sent)
 
     def turn(self, body: Body) -> Call | None:
-        """Read back where there is something to read, and call the host's tool otherwise."""
+        """Read back if there is something to read, and otherwise call the host's tool."""
         if body.get("tool_choice") == "none":  # Copilot CLI wants a summary, in words
             self.bodies.append(body)
             return None
@@ -70,7 +70,7 @@ class Filling(LoopbackModel):
         entries = load(messages_of(body, wire.name), wire.name).entries
         results = {result.call_id: result.text for entry in entries for result in entry.results}
         for call in (call for entry in entries for call in entry.calls if call.name == "ctx_page"):
-            self.pages.setdefault(call.values["handle"], results[call.id])  # later it may be cut itself
+            self.pages.setdefault(call.values["handle"], results[call.id])  # later it may itself be cut
         is_offered = "ctx_page" in wire.codec.tool_names(wire.body.tools_of(body))
         said = "\n".join([entry.text for entry in entries] + list(results.values()))
         unread = [handle for handle in _HANDLE.findall(said) if handle not in self.pages]
@@ -85,7 +85,7 @@ _HANDLE = re.compile(r'ctx_page\(handle="(\w+)"')
 
 
 def wire_of(body: Body) -> str:
-    """Return the wire of a request as this model gets them."""
+    """Return the wire of a request as this model receives it."""
     if "input" in body:
         return "openai-responses"
     if "contents" in body:
@@ -94,11 +94,11 @@ def wire_of(body: Body) -> str:
 
 
 class Exchange(NamedTuple):
-    """A request of a client, with what came of it."""
+    """A request of a client and its outcome."""
 
     path: str
     headers: list[tuple[str, str]]
-    """Without those of the hop, and in which ways an answer may be packed."""
+    """The headers without those of the hop, and without accepted encodings."""
     sent: bytes
     status: int
     heard: bytes
@@ -108,14 +108,14 @@ class Exchange(NamedTuple):
 
     @property
     def body(self) -> Body:
-        """The request, read."""
+        """Return the request, parsed."""
         body: Body = json.loads(self.sent or b"{}")
         return body
 
 
 @contextmanager
 def recorded(url: str, model: LoopbackModel) -> Iterator[tuple[str, list[Exchange]]]:
-    """Stand before an address; give another with the same behind it, and the list of what passes, one request at a time."""
+    """Yield an address in front of another one, and the list of what passes, one request at a time."""
     exchanges: list[Exchange] = []
     lock = threading.Lock()
 
@@ -129,7 +129,7 @@ def recorded(url: str, model: LoopbackModel) -> Iterator[tuple[str, list[Exchang
             heard = response.read()
             connection.close()
             passed = tuple(model.bodies[before:])
-            # Of the ways to pack an answer the gateway asks for those that it reads.
+            # Of the encodings of an answer the gateway asks for those that it reads.
             told = sorted((name, value) for name, value in names.items() if name != "accept-encoding")
             exchanges.append(Exchange(came.path, told, came.body, response.status, heard, passed))
         kept = tuple((name, value) for name, value in response.getheaders() if name.lower() not in _OF_THE_HOP)
@@ -163,19 +163,19 @@ def drive(host: str, folder: Path, model: LoopbackModel, url: str) -> str:
 
 
 class Turn(NamedTuple):
-    """How a turn's request began, beside the one before."""
+    """The beginning of a turn's request, compared with the one before."""
 
     stood_bytes: int
-    """Of the messages that its provider got: those that stood where they had stood."""
+    """The messages that its provider got in the same places as before."""
     new_bytes: int
     by_host: bool
-    """Whether the host's own request begins in another way than the one before."""
+    """True if the host's own request begins differently from the one before."""
     by_gateway: bool
-    """Whether what the provider got does so before anything that came of what the host changed."""
+    """True if what the provider got differs before anything that resulted from the host's changes."""
 
 
 def turns_of(exchanges: Sequence[Exchange]) -> list[Turn]:
-    """Return the turns of a session, the second first; what a host asks beside it (a title, a summary) has or may use no tools."""
+    """Return the turns of a session from the second on; other requests (a title, a summary) have no tools or may not use them."""
     asked = [
         (own, _messages_of(exchange.passed[0]), _messages_of(exchange.passed[-1]))
         for exchange in exchanges
@@ -199,12 +199,12 @@ def turns_of(exchanges: Sequence[Exchange]) -> list[Turn]:
 
 
 def _has_to_stand(before: list[Any], own: list[Any], kept: int) -> int:
-    """Return how many messages that a provider got before come of what its host left as it was.
+    """Return how many messages that a provider got before result from what its host left unchanged.
 
     Args:
-        before: what the provider got; what is none of the host's stands for messages between its neighbours.
+        before: what the provider got; what is not the host's replaces messages between its neighbours.
         own: what the host had sent.
-        kept: how many of these it left.
+        kept: how many of these it left unchanged.
     """
     if kept == len(own):
         return len(before)
@@ -219,13 +219,13 @@ def _has_to_stand(before: list[Any], own: list[Any], kept: int) -> int:
 
 
 def _messages_of(body: Body) -> list[Any]:
-    """Return the messages of a request of any API, without marks of caches."""
+    """Return the messages of a request of any API, without cache marks."""
     found: list[Any] = next((body[key] for key in ("messages", "input", "contents") if key in body), [])
     return [_unmarked(message) for message in found]
 
 
 def _unmarked(value: Any) -> Any:
-    """Return a value without the marks of caches, which clients move from turn to turn, and a lone text that was one as it was."""
+    """Return a value without cache marks, which clients move from turn to turn; a text made a list for one is a text again."""
     if isinstance(value, dict):
         made = {name: _unmarked(held) for name, held in value.items() if name != "cache_control"}
         if isinstance(text := made.get("content"), str):
@@ -235,6 +235,6 @@ def _unmarked(value: Any) -> Any:
 
 
 def _shared(one: list[Any], other: list[Any]) -> int:
-    """Return how many messages two histories begin with that are equal."""
+    """Return how many equal messages two histories begin with."""
     pairs = zip(one, other, strict=False)
     return next((place for place, (first, second) in enumerate(pairs) if first != second), min(len(one), len(other)))

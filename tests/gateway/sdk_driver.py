@@ -1,9 +1,9 @@
-"""What do the vendors' clients hear through a gateway? Run by a Python that has them; prints one JSON object.
+"""What do the vendors' clients receive through a gateway? A Python that has them runs this; it prints one JSON object.
 
     python -m tests.gateway.sdk_driver '{"anthropic": "http://127.0.0.1:…", …}' < requests.json
 
-Clients have the address as an argument, and once more by the variables that docs/gateway.md names. Nothing is judged here:
-`test_sdks.py` does that. Streams are put together by the clients' own helpers, which mind what comes when.
+Clients get the address as an argument, and once by the variables that docs/gateway.md names. Nothing is judged here:
+`test_sdks.py` does that. Streams are assembled by the clients' own helpers, which check the order of events.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def gemini(url: str | None, body: dict[str, Any], *, streamed: bool) -> str:
 
 
 def bedrock(url: str | None, body: dict[str, Any], *, streamed: bool) -> str:
-    # Over plain HTTP this client shows no bearer token.
+    # Over plain HTTP this client sends no bearer token.
     os.environ |= {"AWS_ACCESS_KEY_ID": "AKIDCLIENT", "AWS_SECRET_ACCESS_KEY": "client's secret"}
     config = import_module("botocore.config").Config(retries={"total_max_attempts": 1})
     client = import_module("boto3").client("bedrock-runtime", region_name="eu-west-1", endpoint_url=url, config=config)
@@ -98,7 +98,7 @@ VARIABLES = {
     "gemini": ("GOOGLE_GEMINI_BASE_URL", ""),
     "bedrock": ("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", ""),
 }
-"""What holds the address where no argument does, and what stands behind the gateway's own in it."""
+"""The variable that holds the address if no argument does, and the path that follows the gateway's own address in it."""
 
 
 def main() -> None:

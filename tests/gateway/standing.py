@@ -1,4 +1,4 @@
-"""A gateway that stands on a loopback port, an upstream that keeps the bytes of every request, and a client that changes none."""
+"""What do gateway tests run against? A gateway on loopback, an upstream that keeps request bytes, and a plain client."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Came(NamedTuple):
-    """A request as an upstream got it."""
+    """A request as an upstream received it."""
 
     method: str
     path: str
@@ -32,7 +32,7 @@ class Came(NamedTuple):
 
 
 class Said(NamedTuple):
-    """What an upstream answers: parts of a body, each sent by itself; events are waited for, and at None it breaks off."""
+    """An upstream's answer: parts of a body, each sent by itself; events are waited for, and None ends the connection."""
 
     status: int = 200
     headers: tuple[tuple[str, str], ...] = (("content-type", "application/json"),)
@@ -40,7 +40,7 @@ class Said(NamedTuple):
 
 
 class RecordingUpstream:
-    """An upstream whose answers a function gives; `came` has what it got, to the byte."""
+    """An upstream whose answers come from a function; `came` has what it received, to the byte."""
 
     def __init__(self, answer: Callable[[Came], Said]) -> None:
         self.came: list[Came] = []
@@ -49,7 +49,7 @@ class RecordingUpstream:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
-            disable_nagle_algorithm = True  # else a second answer waits 40 ms for an acknowledgement
+            disable_nagle_algorithm = True  # otherwise a second answer waits 40 ms for an acknowledgement
 
             def do_POST(self) -> None:
                 length = int(self.headers.get("content-length") or 0)
@@ -94,7 +94,7 @@ class RecordingUpstream:
 
 
 class Standing(NamedTuple):
-    """A gateway that is served."""
+    """A gateway that is being served."""
 
     url: str
     port: int
@@ -102,7 +102,7 @@ class Standing(NamedTuple):
     end: Callable[[], None]
 
     def post(self, path: str, body: bytes, headers: dict[str, str] | None = None, method: str = "POST") -> Got:
-        """Send bytes as they are, and return what came."""
+        """Send bytes as they are, and return the answer."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         try:
             sent = {"content-type": "application/json", "x-api-key": "k1"} if headers is None else headers
@@ -114,7 +114,7 @@ class Standing(NamedTuple):
 
     @contextmanager
     def stream(self, path: str, body: Any) -> Iterator[http.client.HTTPResponse]:
-        """Send JSON, and give the answer before it has come to its end; the connection is closed behind `with`."""
+        """Send JSON, and yield the answer before it is complete; the connection is closed after `with`."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         try:
             connection.request("POST", path, json.dumps(body), {"content-type": "application/json", "x-api-key": "k1"})
@@ -123,12 +123,12 @@ class Standing(NamedTuple):
             connection.close()
 
     def ask(self, path: str, body: Any, headers: dict[str, str] | None = None) -> Got:
-        """Send JSON, and return what came."""
+        """Send JSON, and return the answer."""
         return self.post(path, json.dumps(body).encode(), headers)
 
 
 class Got(NamedTuple):
-    """An answer as a client got it."""
+    """An answer as a client received it."""
 
     status: int
     headers: dict[str, str]

@@ -1,4 +1,4 @@
-"""Conversations of an agent on any wire, as clients send them: the whole history each time."""
+"""How do clients send an agent's conversation on each wire? With the whole history each time."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def is_in_path(wire: str) -> bool:
 
 
 def path_of(wire: str, *, streamed: bool = False) -> str:
-    """Return where a request for an answer goes."""
+    """Return the path of a request for an answer."""
     if streamed:
         service = wire_named(wire).service
         root = "/v1beta" if wire == "gemini" else service.root

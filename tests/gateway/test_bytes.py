@@ -1,4 +1,4 @@
-"""What fits passes as it came, in both directions, headers too but for the hop (W-1)."""
+"""Does what fits pass as it came, in both directions, including headers except those of the hop (W-1)?"""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RecordingUp
 
 
 def test_every_wire_has_a_path() -> None:
-    """So that a new one is tried here too."""
+    """A new wire is thereby tested here too."""
     assert PATHS.keys() == set(WIRES)
 
 
 @pytest.mark.proves("W-1")
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_body_passes_to_the_byte(both: tuple[RecordingUpstream, Standing], wire: str) -> None:
-    """Numbers, escapes, white space, order, unknown and doubled names."""
+    """Numbers, escapes, white space, order, and unknown and doubled names stay."""
     upstream, gateway = both
     body = HOSTILE.replace(b"MESSAGES", wire_named(wire).body.messages_key.encode())
     gateway.post(PATHS[wire], body)
@@ -80,7 +80,7 @@ VALUES = st.recursive(
     ),
 )
 def test_any_body_passes_to_the_byte(both: tuple[RecordingUpstream, Standing], wire: str, body: bytes) -> None:
-    """Whether it is a request, other JSON, or none."""
+    """It may be a request, other JSON, or neither."""
     upstream, gateway = both
     assert gateway.post(PATHS[wire], body).body == b"{}"
     assert upstream.came[-1].body == body
@@ -88,7 +88,7 @@ def test_any_body_passes_to_the_byte(both: tuple[RecordingUpstream, Standing], w
 
 @pytest.mark.proves("W-1", "W-8")
 def test_headers_pass_but_for_the_hop(both: tuple[RecordingUpstream, Standing]) -> None:
-    """The provider's key among them; what a `Connection` names is for one hop."""
+    """The provider's key passes too; what `Connection` names is for one hop."""
     upstream, gateway = both
     sent = {
         "Anthropic-Beta": "a-1,b-2",
@@ -106,7 +106,7 @@ def test_headers_pass_but_for_the_hop(both: tuple[RecordingUpstream, Standing]) 
         "anthropic-beta": "a-1,b-2",
         "x-api-key": "sk-1",
         "user-agent": "claude-cli/2",
-        # What cannot be looked into is not asked for.
+        # Encodings that the gateway cannot read are not asked for.
         "accept-encoding": "gzip",
         "x-claude-code-session-id": "s",
         "content-length": "15",
@@ -115,7 +115,7 @@ def test_headers_pass_but_for_the_hop(both: tuple[RecordingUpstream, Standing]) 
 
 @pytest.mark.proves("W-3")
 def test_an_answer_that_has_to_be_read_is_asked_for_plain(tmp_path: Any) -> None:
-    """By name: where nothing is said a provider may pack as it likes."""
+    """`identity` is named: without the header a provider may choose any encoding."""
     tools = [{"name": "read", "input_schema": {"type": "object"}}]
     body = {"model": "m", "messages": [{"role": "user", "content": "word " * 500}], "tools": tools}
     windows = Windows((("m", 2_000),))
@@ -130,7 +130,7 @@ def test_an_answer_that_has_to_be_read_is_asked_for_plain(tmp_path: Any) -> None
 
 @pytest.mark.proves("W-1")
 def test_headers_in_utf_8_pass_to_the_byte(both: tuple[RecordingUpstream, Standing]) -> None:
-    """And who expects to be asked for a body is asked here."""
+    """A client that expects to be asked for its body is asked."""
     upstream, gateway = both
     with socket.create_connection(("127.0.0.1", gateway.port), timeout=20) as raw:
         head = f"POST /v1/messages HTTP/1.1\r\nhost: 127.0.0.1:{gateway.port}\r\nx-name: é\r\nexpect: 100-continue\r\n"
@@ -145,7 +145,7 @@ def test_headers_in_utf_8_pass_to_the_byte(both: tuple[RecordingUpstream, Standi
 
 @pytest.mark.proves("W-1")
 def test_a_request_that_is_not_valid_is_the_providers_to_refuse(tmp_path: Any) -> None:
-    """It is read, fits, and passes as it came: nothing is mended for who did not ask."""
+    """It is read, fits, and passes as it came: nothing is repaired unasked."""
     orphan = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "none", "content": "x " * 4_000}]}
     body = json.dumps({"model": "m", "messages": [{"role": "user", "content": "Hi."}, orphan]}).encode()
     windows = Windows((("m", 6_000),))
@@ -161,7 +161,7 @@ def test_a_request_that_is_not_valid_is_the_providers_to_refuse(tmp_path: Any) -
     ids=["as others", "too deep", "no JSON"],
 )
 def test_who_is_not_looked_at_is_told(text: str, is_told: bool, tmp_path: Any) -> None:
-    """What may not fit, and cannot be read, passes to the byte; its answer says that nothing was looked at."""
+    """A body that may not fit, and cannot be read, passes to the byte; a header of the answer says that it was not read."""
     body = b'{"model":"m","messages":[{"role":"user","content":"%b"}],"x":%b}' % (b"a " * 900, text.encode() or b"1")
     windows = Windows((("m", 1_500),))
     with RecordingUpstream(lambda _: Said()) as upstream, standing(tmp_path, upstream.url, windows=windows) as gateway:
@@ -182,7 +182,7 @@ def test_who_is_not_looked_at_is_told(text: str, is_told: bool, tmp_path: Any) -
     ],
 )
 def test_other_paths_pass(both: tuple[RecordingUpstream, Standing], method: str, path: str) -> None:
-    """Probes, lists of models, and whatever comes next year."""
+    """These are probes, lists of models, and future paths."""
     upstream, gateway = both
     got = gateway.post(path, b"abc" if method == "POST" else b"", method=method)
     assert (got.status, got.body) == (200, b"" if method == "HEAD" else b"{}")
@@ -196,7 +196,7 @@ def answered(said: Said, tmp_path: Any, body: bytes = b'{"messages":[]}') -> Any
 
 @pytest.mark.proves("W-1")
 def test_what_was_read_and_fits_passes_to_the_byte(tmp_path: Any) -> None:
-    """With more bytes than the window has tokens it has to be read; what was read is not what is sent."""
+    """With more bytes than the window has tokens it has to be read; the bytes received are sent, not those read."""
     raw = (
         b'{ "messages":[{"role":"user", "content":"'
         + b"word " * 1_000
@@ -205,14 +205,14 @@ def test_what_was_read_and_fits_passes_to_the_byte(tmp_path: Any) -> None:
     windows = Windows((("m", 4_000),))
     with RecordingUpstream(lambda _: Said()) as behind, standing(tmp_path, behind.url, windows=windows) as gateway:
         assert gateway.post("/v1/messages", raw).status == 200
-    assert [labels.outcome for labels in gateway.gateway.seen.asked] == ["fits"]  # told once the answer has gone
+    assert [labels.outcome for labels in gateway.gateway.seen.asked] == ["fits"]  # recorded once the answer has gone
     assert behind.came[-1].body == raw
 
 
 @pytest.mark.proves("W-1")
 @pytest.mark.parametrize("status", [200, 400, 401, 429, 500, 529])
 def test_answers_pass_to_the_byte(status: int, tmp_path: Any) -> None:
-    """With the status and the headers of the provider."""
+    """The provider's status and headers pass with them."""
     raw = b'{"type" : "error","error":{"type":"x","message":"\\u00e9"}, "n":1.0}'
     said = Said(
         status, (("content-type", "application/json"), ("request-id", "r1"), ("retry-after", "7")), (raw[:9], raw[9:])
@@ -225,7 +225,7 @@ def test_answers_pass_to_the_byte(status: int, tmp_path: Any) -> None:
 
 @pytest.mark.proves("W-1")
 def test_a_stream_passes_to_the_byte(tmp_path: Any) -> None:
-    """However it is cut into blocks."""
+    """This holds however it is split into blocks."""
     events = (
         b'event: message_start\ndata: {"type": "message_start"}\n\nevent: ping\ndata: {}\n\n: a comment\n\nodd\r\n\r\n'
     )
@@ -236,7 +236,7 @@ def test_a_stream_passes_to_the_byte(tmp_path: Any) -> None:
 
 @pytest.mark.proves("W-1")
 def test_a_packed_answer_passes_packed(tmp_path: Any) -> None:
-    """It is unpacked only to be looked at."""
+    """It is unpacked only for inspection."""
     import gzip
 
     packed = gzip.compress(b'{"id": "m", "content": []}')
@@ -247,7 +247,7 @@ def test_a_packed_answer_passes_packed(tmp_path: Any) -> None:
 @pytest.mark.proves("W-1")
 @pytest.mark.parametrize("coding", ["br", "gzip"])
 def test_an_answer_that_cannot_be_unpacked_passes(coding: str, tmp_path: Any) -> None:
-    """Packed in a way that was not asked for, or not as it says: it is the client's to see, also where it would be looked into."""
+    """Its encoding was not asked for, or is wrong: the client gets it as it is, even if it would be inspected."""
     raw = b'{"type": "error", "error": {"message": "prompt is too long: 61000 tokens > 12000 maximum"}}'
     said = Said(400, (("content-type", "application/json"), ("content-encoding", coding)), (raw,))
     with RecordingUpstream(lambda _: said) as upstream, standing(tmp_path, upstream.url) as gateway:
@@ -258,7 +258,7 @@ def test_an_answer_that_cannot_be_unpacked_passes(coding: str, tmp_path: Any) ->
 
 @pytest.mark.proves("W-1")
 def test_an_answer_too_large_to_be_held_passes_as_it_comes(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before it has come to its end."""
+    """It passes before it is complete."""
     monkeypatch.setattr(answers, "MAX_READ_BYTES", 100)
     is_read = threading.Event()
     said = Said(200, parts=(b"x" * 200, is_read, b"y"))

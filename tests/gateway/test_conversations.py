@@ -1,4 +1,4 @@
-"""A history is found again by what it says, and by nobody but who said it (W-2)."""
+"""Is a history recognised by what it says, and only for the client that said it (W-2)?"""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def messages_of(turns: int, *words: str) -> list[Any]:
-    """Return a history in which the user says some words behind the turns."""
+    """Return a history with words of the user after the turns."""
     said = [{"role": "user", "content": text} for text in words]
     return dump(load([*story(turns, 300), *said], "openai-chat"), "anthropic")
 
@@ -42,7 +42,7 @@ def recalled(memory: Conversations, messages: list[Any], owner: str = "me") -> K
 @pytest.mark.proves("W-2")
 @pytest.mark.parametrize("process", ["the same", "another"])
 def test_a_history_that_went_another_way_has_no_cuts(process: str, store: Store) -> None:
-    """One message of its beginning is another, and all behind it are the same."""
+    """One early message differs, and all later ones are the same."""
     memory = Conversations(store)
     known = recalled(memory, messages_of(6))
     memory.remember(known, known.transcript.drop_span(1, 6, "left out"))
@@ -56,7 +56,7 @@ def test_a_history_that_went_another_way_has_no_cuts(process: str, store: Store)
 
 @pytest.mark.proves("W-2")
 def test_one_character_of_a_long_text_makes_it_another(store: Store) -> None:
-    """Long texts are known by a digest, and a text that looks like one is not taken for it."""
+    """Long texts are identified by a digest, and a text that looks like a digest is not taken for one."""
     memory = Conversations(store)
     long = [{"role": "user", "content": "x" * 5_000}, *messages_of(6)[1:]]
     known = recalled(memory, long)
@@ -71,7 +71,7 @@ def test_one_character_of_a_long_text_makes_it_another(store: Store) -> None:
 
 @pytest.mark.proves("W-2")
 def test_a_cut_that_goes_on_is_kept_once(store: Store) -> None:
-    """What was cut of a shorter beginning is in it."""
+    """It contains the cuts of a shorter beginning."""
     memory = Conversations(store)
     first = recalled(memory, messages_of(6))
     memory.remember(first, first.transcript.drop_span(1, 2, "one turn"))
@@ -85,7 +85,7 @@ def test_a_cut_that_goes_on_is_kept_once(store: Store) -> None:
 
 @pytest.mark.proves("W-2")
 def test_who_goes_back_into_what_was_left_out_has_it_again(store: Store) -> None:
-    """The newest words of the user, and what was done last, are shown whatever was cut when more had been said."""
+    """The newest words of the user, and what was done last, are shown whatever was cut when the conversation was longer."""
     memory = Conversations(store)
     long = messages_of(4, "Now do the second part.") + messages_of(4)[1:] + messages_of(1, "And the third.")[1:]
     known = recalled(memory, long)
@@ -96,12 +96,12 @@ def test_who_goes_back_into_what_was_left_out_has_it_again(store: Store) -> None
 
 
 class GoingStore:
-    """A store that is there, and then away, for reading and writing or for writing alone."""
+    """A store that becomes unavailable, for reading and writing or only for writing."""
 
     def __init__(self, store: Store) -> None:
         self.store, self.away = store, ""
         self.meanwhile: Callable[[], None] | None = None
-        """What happens in another thread while the store is read."""
+        """A callback for what happens in another thread while the store is read."""
 
     def learned(self, name: str) -> Any:
         if self.away == "gone":
@@ -121,9 +121,9 @@ class GoingStore:
 @pytest.mark.proves("W-2")
 @pytest.mark.parametrize("away", ["gone", "full"])
 def test_cuts_hold_while_the_store_is_away(away: str, store: Store) -> None:
-    """Made before or meanwhile, they are the same in each turn of this process, and kept once the store is there again."""
+    """Made before or meanwhile, they are the same in each turn of this process, and stored once the store is available again."""
     going = GoingStore(store)
-    memory = Conversations(going)  # type: ignore[arg-type]  # no more of a store is asked
+    memory = Conversations(going)  # type: ignore[arg-type]  # no other method of a store is used
     known = recalled(memory, messages_of(6))
     memory.remember(known, known.transcript.drop_span(1, 4, "left out"))
     going.away = away
@@ -141,9 +141,9 @@ def test_cuts_hold_while_the_store_is_away(away: str, store: Store) -> None:
 
 @pytest.mark.proves("W-2")
 def test_a_cut_that_is_made_while_another_turn_is_read_holds(store: Store) -> None:
-    """The store is full, so that only this process knows of it."""
+    """The store is full, so only this process knows of it."""
     going = GoingStore(store)
-    memory = Conversations(going)  # type: ignore[arg-type]  # no more of a store is asked
+    memory = Conversations(going)  # type: ignore[arg-type]  # no other method of a store is used
     known = recalled(memory, messages_of(6))
     cut = known.transcript.drop_span(1, 4, "left out")
 
@@ -160,7 +160,7 @@ def test_a_cut_that_is_made_while_another_turn_is_read_holds(store: Store) -> No
 def test_what_is_held_of_histories_is_bounded_however_short_they_are(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The newest are held; one that grows counts once, as it is now."""
+    """The newest are held; one that grows counts once, in its present state."""
     monkeypatch.setattr(conversations, "MAX_HELD_BYTES", 10 * (conversations.MESSAGE_BYTES + 1))
     memory = Conversations(store)
     for number in [*range(40), *[39] * 20]:
@@ -170,7 +170,7 @@ def test_what_is_held_of_histories_is_bounded_however_short_they_are(
 
 @pytest.mark.proves("W-1")
 def test_a_history_is_known_however_deep_its_arguments_are(store: Store) -> None:
-    """As deep as JSON can be read, which is deeper than a function of Python calls itself."""
+    """JSON can be parsed deeper than a Python function can recurse."""
     memory, deep = Conversations(store), json.loads("[" * 800 + "]" * 800)
     messages = messages_of(6)
     messages[1] = {"role": "assistant", "content": [{"type": "tool_use", "id": "call_0", "name": "r", "input": deep}]}

@@ -1,4 +1,4 @@
-"""A request costs what it brings: what is small is not read, what is known is not read again (W-9). Figures: bench/gateway."""
+"""Is a request's cost that of its new content, with small bodies unread and known ones not reread (W-9)? Figures: bench/gateway."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _STREAM: list[dict[str, Any]] = [
 
 
 def counted(monkeypatch: pytest.MonkeyPatch, of: Any, name: str) -> list[Any]:
-    """Note each call of a function, which is called all the same."""
+    """Count the calls of a function, which still runs."""
     kept, calls = getattr(of, name), []
 
     def noting(*given: Any, **named: Any) -> Any:
@@ -51,7 +51,7 @@ def counted(monkeypatch: pytest.MonkeyPatch, of: Any, name: str) -> list[Any]:
 
 @pytest.mark.proves("W-9")
 def test_what_surely_fits_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No token has less than a byte."""
+    """A token has at least one byte."""
     read = counted(monkeypatch, Provider, "begin")
     with (
         RecordingUpstream(lambda _: Said()) as behind,
@@ -65,7 +65,7 @@ def test_what_surely_fits_is_not_read(tmp_path: Path, monkeypatch: pytest.Monkey
 
 @pytest.mark.proves("W-9")
 def test_what_is_known_is_neither_read_nor_counted_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A turn brings two messages, whatever came before them, and another model of the same family none."""
+    """A turn adds two messages, whatever came before them; another model of the same family adds none."""
     with (
         RecordingUpstream(lambda _: Said()) as behind,
         standing(tmp_path, behind.url, windows=Windows((("*", 50_000),))) as gateway,
@@ -75,11 +75,11 @@ def test_what_is_known_is_neither_read_nor_counted_again(tmp_path: Path, monkeyp
         texts = counted(monkeypatch, Tokens, "count")
         gateway.ask("/v1/messages", body_of("anthropic", story(31)))
         assert len(known) == 2  # the two that are new
-        assert len(opening) == 2  # of what cuts are found by, and turns
+        assert len(opening) == 2  # the messages by which cuts and turns are found
         assert len(texts) <= 4
         before, compared = len(texts), counted(monkeypatch, Tokens, "__eq__")
         gateway.ask("/v1/messages", body_of("anthropic", story(31), model="n"))
-        assert len(texts) <= before + 2  # what stands beside the messages is counted for each request
+        assert len(texts) <= before + 2  # what is next to the messages is counted for each request
         assert not compared
 
 
@@ -88,7 +88,7 @@ def test_what_is_known_is_neither_read_nor_counted_again(tmp_path: Path, monkeyp
 def test_what_was_held_of_a_request_goes_with_its_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_stream: bool
 ) -> None:
-    """Nothing waits for the collector of garbage, which comes seldom: a request may have 32 MiB."""
+    """Nothing waits for the garbage collector, which runs rarely: a request may have 32 MiB."""
     held: list[weakref.ref[Passage]] = []
     begin = Provider.begin
 
@@ -107,7 +107,7 @@ def test_what_was_held_of_a_request_goes_with_its_answer(
         gc.disable()
         try:
             assert gateway.ask("/v1/messages", body_of("anthropic", story(30))).status == 200
-            until = time.monotonic() + 5  # the client has the end before the gateway lets go
+            until = time.monotonic() + 5  # the client has the end before the gateway releases it
             while held[0]() is not None and time.monotonic() < until:
                 time.sleep(0.005)
             assert [one() for one in held] == [None]

@@ -1,4 +1,4 @@
-"""What does not fit is cut in its place, the same in each later turn, and for nobody else (W-1, W-2, W-6, W-8)."""
+"""Is what does not fit cut in place, the same in each later turn, and only for its own client (W-1, W-2, W-6, W-8)?"""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def upstream_of(double: LoopbackProvider) -> str:
 
 
 def shared(one: Any, other: Any) -> int:
-    """Return how many messages two requests begin with that are equal."""
+    """Return how many equal messages two requests begin with."""
     return next(
         (place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]),
         min(len(one), len(other)),
@@ -47,7 +47,7 @@ def shared(one: Any, other: Any) -> int:
 @pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_client_never_sees_that_it_was_too_long(wire: str, streamed: bool, tmp_path: Path) -> None:
-    """The provider refuses once, and is not asked again in vain; what it is sent then is valid."""
+    """The provider refuses once, and is not asked again in vain; what it then gets is valid."""
     with provider(wire) as double, standing(tmp_path, upstream_of(double)) as gateway:
         refused = []
         for turns in (60, 61, 62):
@@ -66,7 +66,7 @@ def test_a_client_never_sees_that_it_was_too_long(wire: str, streamed: bool, tmp
 
 @pytest.mark.proves("W-1")
 def test_a_number_of_any_length_stays_and_is_no_reason_to_cut_nothing(tmp_path: Path) -> None:
-    """Python's own reader refuses more than 4,300 digits."""
+    """Python's own parser refuses more than 4,300 digits."""
     digits = b"9" * 50_000
     raw = (
         json.dumps({**body_of("anthropic", story(60, 1_000)), "seed": 7})
@@ -83,7 +83,7 @@ def test_a_number_of_any_length_stays_and_is_no_reason_to_cut_nothing(tmp_path: 
 
 @pytest.mark.proves("W-1")
 def test_only_what_is_cut_differs(tmp_path: Path) -> None:
-    """Numbers, escapes, white space and unknown names around it, and all before the first cut."""
+    """Numbers, escapes, white space and unknown names around it stay, and so does everything before the first cut."""
     with provider("anthropic", 18_000) as double, standing(tmp_path, upstream_of(double)) as gateway:
         body = body_of("anthropic", story(60, 1_000))
         raw = (
@@ -108,7 +108,7 @@ def test_only_what_is_cut_differs(tmp_path: Path) -> None:
 
 @pytest.mark.proves("W-2")
 def test_a_cut_stays_where_it_is(tmp_path: Path) -> None:
-    """Each turn sends again what was sent before, but where something more is cut; and that happens in few of them."""
+    """Each turn repeats what was sent before, unless something more is cut, which happens in few of them."""
     with provider("anthropic", 20_000) as double, standing(tmp_path, upstream_of(double)) as gateway:
         broken = []
         before: list[Any] = []
@@ -124,7 +124,7 @@ def test_a_cut_stays_where_it_is(tmp_path: Path) -> None:
 
 @pytest.mark.proves("W-2")
 def test_a_tight_window_is_not_written_anew_in_each_turn(tmp_path: Path) -> None:
-    """Where instructions take a third of it, what is sent at another place than before is little more than what is new."""
+    """With instructions of a third of it, hardly more is sent in a new place than is new."""
     double = provider("anthropic", 30_000, count=lambda text: int(1.3 * estimate(text)))
     rules = "".join(f"rule {number}: do {number * 7919 % 997} things\n" for number in range(1_000))
     with double, standing(tmp_path, upstream_of(double), offering="never") as gateway:
@@ -143,7 +143,7 @@ def test_a_tight_window_is_not_written_anew_in_each_turn(tmp_path: Path) -> None
 @pytest.mark.proves("W-4")
 @pytest.mark.parametrize("streamed", [False, True])
 def test_what_answers_report_is_learned(streamed: bool, tmp_path: Path) -> None:
-    """A provider that counts a third more than we do refuses nothing where its window is known."""
+    """A provider that counts a third more than we do refuses nothing if its window is known."""
     double = provider("anthropic", 20_000, count=lambda text: int(1.35 * estimate(text)))
     windows = Windows((("m", 20_000),))
     with double, standing(tmp_path, upstream_of(double), windows=windows) as gateway:
@@ -155,7 +155,7 @@ def test_what_answers_report_is_learned(streamed: bool, tmp_path: Path) -> None:
 
 @pytest.mark.proves("W-2")
 def test_the_marks_of_a_cache_may_move(tmp_path: Path) -> None:
-    """A client marks its newest message in each turn, and makes a list of a lone text for it."""
+    """A client marks its newest message in each turn, and turns a single text into a list for that."""
     windows = Windows((("m", WINDOW),))
     with provider("anthropic") as double, standing(tmp_path, upstream_of(double), windows=windows) as gateway:
         sent = []
@@ -176,7 +176,7 @@ def test_the_marks_of_a_cache_may_move(tmp_path: Path) -> None:
 
 @pytest.mark.proves("W-2", "W-6")
 def test_another_process_goes_on_with_the_cuts(tmp_path: Path) -> None:
-    """A session may move at every turn: what was cut lies in the store."""
+    """A session may move at every turn: what was cut is in the store."""
     with (
         provider("openai-chat") as double,
         standing(tmp_path, upstream_of(double)) as one,
@@ -193,7 +193,7 @@ def test_another_process_goes_on_with_the_cuts(tmp_path: Path) -> None:
 
 
 def takes_clients(port: int) -> bool:
-    """Return whether a connection to a port is taken, and kept."""
+    """Return whether a connection to a port is accepted, and kept."""
     try:
         with socket.create_connection(("127.0.0.1", port), 1) as one:
             one.settimeout(0.02)
@@ -206,7 +206,7 @@ def takes_clients(port: int) -> bool:
 
 @pytest.mark.proves("W-6")
 def test_a_restart_keeps_streams(tmp_path: Path) -> None:
-    """What is to end takes no new client, and the streams that are under way come to their ends."""
+    """A stopping gateway accepts no new client, and its open streams are finished."""
     begin, rest = b"data: one\n\n", b"data: two\n\n"
     is_ending = threading.Event()
     said = Said(200, (("content-type", "text/event-stream"),), (begin, is_ending, rest))
@@ -239,7 +239,7 @@ def test_nobody_elses_cuts_are_found(tmp_path: Path) -> None:
 
 @pytest.mark.proves("W-2")
 def test_who_goes_back_is_understood(tmp_path: Path) -> None:
-    """A client that takes back its newest messages, or goes on from an earlier place, has its words seen."""
+    """If a client takes back its newest messages, or continues from an earlier place, its words are seen."""
     with provider("anthropic") as double, standing(tmp_path, upstream_of(double)) as gateway:
         messages = story(30)
         assert gateway.ask("/v1/messages", body_of("anthropic", messages)).status == 200
@@ -251,7 +251,7 @@ def test_who_goes_back_is_understood(tmp_path: Path) -> None:
 
 @pytest.mark.proves("W-2")
 def test_what_the_provider_makes_smaller_itself_is_left_to_it(tmp_path: Path) -> None:
-    """Nothing is cut before it refuses; a setting that clears nothing to speak of proves nothing."""
+    """Nothing is cut before it refuses; a setting that clears almost nothing does not count as one."""
     windows = Windows((("m", 4_000),))
     clears = {"edits": [{"type": "clear_tool_uses_20250919"}]}
     keeps = {"edits": [{"type": "clear_thinking_20251015", "keep": "all"}]}
@@ -261,7 +261,7 @@ def test_what_the_provider_makes_smaller_itself_is_left_to_it(tmp_path: Path) ->
         cut = gateway.ask("/v1/messages", {**body, "context_management": keeps})
         assert "x-penstock-cut" not in left.headers
         assert int(cut.headers["x-penstock-cut"]) > 0
-        # What was learned meanwhile of the way in which it counts changes nothing in that.
+        # What was meanwhile learned of its way of counting does not change that.
         other = body_of("anthropic", story(7, first="Do something else."))
         assert "x-penstock-cut" not in gateway.ask("/v1/messages", {**other, "context_management": clears}).headers
         large = {**body_of("anthropic", story(30)), "context_management": clears}
@@ -271,7 +271,7 @@ def test_what_the_provider_makes_smaller_itself_is_left_to_it(tmp_path: Path) ->
 
 @pytest.mark.proves("W-2")
 def test_cuts_stay_in_many_conversations_under_the_same_instructions(tmp_path: Path) -> None:
-    """A program says the same first in each of them; more are under way than are remembered of one beginning."""
+    """A program says the same first in each; there are more conversations than are remembered of one beginning."""
     window = 6_000
     system = {"role": "system", "content": "You are an agent."}
 
@@ -292,7 +292,7 @@ def test_cuts_stay_in_many_conversations_under_the_same_instructions(tmp_path: P
 @pytest.mark.proves("W-6", "W-8")
 @pytest.mark.parametrize("differs", ["the key", "what is asked for"])
 def test_a_limit_is_of_those_who_have_it(differs: str, tmp_path: Path) -> None:
-    """Limits are of a plan, or of a window that a header asks for: to others what fits passes as it came."""
+    """A limit belongs to a plan, or to a window requested by a header: for others what fits passes as it came."""
     body = json.dumps(body_of("anthropic", story(20))).encode()
     plain = {"content-type": "application/json", "x-api-key": "sk-one"}
     larger = {**plain, "x-api-key": "sk-two"} if differs == "the key" else {**plain, "anthropic-beta": "context-1m"}

@@ -1,4 +1,4 @@
-"""What `deploy/` has for the gateway says what the program takes, and is read by what it is for."""
+"""Do the files in `deploy/` for the gateway match the program's options, and can their own tools read them?"""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CONTAINER = ROOT / "deploy" / "Containerfile"
 
 
 def taken(words: list[str]) -> dict[str, Any]:
-    """Return the options that the program takes from a command line; it fails for one that it does not know."""
+    """Return the options that the program accepts from a command line; fail for an unknown one."""
     assert Path(words[0]).name == "penstock"
     assert words[1] == "gateway"
     return gateway_command.make_context("gateway", words[2:]).params
@@ -38,7 +38,7 @@ def instructions() -> list[tuple[str, str]]:
 
 
 def test_the_unit_starts_the_gateway_on_this_machine_alone_and_waits_for_streams() -> None:
-    """Its command is one that the program takes, and systemd ends nothing that the gateway still waits for."""
+    """The program accepts its command, and systemd kills nothing that the gateway still waits for."""
     unit = configparser.ConfigParser(interpolation=None)
     unit.read_string(UNIT.read_text("utf-8"))
     service = unit["Service"]
@@ -48,12 +48,12 @@ def test_the_unit_starts_the_gateway_on_this_machine_alone_and_waits_for_streams
     assert service["KillMode"] == "mixed"
     assert (
         int(service["SuccessExitStatus"]) == 128 + signal.SIGTERM
-    )  # what until_signal returns: else each stop is a failure
+    )  # what until_signal returns: otherwise each stop is a failure
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not here")
 def test_systemd_finds_no_fault_in_the_unit(tmp_path: Path) -> None:
-    """Every setting is one that it knows; the program stands where this machine has one."""
+    """It knows every setting, and the path of the program is that of this machine."""
     unit = tmp_path / UNIT.name
     unit.write_text(UNIT.read_text("utf-8").replace("%h/.local/bin/penstock", sys.executable), "utf-8")
     done = subprocess.run(
@@ -63,7 +63,7 @@ def test_systemd_finds_no_fault_in_the_unit(tmp_path: Path) -> None:
 
 
 def test_the_container_serves_others_only_with_a_token_and_as_no_root() -> None:
-    """Its command is one that the program takes, what it keeps is in its volume, and what it copies is there."""
+    """The program accepts its command, its data is in its volume, and what it copies exists."""
     said = dict(instructions())
     options = taken(json.loads(said["ENTRYPOINT"]))
     kept = said["VOLUME"]

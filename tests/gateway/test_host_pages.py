@@ -1,4 +1,4 @@
-"""What the pages of hosts tell a person to write leads that host to the gateway, and nothing else has to be said."""
+"""Does what a host's page tells a person to write lead that host to the gateway, with nothing else needed?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 SECTION = re.compile(r"^## In front of its model\n.*?^```\w+\n(.*?)^```", re.MULTILINE | re.DOTALL)
 KEY = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
-# Of each host: the file that its page names, the words that start it, and what it wants of its environment beside an address.
+# For each host: the file that its page names, the command that starts it, and its environment besides an address.
 STARTED: dict[str, tuple[str, list[str], dict[str, str]]] = {
     "claude": (".claude/settings.json", ["-p", "read"], {"ANTHROPIC_API_KEY": "x"}),
     "codex": (".codex/config.toml", ["exec", "--skip-git-repo-check", "-m", "gpt-5.5", "read"], {}),
@@ -54,7 +54,7 @@ pytestmark = [
 @pytest.mark.parametrize("way", ["its page", "the command"])
 @pytest.mark.parametrize("host", STARTED)
 def test_a_host_is_led_to_the_gateway(host: str, way: str, tmp_path: Path) -> None:
-    """Its configuration holds the block of the page alone, or what `install --gateway` writes, which goes without a trace."""
+    """Its configuration has only the block of the page, or what `install --gateway` writes and removes without a trace."""
     program = hosts.installed(host)
     if program is None:
         pytest.skip(f"{host} is not installed (scripts/tools hosts installs it)")
@@ -84,7 +84,7 @@ def test_a_host_is_led_to_the_gateway(host: str, way: str, tmp_path: Path) -> No
 
 
 def penstock(home: Path, *words: str) -> None:
-    """Type a command in a home folder."""
+    """Run a command in a home folder."""
     home.mkdir(exist_ok=True)
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("CLAUDE_", "CODEX_", "XDG_"))}
     command = [sys.executable, "-m", "penstock", *words, "--yes"]

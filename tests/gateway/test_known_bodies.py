@@ -1,4 +1,4 @@
-"""What was read of an earlier body is what reading the whole of the next one gives (W-1, W-9)."""
+"""Does reading a body with what was read of an earlier one give the same as reading it whole (W-1, W-9)?"""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ _ROUNDS = st.lists(
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Chunks of a few bytes, so that short bodies have many."""
+    """Use chunks of a few bytes, so that short bodies have many."""
     monkeypatch.setattr(known_bodies, "_LEAST_BYTES", 1)
     monkeypatch.setattr(known_bodies, "_CHUNK_BYTES", 8)
 
 
 def _read(read: Callable[[], tuple[bool, Any]]) -> str:
-    """What came of reading, types and order included."""
+    """Return the result of reading, including types and order."""
     try:
         return repr(read())
     except UnicodeDecodeError:
@@ -51,7 +51,7 @@ def _read(read: Callable[[], tuple[bool, Any]]) -> str:
 @pytest.mark.proves("W-1")
 @given(st.data())
 def test_a_body_reads_as_it_would_alone(data: st.DataObject) -> None:
-    """Bodies of two clients that go on, are edited, cut short, spoiled at a byte, or have their messages twice or elsewhere."""
+    """Two clients' bodies continue, are edited, cut short, damaged at a byte, or have their messages twice or elsewhere."""
     known = KnownBodies("messages")
     blank, is_ascii = data.draw(_BLANKS), data.draw(st.booleans())
     messages = data.draw(st.lists(_VALUES, max_size=4))
@@ -82,7 +82,7 @@ def _body(messages: list[Any]) -> bytes:
 
 @pytest.mark.proves("W-1")
 def test_a_byte_that_differs_is_seen_wherever_it_stands() -> None:
-    """In what was read before and in what is new, in a history with characters of several bytes that went on."""
+    """It may be in what was read before or in what is new, in a continued history with multi-byte characters."""
     messages: list[Any] = [{"role": "user", "content": "é\U0001f600"}, 1, 22, "333", [4, 4], {"é": 5}, 61, "é7", 8]
     for place in range(len(_body(messages))):
         known = KnownBodies("messages")
@@ -94,7 +94,7 @@ def test_a_byte_that_differs_is_seen_wherever_it_stands() -> None:
 
 @pytest.mark.proves("W-9")
 def test_messages_that_were_read_are_the_same_values_and_nobody_elses() -> None:
-    """So that a turn costs what it brings."""
+    """A turn thereby costs only its new content."""
     known = KnownBodies("messages")
     messages: list[Any] = [{"role": "user", "content": f"{number} é"} for number in range(20)]
     _, first = known.parsed(_body(messages), "one")
@@ -105,7 +105,7 @@ def test_messages_that_were_read_are_the_same_values_and_nobody_elses() -> None:
 
 
 def test_what_is_held_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The body that was used longest ago goes first; a history that goes on is held once."""
+    """The least recently used body is dropped first; a continued history is held once."""
     monkeypatch.setattr(known_bodies, "MAX_HELD_BYTES", 2_000)
     known = KnownBodies("messages")
     for session in range(4):

@@ -1,4 +1,4 @@
-"""Two tools give back what was cut, and the gateway answers their calls while the client hears one answer (W-3)."""
+"""Do two tools return what was cut, with the gateway answering their calls while the client receives one answer (W-3)?"""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class Reader:
     """A model that reads back the first result that it finds cut, with the call that the stub names, and says what it read.
 
     Args:
-        wire: on which it is asked.
+        wire: the wire on which it is asked.
         beside: whether it calls a tool of the client in the same answer.
-        pages: how often it reads.
+        pages: how many pages it reads.
     """
 
     def __init__(self, wire: str, *, beside: bool = False, pages: int = 1) -> None:
@@ -75,7 +75,7 @@ TOOL = {
 
 
 def asked(gateway: Standing, wire: str, messages: list[Any], **more: Any) -> tuple[dict[str, Any], Got]:
-    """Ask with a tool, and return the answer's body, put together where it was streamed."""
+    """Ask with a tool, and return the answer's body, assembled if it was streamed."""
     streamed = bool(more.get("stream"))
     body = {**body_of(wire, messages), "tools": [TOOL[wire]], **more}
     got = gateway.ask(
@@ -107,7 +107,7 @@ def more(request: pytest.FixtureRequest) -> dict[str, Any]:
 @pytest.mark.parametrize("pages", [1, 3])
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_model_reads_back_what_was_cut(wire: str, pages: int, more: dict[str, Any], tmp_path: Path) -> None:
-    """The client gets one answer with what was said before and behind, and none of the calls."""
+    """The client gets one answer with what was said before and after, and none of the calls."""
     model = Reader(wire, pages=pages)
     with LoopbackProvider(wire, WINDOW, policy=model) as double:
         with standing(tmp_path, upstream_of(double), windows=Windows((("m", WINDOW),))) as gateway:
@@ -128,7 +128,7 @@ def test_a_model_reads_back_what_was_cut(wire: str, pages: int, more: dict[str, 
 @pytest.mark.parametrize("beside", [False, True])
 @pytest.mark.parametrize("wire", WIRES)
 def test_what_was_answered_is_put_back(wire: str, beside: bool, more: dict[str, Any], tmp_path: Path) -> None:
-    """In the same place in every later request, from another process too, and the prefix holds."""
+    """It is in the same place in every later request, also from another process, and the prefix holds."""
     model = Reader(wire, beside=beside)
     with LoopbackProvider(wire, WINDOW, policy=model) as double:
         windows = Windows((("m", WINDOW),))
@@ -168,7 +168,7 @@ def test_what_was_answered_is_put_back(wire: str, beside: bool, more: dict[str, 
 @pytest.mark.proves("W-3")
 @pytest.mark.parametrize("wire", WIRES)
 def test_what_has_no_call_of_ours_passes_to_the_byte(wire: str, more: dict[str, Any], tmp_path: Path) -> None:
-    """Also where the tools are offered."""
+    """This holds even if the tools are offered."""
     raw: list[bytes] = []
     with (
         LoopbackProvider(wire, WINDOW, policy=lambda _: calls(call("read", path="a"), text="So.")) as double,
@@ -207,7 +207,7 @@ def test_what_has_no_call_of_ours_passes_to_the_byte(wire: str, more: dict[str, 
     ],
 )
 def test_tools_are_not_offered_where_a_request_forbids_them(wire: str, more: dict[str, Any], tmp_path: Path) -> None:
-    """A title call, a forced choice, a strict format: the stub names the command then."""
+    """These are a title call, a forced choice and a strict format: the stub then names the command."""
     model = Reader(wire)
     with LoopbackProvider(wire, WINDOW, policy=model, strict=False) as double:
         with standing(tmp_path, upstream_of(double), windows=Windows((("m", WINDOW),))) as gateway:
@@ -220,7 +220,7 @@ def test_tools_are_not_offered_where_a_request_forbids_them(wire: str, more: dic
 @pytest.mark.proves("W-3")
 @pytest.mark.parametrize(("offering", "expected"), [("always", True), ("auto", False), ("never", False)])
 def test_who_wants_the_tools_from_the_beginning_has_them(offering: Any, expected: bool, tmp_path: Path) -> None:
-    """One rewrite of the prefix is spared; with `never` there are none at all."""
+    """This avoids one rewrite of the prefix; with `never` there are none at all."""
     model = Reader("anthropic")
     with (
         LoopbackProvider("anthropic", 2_000, policy=model) as double,
@@ -233,14 +233,14 @@ def test_who_wants_the_tools_from_the_beginning_has_them(offering: Any, expected
 @pytest.mark.proves("W-3")
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_model_that_reads_for_ever_is_ended(wire: str, more: dict[str, Any], tmp_path: Path) -> None:
-    """It is told to go on with what it has, and asked no more than a stated number of times."""
+    """It is told to continue with what it has, and asked no more than a stated number of times."""
     model = Reader(wire, pages=1_000)
     with LoopbackProvider(wire, WINDOW, policy=model) as double:
         with standing(tmp_path, upstream_of(double), windows=Windows((("m", WINDOW),))) as gateway:
             body, _ = asked(gateway, wire, story(60, 1_000), **more)
         assert 12 <= len(double.requests) <= 16
         assert "answer with what you have" in json.dumps(double.requests[-1].request)
-    # The tools are not offered again, so that there is an answer: a turn that ends with a call has one.
+    # The tools are not offered again, so that there is an answer: a turn that ends with a call has none.
     assert model.offered[-2:] == [True, False]
     assert f"Read {len(model.offered) - 1}: " in json.dumps(answer_messages(body, wire))
 
@@ -248,7 +248,7 @@ def test_a_model_that_reads_for_ever_is_ended(wire: str, more: dict[str, Any], t
 @pytest.mark.proves("W-3")
 @pytest.mark.parametrize("wire", ["anthropic", "openai-chat"])
 def test_a_provider_that_fails_in_between_is_heard(wire: str, more: dict[str, Any], tmp_path: Path) -> None:
-    """Its own words, as a status before anything was said and as an event behind it."""
+    """Its own words come as a status before anything was said, and as an event afterwards."""
     model = Reader(wire)
 
     def policy(body: dict[str, Any]) -> Any:
@@ -265,13 +265,13 @@ def test_a_provider_that_fails_in_between_is_heard(wire: str, more: dict[str, An
     assert b"Overloaded just now" in got.body
     if more:
         events = got.body.split(b"\n\n")
-        assert len(events) > 3  # what was said before is heard
+        assert len(events) > 3  # what was said before is received
         assert not any(b"Overloaded" in event for event in events[:3])
 
 
 @pytest.mark.proves("W-3")
 def test_a_request_with_such_tools_of_its_own_keeps_those(tmp_path: Path) -> None:
-    """An agent that has our server is led to it."""
+    """An agent that has our server is pointed to it."""
     own = {"name": "mcp__penstock__ctx_page", "description": "pages", "input_schema": {"type": "object"}}
     with LoopbackProvider("anthropic", WINDOW, policy=lambda _: say("Fine.")) as double:
         with standing(tmp_path, upstream_of(double), windows=Windows((("m", WINDOW),))) as gateway:
@@ -284,7 +284,7 @@ def test_a_request_with_such_tools_of_its_own_keeps_those(tmp_path: Path) -> Non
 
 @pytest.mark.proves("W-3", "W-8")
 def test_what_was_answered_is_put_back_for_nobody_else(tmp_path: Path) -> None:
-    """Nor into a history that went another way."""
+    """It is not put into a history that continued differently either."""
     store = open_store(f"sqlite:///{tmp_path}/store.db")
     turns = HiddenTurns(store)
     first = [{"role": "user", "content": "Hi."}]
@@ -310,7 +310,7 @@ def test_what_was_answered_is_put_back_for_nobody_else(tmp_path: Path) -> None:
 
 @pytest.mark.proves("W-3", "W-8")
 def test_a_handle_of_somebody_else_is_not_opened(tmp_path: Path) -> None:
-    """The model of one client cannot be led to read what another one's was shown."""
+    """The model of one client cannot be made to read what another client's model was shown."""
     secret = "the other one's secret"
     handle = ""
 
@@ -342,7 +342,7 @@ def test_a_handle_of_somebody_else_is_not_opened(tmp_path: Path) -> None:
 @pytest.mark.proves("W-3")
 @pytest.mark.parametrize("name", ["confluence_get_page", "ctx_find"])
 def test_tools_of_others_take_no_way_back_away(name: str, tmp_path: Path) -> None:
-    """A page of somebody else's is none of ours; where a name of ours is taken, nothing is added under it."""
+    """Another tool's page is not ours; if a name of ours is taken, nothing is added under it."""
     own = {"name": name, "input_schema": {"type": "object"}}
     with LoopbackProvider("anthropic", WINDOW, policy=lambda _: say("Fine.")) as double:
         with standing(tmp_path, upstream_of(double), windows=Windows((("m", WINDOW),))) as gateway:
@@ -368,7 +368,7 @@ def _reading(came: Came) -> list[dict[str, Any]]:
 
 
 def _said(came: Came, mark: bytes) -> Said:
-    """Return the answer of that model, streamed where it was asked so, with a mark of UTF-8 before it or none."""
+    """Return that model's answer, streamed if requested, with or without a UTF-8 byte order mark."""
     choices = _reading(came)
     if b'"stream": true' in came.body:
         events = [{"id": "c", "choices": [choice]} for choice in choices]
@@ -395,7 +395,7 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
 def test_no_call_of_ours_is_seen_however_an_answer_is_written(
     packing: str, mark: bytes, more: dict[str, Any], tmp_path: Path
 ) -> None:
-    """Some servers pack though they are asked not to, some begin with the mark of UTF-8, and each answer of a turn has it."""
+    """Some servers pack although asked not to, some begin with a byte order mark, and each answer of a turn has it."""
 
     def answer(came: Came) -> Said:
         assert ("accept-encoding", "identity") in [(name.lower(), value) for name, value in came.headers]
@@ -420,7 +420,7 @@ def test_no_call_of_ours_is_seen_however_an_answer_is_written(
 
 @pytest.mark.proves("W-3")
 def test_an_error_in_the_place_of_a_later_answer_is_an_event(tmp_path: Path) -> None:
-    """With HTTP 200 and as JSON, in the midst of a stream no client would see it: it would take the turn for over."""
+    """As JSON with HTTP 200 inside a stream no client would see it, and would take the turn for finished."""
 
     def answer(came: Came) -> Said:
         error = Said(parts=(b'{"error": {"message": "overloaded, try later"}}',))
@@ -435,7 +435,7 @@ def test_an_error_in_the_place_of_a_later_answer_is_an_event(tmp_path: Path) -> 
 
 @pytest.mark.proves("W-3", "W-8")
 def test_an_endless_event_breaks_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What would have to be held to be looked at has a bound; the client's stream breaks off, and looks whole to nobody."""
+    """What must be held for inspection is bounded; the client's stream breaks off, and does not look complete."""
     monkeypatch.setattr(own_calls, "MAX_READ_BYTES", 1 << 20)
 
     def answer(came: Came) -> Said:

@@ -1,4 +1,4 @@
-"""Requests that are packed are read all the same, and pass packed where nothing of them is changed (W-1, W-4)."""
+"""Are packed requests read, and passed on packed if nothing in them changes (W-1, W-4)?"""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PACKINGS = [("gzip", gzip.compress), ("deflate", zlib.compress), ("zstd", zstd.c
 @pytest.mark.proves("W-1", "W-4")
 @pytest.mark.parametrize(("coding", "pack"), PACKINGS, ids=[name for name, _ in PACKINGS])
 def test_a_packed_request_is_read_and_passes_packed(coding: str, pack: Callable[[bytes], bytes], tmp_path: Any) -> None:
-    """To the byte where it fits; where it does not it goes on plain, cut, and never in two ways at once."""
+    """It is unchanged if it fits; otherwise it is sent plain and cut, never with both encodings."""
     small, large = ({**body_of("anthropic", story(turns)), "model": "m"} for turns in (1, 30))
     with (
         RecordingUpstream(lambda _: Said(parts=(b'{"content": [], "usage": {"input_tokens": 5}}',))) as behind,
@@ -49,7 +49,7 @@ def test_a_packed_request_is_read_and_passes_packed(coding: str, pack: Callable[
 
 @pytest.mark.proves("W-1", "W-8")
 def test_a_request_that_cannot_be_unpacked_passes(tmp_path: Any) -> None:
-    """What is torn, claims too much, or is packed twice or unknown, is the provider's to read."""
+    """A request that is damaged, claims too much, or is packed twice or unknown is left to the provider."""
     whole = gzip.compress(json.dumps(body_of("anthropic", story(30))).encode())
     bomb = gzip.compress(json.dumps(body_of("anthropic", story(30))).encode() + b" " * (33 << 20))
     cases = [("gzip", whole[:-9]), ("gzip", bomb), ("gzip", whole + whole), ("br", whole), ("gzip, gzip", whole)]
@@ -65,7 +65,7 @@ def test_a_request_that_cannot_be_unpacked_passes(tmp_path: Any) -> None:
 
 @pytest.mark.proves("W-1", "W-4")
 def test_a_mark_of_utf_8_before_a_request_is_read_over(tmp_path: Any) -> None:
-    """It passes where nothing is cut, and stands before nothing that is written anew."""
+    """It passes if nothing is cut, and is not put in front of what is rewritten."""
     small, large = (b"\xef\xbb\xbf" + json.dumps(body_of("anthropic", story(turns))).encode() for turns in (1, 30))
     with (
         RecordingUpstream(lambda _: Said(parts=(b'{"content": [], "usage": {"input_tokens": 5}}',))) as behind,

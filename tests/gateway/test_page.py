@@ -1,6 +1,6 @@
-"""The gateway's own pages: who gets them, what they ask for, and how they look in a real browser (W-7, W-8).
+"""Who gets the gateway's own pages, what do they request, and how do they look in a real browser (W-7, W-8)?
 
-`python -m tests.gateway.test_page` takes the picture of the docs.
+`python -m tests.gateway.test_page` takes the picture for the docs.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def ask(gateway: Standing, messages: list[Any], model: str, key: str = KEY) -> i
 
 @pytest.fixture(scope="module")
 def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
-    """A gateway that wants a token, which two sessions have passed, and a request that fits unread."""
+    """Provide a gateway that requires a token and has passed two sessions, and a small request that passed unread."""
     folder = tmp_path_factory.mktemp("gateway")
     double = LoopbackProvider("anthropic", WINDOW, policy=lambda _: say("Fine."))
     windows = Windows((("known-*", WINDOW),))
@@ -57,14 +57,14 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
 
 @pytest.fixture(scope="module")
 def seen(gateway: Standing) -> dict[str, Any]:
-    """What the browser saw: it runs once for all tests of this file."""
+    """Return what the browser saw: it runs once for all tests of this file."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(page, "RENEWED_SECONDS", 0.5)
         return driven(gateway)
 
 
 def driven(gateway: Standing, *picture: str) -> dict[str, Any]:
-    """What the browser saw."""
+    """Return what the browser saw."""
     driver = str(Path(__file__).with_name("drive_gateway.py"))
     command = [python_of_playwright(), driver, path_of_chromium(), gateway.url, TOKEN, *picture]
     done = subprocess.run(command, capture_output=True, text=True, timeout=250, check=False)
@@ -79,7 +79,7 @@ def driven(gateway: Standing, *picture: str) -> dict[str, Any]:
 @pytest.mark.proves("W-8")
 @pytest.mark.parametrize("path", ["", "sessions/0123456789ab", "metrics"])
 def test_nothing_is_told_without_the_token(path: str, gateway: Standing) -> None:
-    """A page is only what asks for the token, the same for every session; a header with another token gets 401."""
+    """Without it a page only asks for it, the same for every session; a header with a wrong token gets 401."""
     bare = gateway.post(f"/penstock/{path}", b"", {}, method="GET")
     wrong = gateway.post(f"/penstock/{path}", b"", {"x-penstock-token": "wrong"}, method="GET")
     assert (bare.status, wrong.status) == (401 if path == "metrics" else 200, 401)
@@ -97,7 +97,7 @@ def test_nothing_is_told_without_the_token(path: str, gateway: Standing) -> None
     [("cross-site", "empty", 403), ("same-site", "iframe", 403), ("cross-site", "document", 200), ("none", "", 200)],
 )
 def test_a_page_of_another_site_gets_nothing(site: str, to: str, status: int, gateway: Standing) -> None:
-    """Not even with the token; a link to ours may be followed."""
+    """This holds even with the token; a link to ours may be followed."""
     headers = {"x-penstock-token": TOKEN, "sec-fetch-site": site, "sec-fetch-dest": to}
     got = gateway.post("/penstock/", b"", headers, method="GET")
     assert got.status == status
@@ -109,7 +109,7 @@ def test_a_page_of_another_site_gets_nothing(site: str, to: str, status: int, ga
 
 @pytest.mark.proves("W-8")
 def test_only_the_scripts_of_the_page_run_and_ask_its_own_server_alone(gateway: Standing) -> None:
-    """As its policy says: two scripts and one style by their hashes, and connections to where it came from."""
+    """Its policy allows two scripts and one style by their hashes, and connections to its own origin."""
     body = gateway.post("/penstock/", b"", {"x-penstock-token": TOKEN}, method="GET").body.decode()
     (policy,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', body)
     rules = [rule.split() for rule in unescape(policy).split("; ")]
@@ -128,14 +128,14 @@ def test_only_the_scripts_of_the_page_run_and_ask_its_own_server_alone(gateway: 
     [("POST", "", 405), ("OPTIONS", "metrics", 405), ("GET", "nothing", 404), ("GET", "sessions/none", 404)],
 )
 def test_what_is_no_page_is_said_to_be_none(method: str, path: str, status: int, gateway: Standing) -> None:
-    """With a sentence, and without going on to a provider."""
+    """It gets a sentence, and is not passed to a provider."""
     got = gateway.post(f"/penstock/{path}", b"", {"x-penstock-token": TOKEN}, method=method)
     assert got.status == status
     assert got.json["error"]["message"]
 
 
 def test_no_word_of_a_request_is_on_a_page(gateway: Standing) -> None:
-    """Nor its key; what is there are figures, digests, handles and the names of models."""
+    """Nor is its key; the page has figures, digests, handles and the names of models."""
     names = [session.name for session in gateway.gateway.seen.sessions()]
     for path in ("", "metrics", *(f"sessions/{name}" for name in names)):
         body = gateway.post(f"/penstock/{path}", b"", {"x-penstock-token": TOKEN}, method="GET").body.decode()
@@ -148,7 +148,7 @@ def test_no_word_of_a_request_is_on_a_page(gateway: Standing) -> None:
 
 
 def test_the_token_behind_the_hash_opens_the_page_and_never_goes_over_the_wire(seen: dict[str, Any]) -> None:
-    """Without it the page says what it wants; with it, all is there, and so it is in a session's page and back."""
+    """Without it the page asks for it; with it everything is shown, including a session's page and the way back."""
     assert "needs its token" in seen["unknown"]["lead"]
     assert seen["unknown"]["sessions"] == []
     assert seen["wrong"]["sessions"] == []
@@ -161,14 +161,14 @@ def test_the_token_behind_the_hash_opens_the_page_and_never_goes_over_the_wire(s
 
 
 def test_the_page_renews_itself(seen: dict[str, Any]) -> None:
-    """One more request is on it, without a reload."""
+    """It shows one more request, without a reload."""
     begun, then = seen["renewed"]["begun"], seen["renewed"]["then"]
     assert int(then["tiles"]["Requests"]) == int(begun["tiles"]["Requests"]) + 1
     assert int(begun["tiles"]["Refusals avoided"]) >= 2
 
 
 def test_a_session_can_be_gone_through(seen: dict[str, Any]) -> None:
-    """Turn by turn, as in the page of `inspect`, whose script runs here too."""
+    """It is shown turn by turn, as in the page of `inspect`, whose script runs here too."""
     told = seen["renewed"]
     assert told["newest"].startswith("Turn 3 of 3: ")
     assert told["first"].startswith("Turn 1 of 3: ")
@@ -176,7 +176,7 @@ def test_a_session_can_be_gone_through(seen: dict[str, Any]) -> None:
 
 
 def test_nothing_else_is_asked_for_and_nothing_complains(seen: dict[str, Any]) -> None:
-    """Only the pages themselves; the policy lets their own scripts run, and no other."""
+    """Only the pages themselves are requested; the policy allows their own scripts, and no other."""
     assert {url.partition("#")[0].split("/", 3)[3].split("/")[0] for url in seen["requests"]} == {"penstock"}
     assert seen["complaints"] == []
     assert seen["plain complaints"] == []
@@ -184,17 +184,17 @@ def test_nothing_else_is_asked_for_and_nothing_complains(seen: dict[str, Any]) -
 
 @pytest.mark.proves("W-8")
 def test_a_page_of_others_in_the_same_browser_gets_nothing(seen: dict[str, Any]) -> None:
-    """Neither by fetch, with leave or without, nor as a script, nor in a frame; even where it knew the token."""
+    """It gets nothing by fetch, permitted or not, as a script, or in a frame, even if it knows the token."""
     assert seen["stolen"] == [["", "", "", ""]] * 3
 
 
 def test_all_of_it_is_there_without_scripts(seen: dict[str, Any]) -> None:
-    """With the token in the path."""
+    """The token is then in the path."""
     assert seen["plain"] == {"rows": 3, "tiles": 6, "chart": True}
 
 
 def test_each_shape_has_room_and_who_does_not_see_can_read_it(seen: dict[str, Any]) -> None:
-    """Light, dark, and 390 px; names, scopes and contrast."""
+    """Light, dark and 390 px have room; names, scopes and contrast have no faults."""
     for name, shape in seen["shapes"].items():
         assert (shape["wide"], shape["cut"], shape["drawn"]) == (False, 0, True), name
         assert shape["columns"] == (2 if "narrow" in name else 6), name
@@ -202,14 +202,14 @@ def test_each_shape_has_room_and_who_does_not_see_can_read_it(seen: dict[str, An
 
 
 def test_the_picture_of_the_docs_is_small() -> None:
-    """It is there, it is a PNG, and it does not make the docs slow."""
+    """It exists, is a PNG, and does not make the docs slow."""
     picture = PICTURE.read_bytes()
     assert picture.startswith(b"\x89PNG")
     assert len(picture) < 150_000
 
 
 def main() -> None:
-    """Take the picture: an agent whose window fills and is cut again and again, and others beside it."""
+    """Take the picture: an agent whose window fills and is cut repeatedly, and others next to it."""
     import tempfile
 
     double = LoopbackProvider("anthropic", 60_000, policy=lambda _: say("Fine."))

@@ -1,4 +1,4 @@
-"""Real coding agents before the gateway: the same requests while they fit, and no end where they no longer do."""
+"""Do real coding agents send the same through the gateway while requests fit, and continue once they no longer do?"""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from tests.gateway.host_sessions import Exchange
 
 CALLS, LINES = int(os.environ.get("PENSTOCK_TEST_TURNS", "24")), 350
-"""How often the model calls the tool, and how long its result is: 4 KB, which no host cuts or writes to a file."""
+"""The number of the model's tool calls, and the length of a result: 4 KB, which no host cuts or writes to a file."""
 SECONDS = 300 + 10 * CALLS
-"""How long a session may take, on a busy machine."""
+"""The time limit of a session, on a busy machine."""
 
 
 @pytest.fixture(params=list(hosts.HOSTS))
@@ -46,8 +46,8 @@ def host(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
 @pytest.mark.proves("W-1")
 @pytest.mark.timeout(SECONDS)
 def test_what_fits_is_the_same_with_and_without_the_gateway(host: str, tmp_path: Path) -> None:
-    """All of what a host sends reaches its provider to the byte, and is what it sends without a gateway, but for what differs
-    between two runs of it.
+    """What a host sends reaches its provider to the byte, and equals what it sends without a gateway, except for the
+    differences between any two of its runs.
     """
     lists = []
     for at in ("direct", "through"):
@@ -61,7 +61,7 @@ def test_what_fits_is_the_same_with_and_without_the_gateway(host: str, tmp_path:
                 assert got == sent  # paths, headers, bodies and answers, to the byte
         assert model.calls == 3
         asked = [(one.path, bool(one.body.get("tools")), steady(one.body, tmp_path / at)) for one in got]
-        lists.append(sorted(asked, key=lambda one: one[:2]))  # a title is asked for beside the first turn
+        lists.append(sorted(asked, key=lambda one: one[:2]))  # a title is asked for in parallel with the first turn
     assert differences([list(one) for one in lists[0]], [list(one) for one in lists[1]]) == []
     print(f"{host}: {len(got)} requests, the same with and without the gateway: {Counter(one.path for one in got)}")
 
@@ -69,8 +69,8 @@ def test_what_fits_is_the_same_with_and_without_the_gateway(host: str, tmp_path:
 @pytest.mark.proves("W-2", "W-4")
 @pytest.mark.timeout(2 * SECONDS + 60)
 def test_a_session_that_outgrows_its_window_goes_on(host: str, tmp_path: Path, record_property: Any) -> None:
-    """Its provider counts in its own way and refuses; the host sees an answer each time and makes its own history smaller no more
-    often than before a provider that takes everything, and what the host leaves as it was stands in most turns.
+    """Its provider counts in its own way and refuses; the host always gets an answer, compacts its own history no more often
+    than with a provider that accepts everything, and in most turns what the host left unchanged stays in place.
     """
     with Filling(CALLS, LINES, refuses=False) as taking, recorded(taking.url, taking) as (url, direct):
         drive(host, tmp_path / "direct", taking, url)
@@ -99,11 +99,11 @@ def test_a_session_that_outgrows_its_window_goes_on(host: str, tmp_path: Path, r
 @pytest.mark.proves("W-3")
 @pytest.mark.timeout(SECONDS + 60)
 def test_a_model_reads_back_what_was_cut_and_its_host_never_knows(host: str, tmp_path: Path) -> None:
-    """By the handle of a stub: what comes is what was cut, and no byte that the host heard names the tool."""
+    """It uses the handle of a stub: the result is what was cut, and no byte that the host received names the tool."""
     exchanges, model = session(host, tmp_path, Filling(CALLS, LINES, reads=True), offering="auto")
     assert not any(b"ctx_page" in exchange.sent + exchange.heard for exchange in exchanges)
     texts, messages = originals(exchanges)
-    # A page that is larger than the room is cut like any other result.
+    # A page larger than the room is cut like any other result.
     pages = [text for text in model.pages.values() if not stand_ins.is_truncated(text.partition("\n")[0])]
     assert len(pages) >= CALLS // 20
     for text in pages:
@@ -111,14 +111,14 @@ def test_a_model_reads_back_what_was_cut_and_its_host_never_knows(host: str, tmp
         place = re.search(r"bytes (\d+)-(\d+) of (\d+)", head)
         assert place, head
         first, end, total = map(int, place.groups())
-        # A result is kept as its text, a span of turns as a line of JSON for each message that stood there.
+        # A result is kept as its text, a span of turns as one line of JSON for each of its messages.
         kept = [raw[first:end].decode() for raw in texts if len(raw) == total]
         assert shown in kept or {as_json(json.loads(line)) for line in shown.splitlines()} <= messages
     print(f"{host}: {len(pages)} pages of {len(model.pages)} as they were, in {len(exchanges)} requests")
 
 
 def originals(exchanges: list[Exchange]) -> tuple[list[bytes], set[str]]:
-    """Return the texts of a host's results, and as JSON the messages that it sent or that its provider had in their places."""
+    """Return the texts of a host's results, and as JSON the messages that it sent or that its provider got instead."""
     texts: dict[str, None] = {}
     messages: set[str] = set()
     for exchange in exchanges:
@@ -131,7 +131,7 @@ def originals(exchanges: list[Exchange]) -> tuple[list[bytes], set[str]]:
 
 
 def session(host: str, folder: Path, model: Filling, **settings: Any) -> tuple[list[Exchange], Filling]:
-    """Drive a whole session through a gateway; see that the host had an answer each time, and that something was cut."""
+    """Run a whole session through a gateway; assert that the host always got an answer, and that something was cut."""
     with model, standing(folder, model.url, **settings) as gateway, recorded(gateway.url, model) as (url, exchanges):
         printed = drive(host, folder / "run", model, url)
         seen = gateway.gateway.seen

@@ -1,4 +1,4 @@
-"""A refusal of size is recovered before the client sees a byte; every other answer is the provider's (W-4, W-5)."""
+"""Is a refusal of size recovered before the client sees a byte, and every other answer the provider's (W-4, W-5)?"""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ REFUSALS = {
 @pytest.mark.proves("W-4")
 @pytest.mark.parametrize("form", REFUSALS)
 def test_every_form_of_a_refusal_is_recovered(form: str, tmp_path: Path) -> None:
-    """A status, a body or an event under 200, nothing but 413."""
+    """These are a status, a body or an event under 200, and an empty 413."""
 
     def answer(came: Came) -> Said:
         return REFUSALS[form] if len(came.body) > 30_000 else Said(parts=(json.dumps(ANSWER).encode(),))
@@ -88,7 +88,7 @@ def test_every_form_of_a_refusal_is_recovered(form: str, tmp_path: Path) -> None
 @pytest.mark.proves("W-4")
 @pytest.mark.parametrize("wire", WIRES)
 def test_what_cannot_shrink_is_the_providers_own_refusal(wire: str, tmp_path: Path) -> None:
-    """In the words that make a host compact, with our bill beside it."""
+    """It has the words that make a host compact, with our bill in addition."""
     with provider(wire, 200) as double, standing(tmp_path, upstream_of(double)) as gateway:
         body = body_of(wire, [{"role": "user", "content": "word " * 4_000}])
         got = gateway.ask(path_of(wire), body)
@@ -101,7 +101,7 @@ def test_what_cannot_shrink_is_the_providers_own_refusal(wire: str, tmp_path: Pa
 
 @pytest.mark.proves("W-4")
 def test_of_several_refusals_the_client_gets_the_one_of_its_own_request(tmp_path: Path) -> None:
-    """Not what was said of the smaller ones that nobody but us has seen."""
+    """The refusals of the smaller requests, which only we have seen, are not passed on."""
     with provider("anthropic", 120) as double, standing(tmp_path, upstream_of(double)) as gateway:
         got = gateway.ask("/v1/messages", body_of("anthropic", story(20)))
         assert got.status == 400
@@ -112,7 +112,7 @@ def test_of_several_refusals_the_client_gets_the_one_of_its_own_request(tmp_path
 
 @pytest.mark.proves("W-4", "W-8")
 def test_no_answer_that_is_given_up_keeps_its_connection(tmp_path: Path) -> None:
-    """Each is closed, whatever became of it."""
+    """Each is closed, whatever its outcome."""
     upstream = RefusingUpstream()
     with standing(tmp_path, "http://provider", upstream=upstream) as gateway:
         assert gateway.ask("/v1/messages", body_of("anthropic", story(20))).json == ANSWER
@@ -121,7 +121,7 @@ def test_no_answer_that_is_given_up_keeps_its_connection(tmp_path: Path) -> None
 
 
 class RefusingUpstream:
-    """Refuses large requests in a stream that does not end; `given` has its answers."""
+    """An upstream that refuses large requests in an endless stream; `given` has its answers."""
 
     def __init__(self) -> None:
         self.given: list[OpenAnswer] = []
@@ -135,7 +135,7 @@ class RefusingUpstream:
 
 
 class OpenAnswer:
-    """An answer that knows whether it was closed."""
+    """An answer that records whether it was closed."""
 
     status = 200
 
@@ -156,7 +156,7 @@ class OpenAnswer:
 @pytest.mark.proves("W-4")
 @pytest.mark.parametrize("status", [401, 429, 500, 529])
 def test_other_errors_pass_once(status: int, tmp_path: Path) -> None:
-    """Nothing is tried again, also for a request that was looked into."""
+    """Nothing is retried, even for a request that was inspected."""
     said = Said(status, parts=(b'{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}',))
     with (
         RecordingUpstream(lambda _: said) as upstream,
@@ -169,7 +169,7 @@ def test_other_errors_pass_once(status: int, tmp_path: Path) -> None:
 
 @pytest.mark.proves("W-4")
 def test_a_stream_is_not_held_behind_its_first_content(tmp_path: Path) -> None:
-    """What comes after it passes as it comes, also where it says an error."""
+    """What follows passes as it comes, even if it is an error."""
     begin = (
         b'event: message_start\ndata: {"type": "message_start", "message": {"usage": {"input_tokens": 5}}}\n\n'
         b"event: content_block_start\n"
@@ -190,7 +190,7 @@ def test_a_stream_is_not_held_behind_its_first_content(tmp_path: Path) -> None:
 
 @pytest.mark.proves("W-4")
 def test_a_stream_without_content_is_not_held_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A client hears the pings of a model that thinks; an event that comes meanwhile is not lost."""
+    """A client receives the pings of a model that thinks; an event that comes meanwhile is not lost."""
     monkeypatch.setattr(answers, "HOLD_SECONDS", 0.1)
     ping = b'event: ping\ndata: {"type": "ping"}\n\n'
     is_read = threading.Event()
@@ -206,14 +206,14 @@ def test_a_stream_without_content_is_not_held_for_ever(tmp_path: Path, monkeypat
 
 
 def counted(came: Came) -> Said:
-    """Answer as a provider that counts a token for four characters of the messages."""
+    """Answer as a provider that counts one token for four characters of the messages."""
     tokens = len(json.dumps(json.loads(came.body)["messages"])) // 4
     return Said(parts=(json.dumps({"input_tokens": tokens}).encode(),))
 
 
 @pytest.mark.proves("W-5")
 def test_a_count_is_of_what_would_be_sent(tmp_path: Path) -> None:
-    """What is cut is not counted, or a host would compact for nothing."""
+    """What is cut is not counted, as a host would otherwise compact for nothing."""
     with (
         RecordingUpstream(counted) as upstream,
         standing(tmp_path, upstream.url, windows=Windows((("m", 12_000),))) as gateway,
@@ -231,7 +231,7 @@ def test_a_count_is_of_what_would_be_sent(tmp_path: Path) -> None:
 
 @pytest.mark.proves("W-5")
 def test_a_count_that_is_refused_is_asked_once(tmp_path: Path) -> None:
-    """Nothing is sent for it but what was asked."""
+    """Only the count itself is sent for it."""
     with RecordingUpstream(lambda _: REFUSALS["status"]) as upstream, standing(tmp_path, upstream.url) as gateway:
         assert gateway.ask("/v1/messages/count_tokens", body_of("anthropic", story(20))).status == 400
         assert len(upstream.came) == 1
@@ -240,7 +240,7 @@ def test_a_count_that_is_refused_is_asked_once(tmp_path: Path) -> None:
 @pytest.mark.proves("W-5")
 @pytest.mark.parametrize("status", [404, 429, 500])
 def test_an_error_of_a_count_is_no_zero(status: int, tmp_path: Path) -> None:
-    """A host that reads 0 never compacts again; one that reads an error counts for itself."""
+    """A host that reads 0 never compacts again; one that reads an error counts by itself."""
     said = Said(status, parts=(b'{"type":"error"}',))
     with RecordingUpstream(lambda _: said) as upstream, standing(tmp_path, upstream.url) as gateway:
         got = gateway.ask("/v1/messages/count_tokens", body_of("anthropic", story(20)))
@@ -249,7 +249,7 @@ def test_an_error_of_a_count_is_no_zero(status: int, tmp_path: Path) -> None:
 
 @pytest.mark.proves("W-7")
 def test_who_observes_changes_nothing(tmp_path: Path) -> None:
-    """The provider's refusal passes, and what would have been done is told."""
+    """The provider's refusal passes, and what would have been done is recorded."""
     with provider("anthropic") as double:
         settings = {"observes": True, "windows": Windows((("m", 12_000),))}
         with standing(tmp_path, upstream_of(double), **settings) as gateway:
@@ -267,7 +267,7 @@ def test_who_observes_changes_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.proves("W-4", "R-5")
 def test_a_provider_that_never_names_its_limit_refuses_once(tmp_path: Path) -> None:
-    """Its answers say how it counts and its refusal what it does not take: nothing as large is sent again, nor much less."""
+    """Its answers show how it counts and its refusal what it refuses: nothing as large is sent again, nor much less."""
     count = lambda text: int(1.3 * estimate(text))  # noqa: E731
     with (
         provider("openai-responses", 20_000, count=count) as double,
@@ -286,7 +286,7 @@ def test_a_provider_that_never_names_its_limit_refuses_once(tmp_path: Path) -> N
 
 @pytest.mark.proves("W-4")
 def test_a_reply_longer_than_the_window_is_no_reason_to_be_refused(tmp_path: Path) -> None:
-    """Claude Code asks small servers for 128,000 tokens: they answer all the same, and what they take is known then."""
+    """Claude Code asks small servers for 128,000 tokens: they still answer, and their limit is then known."""
 
     def answer(came: Came) -> Said:
         tokens = len(came.body) * 13 // 40
@@ -305,7 +305,7 @@ def test_a_reply_longer_than_the_window_is_no_reason_to_be_refused(tmp_path: Pat
 @pytest.mark.proves("W-8")
 @pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
 def test_an_answer_that_unpacks_to_no_end_passes(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A few megabytes may hold some thousand times as much: only a bounded part is looked at, and none of it is held."""
+    """A few megabytes may expand a thousand times: only a bounded part is inspected, and none of it is held."""
     monkeypatch.setattr(answers, "MAX_READ_BYTES", 4 << 20)
     packing = zlib.compressobj(9, zlib.DEFLATED, 31)
     first, block = (packing.compress(b" " * (1 << 20)) + packing.flush(zlib.Z_FULL_FLUSH) for _ in "12")

@@ -1,4 +1,4 @@
-"""Two gateways behind a balancer that knows nothing, on one PostgreSQL store: a session moves at every turn (W-6)."""
+"""Does a session move at every turn between two gateways behind a simple balancer, on one PostgreSQL store (W-6)?"""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WINDOW, TURNS = 20_000, int(os.environ.get("PENSTOCK_TEST_TURNS", "60"))
 
 @contextmanager
 def balancer(ports: list[int]) -> Iterator[int]:
-    """Take connections on a port, and give each to the next of some others, byte for byte."""
+    """Accept connections on a port, and pass each to the next of some others, byte for byte."""
     turns = cycle(ports)
     listening = socket.create_server(("127.0.0.1", 0))
 
@@ -70,7 +70,7 @@ def balancer(ports: list[int]) -> Iterator[int]:
 
 
 def reads_back(body: dict[str, Any]) -> Any:
-    """In every fifth turn read the first result that is cut; a page of another's would say that there is none."""
+    """Read the first cut result in every fifth turn; another client's page would say that there is none."""
     text = json.dumps(body)
     stub = re.search(r'ctx_page\(handle=\\*"(\w+)\\*"', text)
     turn = re.search(r'"(\d+):0 value = compute', json.dumps(body["messages"][-1]))
@@ -81,7 +81,7 @@ def reads_back(body: dict[str, Any]) -> Any:
 
 @pytest.mark.proves("W-2", "W-3", "W-6")
 def test_a_session_moves_at_every_turn(server: Server, tmp_path: Path) -> None:  # noqa: F811
-    """No refusal is seen, few are made, cuts and what was read back stand in their places whoever sends them."""
+    """The client sees no refusal, few occur, and cuts and read-back results stay in place whichever gateway sends them."""
     url = server.database("replicas")
     double = LoopbackProvider("anthropic", WINDOW, policy=reads_back, count=lambda text: int(1.3 * estimate(text)))
     with (
@@ -106,12 +106,12 @@ def test_a_session_moves_at_every_turn(server: Server, tmp_path: Path) -> None: 
         asked = [sum(this.asked.values()) for this in seen]
     assert abs(asked[0] - asked[1]) <= 1
     assert min(answered) > 1
-    assert double.refused <= 3  # one that has not asked for half a minute what the other has learned
+    assert double.refused <= 3  # a gateway that has not asked for half a minute what the other has learned
     broken = [
         turn for turn, (before, after) in enumerate(pairwise(histories), 2) if shared(before, after) < len(before)
     ]
     print(
         f"{TURNS} turns: {asked} asked of each, {answered} calls answered, {double.refused} refused, broken at {broken}"
     )
-    # Stubs fill a long session too, which is cut anew in every second turn at last, until its oldest turns go.
+    # Stubs fill a long session too, which finally is cut anew in every second turn, until its oldest turns are removed.
     assert len(broken) <= (TURNS / 6 if TURNS <= 60 else TURNS / 4), broken

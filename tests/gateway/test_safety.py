@@ -1,4 +1,4 @@
-"""Who may be served, how much is taken, and what happens where a party is slow, endless or broken (W-8)."""
+"""Who is served, how much is accepted, and what happens if a party is slow, endless or broken (W-8)?"""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PLAIN = {"content-type": "application/json", "authorization": "Bearer sk-1"}
 
 @pytest.mark.proves("W-8")
 def test_the_token_is_wanted_and_goes_no_further(tmp_path: Path) -> None:
-    """In a header, or in the path for programs that can set a base URL alone; the provider's key is another thing."""
+    """It is in a header, or in the path for programs that can only set a base URL; the provider's key is separate."""
     with (
         RecordingUpstream(lambda _: Said()) as behind,
         standing(tmp_path, behind.url, token=TOKEN, names=None) as gateway,
@@ -59,7 +59,7 @@ def test_the_token_is_wanted_and_goes_no_further(tmp_path: Path) -> None:
     ],
 )
 def test_pages_of_others_are_not_served(headers: dict[str, str], status: int, tmp_path: Path) -> None:
-    """A page in a browser can have its own name resolve to this machine."""
+    """A page in a browser can make its own name resolve to this machine."""
     with RecordingUpstream(lambda _: Said()) as behind, standing(tmp_path, behind.url) as gateway:
         assert gateway.post("/v1/messages", b"{}", {**PLAIN, **headers}).status == status
         assert not behind.came
@@ -68,7 +68,7 @@ def test_pages_of_others_are_not_served(headers: dict[str, str], status: int, tm
 @pytest.mark.proves("W-8")
 @pytest.mark.parametrize("said", ["length", "chunks"])
 def test_a_body_is_bounded(said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both numbers are told, in the words of the API; nothing of it goes on."""
+    """Both numbers are given, in the words of the API; nothing is passed on."""
     monkeypatch.setattr(app, "MAX_BODY_BYTES", 10_000)
     with RecordingUpstream(lambda _: Said()) as behind, standing(tmp_path, behind.url) as gateway:
         if said == "length":
@@ -97,7 +97,7 @@ def test_a_body_of_tiny_chunks_takes_its_bytes_and_no_more() -> None:
 
 @pytest.mark.proves("W-8")
 def test_who_writes_before_reading_hears_what_is_too_large(tmp_path: Path) -> None:
-    """A body of any length is read to its end and dropped, as far as that is no burden; behind it the connection ends."""
+    """A body of any length is read to its end and dropped, up to a limit; then the connection ends."""
     with RecordingUpstream(lambda _: Said()) as behind, standing(tmp_path, behind.url) as gateway:
         got = gateway.post("/v1/messages", b"x" * (MAX_BODY_BYTES + (9 << 20)))
         assert (got.status, got.headers["connection"]) == (413, "close")
@@ -107,7 +107,7 @@ def test_who_writes_before_reading_hears_what_is_too_large(tmp_path: Path) -> No
 
 @pytest.mark.proves("W-8")
 def test_a_body_that_does_not_come_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who holds a request open is told to come again."""
+    """A client that holds a request open is told to try again."""
     monkeypatch.setattr(app, "BODY_SECONDS", 0.2)
     with RecordingUpstream(lambda _: Said()) as behind, standing(tmp_path, behind.url) as gateway:
         with socket.create_connection(("127.0.0.1", gateway.port), timeout=20) as raw:
@@ -161,7 +161,7 @@ HEAD = b"POST /v1/messages HTTP/1.1\r\nhost: 127.0.0.1:%d\r\n%b\r\n%b"
 def test_headers_that_cannot_pass_are_refused_with_their_status(
     header: bytes, status: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Nothing of them reaches the provider, the next request is served, and nobody's terminal fills with warnings."""
+    """Nothing of them reaches the provider, the next request is served, and no warnings are printed."""
     body = b"2\r\n{}\r\n0\r\n\r\n" if b"encoding" in header else b"{}"
     with RecordingUpstream(lambda _: Said()) as behind, standing(tmp_path, behind.url) as gateway:
         with socket.create_connection(("127.0.0.1", gateway.port), timeout=20) as raw, suppress(ConnectionError):
@@ -175,7 +175,7 @@ def test_headers_that_cannot_pass_are_refused_with_their_status(
 
 @pytest.mark.proves("W-8")
 def test_a_header_without_an_end_is_not_held(tmp_path: Path) -> None:
-    """It is refused long before the clock of headers runs out."""
+    """It is refused long before the timeout for headers."""
     with (
         RecordingUpstream(lambda _: Said()) as behind,
         standing(tmp_path, behind.url) as gateway,
@@ -191,7 +191,7 @@ def test_a_header_without_an_end_is_not_held(tmp_path: Path) -> None:
 
 @pytest.mark.proves("W-8")
 def test_a_client_that_goes_ends_what_is_done_for_it(tmp_path: Path) -> None:
-    """The provider is not read to the end of a stream that nobody waits for."""
+    """The provider's stream is not read to its end if nobody waits for it."""
     begin = b"data: " + b"x" * 1_000 + b"\n\n"
     is_gone = threading.Event()
     parts: tuple[bytes | threading.Event, ...] = (begin, is_gone, *[begin] * 20_000)
@@ -205,7 +205,7 @@ def test_a_client_that_goes_ends_what_is_done_for_it(tmp_path: Path) -> None:
 
 @pytest.mark.proves("W-8")
 def test_a_provider_that_is_not_there_is_named(tmp_path: Path) -> None:
-    """In the shape of the API's errors, with a status that clients try again."""
+    """The error has the shape of the API's errors, with a status that clients retry."""
     with standing(tmp_path, "http://127.0.0.1:9") as gateway:
         got = gateway.post("/v1/messages", b'{"messages": []}')
         assert got.status == 502
@@ -218,7 +218,7 @@ def test_a_provider_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_a_provider_that_says_nothing_is_given_up(
     looked_into: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With 504, before anything was answered."""
+    """The status is 504, before anything was answered."""
     monkeypatch.setattr(upstream, "SILENCE_SECONDS", 0.2)
     never = threading.Event()
     windows = Windows((("*", 5_000 if looked_into else 10**9),))
@@ -233,7 +233,7 @@ def test_a_provider_that_says_nothing_is_given_up(
 
 @pytest.mark.proves("W-8")
 def test_a_stream_that_falls_silent_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What came by then has passed, however long it took; the client's stream breaks off like the provider's."""
+    """What came before has passed, however long it took; the client's stream breaks off like the provider's."""
     monkeypatch.setattr(upstream, "SILENCE_SECONDS", 0.6)
     never, parts = threading.Event(), [threading.Event() for _ in range(4)]
     event = b"data: x\n\n"
@@ -245,7 +245,7 @@ def test_a_stream_that_falls_silent_is_given_up(tmp_path: Path, monkeypatch: pyt
         gateway.stream("/v1/messages", {"messages": [], "stream": True}) as answer,
     ):
         assert answer.read(len(event)) == event
-        for one in parts:  # in all longer than the silence that is allowed
+        for one in parts:  # together longer than the allowed silence
             time.sleep(0.2)
             one.set()
             assert answer.read(len(event)) == event
@@ -258,7 +258,7 @@ def test_a_stream_that_falls_silent_is_given_up(tmp_path: Path, monkeypatch: pyt
 def test_a_provider_that_breaks_off_is_not_made_whole(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The client's stream breaks off as well, where it broke; before it began, it is told."""
+    """The client's stream breaks off at the same place; before its beginning, an error is returned."""
     begin = b"data: one\n\n"
     is_read = threading.Event()
     said = Said(200, (("content-type", "text/event-stream"),), (begin, is_read, None))
@@ -278,7 +278,7 @@ def test_a_provider_that_breaks_off_is_not_made_whole(
 
 @pytest.mark.proves("W-8")
 def test_a_web_socket_is_told_to_speak_http(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """426 has a client go on at once; 404 or 405 have it try again and again. Whoever serves is told of nothing to install."""
+    """426 makes a client fall back at once; 404 or 405 make it retry repeatedly. The log does not suggest installing anything."""
     asks = {"connection": "Upgrade", "upgrade": "websocket", "sec-websocket-key": "a", "sec-websocket-version": "13"}
     with RecordingUpstream(lambda _: Said()) as behind, standing(tmp_path, behind.url) as gateway:
         assert gateway.post("/v1/responses", b"", asks, method="GET").status == 426
@@ -288,7 +288,7 @@ def test_a_web_socket_is_told_to_speak_http(tmp_path: Path, caplog: pytest.LogCa
 
 @pytest.mark.proves("W-8")
 def test_a_path_that_says_no_provider_is_refused(tmp_path: Path) -> None:
-    """And told how to name one; no header chooses an address."""
+    """The error tells how to name one; no header chooses an address."""
     with standing(tmp_path, None, environ={}) as gateway:
         got = gateway.post("/internal", b"", {"x-forwarded-host": "169.254.169.254"}, method="GET")
         assert got.status == 404
@@ -299,7 +299,7 @@ def test_a_path_that_says_no_provider_is_refused(tmp_path: Path) -> None:
 @pytest.mark.proves("W-8")
 @pytest.mark.parametrize("target", ["*", "*@127.0.0.1:{other}/v1/messages", "*.evil.example/v1/messages"])
 def test_no_target_chooses_an_address(target: str, tmp_path: Path) -> None:
-    """Put behind a base URL, what is no path would make a user's name or a part of a name of its host."""
+    """Appended to a base URL, anything but a path would turn its host into a user name or a part of a name."""
     with (
         RecordingUpstream(lambda _: Said()) as behind,
         RecordingUpstream(lambda _: Said()) as other,
@@ -317,7 +317,7 @@ def test_no_target_chooses_an_address(target: str, tmp_path: Path) -> None:
 
 @pytest.mark.proves("W-8")
 def test_what_comes_behind_a_body_is_no_header(tmp_path: Path) -> None:
-    """A token or a key there was not looked at when the request was admitted."""
+    """A token or a key there was not checked when the request was admitted."""
     with (
         RecordingUpstream(lambda _: Said()) as behind,
         standing(tmp_path, behind.url) as gateway,
@@ -353,7 +353,7 @@ class FailingStore:
 
 @pytest.mark.proves("W-8")
 def test_a_store_that_fails_costs_no_answer(tmp_path: Path) -> None:
-    """What fits passes, and what does not is cut all the same, with nothing under a handle."""
+    """What fits passes, and what does not is still cut, with nothing kept under a handle."""
     said: list[str] = []
     with LoopbackProvider("anthropic", 12_000, policy=lambda _: say("Fine.")) as double:
         settings = {"store": FailingStore(), "say": said.append, "windows": Windows((("m", 12_000),))}
@@ -365,7 +365,7 @@ def test_a_store_that_fails_costs_no_answer(tmp_path: Path) -> None:
 
 @pytest.mark.proves("W-4", "W-8")
 def test_what_was_refused_is_not_sent_again_where_nothing_can_be_kept(tmp_path: Path) -> None:
-    """A store that fails costs a refusal once, and not in every turn."""
+    """A store that fails costs one refusal, not one in every turn."""
     with LoopbackProvider("anthropic", 12_000, policy=lambda _: say("Fine.")) as double:
         with standing(tmp_path, double.base_url, store=FailingStore()) as gateway:
             for _ in range(3):
@@ -374,7 +374,7 @@ def test_what_was_refused_is_not_sent_again_where_nothing_can_be_kept(tmp_path: 
 
 
 class SilentStore(FailingStore):
-    """A store of which each call waits for an event, once it is locked, and then finds nothing."""
+    """A store whose calls wait for an event, once it is locked, and then find nothing."""
 
     def __init__(self) -> None:
         self.is_free, self.is_asked = threading.Event(), threading.Event()
@@ -399,7 +399,7 @@ class SilentStore(FailingStore):
 
 @pytest.fixture
 def silent_store() -> Iterator[SilentStore]:
-    """Free again at the end, so that no thread is left."""
+    """Yield a store that is released at the end, so that no thread is left."""
     store = SilentStore()
     yield store
     store.is_free.set()
@@ -409,7 +409,7 @@ def silent_store() -> Iterator[SilentStore]:
 def test_a_store_that_says_nothing_is_waited_for_once(
     silent_store: SilentStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Requests are answered, and cut, without it; of all that they would ask, one call is made until that has ended."""
+    """Requests are answered, and cut, without it; of all the calls that they need, only one is made until it has ended."""
     monkeypatch.setattr(brief, "WAIT_SECONDS", 0.01)
     with LoopbackProvider("anthropic", 12_000, policy=lambda _: say("Fine.")) as double:
         settings = {"store": silent_store, "windows": Windows((("m", 12_000),))}
@@ -420,7 +420,7 @@ def test_a_store_that_says_nothing_is_waited_for_once(
                 assert gateway.ask("/v1/messages", body_of("anthropic", story(turns, 2_000))).status == 200
             assert len(silent_store.calls) == 1
             silent_store.is_free.set()
-            while len(silent_store.calls) == 1:  # until its thread has told that it ended
+            while len(silent_store.calls) == 1:  # until its thread has reported its end
                 assert gateway.ask("/v1/messages", body_of("anthropic", story(44, 2_000))).status == 200
         assert double.refused == 0
 
@@ -429,7 +429,7 @@ def test_a_store_that_says_nothing_is_waited_for_once(
 def test_a_store_that_says_nothing_stops_nobody_else(
     silent_store: SilentStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """While one request waits for the store, the small ones of a model that is known are answered."""
+    """While one request waits for the store, small ones for a known model are answered."""
     monkeypatch.setattr(brief, "WAIT_SECONDS", 60.0)
     with (
         RecordingUpstream(lambda _: Said()) as behind,
@@ -451,7 +451,7 @@ def test_a_store_that_says_nothing_stops_nobody_else(
 
 @pytest.mark.proves("W-8")
 def test_a_mistake_of_ours_costs_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A request passes as it came, and the person who runs the gateway is told."""
+    """A request passes as it came, and the operator of the gateway is told."""
     said: list[str] = []
 
     def broken(*_: Any, **__: Any) -> Any:
@@ -467,7 +467,7 @@ def test_a_mistake_of_ours_costs_no_answer(tmp_path: Path, monkeypatch: pytest.M
 
 
 class AmazonUpstream:
-    """Takes what would go to AWS."""
+    """An upstream that accepts what would go to AWS."""
 
     def __init__(self) -> None:
         self.sent: list[tuple[str, dict[bytes, bytes], bytes | None]] = []
@@ -501,7 +501,7 @@ SIGNED = {
 
 @pytest.mark.proves("W-8")
 def test_a_request_to_aws_is_signed_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the gateway's credentials, for the host and the bytes that go out; nothing of the client's signature goes with it."""
+    """It uses the gateway's credentials, for the host and the bytes sent; nothing of the client's signature is sent."""
     asked: list[Any] = []
 
     def signer(service: str, region: str, environ: Any) -> Any:
@@ -522,7 +522,7 @@ def test_a_request_to_aws_is_signed_anew(tmp_path: Path, monkeypatch: pytest.Mon
 
 @pytest.mark.proves("W-8")
 def test_what_cannot_be_signed_for_aws_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And goes nowhere; a bearer token passes."""
+    """It is not sent; a bearer token passes."""
     monkeypatch.setattr(signing, "aws_signer", lambda *_: None)
     amazon = AmazonUpstream()
     with standing(tmp_path, None, upstream=amazon, environ={"AWS_REGION": "eu-west-1"}) as gateway:

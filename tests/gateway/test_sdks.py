@@ -1,4 +1,4 @@
-"""The vendors' own clients before the gateway: what is too long is answered, and read back, and they notice nothing (W-3, W-4)."""
+"""Do the vendors' own clients get answers through the gateway to what is too long, read back, without noticing (W-3, W-4)?"""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.testing.conftest import REPOSITORY, warm_python_with
 
 @pytest.fixture(scope="module")
 def heard(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """What the clients of an environment hear, and the providers behind: by the environment's name."""
+    """Return what the clients of an environment receive, and the providers, by the environment's name."""
     known: dict[str, Any] = {}
 
     def ask(environment: str, wires: list[str]) -> Any:
@@ -68,8 +68,8 @@ ENVIRONMENTS = {"sdks": ["anthropic", "openai-chat", "openai-responses"], "cloud
     ("environment", "wire"), [(name, wire) for name, wires in ENVIRONMENTS.items() for wire in wires]
 )
 def test_clients_of_vendors_hear_an_answer(environment: str, wire: str, form: str, heard: Any) -> None:
-    """A history that fits is answered by what it says, whichever way the client has the address; one that does not, by what was
-    read back of it.
+    """A history that fits is answered by what it says, however the client has the address; one that does not fit, by what
+    was read back from it.
     """
     told, doubles = heard(environment, ENVIRONMENTS[environment])
     assert told[f"{wire} small {form}"] == told[f"{wire} by its variable {form}"] == "Read 0: "

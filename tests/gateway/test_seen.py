@@ -1,4 +1,4 @@
-"""What was done is counted and told, in bounded memory, on a page and in metrics (W-7)."""
+"""Is what was done counted and reported, in bounded memory, on a page and in metrics (W-7)?"""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ pytestmark = pytest.mark.proves("W-7")
 
 
 def read(**given: Any) -> Passed:
-    """A request that was read: a thousand tokens of results, unless said otherwise."""
+    """Return a request that was read: a thousand tokens of results, unless given otherwise."""
     tokens = given.pop("tokens", 1_000)
     kinds = KindCounts(tuple(tokens if kind == "results" else 0 for kind in CONTENT_KINDS), 1)
     made = {"wire": "anthropic", "model": "m", "session": "a", "status": 200, "before_tokens": tokens}
@@ -48,7 +48,7 @@ def read(**given: Any) -> Passed:
 
 
 def samples(seen: Seen) -> dict[str, dict[tuple[tuple[str, str], ...], float]]:
-    """What the library reads of the metrics: by name and labels."""
+    """Return what the library reads of the metrics, by name and labels."""
     made: dict[str, dict[tuple[tuple[str, str], ...], float]] = {}
     for family in text_string_to_metric_families(metrics(seen)):
         assert family.documentation
@@ -58,7 +58,7 @@ def samples(seen: Seen) -> dict[str, dict[tuple[tuple[str, str], ...], float]]:
 
 
 def value(seen: Seen, name: str, **labels: str) -> float:
-    """The sum of a metric's samples that have these labels."""
+    """Return the sum of a metric's samples that have these labels."""
     held = samples(seen)[name]
     return sum(number for key, number in held.items() if labels.items() <= dict(key).items())
 
@@ -68,7 +68,7 @@ def value(seen: Seen, name: str, **labels: str) -> float:
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=90), st.integers(1, 9))
 def test_each_bucket_keeps_its_fullest_turn(sizes: list[int], most: int) -> None:
-    """However many turns there are, there are few, in their order, and the fullest of all is among them."""
+    """For any number of turns, few are kept, in order, and the fullest of all is among them."""
     kept = FullestTurns(most)
     for number, tokens in enumerate(sizes, 1):
         kept.add(SeenTurn(number, tokens, (), True, False))
@@ -81,7 +81,7 @@ def test_each_bucket_keeps_its_fullest_turn(sizes: list[int], most: int) -> None
 
 
 def test_memory_is_bounded_whatever_comes() -> None:
-    """Sessions, turns, cuts, handles and the names of models; what is counted stays right."""
+    """Sessions, turns, cuts, handles and the names of models are bounded; the counts stay right."""
     seen = Seen()
     for at in range(MAX_SESSIONS + 40):
         seen.tell(read(session=f"s{at}", model=f"model-{at}" if at % 2 else "x" * 5_000))
@@ -106,7 +106,7 @@ def test_memory_is_bounded_whatever_comes() -> None:
 
 
 def test_the_newest_request_is_told_where_its_bucket_has_a_fuller_one() -> None:
-    """The fullest stays, and the last is what the session holds now."""
+    """The fullest stays, and the last one is the session's present state."""
     seen = Seen()
     for tokens in [*range(1, 2 * MAX_TURNS), 90_000, 7]:
         seen.tell(read(tokens=tokens))
@@ -124,7 +124,7 @@ def test_the_newest_request_is_told_where_its_bucket_has_a_fuller_one() -> None:
 @pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_session_is_told_turn_by_turn(wire: str, streamed: bool, tmp_path: Path) -> None:
-    """Its fill as the provider counted it, by kind; the refusal that was recovered; the cuts with what each took."""
+    """It gives the fill as the provider counted it, by kind, the recovered refusal, and the cuts with what each removed."""
     with provider(wire) as double, standing(tmp_path, upstream_of(double)) as gateway:
         for turns in (60, 61, 62, 63):
             body = body_of(wire, story(turns, 1_000))
@@ -154,13 +154,13 @@ def test_a_session_is_told_turn_by_turn(wire: str, streamed: bool, tmp_path: Pat
     usage = "gen_ai_client_inference_usage_input_tokens_total"
     assert value(seen, usage, gen_ai_request_model=session.model) == sum(turn.tokens for turn in told.turns)
     assert value(seen, "gen_ai_client_operation_duration_seconds_count", wire=wire) == 4
-    if session.window_tokens is not None:  # not every provider's refusal says it
+    if session.window_tokens is not None:  # not every provider's refusal states it
         assert session.window_tokens == WINDOW
         assert value(seen, "gen_ai_context_utilization_ratio_bucket", le="+Inf") == 4
 
 
 def test_requests_that_pass_unread_are_counted(tmp_path: Path) -> None:
-    """And so are counts of tokens, other paths, errors, and what could not be reached; none of them is a session."""
+    """Counts of tokens, other paths, errors and unreachable upstreams are counted too; none of them is a session."""
     with RecordingUpstream(lambda came: Said(429 if came.body == b'{"model":"busy"}' else 200)) as behind:
         with standing(tmp_path, behind.url) as gateway:
             for body in (b'{"model": "small", "messages": []}', b'{"model":"busy"}', b"\x1f\x8bpacked"):
@@ -196,7 +196,7 @@ def test_what_cannot_shrink_is_told_as_refused(tmp_path: Path) -> None:
 
 
 def test_money_is_of_listed_models_and_of_what_their_answers_report(tmp_path: Path) -> None:
-    """With the cache as the answer says it went; a model without a list price costs nothing that is known."""
+    """The cost uses the cache figures of the answer; a model without a list price has no known cost."""
     usage = {"input_tokens": 1_000, "cache_read_input_tokens": 8_000, "cache_creation_input_tokens": 1_000}
     answer = {
         "type": "message",
@@ -216,7 +216,7 @@ def test_money_is_of_listed_models_and_of_what_their_answers_report(tmp_path: Pa
     unlisted, listed = seen.sessions()
     assert unlisted.money is None
     assert listed.money is not None
-    # 3 dollars for a million tokens, .3 from a cache, 3.75 into one, and 15 for what is answered.
+    # 3 dollars for a million tokens, .3 from a cache, 3.75 into one, and 15 for the answer
     assert listed.money.dollars == pytest.approx((1_000 * 3 + 8_000 * 0.3 + 1_000 * 3.75 + 500 * 15) / 1e6)
     assert value(seen, "gen_ai_client_inference_usage_cache_read_input_tokens_total") == 16_000
     assert value(seen, "gen_ai_client_inference_usage_cache_write_input_tokens_total") == 2_000
@@ -225,7 +225,7 @@ def test_money_is_of_listed_models_and_of_what_their_answers_report(tmp_path: Pa
 
 @pytest.mark.parametrize("streamed", [False, True])
 def test_what_the_model_read_back_is_counted_and_paid(streamed: bool, tmp_path: Path) -> None:
-    """Each answer to a call of ours is a request of its own, which the provider charges; the client's is one turn."""
+    """Each answer to a call of ours is a separate, charged request; the client's is one turn."""
     with LoopbackProvider(
         "anthropic", WINDOW, policy=Reader("anthropic", pages=3), model="claude-sonnet-4-5"
     ) as double:
@@ -252,7 +252,7 @@ def test_what_the_model_read_back_is_counted_and_paid(streamed: bool, tmp_path: 
 
 
 def test_who_observes_is_told_what_would_have_been_done(tmp_path: Path) -> None:
-    """The same answers as without a gateway; what would have been cut, and which refusals avoided, is marked as that."""
+    """The answers are those without a gateway; what would have been cut, and the refusals avoided, are marked as such."""
     with provider("anthropic") as double:
         alone = Standing(double.base_url, urlsplit(double.base_url).port or 0, None, None)  # type: ignore[arg-type]
         plain = [ask(alone, turns) for turns in (10, 60, 61)]
@@ -275,7 +275,7 @@ def test_who_observes_is_told_what_would_have_been_done(tmp_path: Path) -> None:
 
 
 def ask(gateway: Any, turns: int) -> tuple[int, dict[str, str], bytes]:
-    """What a client sees of a request, but for what every answer has of its own."""
+    """Return what a client sees of a request, except what differs in every answer."""
     got = gateway.ask("/v1/messages", body_of("anthropic", story(turns, 1_000)))
     return (
         got.status,
@@ -298,7 +298,7 @@ def test_a_failure_in_looking_on_is_no_business_of_the_clients(tmp_path: Path, m
 
 @given(st.text(max_size=60))
 def test_names_of_clients_cannot_break_the_format(name: str) -> None:
-    """Quotes, backslashes, line ends and whatever else a model may be called come back as they were."""
+    """Quotes, backslashes, line ends and other characters in a model's name come back as they were."""
     seen = Seen()
     seen.tell(Passed(wire="gemini", model=name, status=200))
     (labels,) = samples(seen)["penstock_gateway_requests_total"]

@@ -1,4 +1,4 @@
-"""What OpenTelemetry is told is what the metrics say, by the names of its conventions, and nothing of a request's text (W-7)."""
+"""Is OpenTelemetry told what the metrics say, under the names of its conventions, without text of a request (W-7)?"""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Told:
         self.telemetry = Telemetry(meters=meters, tracers=tracers, observes=observes)
 
     def points(self) -> dict[str, list[tuple[dict[str, Any], float]]]:
-        """Of each metric its points: attributes, and the sum; of histograms the sum too."""
+        """Return the points of each metric: attributes and the sum, also for histograms."""
         data = self._reader.get_metrics_data()
         made: dict[str, list[tuple[dict[str, Any], float]]] = {}
         for resource in data.resource_metrics if data else ():
@@ -58,7 +58,7 @@ class Told:
         return made
 
     def spans(self) -> list[Any]:
-        """The spans that have ended."""
+        """Return the spans that have ended."""
         return list(self._spans.get_finished_spans())
 
 
@@ -115,7 +115,7 @@ def test_it_is_told_what_the_metrics_say(passed: list[Any]) -> None:
 
 
 def test_names_are_those_of_the_conventions() -> None:
-    """With a span for each request to a model, which says when it was, and not what was in it."""
+    """Each request to a model has a span, which has its time but not its content."""
     told = Told()
     seen = Seen(telemetry=told.telemetry)
     seen.tell(
@@ -157,7 +157,7 @@ def test_names_are_those_of_the_conventions() -> None:
 
 
 def test_what_would_have_been_cut_is_told_as_that() -> None:
-    """Where the gateway only observes."""
+    """This is the case if the gateway only observes."""
     told = Told(observes=True)
     Seen(observes=True, telemetry=told.telemetry).tell(read(new_cuts=("cleared",), cuts=1, is_observed=True))
     assert told.points()["penstock.context.cuts"] == [({"strategy": "cleared", "applied": False}, 1)]
@@ -166,7 +166,7 @@ def test_what_would_have_been_cut_is_told_as_that() -> None:
 
 
 def test_a_request_through_a_gateway_is_told_without_its_text(tmp_path: Path) -> None:
-    """Neither words of it nor its key are in any point or span."""
+    """Neither its words nor its key are in any point or span."""
     told = Told()
     answer = json.dumps(
         {"content": [{"type": "text", "text": "a secret answer"}], "usage": {"input_tokens": 3}}
@@ -186,7 +186,7 @@ def test_a_request_through_a_gateway_is_told_without_its_text(tmp_path: Path) ->
 
 
 def test_without_the_api_it_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And without an SDK it is known that nobody listens."""
+    """Without an SDK it is known that nobody listens."""
     assert not Telemetry().is_exported
     assert Told().telemetry.is_exported
     monkeypatch.setitem(sys.modules, "opentelemetry", None)
@@ -195,7 +195,7 @@ def test_without_the_api_it_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_requests_go_on_while_a_page_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A full page takes 15 ms: streams do not wait for it."""
+    """A full page takes 15 ms, and streams do not wait for it."""
     is_writing, may_end = threading.Event(), threading.Event()
 
     def slow(*_: Any) -> str:
