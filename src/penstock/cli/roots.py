@@ -65,8 +65,10 @@ def _expect_same(root: str, known: list[int] | None, way: Call) -> None:
         said = f"The session's folder {escape.clip(root)} is not there: {error.strerror}."
         raise ToolError("not_found", f"{said} If it was moved, name the folder where it is now.", way) from error
     if known is not None and now != known:
-        said = f"The folder at {escape.clip(root)} is not the one that the session worked in"
-        raise ToolError("stale", f"{said}, but a copy or another. Name the folder where the project is now.", way)
+        said = (
+            f"The folder at {escape.clip(root)} is not the one that the session worked in: it is a copy or another one."
+        )
+        raise ToolError("stale", f"{said} Name the folder where the project is now.", way)
     if known is None and not os.path.isabs(root):  # an older journal, which has the path as it was typed
         said = f"The session does not record the folder in which it began, only {escape.clip(root)}."
         raise ToolError("stale", f"{said} Name the folder.", way)
