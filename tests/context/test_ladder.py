@@ -461,6 +461,25 @@ def test_a_summary_is_asked_for_before_sending_only_where_a_call_is_left_for_the
         assert isinstance(cure, recovery.SendSmaller)
 
 
+@pytest.mark.parametrize(
+    ("calls_left", "said", "is_asked"),
+    [
+        (3, {}, True),
+        (2, {"limit": 500, "input": 9_000}, True),
+        (2, {"limit": 500}, False),
+        (2, {"input": 9_000}, False),
+    ],
+)
+def test_a_summary_is_asked_for_after_a_refusal_where_what_follows_can_fit_for_certain(
+    calls_left: int, said: dict[str, Any], is_asked: bool
+) -> None:
+    """With two calls left, the last one needs a number and a limit; without them the summary would be paid for in vain."""
+    whole = Sized(load_request(request_of(chat(result_lines=400), "openai-chat"), "openai-chat"), COUNTER)
+    refused = Attempt(sized=whole, overflow=Overflow(kind="context_input", **said))
+    situation = Situation(sized=whole, budget=Budget(500), attempts=(refused,), calls_left=calls_left)
+    assert isinstance(recovery.decide(situation, can_summarise=True), recovery.SummaryWanted) == is_asked
+
+
 @pytest.mark.parametrize("has_answered", [True, False])
 def test_a_reply_as_large_as_the_window_keeps_nothing_whole_that_a_provider_has_answered_before(
     has_answered: bool,

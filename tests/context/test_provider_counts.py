@@ -202,3 +202,14 @@ def test_an_image_may_count_what_providers_were_seen_to_count() -> None:
     """Nothing to 16,384 tokens; usually 85, OpenAI's low detail, to 4,784, Claude's high resolution."""
     images = FACTOR_RANGES[CONTENT_KINDS.index("images")]
     assert [round(factor * IMAGE_TOKENS.tokens, 6) for factor in images] == [0, 16_384, 85, 4_784]
+
+
+def test_the_two_newest_numbers_bound_what_a_request_takes() -> None:
+    """A request of which nothing was said does not count among them."""
+    oldest, *newest = (
+        stated(counts_of([("results", results), ("user", user)]), tokens)
+        for results, user, tokens in ((9_000, 500, 9_500), (500, 9_000, 19_000), (4_000, 4_000, 12_000))
+    )
+    asked, silent = counts_of([("results", 2_000), ("user", 7_000)]), Observation(counts=counts_of([("user", 9_000)]))
+    bounds = [worst_case(asked, seen) for seen in (newest[:1], newest, [oldest, *newest], [*newest, silent])]
+    assert bounds[0] > bounds[1] == bounds[2] == bounds[3]
