@@ -480,6 +480,19 @@ def test_a_summary_is_asked_for_after_a_refusal_where_what_follows_can_fit_for_c
     assert isinstance(recovery.decide(situation, can_summarise=True), recovery.SummaryWanted) == is_asked
 
 
+@pytest.mark.parametrize("share", [0.05, 0.1, 0.2])
+def test_a_refused_request_leaves_the_share_free_that_was_asked_for_and_no_more(share: float) -> None:
+    """By so much it is smaller than without a share; the last result that goes is the one that makes it so."""
+    whole = Sized(load_request(request_of(chat(result_lines=400), "openai-chat"), "openai-chat"), COUNTER)
+    size = whole.counts.total
+    refused = Attempt(sized=whole, overflow=Overflow(kind="context_input", limit=size * 9 // 10, input=size))
+    situation = Situation(sized=whole, budget=Budget(size), attempts=(refused,), calls_left=3)
+    cures = [recovery.decide(situation, headroom_share=headroom) for headroom in (0, share)]
+    tight, roomy = (cure.plan for cure in cures if isinstance(cure, recovery.SendSmaller))
+    spared = roomy.steps[-1].before_tokens - roomy.steps[-1].after_tokens
+    assert roomy.after_tokens <= tight.after_tokens * (1 - share) < roomy.after_tokens + spared
+
+
 @pytest.mark.parametrize("has_answered", [True, False])
 def test_a_reply_as_large_as_the_window_keeps_nothing_whole_that_a_provider_has_answered_before(
     has_answered: bool,

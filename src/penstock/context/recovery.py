@@ -264,7 +264,7 @@ def decide(situation: Situation, *, can_summarise: bool = False, headroom_share:
     ladder, rung = better_in_order(situation, ladder, rung)
     if headroom_share and rung < ladder.gentle:
         roomy = round(with_frames(ladder.counts(rung)) * (1 - headroom_share))
-        rung = min(ladder.first(lambda rung: with_frames(ladder.counts(rung)) <= roomy, after=rung - 1), ladder.gentle)
+        rung = min(ladder.first(lambda rung: with_frames(ladder.counts(rung)) <= roomy, after=rung), ladder.gentle)
     return _send(situation, ladder.plan(rung, situation.room_tokens), ladder.strategy(rung))
 
 
