@@ -1,4 +1,4 @@
-"""What the tests of the MCP server share: which outside programs are there, and servers as processes."""
+"""What do the tests of the MCP server share? The outside programs that are installed, and servers as processes."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ TOKEN = "t" * 43
 
 
 def tool_path(folder: str, program: str) -> str | None:
-    """A program that `scripts/tools` installed, None where it is missing."""
+    """Return a program that `scripts/tools` installed, or None if it is missing."""
     at = TOOLS_CACHE / folder / "node_modules" / ".bin" / program
     return str(at) if at.exists() else None
 
 
 def installed(folder: str, program: str) -> str:
-    """A program that `scripts/tools` installed; the test is skipped, or fails where all are required, when it is missing."""
+    """Return a program that `scripts/tools` installed; if it is missing, skip the test, or fail it if everything is required."""
     at = tool_path(folder, program)
     if at is None:
         miss(f"{folder} is not installed (scripts/tools installs it)")
@@ -38,20 +38,20 @@ def installed(folder: str, program: str) -> str:
 
 
 def node_environment() -> dict[str, str]:
-    """An environment with the Node that `scripts/tools` installed in front: the Inspector wants a newer one than Debian's."""
+    """Return an environment with the Node of `scripts/tools` in front: the Inspector needs a newer one than Debian's."""
     node = tool_path("node", "node")
     path = os.environ["PATH"]
-    compiled = str(TOOLS_CACHE / "compiled")  # by Node, which else compiles a program anew each time
+    compiled = str(TOOLS_CACHE / "compiled")  # by Node, which otherwise compiles a program anew each time
     return {**os.environ, "NODE_COMPILE_CACHE": compiled, "PATH": f"{Path(node).parent}:{path}" if node else path}
 
 
 def warm_python() -> list[str]:
-    """What stands for a Python in which most of what a server loads is loaded: for tests that are not about a start or the wall."""
+    """Provide a Python with most of a server already loaded, for tests that are not about a start or the wall."""
     return warm(*MCP)
 
 
 class Wire:
-    """A server process, spoken to in lines; with `fresh` that of a new interpreter, and not of one behind the process."""
+    """A server process, spoken to in lines; with `fresh`, that of a new interpreter instead of a preloaded one."""
 
     def __init__(self, *command: str, fresh: bool = False, **environment: str) -> None:
         self.process = subprocess.Popen(
@@ -64,31 +64,31 @@ class Wire:
         )
 
     def send(self, line: bytes | dict[str, Any]) -> None:
-        """One line, or a message as one."""
+        """Send one line, or a message as one."""
         assert self.process.stdin is not None
         self.process.stdin.write((json.dumps(line).encode() if isinstance(line, dict) else line) + b"\n")
         self.process.stdin.flush()
 
     def read(self) -> dict[str, Any]:
-        """The next message."""
+        """Return the next message."""
         assert self.process.stdout is not None
         message = json.loads(self.process.stdout.readline())
         assert isinstance(message, dict)
         return message
 
     def ask(self, method: str, number: int = 1, **params: object) -> dict[str, Any]:
-        """A request of the modern era and its answer."""
+        """Send a request of the modern era and return its answer."""
         self.send(request(method, number, "test", **params))
         return self.read()
 
     def end(self) -> tuple[int, bytes, bytes]:
-        """Status, what was left on the output, and the error output, after the end of the input."""
+        """End the input; return the status, what was left on the output, and the error output."""
         output, errors = self.process.communicate(timeout=40)
         return self.process.returncode, output, errors
 
 
 def request(method: str, number: int | str = 1, client: str = "test", **params: object) -> dict[str, Any]:
-    """A request of the 2026-07-28 era."""
+    """Return a request of the 2026-07-28 era."""
     meta = {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
@@ -98,12 +98,12 @@ def request(method: str, number: int | str = 1, client: str = "test", **params: 
 
 
 def call(tool: str, number: int | str = 1, client: str = "test", **arguments: object) -> dict[str, Any]:
-    """A tool call of the 2026-07-28 era."""
+    """Return a tool call of the 2026-07-28 era."""
     return request("tools/call", number, client, name=tool, arguments=arguments)
 
 
 def text_of(result: CallToolResult) -> str:
-    """The text of a result, which is one block."""
+    """Return the text of a result, which is one block."""
     (block,) = result.content
     assert block.type == "text"
     return block.text
@@ -111,7 +111,7 @@ def text_of(result: CallToolResult) -> str:
 
 @pytest.fixture(autouse=True)
 def store_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where servers of a test keep what they keep; nothing is there yet."""
+    """Set the folder where servers of a test store their data; it does not exist yet."""
     folder = tmp_path / "kept"
     monkeypatch.setenv("PENSTOCK_STORE", str(folder))
     return folder
@@ -119,7 +119,7 @@ def store_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def doubles() -> Iterator[Wire]:
-    """A server of doubles over pipes."""
+    """Run a server of doubles over pipes."""
     wire = Wire("-m", "tests.mcp.double_server", "stdio")
     yield wire
     wire.process.kill()
@@ -128,26 +128,26 @@ def doubles() -> Iterator[Wire]:
 
 @pytest.fixture(scope="module")
 def lasting_doubles() -> Iterator[Wire]:
-    """A server of doubles over pipes for tests that need no process of their own; in the end it ends well."""
+    """Run a server of doubles over pipes for tests that need no separate process; assert that it ends well."""
     wire = Wire("-m", "tests.mcp.double_server", "stdio", fresh=True)
     yield wire
     assert wire.end() == (0, b"", b"")
 
 
 def our_server(root: Path, *, fresh: bool = False, **options: object) -> Wire:
-    """Our own tools over pipes, as `penstock mcp` serves them."""
+    """Serve our own tools over pipes, as `penstock mcp` does."""
     return Wire(*our_command(root, **options), fresh=fresh)
 
 
 def our_command(root: Path, **options: object) -> list[str]:
-    """The arguments of a Python that serves our tools."""
+    """Return the arguments of a Python that serves our tools."""
     code = "import sys; from penstock.mcp_server import serve; sys.exit(serve(sys.argv[1], **eval(sys.argv[2])))"
     return ["-c", code, str(root), repr(options)]
 
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
-    """A root with two files, and a secret beside it."""
+    """Return a root with two files, and a secret next to it."""
     root = tmp_path / "root"
     root.mkdir()
     (root / "hello.txt").write_text("".join(f"line {number}\n" for number in range(1, 301)))
@@ -158,12 +158,12 @@ def workspace(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def doubles_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """The port of a server of doubles over HTTP, which wants `TOKEN`."""
+    """Return the port of a server of doubles over HTTP that requires `TOKEN`."""
     yield from serve_http(tmp_path_factory.mktemp("http"), TOKEN)
 
 
 def serve_http(folder: Path, *token: str) -> Iterator[int]:
-    """A server of doubles over HTTP; without a token everybody is let in."""
+    """Serve doubles over HTTP; without a token everybody is admitted."""
     port_file = folder / "port"
     command = [*warm_python(), "-m", "tests.mcp.double_server", "http", str(port_file), *token]
     with subprocess.Popen(command, cwd=REPOSITORY) as process:
@@ -174,7 +174,7 @@ def serve_http(folder: Path, *token: str) -> Iterator[int]:
 
 
 def await_text(file: Path) -> str:
-    """What a process that starts writes into a file."""
+    """Return what a starting process writes into a file."""
     for _ in range(1000):
         if file.exists() and (text := file.read_text().strip()):
             return text

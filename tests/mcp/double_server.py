@@ -1,4 +1,4 @@
-"""A server of doubles: what the tests and the official suites call where our own tools would not do.
+"""What do the tests and the official suites call if our own tools will not do? This server of doubles.
 
 python -m tests.mcp.double_server stdio
 python -m tests.mcp.double_server http PORT_FILE [TOKEN]
@@ -27,7 +27,7 @@ def _tool(name: str, *parameters: Parameter, slow: bool = False) -> Tool:
 
 
 class _Described(Tool):
-    """A tool whose schema is written by hand: it has to reach the client as it stands."""
+    """A tool with a handwritten schema, which has to reach the client unchanged."""
 
     def schema(self) -> dict[str, object]:
         return _SCHEMAS[self.name]

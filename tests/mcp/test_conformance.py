@@ -1,7 +1,7 @@
-"""The official conformance suites, on our server factory with the tools that they call.
+"""Do the official conformance suites pass on our server factory with the tools that they call?
 
-Every check has to pass but those of `NOT_OFFERED`, each with its reason; one that passes although it stands there is an
-error too, so that the list cannot grow old.
+Every check has to pass except those of `NOT_OFFERED`, each with its reason; one that passes although it is listed is an
+error too, so that the list cannot become outdated.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ RUN_2025 = {
     "tools-call-error",
     "server-sse-multiple-streams",
     "dns-rebinding-protection",
-    "json-schema-2020-12",  # in no suite that the runner has by default, so asked for by name
+    "json-schema-2020-12",  # in no default suite of the runner, so requested by name
 }
 
 NOT_OFFERED_2026 = {
@@ -146,12 +146,12 @@ RUN_2026 = {
 
 @pytest.fixture(scope="module")
 def open_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """The doubles without a token: the suites cannot send one."""
+    """Run the doubles without a token, as the suites cannot send one."""
     yield from serve_http(tmp_path_factory.mktemp("conformance"))
 
 
 def _run(folder: str, port: int, *options: str) -> dict[str, tuple[int, int]]:
-    """Passed and failed checks by scenario. `localhost`, because of the check of the Host header."""
+    """Return passed and failed checks by scenario, using `localhost` because of the check of the Host header."""
     program = installed(folder, "conformance")
     command = [program, "server", "--url", f"http://localhost:{port}/mcp", *options]
     done = subprocess.run(command, capture_output=True, text=True, timeout=110, check=False, env=node_environment())
@@ -171,7 +171,7 @@ def _failed_checks(out: Path) -> dict[str, set[str]]:
 
 @pytest.mark.needs("npx")
 def test_the_suite_of_2025_passes(open_port: int) -> None:
-    """Conformance 0.1.16: everything that concerns a server of tools."""
+    """Conformance 0.1.16 covers everything that concerns a server of tools."""
     rows = _run("conformance", open_port)
     assert {scenario for scenario, (_, failed) in rows.items() if failed} == set(NOT_OFFERED_2025)
     assert set(rows) - set(NOT_OFFERED_2025) == RUN_2025 - {"json-schema-2020-12"}
@@ -183,7 +183,7 @@ def test_the_suite_of_2025_passes(open_port: int) -> None:
 
 @pytest.mark.needs("npx")
 def test_the_suite_of_2026_passes(open_port: int, tmp_path: Path) -> None:
-    """Conformance 0.2.0-alpha.12, the frozen requirements of 2026-07-28, and what it runs beside them."""
+    """These are conformance 0.2.0-alpha.12, the frozen requirements of 2026-07-28, and its additional scenarios."""
     rows = _run("conformance-next", open_port, "--requirements", "2026-07-28", "-o", str(tmp_path))
     failed = _failed_checks(tmp_path)
     assert {scenario for scenario in RUN_2026 if failed.get(scenario)} == set(NOT_OFFERED_CHECKS_2026)

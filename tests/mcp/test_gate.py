@@ -1,4 +1,4 @@
-"""HTTP without a socket: what a gate answers and hands on, when a connection is closed, and where each bound lies."""
+"""What does an HTTP gate answer and hand on, when does it close a connection, and where is each bound? Tested without sockets."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ BODY = json.dumps(call("echo")).encode()
 
 
 def gate_before(app: Any, *, serves: bytes | None = TOKEN) -> Gate:
-    """A gate that listens on port 1."""
+    """Return a gate that listens on port 1."""
     return Gate(app, token=serves, host="127.0.0.1", port=1)
 
 
 async def asked(gate: Gate, *given: Message, **changes: Any) -> tuple[list[Message], list[Message]]:
-    """What is sent to a request that comes in these messages and then waits, and which of them were not asked for."""
+    """Return what is sent to a request that comes in these messages and then waits, and which of them were not read."""
     sent: list[Message] = []
     left = list(given or [{"type": "http.request", "body": BODY, "more_body": False}])
     headers = {"host": "127.0.0.1:1", "content-type": "application/json", "authorization": f"Bearer {TOKEN.decode()}"}
@@ -60,12 +60,12 @@ async def asked(gate: Gate, *given: Message, **changes: Any) -> tuple[list[Messa
 
 
 async def nobody(*_: object) -> None:
-    """An application that is not to be reached."""
+    """Fail, as an application that must not be reached."""
     raise AssertionError
 
 
 def answer(status: int, text: str, *headers: tuple[bytes, bytes]) -> list[Message]:
-    """A refusal as it goes out, whole before anything more of the body is waited for."""
+    """Return a refusal as it is sent, complete before more of the body is awaited."""
     length = (b"content-length", str(len(text.encode())).encode())
     kind = (b"content-type", b"text/plain; charset=utf-8")
     start = [kind, length, (b"connection", b"close"), *headers]
@@ -77,7 +77,7 @@ def answer(status: int, text: str, *headers: tuple[bytes, bytes]) -> list[Messag
 
 
 def test_what_is_let_in_is_handed_on_as_it_was_read_and_so_is_the_answer() -> None:
-    """The body as one message, however it came, and its sender known to have the token."""
+    """The body is one message, however it came, and its sender is marked as having the token."""
     got: list[Message] = []
     said = [
         {"type": "http.response.start", "status": 200, "headers": [(b"x", b"y")]},
@@ -104,13 +104,13 @@ def test_what_is_let_in_is_handed_on_as_it_was_read_and_so_is_the_answer() -> No
 
 
 def test_who_goes_away_before_the_body_has_come_is_answered_nothing() -> None:
-    """Nor does the application hear of it."""
+    """The application is not called either."""
     parts: list[Message] = [{"type": "http.request", "body": BODY[:9], "more_body": True}, {"type": "http.disconnect"}]
     assert asyncio.run(asked(gate_before(nobody), *parts)) == ([], [])
 
 
 def test_who_goes_away_ends_the_call_and_nothing_else_does() -> None:
-    """What else comes of a request that was read is passed over."""
+    """Anything else that follows a completely read request is ignored."""
     ended: list[int] = []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -150,7 +150,7 @@ def test_who_goes_away_ends_the_call_and_nothing_else_does() -> None:
 def test_a_refusal_goes_out_whole_and_then_the_body_is_read_off(
     monkeypatch: pytest.MonkeyPatch, changes: Message, refusal: list[Message], waits: bool
 ) -> None:
-    """To its end, so that a sender sees the refusal and no reset; who waits to be asked for the body (`Expect`) is not."""
+    """It is read to its end, so that the sender sees the refusal and no reset, unless the sender waits to be asked (`Expect`)."""
     clocks: list[float] = []
     move_on = anyio.move_on_after
 
@@ -170,7 +170,7 @@ def test_a_refusal_goes_out_whole_and_then_the_body_is_read_off(
 
 
 def test_a_body_that_is_too_long_or_no_message_is_refused_when_it_has_come() -> None:
-    """At the first byte too many, whatever more was to come; a mistake of JSON is answered in JSON."""
+    """It is refused at the first byte too many, whatever would follow; invalid JSON is answered in JSON."""
     first = {"type": "http.request", "body": bytes(frames.MAX_BYTES), "more_body": True}
     rest: list[Message] = [{"type": "http.request", "body": b"x", "more_body": on} for on in (True, True, False)]
     sent, left = asyncio.run(asked(gate_before(nobody), first, *rest))
@@ -193,7 +193,7 @@ def test_a_body_that_is_too_long_or_no_message_is_refused_when_it_has_come() -> 
 
 
 def test_a_body_that_does_not_come_is_told_so_and_its_connection_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """There is nothing to read off."""
+    """Nothing is left to read."""
     monkeypatch.setattr(http_server, "BODY_SECONDS", 0.01)
     sent, _ = asyncio.run(asked(gate_before(nobody), {"type": "http.request", "body": b"{", "more_body": True}))
     said = answer(408, "The body did not come in time")
@@ -201,7 +201,7 @@ def test_a_body_that_does_not_come_is_told_so_and_its_connection_closed(monkeypa
 
 
 def test_so_many_requests_are_served_at_once_and_one_more_when_one_has_ended() -> None:
-    """The one beyond is told so, with when to come again."""
+    """One more request is refused, with the time to try again."""
 
     async def steps() -> list[int]:
         statuses: list[int] = []
@@ -239,13 +239,13 @@ def test_so_many_requests_are_served_at_once_and_one_more_when_one_has_ended() -
 
 
 def initializing(params: Message | None) -> JSONRPCRequest:
-    """How a client of the older era begins."""
+    """Return the first message of a client of the older era."""
     return JSONRPCRequest(jsonrpc="2.0", id=1, method="initialize", params=params)
 
 
 @pytest.mark.parametrize("name", ["", "a", "ab", "abc", "ü" * 63, "x" * 64, "日" * 65, "a.b=c"])
 def test_a_session_id_holds_the_name_of_its_client(name: str) -> None:
-    """Its first 64 characters, in what any header may hold; on an answer that is one alone."""
+    """It is the first 64 characters, as any header may hold them; it is added to a successful answer only."""
     got: list[Message] = []
 
     async def sent(message: Any) -> None:
@@ -268,7 +268,7 @@ def test_a_session_id_holds_the_name_of_its_client(name: str) -> None:
 
 @pytest.mark.parametrize("params", [None, {}, {"clientInfo": "x"}, {"clientInfo": {"name": 7}}])
 def test_who_says_no_name_has_none(params: Message | None) -> None:
-    """Whatever stands where a name should."""
+    """This holds whatever is in place of a name."""
     got: list[Message] = []
 
     async def sent(message: Any) -> None:
@@ -285,7 +285,7 @@ def test_who_says_no_name_has_none(params: Message | None) -> None:
 
 
 def test_the_bounds_are_those_that_the_docs_name() -> None:
-    """Whoever runs a server plans with them."""
+    """Operators of a server plan with them."""
     docs = " ".join((REPOSITORY / "docs" / "mcp.md").read_text().split())
     for said in (
         f"{http_server.MAX_IN_FLIGHT} requests are served at once; further ones get 503",
@@ -301,7 +301,7 @@ def test_the_bounds_are_those_that_the_docs_name() -> None:
 
 @pytest.mark.parametrize("content", [b"x" * 32, b"\n " + b"x" * 32 + b" \n"])
 def test_a_token_has_32_characters_at_least(tmp_path: Path, content: bytes) -> None:
-    """One line of ASCII; blanks around it are none of it."""
+    """It is one line of ASCII; surrounding spaces do not belong to it."""
     file = tmp_path / "token"
     file.write_bytes(content)
     file.chmod(0o600)
@@ -314,7 +314,7 @@ def test_a_token_has_32_characters_at_least(tmp_path: Path, content: bytes) -> N
 
 @pytest.mark.parametrize("bit", [0o001, 0o002, 0o004, 0o010, 0o020, 0o040])
 def test_a_token_that_others_may_do_anything_with_is_refused(tmp_path: Path, bit: int) -> None:
-    """Also one that is made with the next start."""
+    """Any permission of the group or of others is too much."""
     file = tmp_path / "token"
     file.write_bytes(b"x" * 43)
     file.chmod(0o600 | bit)
@@ -323,7 +323,7 @@ def test_a_token_that_others_may_do_anything_with_is_refused(tmp_path: Path, bit
 
 
 def test_a_token_of_another_user_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Though nobody else may read it: whoever wrote it knows it."""
+    """Even if nobody else may read it, its author knows it."""
     (tmp_path / "token").write_bytes(b"x" * 43)
     (tmp_path / "token").chmod(0o600)
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
@@ -332,7 +332,7 @@ def test_a_token_of_another_user_is_refused(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_the_folder_of_a_token_is_made_for_the_users_own_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that somebody names has to be there."""
+    """A folder that the user names has to exist."""
     monkeypatch.delenv("XDG_STATE_HOME", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     before = os.umask(0)
@@ -353,7 +353,7 @@ def test_the_folder_of_a_token_is_made_for_the_users_own_alone(tmp_path: Path, m
 
 
 class Loop:
-    """A loop whose time is set; what it was told to call is called when that has come."""
+    """A loop whose time is set; scheduled calls are made when their time has come."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -373,7 +373,7 @@ class Loop:
         return Handle()
 
     def run(self, until: float) -> None:
-        """Call all that is due until then, each in its time."""
+        """Make all calls that are due until then, each at its time."""
         while due := [timer for timer in self._timers if timer[2][0] and timer[0] <= until]:
             timer = min(due, key=lambda one: one[0])
             self._timers.remove(timer)
@@ -383,7 +383,7 @@ class Loop:
 
 
 class Transport:
-    """The other end: what it was sent, when it was cut off, and how much of an answer nobody has read."""
+    """The other end: what it was sent, when it was cut off, and how much of an answer is unread."""
 
     def __init__(self, loop: Loop) -> None:
         self._loop = loop
@@ -406,7 +406,7 @@ class Transport:
 
 
 class Reader(asyncio.Protocol):
-    """What stands for uvicorn's class: requests are told apart by the test."""
+    """A replacement for uvicorn's class, in which the test separates requests."""
 
     def __init__(self, loop: Loop, peers: set[Any], client: tuple[str, int] | None) -> None:
         self.loop, self.connections, self.client = loop, peers, client
@@ -419,14 +419,14 @@ class Reader(asyncio.Protocol):
 
 
 class Connection(connections.Clocked, Reader):  # type: ignore[misc]
-    """One that is looked at."""
+    """A connection under observation."""
 
     max_connections = 3
     max_connections_per_peer = 2
 
 
 class Cycle:
-    """A request that is served, until it is answered."""
+    """A request in progress, until it is answered."""
 
     def __init__(self, *, is_admitted: bool = True) -> None:
         self.scope: Mapping[str, object] = {ADMITTED: True} if is_admitted else {}
@@ -434,14 +434,14 @@ class Cycle:
 
 
 def opened(loop: Loop, peers: set[Any], client: tuple[str, int] | None = ("127.0.0.1", 1)) -> tuple[Any, Transport]:
-    """A connection that was just made."""
+    """Return a connection that was just made."""
     transport, made = Transport(loop), Connection(loop, peers, client)
     made.connection_made(transport)  # type: ignore[arg-type]
     return made, transport
 
 
 def test_a_header_has_its_time_from_its_first_byte() -> None:
-    """That of the first request from when the connection was made; none runs while one is served, or between two."""
+    """For the first request it runs from the connection; none runs while a request is served, or between two."""
     loop = Loop()
     one, transport = opened(loop, set())
     loop.run(4.9)
@@ -466,14 +466,14 @@ def test_a_header_has_its_time_from_its_first_byte() -> None:
 
 
 def test_a_reader_has_its_time_from_what_it_read_last() -> None:
-    """It is closed once it has read nothing for 30 s, within a tenth of that; a byte that it read counts, one more to read not."""
+    """It is closed after 30 s without reading, within a tenth of that; a byte read counts, new unread bytes do not."""
     loop = Loop()
     one, transport = opened(loop, set())
     one.cycle = Cycle()
     one.data_received(b"")
     transport.unread_bytes = 1000
     one.pause_writing()
-    for seconds in range(20, 201, 20):  # a byte each 20 s is slow, and no reason
+    for seconds in range(20, 201, 20):  # a byte each 20 s is slow, but no reason
         loop.run(seconds)
         transport.unread_bytes -= 1
     loop.run(203)
@@ -481,7 +481,7 @@ def test_a_reader_has_its_time_from_what_it_read_last() -> None:
     loop.run(300)
     assert len(transport.aborted) == 1
     assert 230 <= transport.aborted[0] <= 236
-    # What reads again, and what is lost, is looked at no more.
+    # A client that reads again, and a lost connection, are no longer watched.
     for ends in (one.resume_writing, lambda: one.connection_lost(None)):
         loop.run(loop.now + 1)
         before = list(transport.aborted)
@@ -493,7 +493,7 @@ def test_a_reader_has_its_time_from_what_it_read_last() -> None:
 
 
 def test_who_reads_nothing_from_the_start_is_closed_after_its_time() -> None:
-    """Not before, and within a tenth of it."""
+    """It is not closed earlier, and at most a tenth later."""
     loop = Loop()
     one, transport = opened(loop, set())
     one.cycle = Cycle()
@@ -506,7 +506,7 @@ def test_who_reads_nothing_from_the_start_is_closed_after_its_time() -> None:
 
 
 def test_who_asked_is_told_once_a_connection_is_lost() -> None:
-    """All requests of a connection share what it knows, and what the server knows stays; a header's clock ends with it."""
+    """Requests of a connection share its state, and the server's state stays; a header's timer ends with it."""
     loop, told = Loop(), []
     one, transport = opened(loop, set())
     assert one.app_state["kept"] == 1
@@ -521,7 +521,7 @@ def test_who_asked_is_told_once_a_connection_is_lost() -> None:
 
 @pytest.mark.parametrize("is_admitted", [False, True])
 def test_the_oldest_without_work_makes_room_for_one_too_many(is_admitted: bool) -> None:
-    """It may be served, as long as nobody with the token is; where all are, who comes is told to come again."""
+    """A connection without the token may be dropped even in use; if all are admitted, the new one is told to try again."""
     loop, peers = Loop(), set[Any]()
     made = []
     for at in range(3):
@@ -537,17 +537,17 @@ def test_the_oldest_without_work_makes_room_for_one_too_many(is_admitted: bool) 
     assert [bool(other.aborted) for _, other in made] == [False, not is_admitted, False]
     assert (made[1][0] in peers) == is_admitted
     loop.run(100)
-    assert bool(transport.aborted) == (not is_admitted)  # only what is let in has a clock
+    assert bool(transport.aborted) == (not is_admitted)  # only admitted connections have a timer
     assert late in peers
 
 
 @pytest.mark.parametrize(("client", "is_far"), [(("192.0.2.1", 5), True), (("127.0.0.1", 5), False), (None, False)])
 def test_another_machine_has_fewer_connections(client: tuple[str, int] | None, is_far: bool) -> None:
-    """By its address, whatever its port; those of others do not count, and on loopback an address names nobody."""
+    """It is identified by its address, whatever the port; other machines do not count, and loopback is not limited."""
     loop, peers = Loop(), set[Any]()
     opened(loop, peers, ("192.0.2.9", 5))
     opened(loop, peers, None)
-    peers.add(object())  # what is no connection of ours
+    peers.add(object())  # not a connection of ours
     refused = []
     for seconds in (1, 2, 3):  # the oldest, which make room, are those of others
         loop.run(seconds)

@@ -1,4 +1,4 @@
-"""Which host shows how much: the table, and that it reaches the tools in both eras."""
+"""How much does each host show, by the table, and does that limit reach the tools in both eras?"""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_result_fits_the_host_that_asked(client: str, within: str, era: str) -
 
 
 def test_a_budget_that_was_asked_for_wins() -> None:
-    """`--budget CHARS` is for every host; nobody named is an unknown host."""
+    """`--budget CHARS` applies to every host; no name means an unknown host."""
     assert allowance_for("claude-code", 1234) == Allowance.chars(1234)
     assert allowance_for(None) == UNKNOWN
     assert allowance_for("x" * 10**6) == UNKNOWN
@@ -87,7 +87,7 @@ def test_a_page_of_a_large_file_is_just_below_the_cut(tmp_path: Path, client: st
 
 
 def test_the_documentation_has_the_same_table() -> None:
-    """Every host of the table, with its number, stands in docs/mcp.md."""
+    """Every host of the table is in docs/mcp.md with its number."""
     page = (REPOSITORY / "docs" / "mcp.md").read_text()
     for host in HOSTS:
         assert re.search(rf"`{re.escape(host.client)}\S*` \| {host.allowance} \|", page), host

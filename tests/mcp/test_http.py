@@ -1,4 +1,4 @@
-"""HTTP: who is let in, what is read, what a connection may cost."""
+"""Over HTTP, who is admitted, what is read, and what may a connection cost?"""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _call(port: int, message: dict[str, object], **changes: str) -> Answer:
 
 
 def test_a_call_with_everything_right_is_served(doubles_port: int) -> None:
-    """The control of the tests below."""
+    """This is the control for the tests below."""
     status, _, body = _call(doubles_port, call("echo", text="hi"))
     assert status == 200
     assert json.loads(body)["result"]["content"][0]["text"].startswith("{'text': 'hi'}")
@@ -111,7 +111,7 @@ def test_a_call_with_everything_right_is_served(doubles_port: int) -> None:
     ],
 )
 def test_a_header_decides_who_is_let_in(doubles_port: int, header: str, value: str, status: int) -> None:
-    """One header changed at a time; what only begins or ends like ours is not ours."""
+    """One header is changed at a time; what only begins or ends like ours is refused."""
     message = call("echo")
     headers = {**_headers(doubles_port, message), header: value.format(port=doubles_port)}
     if header == "Content-Length":
@@ -131,13 +131,13 @@ def test_a_header_decides_who_is_let_in(doubles_port: int, header: str, value: s
     ],
 )
 def test_only_posts_to_one_path_are_served(doubles_port: int, method: str, path: str, status: int) -> None:
-    """No streams to open, no sessions to end, no preflight for other pages; a query changes nothing."""
+    """There are no streams to open, no sessions to end, no preflight for other pages; a query changes nothing."""
     message = call("echo")
     assert _post(doubles_port, json.dumps(message).encode(), _headers(doubles_port, message), method, path)[0] == status
 
 
 def test_a_token_in_the_url_lets_nobody_in(doubles_port: int) -> None:
-    """URLs are logged; the token is taken from its header alone, and answers carry no CORS headers."""
+    """URLs are logged; the token is read only from its header, and answers carry no CORS headers."""
     message = call("echo")
     headers = _headers(doubles_port, message)
     del headers["Authorization"]
@@ -169,7 +169,7 @@ def test_a_token_in_the_url_lets_nobody_in(doubles_port: int) -> None:
 )
 @pytest.mark.parametrize("era", ["2026-07-28", "2025-11-25"])
 def test_json_that_readers_take_differently_is_refused(doubles_port: int, body: bytes, era: str) -> None:
-    """Status 400 with a JSON-RPC error, in both eras."""
+    """The answer is status 400 with a JSON-RPC error, in both eras."""
     headers = {**_headers(doubles_port, call("echo")), "MCP-Protocol-Version": era}
     status, _, answer = _post(doubles_port, body, headers)
     assert (status, json.loads(answer)["error"]["code"] in {-32700, -32600}) == (400, True)
@@ -190,7 +190,7 @@ def _until_closed(connection: socket.socket) -> bytes:
 
 
 def test_two_hosts_are_refused(doubles_port: int) -> None:
-    """Which of them the next reader believes, nobody knows."""
+    """The next reader might believe either."""
     host = f"Host: 127.0.0.1:{doubles_port}\r\n".encode()
     sent = b"POST /mcp HTTP/1.1\r\n" + host * 2 + b"Content-Length: 0\r\n\r\n"
     assert _until_closed(_raw(doubles_port, sent)).startswith(b"HTTP/1.1 400")
@@ -209,7 +209,7 @@ def test_a_message_that_is_announced_too_long_is_refused_before_it_comes(doubles
 def test_a_message_may_be_as_long_as_the_bound_and_no_longer(
     doubles_port: int, is_chunked: bool, beyond: int, status: int
 ) -> None:
-    """Four MiB to the byte, announced or counted."""
+    """The bound is four MiB to the byte, announced or counted."""
     body = json.dumps(call("echo", text="hi")).encode().ljust(frames.MAX_BYTES + beyond)
     if not is_chunked:
         assert _post(doubles_port, body, _headers(doubles_port, call("echo")))[0] == status
@@ -221,7 +221,7 @@ def test_a_message_may_be_as_long_as_the_bound_and_no_longer(
 
 
 def test_a_chunked_body_without_end_is_refused_at_the_cap(doubles_port: int) -> None:
-    """No Content-Length to look at: the bytes are counted. The refusal arrives, then the connection is closed."""
+    """Without a Content-Length the bytes are counted. The refusal arrives, then the connection is closed."""
     head = "".join(f"{name}: {value}\r\n" for name, value in _headers(doubles_port, call("echo")).items())
     sent = f"POST /mcp HTTP/1.1\r\n{head}Transfer-Encoding: chunked\r\n\r\n".encode()
     body = (b"100000\r\n" + b"x" * (1 << 20) + b"\r\n") * 5 + b"0\r\n\r\n"
@@ -230,7 +230,7 @@ def test_a_chunked_body_without_end_is_refused_at_the_cap(doubles_port: int) -> 
 
 @pytest.mark.proves("L-9")
 def test_half_sent_headers_are_closed_and_keep_nobody_out(doubles_port: int) -> None:
-    """500 connections with half a header: a call is served meanwhile, and after 5 s none is open."""
+    """With 500 connections of half a header a call is served, and after 5 s none of them is open."""
     half = [_raw(doubles_port, b"POST /mcp HTTP/1.1\r\nHost: 127") for _ in range(500)]
     started = time.monotonic()
     assert _call(doubles_port, call("echo"))[0] == 200
@@ -250,7 +250,7 @@ def test_half_sent_headers_are_closed_and_keep_nobody_out(doubles_port: int) -> 
 
 
 def _held(port: int, authorization: str | None) -> socket.socket:
-    """A request whose body is announced and does not come."""
+    """Send a request whose body is announced and does not come."""
     headers = {**_headers(port), "Content-Length": "1000000"}
     if authorization is None:
         del headers["Authorization"]
@@ -265,19 +265,19 @@ def _held(port: int, authorization: str | None) -> socket.socket:
 @pytest.mark.proves("L-9")
 @pytest.mark.parametrize("authorization", [None, f"Bearer {'x' * 43}"])
 def test_a_stranger_is_answered_before_its_body(doubles_port: int, authorization: str | None) -> None:
-    """401 as soon as the headers are there, and the connection is closed soon after."""
+    """401 is sent as soon as the headers are complete, and the connection is closed soon after."""
     begun = time.monotonic()
     with _held(doubles_port, authorization) as held:
         assert held.recv(4096).startswith(b"HTTP/1.1 401 ")
         while held.recv(4096):
             pass
-        # Of who is known the rest is read for five seconds, a body waited for for thirty.
+        # For admitted clients the rest is read for five seconds, and a body awaited for thirty.
         assert time.monotonic() - begun < 4
 
 
 @pytest.mark.proves("L-9")
 def test_half_sent_requests_of_strangers_keep_nobody_out(doubles_port: int) -> None:
-    """256 of them, each made anew as soon as it is closed, while somebody with the token calls."""
+    """256 of them are reopened as soon as they are closed, while somebody with the token calls."""
     over = threading.Event()
 
     def hold() -> None:
@@ -286,7 +286,7 @@ def test_half_sent_requests_of_strangers_keep_nobody_out(doubles_port: int) -> N
                 held.settimeout(5)
                 while not over.is_set() and held.recv(4096):
                     pass
-            # A machine of two cores serves both sides: without a breath the attackers would starve themselves.
+            # A machine of two cores serves both sides: without a pause the attackers would starve themselves.
             time.sleep(0.2)
 
     threads = [threading.Thread(target=hold, daemon=True) for _ in range(256)]
@@ -304,7 +304,7 @@ def test_half_sent_requests_of_strangers_keep_nobody_out(doubles_port: int) -> N
 
 @pytest.mark.proves("L-9")
 def test_clients_that_went_away_free_their_places(doubles_port: int) -> None:
-    """H26: 60 scans whose clients left would take half a minute; a scan is served long before."""
+    """H26: 60 scans whose clients left would take half a minute; a scan is served much sooner."""
     with ThreadPoolExecutor(60) as pool:
         list(pool.map(_abandon, [doubles_port] * 60))
     started = time.monotonic()
@@ -315,7 +315,7 @@ def test_clients_that_went_away_free_their_places(doubles_port: int) -> None:
 
 
 def _abandon(port: int) -> None:
-    """Ask for a scan and go away."""
+    """Ask for a scan and disconnect."""
     connection = _raw(port, _request(port, call("scan", seconds=1)))
     time.sleep(0.2)
     connection.close()
@@ -323,7 +323,7 @@ def _abandon(port: int) -> None:
 
 @pytest.mark.parametrize(("client", "within"), [("claude-code", "45000 characters"), ("copilot-cli", "19000 bytes")])
 def test_a_legacy_client_keeps_its_budget_without_a_session(doubles_port: int, client: str, within: str) -> None:
-    """`initialize` names the host; the session id, all there is to a session, carries the name to later calls."""
+    """`initialize` names the host; the session id, the only part of a session, carries the name to later calls."""
     initialize = {
         "jsonrpc": "2.0",
         "id": 1,
@@ -347,7 +347,7 @@ def test_a_legacy_client_keeps_its_budget_without_a_session(doubles_port: int, c
 
 
 def test_the_token_is_made_once_and_only_its_owner_can_read_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """256 bits, mode 0600, in the user's state folder."""
+    """It has 256 bits and mode 0600, in the user's state folder."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     first, at = token.load(None)
     assert token.load(None) == (first, at)
@@ -367,7 +367,7 @@ def test_the_token_is_made_once_and_only_its_owner_can_read_it(monkeypatch: pyte
     ],
 )
 def test_a_token_that_is_none_is_refused(tmp_path: Path, content: bytes, mode: int, reason: str) -> None:
-    """Readable by others, too short, empty, or two words."""
+    """It is readable by others, too short, empty, or two words."""
     file = tmp_path / "token"
     file.write_bytes(content)
     file.chmod(mode)
@@ -377,26 +377,26 @@ def test_a_token_that_is_none_is_refused(tmp_path: Path, content: bytes, mode: i
 
 @pytest.mark.parametrize("address", ["0.0.0.0:0", "[::]:0", ":0", "192.0.2.1:0", "example.com:0"])
 def test_other_machines_are_served_only_by_who_knows(address: str) -> None:
-    """Nothing here is encrypted, so that only loopback is served by default."""
+    """Nothing here is encrypted, so only loopback is served by default."""
     with pytest.raises(CallerError, match="--i-know"):
         listen(address)
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.1:x", "127.0.0.1:70000", "127.0.0.1:-1"])
 def test_an_address_needs_a_port(address: str) -> None:
-    """The mistake and an example."""
+    """The error names the mistake and an example."""
     with pytest.raises(CallerError, match="HOST:PORT"):
         listen(address)
 
 
 def test_a_token_without_http_is_refused(tmp_path: Path) -> None:
-    """Who gives a token takes what is served to be guarded by it; it had been passed over without a word."""
+    """A caller who gives a token expects it to protect the server; once, it was silently ignored."""
     with pytest.raises(CallerError, match="--http HOST:PORT"):
         serve(tmp_path, token_file=str(tmp_path / "token"))
 
 
 def test_our_tools_are_served_over_http(workspace: Path, tmp_path: Path) -> None:
-    """The whole of `penstock mcp --http`: token file, Landlock, one call; SIGTERM ends it quietly."""
+    """This is the whole of `penstock mcp --http`: token file, Landlock, one call; SIGTERM ends it quietly."""
     code = "import sys; from penstock.mcp_server import serve; sys.exit(serve(sys.argv[1], http='127.0.0.1:0'))"
     environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
     with subprocess.Popen(
@@ -420,7 +420,7 @@ def test_our_tools_are_served_over_http(workspace: Path, tmp_path: Path) -> None
 
 
 def _serve_here(monkeypatch: pytest.MonkeyPatch, client: Callable[[int], Answered]) -> Answered:
-    """What `client` returns, run beside a server of doubles whose clocks run out after 0.3 s, that of headers after one."""
+    """Return what `client` returns, run next to a server of doubles with timers of 0.3 s, and of one second for headers."""
     from penstock.mcp_server import connections, create_server
 
     monkeypatch.setattr(connections, "HEADER_SECONDS", 1.0)
@@ -450,7 +450,7 @@ def _request(port: int, message: dict[str, object]) -> bytes:
 
 @pytest.mark.proves("L-9")
 def test_a_client_that_never_reads_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """H26: it asked for more than the buffers between us hold; what is left of it is dropped with the connection."""
+    """H26: it asked for more than the buffers in between hold; the rest is dropped with the connection."""
 
     closed = threading.Event()
     lose = Clocked.connection_lost
@@ -477,7 +477,7 @@ def test_a_client_that_never_reads_is_closed(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_client_that_reads_slowly_gets_all_of_one_long_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clock begins anew whenever something was read, and a byte that the client sends meanwhile does not stop it."""
+    """The timer restarts whenever something was read, and a byte that the client sends meanwhile does not stop it."""
 
     def client(port: int) -> tuple[int, float]:
         with socket.create_connection(("127.0.0.1", port)) as connection:
@@ -494,7 +494,7 @@ def test_a_client_that_reads_slowly_gets_all_of_one_long_answer(monkeypatch: pyt
 
 
 def test_a_client_that_has_read_a_long_answer_may_rest_before_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clock of who does not read stops with what there is to read."""
+    """The timer for readers stops once nothing is left to read."""
 
     def client(port: int) -> list[int]:
         connection, statuses = http.client.HTTPConnection("127.0.0.1", port), []
@@ -513,7 +513,7 @@ def test_a_client_that_has_read_a_long_answer_may_rest_before_the_next(monkeypat
 
 
 def test_a_client_that_sends_but_never_reads_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it sends within an answer is no sign that it reads."""
+    """Sending during an answer does not show that the client reads."""
     from penstock.mcp_server import connections
 
     monkeypatch.setattr(connections, "STALLED_SECONDS", 0.3)
@@ -553,7 +553,7 @@ def test_a_client_that_sends_but_never_reads_is_closed(monkeypatch: pytest.Monke
 
 @pytest.mark.proves("L-9")
 def test_beyond_the_most_connections_the_oldest_that_waits_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One more is served, and it costs the one that has waited longest; no other."""
+    """One more is served, at the cost of only the one that has waited longest."""
     from penstock.mcp_server import connections
 
     monkeypatch.setattr(connections.Clocked, "max_connections", 2)
@@ -572,7 +572,7 @@ def test_beyond_the_most_connections_the_oldest_that_waits_makes_room(monkeypatc
 
 @pytest.mark.proves("L-9")
 def test_another_machine_has_so_many_connections_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The one beyond is refused, those that it has are left, and one that it gives up makes room."""
+    """One more is refused, its existing ones stay, and closing one makes room."""
     from penstock.mcp_server import connections
 
     monkeypatch.setattr(connections.Clocked, "max_connections_per_peer", 2)
@@ -597,7 +597,7 @@ def test_another_machine_has_so_many_connections_and_no_more(monkeypatch: pytest
 
 
 def _answered(connection: socket.socket, sent: bytes) -> bool:
-    """Whether a connection, which stays open, gets the answer to a request."""
+    """Return whether a connection, which stays open, gets the answer to a request."""
     try:
         connection.sendall(sent)
         response = http.client.HTTPResponse(connection)
@@ -609,7 +609,7 @@ def _answered(connection: socket.socket, sent: bytes) -> bool:
 
 
 def test_a_body_that_is_refused_ends_no_connection(doubles_port: int) -> None:
-    """A mistake is answered, and the next request of the same client is served on the same connection."""
+    """The error is answered, and the client's next request is served on the same connection."""
     sent = _request(doubles_port, call("echo", text="hi"))
     with socket.create_connection(("127.0.0.1", doubles_port), timeout=10) as connection:
         assert not _answered(connection, sent[:-1] + b"]")
@@ -632,7 +632,7 @@ def test_a_byte_now_and_then_does_not_keep_a_header_open(monkeypatch: pytest.Mon
 
 @pytest.mark.proves("L-9")
 def test_a_body_that_does_not_come_is_answered_and_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """H26: one byte now and then is not a body."""
+    """H26: an occasional byte is not a body."""
 
     def client(port: int) -> bytes:
         sent = _request(port, call("echo"))

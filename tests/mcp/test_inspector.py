@@ -1,4 +1,4 @@
-"""The official Inspector drives `penstock mcp` as a person would, in both eras, over pipes."""
+"""Can the official Inspector use `penstock mcp` as a person would, in both eras, over pipes?"""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _inspect(root: Path, *options: str, fresh: bool = False) -> tuple[int, dict[
 @pytest.mark.needs("npx")
 @pytest.mark.parametrize("era", ["legacy", "modern", "auto"])
 def test_the_inspector_calls_a_tool(workspace: Path, era: str) -> None:
-    """Exit 0 and one block of text."""
+    """It gives exit status 0 and one block of text."""
     arguments = ["--tool-name", "ctx_view", "--tool-arg", "file_path=hello.txt", "--tool-arg", "limit=2"]
     status, answer, _ = _inspect(
         workspace, "--protocol-era", era, "--method", "tools/call", *arguments, fresh=era == "auto"
@@ -42,7 +42,7 @@ def test_the_inspector_calls_a_tool(workspace: Path, era: str) -> None:
 
 @pytest.mark.needs("npx")
 def test_the_schemas_are_portable(workspace: Path) -> None:
-    """`--strict` finds nothing that some host could not take."""
+    """`--strict` finds nothing that some host could not accept."""
     status, answer, errors = _inspect(workspace, "--method", "tools/list", "--strict")
     assert status == 0, errors
     assert len(answer["result"]["tools"]) == 8
@@ -50,7 +50,7 @@ def test_the_schemas_are_portable(workspace: Path) -> None:
 
 @pytest.mark.needs("npx")
 def test_an_error_is_an_error_for_the_inspector(workspace: Path) -> None:
-    """Exit 5, which is `isError`, and not a protocol error."""
+    """The exit status is 5, for `isError`; it is not a protocol error."""
     arguments = ["--tool-name", "ctx_view", "--tool-arg", "file_path=missing.txt"]
     status, answer, _ = _inspect(workspace, "--method", "tools/call", *arguments)
     assert (status, answer["result"]["isError"]) == (5, True)

@@ -1,4 +1,4 @@
-"""What was cut elsewhere is read back over MCP: by the official client, in a confined process, byte for byte."""
+"""Can the official client, over MCP and from a confined process, read back byte for byte what was cut elsewhere?"""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OUTPUT = "".join(f"{number}: what a command printed, ümläut\n" for number in r
 
 
 def guarded(output: str = OUTPUT, **environment: str) -> str:
-    """The handle that `penstock guard` gives; who reads it is another process."""
+    """Return the handle that `penstock guard` gives; another process reads it."""
     arguments = ("guard", "--chars", "600", "--json")
     done = typed(*arguments, cwd=REPOSITORY, stdin=output.encode(), environment={**os.environ, **environment})
     assert done.returncode == 0, done.stderr
@@ -40,7 +40,7 @@ def guarded(output: str = OUTPUT, **environment: str) -> str:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """What is kept: files by name, and the rows that name them."""
+    """Return what is kept: files by name, and the rows that name them."""
     with closing(open_store(str(folder))) as store:
         rows = repr((store.artifacts(), store.sessions())).encode()
     return {"": rows, **{file.name: file.read_bytes() for file in (folder / "contents").iterdir()}}
@@ -56,7 +56,7 @@ async def _over_stdio(python: list[str], root: Path, tmp_path: Path) -> AsyncIte
         command = StdioServerParameters(command=python[0], args=arguments, cwd=REPOSITORY, env=kept)
         yield stdio_client(command, errlog=errors)
         errors.seek(0)
-        assert errors.read() == ""  # `without Landlock` would stand here
+        assert errors.read() == ""  # `without Landlock` would be printed here
 
 
 @asynccontextmanager
@@ -96,7 +96,7 @@ def _run(steps: Callable[[], Awaitable[None]]) -> None:
 def test_a_cut_output_is_paged_back_byte_for_byte(
     workspace: Path, tmp_path: Path, store_folder: Path, transport: str, name: str
 ) -> None:
-    """Cut by one process, read by another behind its wall: every page fits its host, and nothing is kept again."""
+    """It is cut by one process and read by another behind its wall: every page fits its host, and nothing is kept again."""
     handle = guarded()
     before = contents(store_folder)
 
@@ -142,7 +142,7 @@ def test_a_cut_output_is_paged_back_byte_for_byte(
 @pytest.mark.proves("G-3", "L-9")
 @pytest.mark.parametrize("transport", ["stdio", "http"])
 def test_a_handle_that_leads_nowhere_is_an_error_result(workspace: Path, tmp_path: Path, transport: str) -> None:
-    """No protocol error, but a result with a code; one whose time is over says so finally."""
+    """It is a result with a code, not a protocol error; one for an expired handle says that it is final."""
     gone = guarded(PENSTOCK_STORE_LIFE_DAYS="1e-9")
     handle = guarded("another\n" * 2_000)
     wrong: list[tuple[dict[str, object], str, str]] = [
@@ -176,7 +176,7 @@ def test_a_handle_that_leads_nowhere_is_an_error_result(workspace: Path, tmp_pat
 @needs_landlock
 @pytest.mark.proves("G-3")
 def test_a_store_that_comes_later_is_read_behind_the_wall(workspace: Path, store_folder: Path) -> None:
-    """The server starts before anything is kept; its folder is there and empty until a page is asked for."""
+    """The server starts before anything is kept; its folder exists and is empty until a page is requested."""
     wire = our_server(workspace, fresh=True)
     wire.ask("tools/list")
     assert _is_confined(wire)
@@ -190,7 +190,7 @@ def test_a_store_that_comes_later_is_read_behind_the_wall(workspace: Path, store
 
 
 def _is_confined(wire: Wire) -> bool:
-    """Who puts the wall up gives up new privileges first."""
+    """Return whether a process gave up new privileges, which is done before the wall is set up."""
     with open(f"/proc/{wire.process.pid}/status", encoding="ascii") as status:
         return "NoNewPrivs:\t1\n" in status.read()
 
@@ -218,7 +218,7 @@ print(json.dumps([unreachable, *(outcome(os.path.join(store, *at), mode) for at,
 @needs_landlock
 @pytest.mark.proves("L-8")
 def test_the_wall_lets_the_store_through_and_nothing_beside_it(workspace: Path, store_folder: Path) -> None:
-    """Read and written in its folder; beside it neither; the root is still only read."""
+    """Its folder can be read and written, nothing next to it; the root can still only be read."""
     command = [sys.executable, "-c", _BEHIND, str(workspace)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd="/", timeout=30)
     no = "PermissionError"
@@ -240,11 +240,11 @@ def test_the_wall_lets_the_store_through_and_nothing_beside_it(workspace: Path, 
 def test_a_server_without_a_usable_store_serves_the_other_tools(
     workspace: Path, tmp_path: Path, url: str, words: str, confined: bool
 ) -> None:
-    """Both pagers say what is wrong with it, without a password; the wall lets nothing of it through."""
+    """Both pagers report its fault, without a password; the wall lets nothing of it through."""
     (tmp_path / "shared").mkdir()
     (tmp_path / "shared").chmod(0o755)
     (tmp_path / "shared" / "a file").touch()
-    is_fresh = url.startswith("postgresql:")  # behind the wall it imports what speaks to the server
+    is_fresh = url.startswith("postgresql:")  # behind the wall it imports the database client
     wire = Wire(*our_command(workspace, landlock=confined), fresh=is_fresh, PENSTOCK_STORE=url.format(tmp_path))
     view = wire.ask("tools/call", 1, name="ctx_view", arguments={"file_path": "hello.txt", "limit": 1})
     assert "1|line 1" in view["result"]["content"][0]["text"]
@@ -262,7 +262,7 @@ def test_a_server_without_a_usable_store_serves_the_other_tools(
 @needs_landlock
 @pytest.mark.proves("L-7")
 def test_a_ranked_search_behind_the_wall_keeps_its_index(workspace: Path, tmp_path: Path, store_folder: Path) -> None:
-    """A confined process may write beside the store and nowhere else: that is where the index is."""
+    """A confined process may write only next to the store, so the index is there."""
 
     async def steps() -> None:
         from mcp import Client

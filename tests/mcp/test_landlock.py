@@ -1,4 +1,4 @@
-"""Landlock: what a confined process can no longer do, and that it can still do its work."""
+"""What can a process confined by Landlock no longer do, and can it still do its work?"""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _tries(root: Path, *store: str) -> dict[str, object]:
 @needs_landlock
 @pytest.mark.proves("L-8")
 def test_six_of_six_tries_are_denied_and_the_root_is_readable(workspace: Path) -> None:
-    """An outside file, a link out, the environment, a write, connecting and listening; reading and importing go on."""
+    """An outside file, a link out, the environment, a write, connecting and listening fail; reading and importing still work."""
     outcomes = _tries(workspace)
     assert outcomes["in force"]
     assert [outcomes[name] for name in ("inside", "listing", "late import")] == ["done"] * 3
@@ -91,14 +91,14 @@ def test_a_store_is_the_one_place_that_can_be_written(workspace: Path, tmp_path:
 
 
 def test_a_library_call_never_confines_its_process() -> None:
-    """`status` says that the wall does not stand here, and why."""
+    """`status` says that no wall is in force here, and why."""
     status = landlock.status()
     assert not status.in_force
     assert status.reason
 
 
 def test_the_current_folder_is_not_an_import_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """`sys.path` begins with the folder in which a person stands; no module came from there."""
+    """`sys.path` would begin with the user's current folder; no module came from there."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", ["", str(tmp_path), *sys.path])
     paths = landlock.import_paths()

@@ -1,4 +1,4 @@
-"""Lanes: places, deadlines, threads left behind, and that scans do not keep reads waiting."""
+"""Do lanes bound places, deadlines and abandoned threads, so that scans do not delay reads?"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from penstock.mcp_server.lanes import Busy, Lane, Late
 
 
 def test_at_most_so_many_work_at_once() -> None:
-    """Eight calls on two places: never three at a time, and all are answered."""
+    """Of eight calls on two places, three never run at a time, and all are answered."""
     running, most = 0, 0
     lock = threading.Lock()
 
@@ -44,7 +44,7 @@ def test_at_most_so_many_work_at_once() -> None:
 
 @pytest.mark.proves("L-9")
 def test_work_that_does_not_come_back_is_left_behind() -> None:
-    """G6: `Late` at the deadline; its place is free for others; when too many are left, `Busy`; and it recovers."""
+    """G6: `Late` comes at the deadline; its place is free for others; with too many abandoned, `Busy`; then it recovers."""
     release = threading.Event()
 
     async def steps() -> None:
@@ -63,7 +63,7 @@ def test_work_that_does_not_come_back_is_left_behind() -> None:
 
 @pytest.mark.proves("L-9")
 def test_a_lane_with_patience_is_not_filled_by_what_takes_long() -> None:
-    """G6: more long reads than places, and a short one is done while they all still run; their results come, too."""
+    """G6: with more long reads than places, a short one is done while they all still run; their results come, too."""
     release = threading.Event()
 
     async def steps() -> None:
@@ -102,7 +102,7 @@ def test_who_is_cancelled_while_waiting_takes_no_place() -> None:
 
 
 def test_an_exception_reaches_who_asked() -> None:
-    """And the thread serves on."""
+    """The thread continues to serve."""
 
     def fail() -> None:
         raise ValueError("no")
@@ -134,7 +134,7 @@ def test_the_end_of_the_process_waits_for_nobody() -> None:
 
 @pytest.mark.proves("L-9")
 def test_late_and_busy_are_results_with_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The model reads `deadline` or `busy` and the call that it can make again."""
+    """The model reads `deadline` or `busy`, and the call that it can repeat."""
     monkeypatch.setattr(mcp_server, "READ_SECONDS", 0.05)
     monkeypatch.setattr(mcp_server, "WALK_SECONDS", 0.05)
     monkeypatch.setattr(mcp_server, "_GRACE_SECONDS", 0.0)
@@ -149,14 +149,14 @@ def test_late_and_busy_are_results_with_a_name(monkeypatch: pytest.MonkeyPatch) 
             results = await asyncio.gather(*(client.call_tool("scan", {"seconds": 1}) for _ in range(8)))
             words = [text_of(result).partition(":")[0] for result in results]
             assert set(words) == {"busy", "deadline"}
-            assert 2 <= words.count("deadline") <= 4  # two places, two threads that may be left behind
+            assert 2 <= words.count("deadline") <= 4  # two places, two threads that may be abandoned
 
     asyncio.run(steps())
 
 
 @pytest.mark.proves("L-9")
 def test_reads_go_on_while_scans_run(doubles: Wire) -> None:
-    """Six scans that hold the interpreter: a read each 10 ms is answered, the middle one within 50 ms.
+    """With six scans that hold the interpreter, a read each 10 ms is answered, the median within 50 ms.
 
     `proof/liveness.py` has the figure for 99 of 100; a test shares its two cores with others.
     """

@@ -1,4 +1,4 @@
-"""The protocol as the official client sees it: both eras, in memory, over pipes and over HTTP; every tool."""
+"""Does the official client see the protocol right: both eras, in memory, over pipes and over HTTP, for every tool?"""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ async def _client(transport: str, root: Path, era: str, port: int = 0) -> AsyncI
     if transport == "memory":
         server = create_server(root)
     else:
-        kept = {"PENSTOCK_STORE": os.environ["PENSTOCK_STORE"]}  # a host hands on little of its environment
+        kept = {"PENSTOCK_STORE": os.environ["PENSTOCK_STORE"]}  # a host passes on little of its environment
         python, *arguments = [*warm_python(), *our_command(root)]
         command = StdioServerParameters(command=python, args=arguments, cwd=REPOSITORY, env=kept)
-        # By default the error output is the one that was there when the SDK was first imported: by now that may be closed.
+        # The default error output is the one at the SDK's first import, which may be closed by now.
         server = stdio_client(command, errlog=sys.stderr)
     async with Client(server, mode=era) as client:
         yield client
@@ -87,7 +87,7 @@ def test_every_tool_answers_in_both_eras(workspace: Path, transport: str, era: s
 
 @pytest.mark.parametrize("era", ERAS)
 def test_the_official_client_is_served_over_http(doubles_port: int, era: str) -> None:
-    """With the token in its header, in both eras, without a session on the server."""
+    """The token is in its header, in both eras, without a session on the server."""
 
     async def steps() -> None:
         import httpx2
@@ -109,7 +109,7 @@ def test_the_official_client_is_served_over_http(doubles_port: int, era: str) ->
 @pytest.mark.proves("L-9")
 @pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
 def test_wrong_arguments_are_results_that_name_the_field(workspace: Path, era: str) -> None:
-    """H22, H23: nothing is coerced on the way, and the model reads what the field takes, not a protocol error."""
+    """H22, H23: nothing is coerced, and the model reads what the field takes, not a protocol error."""
     values: list[object] = [-1, 2**63, 2**64, 10**400, 1.5, 5.0, "5", True, [], {}]
     wrong: list[tuple[dict[str, object], str]] = [({"offset": value}, "offset") for value in values]
     wrong += [
@@ -130,7 +130,7 @@ def test_wrong_arguments_are_results_that_name_the_field(workspace: Path, era: s
             missing = await client.call_tool("ctx_view", {})
             assert missing.is_error
             assert "file_path" in text_of(missing)
-            for offset in (0, 2**31, 2**53 + 1, 2**63 - 1, None):  # what is null is left out
+            for offset in (0, 2**31, 2**53 + 1, 2**63 - 1, None):  # null counts as omitted
                 result = await client.call_tool("ctx_view", {"file_path": "hello.txt", "offset": offset})
                 assert not result.is_error, offset
 
@@ -139,7 +139,7 @@ def test_wrong_arguments_are_results_that_name_the_field(workspace: Path, era: s
 
 @pytest.mark.proves("B-1")
 def test_lines_win_over_bytes_and_the_ignored_ones_are_named(workspace: Path) -> None:
-    """H24 over the protocol: both kinds of parameters at once."""
+    """H24 over the protocol, with both kinds of parameters at once."""
 
     async def steps() -> None:
         async with _client("memory", workspace, "auto") as client:
@@ -153,7 +153,7 @@ def test_lines_win_over_bytes_and_the_ignored_ones_are_named(workspace: Path) ->
 
 @pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
 def test_an_unknown_tool_is_a_protocol_error_that_names_the_near_one(workspace: Path, era: str) -> None:
-    """-32602, as the specification says; a huge or hostile name is echoed cut and inert."""
+    """It is -32602, as specified; a huge or hostile name is echoed cut and inert."""
     from mcp.shared.exceptions import MCPError
 
     async def steps() -> None:
@@ -169,7 +169,7 @@ def test_an_unknown_tool_is_a_protocol_error_that_names_the_near_one(workspace: 
 
 
 def test_the_list_is_the_same_for_everyone_and_short() -> None:
-    """Names, order and annotations; at most 2 KB of description, what hosts cut at; nothing else is allowed in."""
+    """It has names, order and annotations, and at most 2 KB of description, where hosts cut; unknown arguments are forbidden."""
 
     async def steps() -> None:
         from mcp import Client
@@ -189,13 +189,13 @@ def test_the_list_is_the_same_for_everyone_and_short() -> None:
             assert tool["input_schema"]["additionalProperties"] is False
             assert tool["output_schema"] is None
             assert tool["meta"] == {"anthropic/maxResultSizeChars": 50_000}
-        assert instructions is None  # a foreign table says itself how it is used
+        assert instructions is None  # a foreign table has its own usage text
 
     _run(steps)
 
 
 def test_the_instructions_say_how_to_read(workspace: Path) -> None:
-    """The navigation text, under the 2 KB that hosts keep, with the names that the tools have here."""
+    """It is the navigation text, under the 2 KB that hosts keep, with the names that the tools have here."""
 
     async def steps() -> None:
         async with _client("memory", workspace, "auto") as client:
@@ -207,7 +207,7 @@ def test_the_instructions_say_how_to_read(workspace: Path) -> None:
 
 
 def test_a_prefix_reaches_names_and_printed_calls(workspace: Path) -> None:
-    """`--tool-prefix`: what a result tells the model to call is what the list offers."""
+    """With `--tool-prefix`, the call that a result names is one that the list offers."""
 
     async def steps() -> None:
         from mcp import Client
@@ -221,7 +221,7 @@ def test_a_prefix_reaches_names_and_printed_calls(workspace: Path) -> None:
 
 
 def test_a_fault_of_ours_is_an_answer_too(caplog: pytest.LogCaptureFixture) -> None:
-    """An exception is logged here, without secrets, and told there, without its text; surrogates are escaped."""
+    """An exception is logged without secrets, and reported without its text; surrogates are escaped."""
 
     async def steps() -> None:
         from mcp import Client
@@ -238,7 +238,7 @@ def test_a_fault_of_ours_is_an_answer_too(caplog: pytest.LogCaptureFixture) -> N
 
 
 def test_importing_the_server_imports_no_sdk() -> None:
-    """`penstock` on the command line pays for the protocol only when it serves."""
+    """`penstock` on the command line loads the protocol only when it serves."""
     import subprocess
 
     code = "import sys, penstock.mcp_server; print([m for m in ('mcp', 'uvicorn', 'pydantic', 'anyio') if m in sys.modules])"
@@ -248,6 +248,6 @@ def test_importing_the_server_imports_no_sdk() -> None:
 
 @pytest.mark.parametrize("options", [{"prefix": "a b"}, {"prefix": "x" * 49}, {"budget": 100}, {"budget": True}])
 def test_what_cannot_be_served_is_refused_at_the_start(workspace: Path, options: dict[str, Any]) -> None:
-    """A prefix that is no tool name, a budget that holds nothing: the person reads it, not every model after."""
+    """An invalid prefix or an empty budget is reported to the person, not later to every model."""
     with pytest.raises(CallerError):
         create_server(workspace, **options)

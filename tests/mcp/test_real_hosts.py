@@ -1,4 +1,4 @@
-"""What the models of real coding agents receive from `penstock mcp`; `python -m proof.hosts` prints the table."""
+"""What do the models of real coding agents receive from `penstock mcp`? `python -m proof.hosts` prints the table."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ ASKS: dict[str, tuple[list[str], dict[str, str]]] = {
         {"GEMINI_API_KEY": "x", "GOOGLE_GEMINI_BASE_URL": "{url}", "GEMINI_CLI_TRUST_WORKSPACE": "true"},
     ),
 }
-"""How each host of the README is asked, with a model at `url`: arguments and environment, and nothing of our server."""
+"""Arguments and environment with which each host of the README is asked, with a model at `url`, without our server."""
 
 
 @pytest.mark.parametrize("host", ASKS)
 @pytest.mark.timeout(200)
 def test_the_line_of_the_readme_is_all_that_a_host_needs(host: str, tmp_path: Path) -> None:
-    """Typed in a project, it gives the host's model our tools, over that project."""
+    """Run in a project, it gives the host's model our tools, over that project."""
     if "PENSTOCK_TEST_HOSTS" not in os.environ:
         pytest.skip("real hosts take minutes: PENSTOCK_TEST_HOSTS=1 drives them")
     program = hosts.installed(host)
@@ -88,7 +88,7 @@ def test_the_line_of_the_readme_is_all_that_a_host_needs(host: str, tmp_path: Pa
 @pytest.mark.parametrize("host", hosts.HOSTS)
 @pytest.mark.timeout(200)
 def test_the_model_receives_our_text_unchanged(host: str) -> None:
-    """Below the host's cut, header first, in a network that has nothing but loopback."""
+    """It is below the host's cut, header first, in a network that has only loopback."""
     if "PENSTOCK_TEST_HOSTS" not in os.environ:
         pytest.skip(
             "real hosts take minutes: PENSTOCK_TEST_HOSTS=1 drives those that scripts/tools hosts has installed"

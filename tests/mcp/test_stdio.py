@@ -1,4 +1,4 @@
-"""Standard input and output: hostile lines, the end of input, signals, cancellation."""
+"""Does the server on standard input and output handle hostile lines, the end of input, signals and cancellation?"""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ BAD_LINES = {
 
 @pytest.mark.proves("L-9")
 def test_every_bad_line_gets_one_error_and_the_process_lives(lasting_doubles: Wire) -> None:
-    """H25: what is no message is answered with -32700 or -32600, and the next call is served."""
+    """H25: an invalid message is answered with -32700 or -32600, and the next call is served."""
     for name, line in BAD_LINES.items():
         lasting_doubles.send(line)
         answer = lasting_doubles.read()
@@ -81,7 +81,7 @@ def test_a_line_of_64_megabytes_is_refused_and_its_memory_given_back(lasting_dou
 @pytest.mark.proves("L-9")
 @pytest.mark.parametrize("rest", [b'{"jsonrpc":"2.0","id":7,"meth', b"\xff"])
 def test_half_a_line_before_the_end_of_input_ends_cleanly(doubles: Wire, rest: bytes) -> None:
-    """H25: nobody asked, nobody is answered, status 0."""
+    """H25: nothing was asked, so nothing is answered, with status 0."""
     assert doubles.process.stdin is not None
     doubles.process.stdin.write(rest)
     assert doubles.end() == (0, b"", b"")
@@ -97,7 +97,7 @@ def test_the_last_line_needs_no_line_end(doubles: Wire) -> None:
 
 
 def test_what_was_asked_before_the_end_of_input_is_answered(doubles: Wire) -> None:
-    """Every id has one answer, also when the input ends behind it."""
+    """Every id has one answer, even if the input ends after it."""
     for number in range(20):
         doubles.send(call("echo", number))
     doubles.send(call("hang", 99, seconds=1))
@@ -110,7 +110,7 @@ def test_what_was_asked_before_the_end_of_input_is_answered(doubles: Wire) -> No
 
 
 def test_an_id_in_use_is_not_answered_twice(lasting_doubles: Wire) -> None:
-    """A second request with an id that still waits gets an error without that id."""
+    """A second request with an id that is still in use gets an error without that id."""
     lasting_doubles.send(call("hang", 1, seconds=1))
     lasting_doubles.send(call("echo", 1))
     answers = [lasting_doubles.read(), lasting_doubles.read()]
@@ -118,7 +118,7 @@ def test_an_id_in_use_is_not_answered_twice(lasting_doubles: Wire) -> None:
 
 
 def test_an_error_without_an_id_is_not_answered(lasting_doubles: Wire) -> None:
-    """It says of something of ours that it could not be read; an answer would be answered in turn."""
+    """It says that a message of ours could not be read; an answer would be answered in turn."""
     lasting_doubles.send({"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "Parse error"}})
     lasting_doubles.send(call("echo", 1))
     assert lasting_doubles.read()["id"] == 1
@@ -145,11 +145,11 @@ def test_a_cancelled_call_is_not_answered_and_frees_its_place(lasting_doubles: W
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_signal_ends_a_server_quietly(workspace: Path, number: signal.Signals, status: int) -> None:
-    """No traceback, nothing on the output, the status that shells expect; once of an interpreter of its own."""
+    """There is no traceback and no output, and the status is the expected one; one case runs in a fresh interpreter."""
     wire = our_server(workspace, fresh=number == signal.SIGTERM)
     wire.ask("tools/list")
     wire.process.send_signal(number)
-    wire.process.wait(timeout=40)  # the end of its input, which `end` brings, would end it too, and may come first
+    wire.process.wait(timeout=40)  # the end of its input, at `end`, would also end it, and may come first
     assert wire.end() == (status, b"", b"")
 
 
@@ -165,7 +165,7 @@ def test_a_reader_that_goes_away_ends_the_server(doubles: Wire) -> None:
 
 
 def test_what_libraries_print_does_not_reach_the_output() -> None:
-    """File descriptor 1 belongs to the protocol: prints of others go to the error output."""
+    """File descriptor 1 belongs to the protocol: other prints go to the error output."""
     code = (
         "import asyncio, os, tests.mcp.double_server as d\n"
         "def noisy(*_, **__):\n"
@@ -181,7 +181,7 @@ def test_what_libraries_print_does_not_reach_the_output() -> None:
 
 @pytest.mark.proves("L-9")
 def test_a_client_that_never_reads_costs_a_bounded_memory() -> None:
-    """It may send as long as the pipe takes it: 200,000 characters an answer, and no more than 256 of them are made."""
+    """It may send until the pipe is full: an answer has 200,000 characters, and no more than 256 of them are made."""
     doubles = Wire("-m", "tests.mcp.double_server", "stdio", fresh=True)
     doubles.ask("tools/list")
     before = _resident_kib(doubles.process.pid)
@@ -203,7 +203,7 @@ def test_a_client_that_never_reads_costs_a_bounded_memory() -> None:
 
 @pytest.fixture(scope="module")
 def ours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
-    """Our server on a root with one file; in the end it ends well."""
+    """Run our server on a root with one file; assert that it ends well."""
     root = tmp_path_factory.mktemp("root")
     (root / "hello.txt").write_text("line 1\n")
     wire = our_server(root)
@@ -214,7 +214,7 @@ def ours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
 @pytest.mark.proves("L-9")
 @pytest.mark.parametrize("arguments", [[1], "a string", 7, True])
 def test_arguments_that_are_no_object_are_refused_by_the_tool(ours: Wire, arguments: object) -> None:
-    """H23: a result that names what the tool takes; no arguments at all are none."""
+    """H23: the result names what the tool takes; omitted arguments count as empty."""
     sent = call("ctx_view")
     sent["params"]["arguments"] = arguments
     ours.send(sent)
