@@ -293,7 +293,7 @@ def test_procedures_that_run_each_other_eight_times_end() -> None:
     assert [one.is_cut for one in steps] == [False] * (len(steps) - 1) + [True]
     missing = Estate(members, []).missing
     assert [(one.kind, one.name, one.users) for one in missing if one.kind == "step"] == [
-        ("step", f"J: WHAT COMES BEHIND ITS FIRST {len(steps)} STEPS", ("j.jcl",))
+        ("step", f"J: WHAT COMES AFTER ITS FIRST {len(steps)} STEPS", ("j.jcl",))
     ]
     assert [edge.why for edge in EstateGraph([], members).edges() if "not followed" in edge.why] == [
         f"more than {len(steps)} steps: what comes after this one is not followed"

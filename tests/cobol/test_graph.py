@@ -560,10 +560,12 @@ def test_a_command_of_the_system_runs_the_program_of_a_file() -> None:
             'STRING "cobcrun VIEW-ONE " N INTO C',
             'STRING "./bin/" N INTO C',
             'CALL "SYSTEM" USING "menu.exe"',
+            'CALL "SYSTEM" USING "runcbl /o/sum.acu 1"',
             "GOBACK.",
         ),
         "the_list.cbl": program("THE-LIST", "GOBACK."),
         "view.cbl": program("VIEW-ONE", "GOBACK."),
+        "sum.cbl": program("SUM-UP", "GOBACK."),
     }
     found = {
         f"{edge.target} {edge.certainty}": [one.line for one in edge.citations]
@@ -571,14 +573,15 @@ def test_a_command_of_the_system_runs_the_program_of_a_file() -> None:
         if edge.verb == "calls"
     }
     assert found == {
-        "SYSTEM is": [9, 13],
+        "SYSTEM is": [9, 13, 14],
         "THE-LIST may": [9, 8],
         "VIEW-ONE may": [9, 11],
         "MENU may": [13],
+        "SUM-UP may": [14],
     }
 
 
-@pytest.mark.parametrize("file", ["../o/TAX.acu", "W:\\O\\TAX.GNT", "TAX.so", "TAX"])
+@pytest.mark.parametrize("file", ["../o/TAX.acu", "W:\\O\\TAX.GNT", "TAX.so", "TAX", "/o/tax.b"])
 @pytest.mark.parametrize("is_held", [False, True])
 def test_a_call_may_name_the_file_of_a_program(file: str, is_held: bool) -> None:
     """Folders and the suffix of a compiled file are not part of the name of a program."""
@@ -1101,7 +1104,9 @@ def test_a_name_that_no_program_has_may_be_that_of_its_file() -> None:
         "PROCEDURE DIVISION.",
         "    READ F.",
         "    CALL 'PAY-SUB' USING W.",
+        "    CALL '/o/pay-sub.b'.",
         "    CALL 'INNER'.",
+        "    CALL '/o/gone.b'.",
     )
     files = {
         "pay-main.cbl": calling.encode(),
@@ -1116,6 +1121,7 @@ def test_a_name_that_no_program_has_may_be_that_of_its_file() -> None:
         f"M calls PAY_SUB may {why.format('PAY-SUB')}",
         f"M.W passes to PAY_SUB.L may {why.format('PAY-SUB')}",
         "M calls INNER is ",
+        "M calls GONE.B is ",
         f"J.S runs M may {why.format('PAY-MAIN')}",
         f"M.F bound to A.B may {why.format('PAY-MAIN')}",
     }

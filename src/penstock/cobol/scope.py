@@ -2,7 +2,7 @@
 
 A contained program is visible to the program that directly contains it, a COMMON one to everything in that program; programs that
 nothing contains are visible to all, and so are methods, by their class. Nearer ones hide others. A name that no program has may be
-that of a file.
+that of a file, with or without a suffix.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ class ProgramNames:
             name: The name, in capitals.
             caller: The program that calls; None for a job or a transaction.
         """
-        found = self._named.get(self.reached(name))
+        name = self.reached(name)
+        found = self._named.get(name)
         if found is None:
             return self._filed.get(name, [])
         places = [self._entries[at].place for at in found]
@@ -73,7 +74,8 @@ class ProgramNames:
 
     def is_file(self, name: str) -> bool:
         """Return whether a called name leads to programs only because their files have it."""
-        return self.reached(name) not in self._named and name in self._filed
+        name = self.reached(name)
+        return name not in self._named and name in self._filed
 
     def outside(self, name: str) -> str:
         """Return the program that contains the first program of a name; "" if no program has the name, or nothing contains it."""
@@ -81,15 +83,18 @@ class ProgramNames:
         return around[0] if around else ""
 
     def reached(self, name: str) -> str:
-        """Return the name that a called name resolves to: for a method, that of the class which has it.
+        """Return the name that a called name resolves to: for a method, that of the class which has it; for a compiled file
+        of any suffix, that of the program or source file.
 
         Args:
-            name: `CLASS::METHOD`, or any other name, which is returned as it is. If no source has the method, the class is
-                returned.
+            name: `CLASS::METHOD`; if no source has the method, the class is returned. `NAME.SUFFIX`; if no source is called
+                NAME, the whole is returned. Any other name is returned as it is.
         """
         first, colons, method = name.partition(METHOD)
         if not colons:
-            return name
+            # No word of COBOL contains a period, so only the file of a program does; a shop chooses the suffix of these.
+            bare = name.partition(".")[0]
+            return name if self._is_known(name) or not self._is_known(bare) else bare
         waiting, seen = [first], set()
         while waiting:
             one = waiting.pop(0)
@@ -99,6 +104,10 @@ class ProgramNames:
                 seen.add(one)
                 waiting += self._above.get(one, ())
         return first
+
+    def _is_known(self, name: str) -> bool:
+        """Return whether a program or its file has a name."""
+        return name in self._named or name in self._filed
 
 
 def _meant(places: Sequence[ProgramPlace], caller: ProgramPlace | None) -> list[int]:

@@ -24,7 +24,7 @@ _PARTS = re.compile(r"&&|\|\||[;&|\n]")
 """The separators between the commands of a line."""
 _STARTERS = frozenset({"cobcrun", "runcbl", "run", "cobrun", "start", "exec", "nohup", "call"})
 """Commands that run the one after them."""
-_FILE = re.compile(r"(?i)(?:.*[/\\])?([\w$#@-]+)(?:\.exe|\.com|\.bat|\.sh)?")
+_FILE = re.compile(r"(?i)(?:.*[/\\])?([\w$#@-]+)(?:\.[\w$#@-]+)*")
 
 
 def commands(calls: Sequence[WrittenCall], names: FileNames) -> Iterator[CommandRun]:
