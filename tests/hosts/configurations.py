@@ -1,4 +1,4 @@
-"""Configurations as people and programs write them: odd order, comments, every indentation, every line end."""
+"""How do people and programs write configurations? In odd order, with comments, any indentation and any line end."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 MARKER = '"fontMarker"'
-"""A key that every file has once: with 14 behind it, which a user changes."""
+"""A key that every file has once, followed by 14, which a user changes."""
 _WORDS = ["theme", "model", "env", "apiKey", "path with space", "ünï", "editor.tabSize", "permissions", "$schema", "x"]
 _STRINGS = [
     "dark",
@@ -37,7 +37,7 @@ def _value(random: Random, depth: int) -> Any:
 
 
 def settings(random: Random) -> dict[str, Any]:
-    """What a settings file may say, servers and hooks of others included."""
+    """Return what a settings file may say, including servers and hooks of others."""
     value: dict[str, Any] = {word: _value(random, 1) for word in random.sample(_WORDS, random.randrange(5))}
     if random.random() < 0.5:
         servers = {"docs": {"command": "npx", "args": ["-y", "docs"], "env": {"KEY": "v"}}, "web": {"url": "http://x"}}
@@ -52,7 +52,7 @@ def settings(random: Random) -> dict[str, Any]:
 
 
 class _Writer:
-    """One person's way to write JSON."""
+    """One person's way of writing JSON."""
 
     def __init__(self, random: Random) -> None:
         self.random = random
@@ -103,12 +103,12 @@ class _Writer:
 
 
 def json_text(seed: int) -> str:
-    """One file of JSON with comments."""
+    """Return a file of JSON with comments."""
     random = Random(seed)
     writer = _Writer(random)
     value = settings(random)
     text = writer.write(value)
-    if random.random() < 0.05 and not writer.is_flat:  # a key that stands twice: the last one holds
+    if random.random() < 0.05 and not writer.is_flat:  # a duplicate key: the last one counts
         text = text.replace("{", '{ "mcpServers": 1,', 1) if "mcpServers" in value else text
     before = random.choice(["", "", "", f"// mine{writer.newline}", f"{writer.newline}"])
     return (
@@ -117,7 +117,7 @@ def json_text(seed: int) -> str:
 
 
 def toml_text(seed: int) -> str:
-    """One file of TOML, as Codex has it."""
+    """Return a file of TOML, as Codex has it."""
     random = Random(seed)
     newline = random.choice(["\n", "\n", "\r\n"])
     lines = [f"fontMarker = 14{random.choice(['', '  # size', ' # [not.a.table]'])}"]
@@ -153,7 +153,7 @@ _TOML_VALUES = [
 
 
 def markdown_text(seed: int) -> str:
-    """One file of instructions."""
+    """Return a file of instructions."""
     random = Random(seed)
     newline = random.choice(["\n", "\r\n"])
     lines = [
@@ -163,7 +163,7 @@ def markdown_text(seed: int) -> str:
 
 
 def env_text(seed: int) -> str:
-    """One file of variables, as Gemini CLI reads it."""
+    """Return a file of variables, as Gemini CLI reads it."""
     random = Random(seed)
     newline = random.choice(["\n", "\n", "\r\n"])
     lines = [

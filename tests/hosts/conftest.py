@@ -1,4 +1,4 @@
-"""What tests of hooks lean on: turns that are counted for each test alone."""
+"""On what do the tests of hooks rely? On turns that are counted for each test separately."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def _turns_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What another test took of a turn is not counted here."""
+    """Keep another test's use of a turn from counting here."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "run"))

@@ -1,4 +1,4 @@
-"""What three hosts hand to their hooks, as they were seen to do it (Claude Code 2.1.330, Codex 0.169.0, Gemini CLI 0.61.0)."""
+"""What do three hosts pass to their hooks? As observed with Claude Code 2.1.330, Codex 0.169.0 and Gemini CLI 0.61.0."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Event = dict[str, Any]
 
 
 def claude(tool: str, response: object, **more: object) -> Event:
-    """After a call in Claude Code."""
+    """Return the event after a call in Claude Code."""
     return {
         "session_id": "6f5ffedc",
         "transcript_path": "/home/me/.claude/projects/p/6f5ffedc.jsonl",
@@ -27,13 +27,13 @@ def claude(tool: str, response: object, **more: object) -> Event:
 
 
 def bash(stdout: str, stderr: str = "", **more: object) -> Event:
-    """After a command in Claude Code."""
+    """Return the event after a command in Claude Code."""
     response = {"stdout": stdout, "stderr": stderr, "interrupted": False, "isImage": False, "noOutputExpected": False}
     return claude("Bash", {**response, **more})
 
 
 def codex(tool: str, response: object) -> Event:
-    """After a call in Codex."""
+    """Return the event after a call in Codex."""
     return {
         "session_id": "01a20670",
         "turn_id": "01a20671",
@@ -50,7 +50,7 @@ def codex(tool: str, response: object) -> Event:
 
 
 def gemini(tool: str, content: object) -> Event:
-    """After a call in Gemini CLI."""
+    """Return the event after a call in Gemini CLI."""
     return {
         "session_id": "e1539963",
         "transcript_path": "/home/me/.gemini/tmp/p/chats/s.jsonl",
@@ -64,10 +64,10 @@ def gemini(tool: str, content: object) -> Event:
 
 
 def blocks(*texts: str) -> list[Event]:
-    """MCP's content."""
+    """Return content of MCP."""
     return [{"type": "text", "text": text} for text in texts]
 
 
 def raw(event: Event) -> bytes:
-    """As a host writes it."""
+    """Return the event as a host writes it."""
     return json.dumps(event).encode()

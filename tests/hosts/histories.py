@@ -1,4 +1,4 @@
-"""Session files as three hosts were seen to write them (Claude Code 2.1.330, Codex 0.169.0, Gemini CLI 0.61.0)."""
+"""How do three hosts write session files? As observed with Claude Code 2.1.330, Codex 0.169.0 and Gemini CLI 0.61.0."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Step = tuple[str, str, dict[str, Any], str, bool]
 
 
 def lines(records: list[Record]) -> str:
-    """As a host writes them."""
+    """Return records as a host writes them."""
     return "".join(json.dumps(record, separators=(",", ":")) + "\n" for record in records)
 
 
 class Claude:
-    """A session that grows; every record names the one before it."""
+    """A growing session, in which every record names the one before it."""
 
     def __init__(self) -> None:
         self.records: list[Record] = [{"type": "queue-operation", "operation": "enqueue", "sessionId": "s"}]
@@ -27,7 +27,7 @@ class Claude:
         self.answers = 0
 
     def add(self, kind: str, content: object, *, after: str | None = None, **more: object) -> str:
-        """A record; its id."""
+        """Add a record; return its id."""
         uuid = f"u{len(self.records)}"
         role = "assistant" if kind == "assistant" else "user"
         message = {"role": role, "content": content, **({"id": more.pop("answer")} if "answer" in more else {})}
@@ -39,25 +39,25 @@ class Claude:
         return uuid
 
     def says(self, text: str) -> None:
-        """The person."""
+        """Add words of the person."""
         self.add("user", text, promptSource="sdk")
 
     def answers_with(self, text: str) -> None:
-        """The model."""
+        """Add an answer of the model."""
         self.answers += 1
         self.add("assistant", [{"type": "text", "text": text}], answer=f"m{self.answers}")
 
     def measured(self, tokens: int, model: str = "claude-opus-5", cached: int = 0) -> None:
-        """What the provider counted of the request that the newest answer answers."""
+        """Record what the provider counted for the request of the newest answer."""
         usage = {"input_tokens": tokens - cached, "cache_read_input_tokens": cached, "output_tokens": 5}
         self.records[-1]["message"] |= {"usage": usage, "model": model}
 
     def is_refused(self, words: str = "Prompt is too long") -> None:
-        """What the host writes where the provider refuses."""
+        """Add what the host writes if the provider refuses."""
         self.add("assistant", [{"type": "text", "text": words}], isApiErrorMessage=True)
 
     def calls(self, *steps: Step) -> None:
-        """Calls of one answer; each result hangs off the record of its own call."""
+        """Add calls of one answer; each result follows the record of its own call."""
         self.answers += 1
         made = [
             self.add(
@@ -76,7 +76,7 @@ class Claude:
 
 
 def codex(*said: str | list[str] | Step) -> list[Record]:
-    """A session of Codex: texts of the person, `[text]` of the model, and calls."""
+    """Return a session of Codex: texts of the person, `[text]` of the model, and calls."""
 
     def item(payload: Record) -> Record:
         return {"timestamp": "t", "type": "response_item", "payload": payload}
@@ -105,7 +105,7 @@ def codex(*said: str | list[str] | Step) -> list[Record]:
 
 
 def gemini(*said: str | list[str] | Step) -> list[Record]:
-    """A session of Gemini CLI: an answer is written twice, its results a third time."""
+    """Return a session of Gemini CLI: an answer is written twice, its results a third time."""
     context = {"id": "c", "type": "user", "content": [{"text": "<session_context>\nThis is the Gemini CLI."}]}
     made: list[Record] = [{"sessionId": "s", "projectHash": "h", "kind": "main"}, {"$set": {"messages": [context]}}]
     for number, one in enumerate(said):
@@ -139,6 +139,6 @@ def gemini(*said: str | list[str] | Step) -> list[Record]:
 
 
 def written(path: Path, records: list[Record], tail: str = "") -> str:
-    """A file of records, and what a host had begun to write."""
+    """Write a file of records, ending with an unfinished one."""
     path.write_text(lines(records) + tail)
     return str(path)

@@ -1,4 +1,4 @@
-"""A home and a project of their own, in which the command line is typed."""
+"""Where do tests run the command line? In a home and a project of their own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Machine:
-    """A home and a project of their own, in which the command line is typed."""
+    """A home and a project in which commands are run."""
 
     def __init__(self, folder: Path) -> None:
         self.home, self.project = folder / "home", folder / "project"
@@ -38,7 +38,7 @@ class Machine:
         return done.stdout
 
     def files(self) -> dict[str, bytes]:
-        """Everything but what Penstock remembers."""
+        """Return every file except Penstock's own records."""
         found = (path for path in self.home.parent.rglob("*") if ".local" not in path.parts)
         return {str(path): path.read_bytes() if path.is_file() else b"/" for path in found}
 

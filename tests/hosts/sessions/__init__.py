@@ -1,1 +1,1 @@
-"""The readers of other agents' session files."""
+"""Tests of the readers of other agents' session files."""

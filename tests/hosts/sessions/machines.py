@@ -1,4 +1,4 @@
-"""Five real hosts, each in a home of its own: asked without a person, brought to a halt, rescued, resumed."""
+"""How do five real hosts, each in its own home, run without a person, get stuck, are rescued, and resume?"""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PASTED = "\n" + "".join(f"line {number} of what a person put in\n" for number in
 MANY = 1_000_000
 """A window that holds everything."""
 MAX_IMAGE_BYTES = 200_000
-# It ends the host that waits for it, and whatever that was started by, up to the test.
+# It ends the host that waits for it, and its parents, up to the test.
 DIE = """import os, signal, time
 time.sleep(1)
 pid, above = os.getppid(), []
@@ -39,30 +39,30 @@ class Use(NamedTuple):
     """How a host is used."""
 
     shell: str
-    """Its shell's name."""
+    """The name of its shell tool."""
     resume: str
-    """The option that goes on with a session."""
+    """The option that continues a session."""
     flood: str
-    """A command whose output is too much."""
+    """A command with too much output."""
     window_tokens: int
     """A window that holds the session without a flood and not with it."""
     frees_itself: bool = False
-    """Whether it goes on by itself where it is refused: stuck is who lets it go on with a smaller model."""
+    """True if it continues by itself after a refusal; it gets stuck only if a smaller model is used to continue."""
 
 
 USES = {
     "gemini": Use("run_shell_command", "--resume", "seq 1 8000", 21_000),
     "copilot": Use("bash", "--resume", "seq 1 4000", 15_000),
-    # It compacts, and keeps the newest, which is the flood: stuck again, without a word.
+    # It compacts, and keeps the newest, which is the flood: it is silently stuck again.
     "pi": Use("bash", "--session", "seq 1 5000", 4_000),
-    # On a busy machine it may lose what a command prints that ends at once.
+    # On a busy machine it may lose the output of a command that ends at once.
     "qwen": Use("run_shell_command", "--resume", "seq 1 6000; sleep 0.5", 24_000, frees_itself=True),
     "opencode": Use("bash", "-s", "seq 1 5000", 9_500, frees_itself=True),
 }
 
 
 def started(host: str, url: str, home: Path, words: list[str]) -> tuple[list[str], dict[str, str]]:
-    """How a host is asked, and its environment; its model sees images."""
+    """Return the arguments with which a host is asked, and its environment; its model sees images."""
     if host == "qwen":
         (home / ".qwen").mkdir(exist_ok=True)
         (home / ".qwen" / "settings.json").write_text(json.dumps({"security": {"auth": {"selectedType": "openai"}}}))
@@ -89,7 +89,7 @@ def started(host: str, url: str, home: Path, words: list[str]) -> tuple[list[str
 
 
 class Machine:
-    """A host in a home of its own."""
+    """A host in its own home."""
 
     def __init__(self, host: str, folder: Path) -> None:
         self.host, self.use = host, USES[host]
@@ -98,22 +98,22 @@ class Machine:
         self.home.mkdir()
         self.root.mkdir()
         self.window_tokens = self.use.window_tokens
-        """What the model holds that the session is rescued for."""
+        """The window of the model for which the session is rescued."""
 
     def call(self, command: str) -> dict[str, object]:
-        """The arguments of its shell."""
+        """Return the arguments of its shell tool."""
         more: dict[str, object] = {"is_background": False} if self.host == "qwen" else {}
         return {"command": command, "description": "flood", **more}
 
     def ask(self, model: LoopbackModel, words: str, session: str = "", *more: str) -> str:
-        """Let a person say something, in a new session or an old one; what is printed."""
+        """Send words of a person, in a new session or an old one; return what is printed."""
         asked_words = [*([self.use.resume, session] if session else []), *more]
         asked_words += [words] if self.host == "opencode" else ["-p", words]
         arguments, environment = started(self.host, model.url, self.home, asked_words)
         return hosts.run([self.program, *arguments], self.root, self.home, environment)
 
     def session(self, session: str = "") -> Path:
-        """The file of its one session; of opencode what its own export says of that, or of another."""
+        """Return the file of its only session; for opencode, what its own export prints of that session or another."""
         if self.host != "opencode":
             (found,) = (path for path in self.home.rglob("*.jsonl") if TASK in path.read_text())
             return found
@@ -135,7 +135,7 @@ class Machine:
         return path
 
     def session_id(self) -> str:
-        """The id of its one session."""
+        """Return the id of its only session."""
         text = self.session().read_text()
         if self.host == "opencode":
             return str(re.findall(r"ses_\w+", text)[0])
@@ -143,7 +143,7 @@ class Machine:
         return str(first["data"]["sessionId"] if self.host == "copilot" else first.get("sessionId") or first["id"])
 
     def get_stuck(self, way: str) -> Path:
-        """Bring the session to a halt; its file."""
+        """Bring the session to a halt; return its file."""
         getattr(self, f"_{way}")()
         path = self.session()
         if way == "torn":
@@ -151,7 +151,7 @@ class Machine:
         return path
 
     def _say(self, words: str, window_tokens: int, *more: str, answer: str = "done", is_refused: bool = True) -> None:
-        """Say something in the session, which is a new one where there is none."""
+        """Send words in the session, or in a new one if there is none."""
         session = self.session_id() if TASK not in words else ""
         with LoopbackModel("nothing", {}) as model:
             model.asked, model.window_tokens, model.answer = True, window_tokens, answer
@@ -179,14 +179,14 @@ class Machine:
         assert model.calls > 3
 
     def _orphan(self) -> None:
-        """The shell ends the host that waits for it; then the host is refused, but for opencode, which compacts."""
+        """End the host by its own shell command; then have it refused, except opencode, which compacts."""
         (self.root / "die.py").write_text(DIE.format(test=os.getpid()))
         with LoopbackModel(self.use.shell, self.call(self.use.flood)) as model:
             model.later = [(self.use.shell, self.call(f"{sys.executable} die.py"))]
             model.window_tokens = MANY
             self.ask(model, TASK)
         assert model.calls == 2
-        if self.host == "qwen":  # with less than its own words take; else it compacts, and is free again
+        if self.host == "qwen":  # with less room than for its own words; otherwise it compacts, and is free again
             self._say("go on", 9_000)
         elif self.host != "opencode":
             self._say("go on", self.window_tokens)
@@ -211,13 +211,13 @@ class Machine:
             self.window_tokens = 30_000
             self._say(TASK + PASTED, MANY, is_refused=False)
             self._say(f"And this:{PASTED * 2}", self.window_tokens)
-        else:  # the same; a compaction that fits it would do again and again, being refused behind each, without an end
+        else:  # the same; it would repeat a compaction that fits, with a refusal after each, endlessly
             self.window_tokens = 12_000
             self._flood(window_tokens=MANY, answer=f"So far: {TASK}.")
             self._say(f"And this:{PASTED * 2}", self.window_tokens, answer=f"So far: {TASK}.")
 
     def _image(self) -> None:
-        """A picture that the person attached; for Gemini CLI one that its model looked at, for it takes the person's out itself."""
+        """Attach a picture of the person's; for Gemini CLI let its model view one, as the host removes the person's itself."""
         draw(self.root / "a.png", side=2_300 if self.host == "gemini" else 420)
         more = {"copilot": ["--attachment", "a.png"], "opencode": ["-f", "a.png", "--"], "pi": ["@a.png"]}
         with LoopbackModel("read_file", {"file_path": "a.png"}) as model:
@@ -229,11 +229,11 @@ class Machine:
 
     @property
     def max_image_bytes(self) -> int:
-        """How long an image may be to be taken: Google takes 20 MiB in a request."""
+        """Return the largest image that is accepted: Google accepts 20 MiB in a request."""
         return 20 << 20 if self.host == "gemini" else MAX_IMAGE_BYTES
 
     def _tear(self, path: Path) -> None:
-        """Leave the newest record unfinished; an export breaks off where the host has more."""
+        """Leave the newest record unfinished; an export breaks off although the host has more."""
         if self.host == "opencode":
             content = path.read_bytes()
             path.write_bytes(content[: content.rindex(b'"role": "assistant"')])
@@ -242,7 +242,7 @@ class Machine:
                 file.write(b'{"type":"user","message":{"role":"us')
 
     def rescue(self, path: Path, *options: str) -> tuple[int, dict[str, Any]]:
-        """What `penstock rescue` gives."""
+        """Return the result of `penstock rescue`."""
         command = [
             sys.executable,
             "-m",
@@ -259,7 +259,7 @@ class Machine:
         return ran.returncode, json.loads(ran.stdout)
 
     def first_request(self, made: dict[str, Any]) -> Any:
-        """What the host sends first when a new session is resumed under the window that the old one did not fit."""
+        """Return the host's first request when a new session is resumed with the window that the old one exceeded."""
         if self.host == "opencode":
             _, environment = started(self.host, "http://127.0.0.1:9", self.home, ["x"])
             hosts.run([self.program, "import", made["written"]], self.root, self.home, environment)

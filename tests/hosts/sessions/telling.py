@@ -1,4 +1,4 @@
-"""What a reader tells of a file, and files that went through a mishap."""
+"""What does a reader report of a file, intact or damaged?"""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ if TYPE_CHECKING:
 Record = dict[str, Any]
 
 MUTATED = int(os.environ.get("PENSTOCK_MUTATED_FILES", "30"))
-"""How many mutated files of a host are read; 1,000 in the long form."""
+"""The number of mutated files of a host that are read; 1,000 in the long form."""
 
 
 class Told(NamedTuple):
-    """All that a reader tells."""
+    """All that a reader reports."""
 
     happenings: list[Happening]
     counts: Counts
 
     def of(self, kind: type) -> list[Any]:
-        """The happenings of one kind."""
+        """Return the happenings of one kind."""
         return [one for one in self.happenings if isinstance(one, kind)]
 
     @property
     def projection(self) -> list[Said]:
-        """What the next request would hold."""
+        """Return what the next request would hold."""
         held: list[Said] = []
         for one in self.happenings:
             if isinstance(one, Compacted):
@@ -50,7 +50,7 @@ class Told(NamedTuple):
 
 
 def told(host: str, path: Path, content: list[Record] | bytes) -> Told:
-    """What the reader of a host tells of a file."""
+    """Return what the reader of a host reports of a file."""
     path.write_bytes(content if isinstance(content, bytes) else as_file(content, host))
     with opened(str(path)) as file:
         reader = import_module(f"penstock.hosts.sessions.{host}")
@@ -58,12 +58,12 @@ def told(host: str, path: Path, content: list[Record] | bytes) -> Told:
 
 
 def as_file(records: list[Record], host: str = "") -> bytes:
-    """Records as a host writes them; opencode exports all of them in one document, which is the first."""
+    """Return records as a host writes them; opencode exports all of them in one document, which is the first."""
     return json.dumps(records[0], indent=2).encode() if host == "opencode" else lines(records).encode()
 
 
 def is_record(line: bytes) -> bool:
-    """Whether a line is one, by a reader of its own."""
+    """Return whether a line is a record, by an independent parser."""
     try:
         return isinstance(json.loads(line), dict)
     except (ValueError, RecursionError):
@@ -77,9 +77,9 @@ _JUNK: st.SearchStrategy[Any] = st.sampled_from(
 
 @st.composite
 def mutated(draw: st.DrawFn, records: list[Record], host: str = "") -> bytes:
-    """A file whose bytes were flipped, whose lines were cut, lost, doubled or swapped, or whose values are others."""
+    """Draw a file whose bytes were flipped, whose lines were cut, lost, doubled or swapped, or whose values were changed."""
     records = deepcopy(records)
-    if host == "opencode":  # all values stand in one record
+    if host == "opencode":  # all values are in one record
         for _ in range(draw(st.integers(0, 4))):
             _replace(draw, records[0])
     rows = as_file(records, host).removesuffix(b"\n").split(b"\n")
@@ -106,9 +106,9 @@ def mutated(draw: st.DrawFn, records: list[Record], host: str = "") -> bytes:
 
 
 def with_each_replaced(records: list[Record]) -> Iterator[list[Record]]:
-    """The same records, once for each value in them with what cannot be looked up in its place, by turns an object and a list.
+    """Yield the records once for each value in them, replaced by something unhashable: an object and a list in turn.
 
-    Where a number stood, once more with one that no float holds.
+    A number is also replaced by one that no float holds.
     """
     for number, place in enumerate([place for at, record in enumerate(records) for place in _places(record, (at,))]):
         stood: Any = records
@@ -132,7 +132,7 @@ def _places(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
 
 
 def _replace(draw: st.DrawFn, value: Any) -> None:
-    """Put something else in the place of a value somewhere within an object or a list."""
+    """Replace a value somewhere within an object or a list."""
     while True:
         keys = list(value) if isinstance(value, dict) else list(range(len(value)))
         if not keys:

@@ -1,4 +1,4 @@
-"""A session of one agent begins where another's ended: a handoff out of its file, and a file of the other that begins with it."""
+"""Does a session of one agent begin where another's ended, with a handoff from its file in a file of the other agent?"""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ PLACES = [
 
 
 def with_a_model(home: Path) -> None:
-    """A home in which opencode has a model."""
+    """Set up a home in which opencode has a model."""
     settings = home / ".config" / "opencode" / "opencode.jsonc"
     settings.parent.mkdir(parents=True, exist_ok=True)
     settings.write_text('{"model": "loopback/m/1", /* ours */}')
 
 
 def ended(host: str, folder: Path, root: Path) -> str:
-    """A session with a task, a list of what is to be done, a changed file and a secret."""
+    """Write a session with a task, a to-do list, a changed file and a secret."""
     if host == "codex":
         plan = {"plan": [{"step": "Read it", "status": "completed"}, {"step": "Write the tests", "status": "pending"}]}
         patch = "*** Begin Patch\n*** Update File: parser.py\n@@\n-1\n+2\n*** End Patch"
@@ -78,7 +78,7 @@ def ended(host: str, folder: Path, root: Path) -> str:
 
 
 def first_words(host: str, path: str) -> list[Any]:
-    """What the host would send first."""
+    """Return what the host would send first."""
     with opened(path) as file:
         return [one.message for one in project(reader_of(host).happenings(file)).said]
 
@@ -87,7 +87,7 @@ def first_words(host: str, path: str) -> list[Any]:
 def test_a_handoff_is_made_of_a_session_of_another_agent(
     host: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What was asked, done, changed and is open, as its file shows it; secrets are masked, and the document is one."""
+    """The handoff has what was asked, done, changed and is open, as the file shows it; secrets are masked."""
     path = ended(host, tmp_path, tmp_path)
     before = Path(path).read_bytes()
     assert main(["handoff", "--from", path]) == 0
@@ -107,7 +107,7 @@ def test_a_handoff_is_made_of_a_session_of_another_agent(
 
 @pytest.mark.parametrize("host", SESSIONS)
 def test_a_handoff_is_made_of_a_session_of_every_other_host(host: str, tmp_path: Path) -> None:
-    """It says whose it was, and what was asked."""
+    """The handoff says whose session it was, and what was asked."""
     made = handoff_of(host, SESSIONS[host](tmp_path / "old.jsonl", "400 too long", ("of little",)))
     assert made.goal == "TASK-ONE fix the parser."
     assert made.agent == {"gemini": "Gemini CLI", "qwen": "qwen-code", "copilot": "Copilot CLI"}.get(host, host)
@@ -115,7 +115,7 @@ def test_a_handoff_is_made_of_a_session_of_every_other_host(host: str, tmp_path:
 
 @pytest.mark.parametrize("host", SESSIONS)
 def test_what_a_rescue_says_in_a_session_is_nobodys_words(host: str, tmp_path: Path) -> None:
-    """Neither its notes nor what it says between them are passed on as the person's or the model's."""
+    """Neither its notes nor its sentences between them are passed on as the person's or the model's."""
     path = SESSIONS[host](tmp_path / "old.jsonl", "", ("some line of it\n" * 60,) * 60)
     done, _ = rescued(host, path, 3_000)
     assert "Left out here" in Path(done.path).read_text()
@@ -138,7 +138,7 @@ def test_what_a_rescue_says_in_a_session_is_nobodys_words(host: str, tmp_path: P
 def test_a_session_of_another_agent_begins_with_it(
     before: str, to_host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In a file of the host's own place and of nobody else, without a secret; the host's command goes on with it."""
+    """It is private, in the host's own place and without a secret; the printed command of the host continues with it."""
     for name in PLACES:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
@@ -156,7 +156,7 @@ def test_a_session_of_another_agent_begins_with_it(
     here = [] if to_host == "opencode" else [made]
     assert list(reader_of(to_host).found({"HOME": str(tmp_path / "home")})) == here
     assert host_of(made) == to_host
-    if to_host in {"claude", "qwen"}:  # the folder's name as they write it: nothing but letters, digits and hyphens
+    if to_host in {"claude", "qwen"}:  # the folder's name as they write it: only letters, digits and hyphens
         project = Path(made).relative_to(tmp_path / "home").parts[2]
         assert project.endswith("-a-root-d")
         assert set(project) <= set(string.ascii_letters + string.digits + "-")
@@ -177,7 +177,7 @@ def test_a_session_of_another_agent_begins_with_it(
 def test_a_folder_that_is_gone_is_not_worked_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The session begins where the person is."""
+    """The session begins in the person's current folder."""
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
     monkeypatch.chdir(tmp_path)
@@ -187,7 +187,7 @@ def test_a_folder_that_is_gone_is_not_worked_in(
 
 
 def test_what_cannot_be_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Neither session nor both, a file that is none, a host that is none; nothing is written."""
+    """No session, two sessions, an unknown file and an unknown host are refused; nothing is written."""
     path = ended("claude", tmp_path, tmp_path)
     assert main(["handoff"]) == 2
     assert main(["handoff", "ID", "--from", path]) == 2
@@ -204,7 +204,7 @@ def test_what_cannot_be_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize("host", BEGINNERS)
 @given(text=st.text(max_size=200))
 def test_any_words_are_the_first_message(host: str, text: str, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """As they are: line ends, quotes and halves of characters stay within their record."""
+    """They are kept unchanged: line ends, quotes and halves of characters stay within their record."""
     home = tmp_path_factory.getbasetemp() / "begun"
     with_a_model(home)
     begun = begin(host, text, str(home), {"HOME": str(home)})
@@ -212,12 +212,12 @@ def test_any_words_are_the_first_message(host: str, text: str, tmp_path_factory:
         records = [record for _, record in file.records()]
         assert file.counts.torn == 0
     assert text in list(strings(records))
-    if host != "claude":  # which joins what it says itself to the person's words
+    if host != "claude":  # Claude Code joins its own text to the person's words
         assert not text.strip() or violations(first_words(host, begun.path), reader_of(host).WIRE) == []
 
 
 def strings(value: Any) -> Iterator[str]:
-    """All texts in it."""
+    """Return all texts in a value."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
@@ -226,7 +226,7 @@ def strings(value: Any) -> Iterator[str]:
 
 
 def test_gemini_keeps_one_folder_a_project(tmp_path: Path) -> None:
-    """The one whose file names it, or that its list does; else a new one beside those of others, named after it."""
+    """It is the one whose file names the project, or that the list has; otherwise a new one next to others, named after it."""
     home, root, other = tmp_path / "home", tmp_path / "A root.d", tmp_path / "b" / "A root.d"
     environment = {"HOME": str(home)}
     first, again = (Path(begin("gemini", "x", str(root), environment).path) for _ in range(2))
@@ -241,7 +241,7 @@ def test_gemini_keeps_one_folder_a_project(tmp_path: Path) -> None:
 
 
 def test_opencode_goes_on_with_the_model_that_it_would_take(tmp_path: Path) -> None:
-    """By its settings, which may hold comments; else the one that was used last."""
+    """Its settings decide, which may have comments; otherwise the model used last."""
     noted = tmp_path / ".local" / "state" / "opencode" / "model.json"
     noted.parent.mkdir(parents=True)
     noted.write_text(json.dumps({"recent": [{"providerID": "p"}, {"providerID": "p", "modelID": "used/last"}]}))
@@ -256,7 +256,7 @@ def test_opencode_goes_on_with_the_model_that_it_would_take(tmp_path: Path) -> N
 
 
 def test_claude_code_finds_what_it_says_itself_behind_the_message(tmp_path: Path) -> None:
-    """Without that it sends an empty message in its place; each record names the one before it."""
+    """Without it the host sends an empty message instead; each record names the one before it."""
     begun = begin("claude", "words", str(tmp_path), {"HOME": str(tmp_path)})
     records = [json.loads(line) for line in Path(begun.path).read_text().splitlines()]
     assert [record["type"] for record in records] == ["user", "attachment", "assistant"]
@@ -267,7 +267,7 @@ def test_claude_code_finds_what_it_says_itself_behind_the_message(tmp_path: Path
 def test_penstock_itself_goes_on_from_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The document is taken by `run --from`, and its words are in the first request."""
+    """`run --from` takes the document, and its words are in the first request."""
     root = tmp_path / "root"
     root.mkdir()
     (root / "parser.py").write_text("x = 1\n")
@@ -285,7 +285,7 @@ def test_penstock_itself_goes_on_from_it(
 def test_of_any_file_of_a_host_there_is_a_handoff(
     host: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Whatever happened to it, and the document can be read back."""
+    """This holds for any damaged file, and the document can be read back."""
     folder = tmp_path_factory.getbasetemp()
     records = [json.loads(line) for line in Path(ended(host, folder, folder)).read_text().splitlines()]
     path = folder / "mutated.jsonl"

@@ -1,4 +1,4 @@
-"""Sessions of Codex (0.171.0): which figures are measurements, and which items are sent."""
+"""In sessions of Codex (0.171.0), which figures are measurements, and which items are sent?"""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ REFUSED = {"type": "error", "message": "Your input exceeds the context window of
 
 
 def event(payload: Record) -> Record:
-    """What is no item."""
+    """Return a record that is not an item."""
     return {"timestamp": "t", "type": "event_msg", "payload": payload}
 
 
 def figure(given: int, made: int, total: int) -> Record:
-    """What the host notes that the newest answer took."""
+    """Return the usage that the host records for the newest answer."""
     info = {
         "total_token_usage": {"total_tokens": total},
         "last_token_usage": {"input_tokens": given, "output_tokens": made},
@@ -39,7 +39,7 @@ def figure(given: int, made: int, total: int) -> Record:
 
 
 def refused(given: int, *, is_behind: bool) -> list[Record]:
-    """A session whose second request did not fit, with a figure that stands before the refusal or behind it."""
+    """Return a session whose second request did not fit, with a figure before or after the refusal."""
     full = [figure(given, 0, WINDOW), event(REFUSED)]
     one, two = histories.codex("Go.", ["Done."]), histories.codex("More.")[-1:]
     return [*one, figure(5_000, 5, 5_005), *two, *(reversed(full) if is_behind else full)]
@@ -48,7 +48,7 @@ def refused(given: int, *, is_behind: bool) -> list[Record]:
 @pytest.mark.parametrize("is_behind", [False, True], ids=["before", "behind"])
 @pytest.mark.parametrize("given", [0, WINDOW])
 def test_a_figure_beside_a_refusal_is_no_measurement(given: int, is_behind: bool, tmp_path: Path) -> None:
-    """Nor a request of its own, wherever it stands."""
+    """Nor is it a request of its own, wherever it is."""
     path = written(tmp_path / "s.jsonl", refused(given, is_behind=is_behind))
     _, story = story_of("codex", path)
     assert [(turn.recorded_tokens, turn.is_measured, turn.is_refused) for turn in story.turns] == [
@@ -59,7 +59,7 @@ def test_a_figure_beside_a_refusal_is_no_measurement(given: int, is_behind: bool
 
 
 def test_a_figure_of_nothing_that_no_refusal_follows_is_told_in_its_place(tmp_path: Path) -> None:
-    """Before what is said next; a compaction behind it had what the last answer measured."""
+    """It comes before what is said next; a later compaction has what the last answer measured."""
     records = [*refused(WINDOW, is_behind=False)[:-1], {"type": "compacted", "payload": {}}]
     read = told("codex", tmp_path / "s", [*records, *histories.codex("On.", ["Yes."])[-2:], figure(0, 0, 1)])
     kinds = (Answered, Compacted, Refused, Said)

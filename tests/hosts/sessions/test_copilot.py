@@ -1,4 +1,4 @@
-"""Sessions of Copilot CLI (1.0.102): each is told as the host itself sent it when it was resumed."""
+"""Is each session of Copilot CLI (1.0.102) reported as the host itself sent it when it was resumed?"""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ IMAGE = "iVBORw0KGgo="
 
 
 def event(kind: str, /, **data: Any) -> Record:
-    """One of a kind."""
+    """Return an event of a kind."""
     return {"type": kind, "data": data}
 
 
 def start() -> Record:
-    """The first."""
+    """Return the first event."""
     context = {"cwd": "/p"}
     return event("session.start", sessionId="s", version=1, copilotVersion="1.0.102", startTime="t", context=context)
 
 
 def says(text: str, **more: Any) -> Record:
-    """The person."""
+    """Return words of the person."""
     return event("user.message", content=text, transformedContent=f"<now/>{text}", messageId="m", **more)
 
 
 def answers(text: str, *calls: str, **more: Any) -> Record:
-    """The model."""
+    """Return an answer of the model."""
     requests = [
         {"toolCallId": call, "name": "bash", "arguments": {"command": call}, "type": "function"} for call in calls
     ]
@@ -47,19 +47,19 @@ def answers(text: str, *calls: str, **more: Any) -> Record:
 
 
 def returns(call: str, text: str = "", **more: Any) -> Record:
-    """A tool, with a copy for the screen."""
+    """Return a tool's result, with a copy for the screen."""
     result = {"content": text or f"of {call}", "detailedContent": text or f"of {call}"}
     return event("tool.execution_complete", **{"toolCallId": call, "success": True, "result": result, **more})
 
 
 def uses(tokens: int) -> Record:
-    """The figures of the next answer."""
+    """Return the figures of the next answer."""
     usage = {"model": "m", "inputTokens": tokens, "outputTokens": 7, "cacheReadTokens": 3, "maxPromptTokens": 64_000}
     return event("session.usage_record", usage=usage)
 
 
 def chained(*events: Record) -> list[Record]:
-    """Events as the host writes them: each names the one before it."""
+    """Return events as the host writes them: each names the one before it."""
     rows = [start(), *events]
     return [
         {**row, "id": f"e{at}", "timestamp": "t", "parentId": f"e{at - 1}" if at else None}
@@ -68,7 +68,7 @@ def chained(*events: Record) -> list[Record]:
 
 
 def session() -> list[Record]:
-    """One of everything."""
+    """Return one event of every kind."""
     child = {"agentId": "child"}
     failed: dict[str, Any] = {"success": False, "result": None, "error": {"message": "No such file"}}
     return chained(
@@ -98,7 +98,7 @@ def session() -> list[Record]:
 
 
 def words(read: Told) -> list[Any]:
-    """Whose each message of the next request is, and what it says or which calls it makes."""
+    """Return the role of each message of the next request, and its words or calls."""
     return [
         (one.message["role"], one.message["content"] or [call["id"] for call in one.message["tool_calls"]])
         for one in read.projection
@@ -106,7 +106,7 @@ def words(read: Told) -> list[Any]:
 
 
 def test_results_stand_behind_their_calls_in_the_order_of_these(tmp_path: Path) -> None:
-    """As 1.0.102 sent them: whichever was ready first, and whatever the host said meanwhile."""
+    """This is what 1.0.102 sent, whichever was ready first, and whatever the host said meanwhile."""
     events = [says("Go."), answers("", "a", "b"), returns("b"), event("system.notification", content="n"), returns("a")]
     read = told("copilot", tmp_path / "s", chained(*events, answers("Done.")))
     assert words(read) == [
@@ -121,13 +121,13 @@ def test_results_stand_behind_their_calls_in_the_order_of_these(tmp_path: Path) 
 
 
 def test_a_call_without_a_result_is_left_as_it_is(tmp_path: Path) -> None:
-    """The host closes it; what was said behind it is not lost, nor is a result that came."""
+    """The host closes it; what was said after it is not lost, nor is a result that came."""
     read = told("copilot", tmp_path / "s", chained(says("Go."), answers("", "a", "b"), returns("b"), says("And?")))
     assert words(read) == [("user", "<now/>Go."), ("assistant", ["a", "b"]), ("tool", "of b"), ("user", "<now/>And?")]
 
 
 def test_an_answer_in_several_events_is_one(tmp_path: Path) -> None:
-    """Those of one call to the provider; two calls with one id are two answers all the same."""
+    """Events of one provider call are joined; two calls with one id are still two answers."""
     whole = [
         answers("One ", apiCallId="x", chunkIndex=0),
         answers("two.", "c", apiCallId="x", chunkIndex=1),
@@ -140,7 +140,7 @@ def test_an_answer_in_several_events_is_one(tmp_path: Path) -> None:
 
 
 def test_figures_stand_before_their_answer(tmp_path: Path) -> None:
-    """Behind all that they count; those of a child agent are not the session's."""
+    """They come after all that they count; those of a child agent are not the session's."""
     child = {"type": "session.usage_record", "data": {"usage": {"inputTokens": 9, "parentToolCallId": "a"}}}
     read = told(
         "copilot", tmp_path / "s", chained(says("Go."), uses(5), answers("", "a"), child, returns("a"), uses(8))
@@ -151,7 +151,7 @@ def test_figures_stand_before_their_answer(tmp_path: Path) -> None:
 
 
 def test_a_compaction_leaves_what_the_person_said_and_the_summary(tmp_path: Path) -> None:
-    """In one message, in the host's own words; one that failed leaves all."""
+    """They are in one message, in the host's own words; a failed compaction leaves everything."""
     failed = event("session.compaction_complete", success=False, error="no")
     done = event("session.compaction_complete", success=True, preCompactionTokens=9, summaryContent="Sum.")
     before = [says("One."), answers("1"), says("hidden", source="skill-s"), answers("2")]
@@ -170,7 +170,7 @@ def test_a_compaction_leaves_what_the_person_said_and_the_summary(tmp_path: Path
 
 
 def test_what_a_person_cleared_is_gone(tmp_path: Path) -> None:
-    """From a later summary, too."""
+    """It is also gone from a later summary."""
     done = event("session.compaction_complete", success=True, summaryContent="Sum.")
     cleared = [says("One."), answers("1"), event("session.context_cleared", messagesCleared=2), says("Two.")]
     read = told("copilot", tmp_path / "s", chained(*cleared, done))
@@ -179,7 +179,7 @@ def test_what_a_person_cleared_is_gone(tmp_path: Path) -> None:
 
 
 def test_images_are_sent_with_the_message(tmp_path: Path) -> None:
-    """Those that stand in it and those that it names."""
+    """Both embedded images and named ones are sent."""
     read = told("copilot", tmp_path / "s", session())
     block = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{IMAGE}"}}
     first = next(one for one in read.happenings if getattr(one, "message", None))
@@ -198,13 +198,13 @@ def test_instructions_refusals_and_what_is_never_sent_are_told_apart(tmp_path: P
 
 
 def test_what_is_not_known_is_counted(tmp_path: Path) -> None:
-    """A kind of next year, also of a family that is known."""
+    """This covers future kinds, also in a known family."""
     read = told("copilot", tmp_path / "s", [*session(), event("session.of_next_year"), event("robot"), {"type": 7}])
     assert dict(read.counts.unknown) == {"session.of_next_year": 1, "robot": 1, "": 1}
 
 
 def test_sessions_are_found_where_the_host_keeps_them(tmp_path: Path) -> None:
-    """Each in a folder of its own."""
+    """Each is in its own folder."""
     folder = tmp_path / ".copilot" / "session-state" / "s"
     folder.mkdir(parents=True)
     path = written(folder / "events.jsonl", session())

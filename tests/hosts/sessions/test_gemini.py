@@ -1,4 +1,4 @@
-"""Sessions of Gemini CLI (0.61.0): what was said, sent twice, taken back, compacted."""
+"""Are sessions of Gemini CLI (0.61.0) read right: what was said, sent twice, taken back and compacted?"""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HEAD = {"sessionId": "s", "projectHash": "h", "startTime": "t", "kind": "main"}
 
 
 def response(call: str, *, failed: bool = False) -> Record:
-    """A result as the API has it."""
+    """Return a result as the API has it."""
     return {
         "functionResponse": {
             "id": call,
@@ -41,7 +41,7 @@ def response(call: str, *, failed: bool = False) -> Record:
 
 
 def batch(key: str, calls: dict[str, list[Record]], tokens: int) -> list[Record]:
-    """An answer that calls, written three times, and its results in a message of their own."""
+    """Return an answer that calls, written three times, and its results in a separate message."""
     answer = {"id": key, "type": "gemini", "content": "", "model": "m", "thoughts": [{"subject": "Plan"}]}
     counted = {**answer, "tokens": {"input": tokens, "output": 7, "cached": 3}}
     made = [
@@ -53,7 +53,7 @@ def batch(key: str, calls: dict[str, list[Record]], tokens: int) -> list[Record]
 
 
 def session() -> list[Record]:
-    """Parallel calls of which one failed, and one that gave an image."""
+    """Return parallel calls of which one failed, and one that returned an image."""
     return [
         HEAD,
         {"$set": {"messages": [CONTEXT]}},
@@ -65,17 +65,17 @@ def session() -> list[Record]:
 
 
 def parts(said: list[Said]) -> list[Any]:
-    """The parts of all messages."""
+    """Return the parts of all messages."""
     return [part for one in said for part in one.message["parts"]]
 
 
 def answered(said: list[Said]) -> list[str]:
-    """Which calls are answered, one after another."""
+    """Return which calls are answered, one after another."""
     return [part["functionResponse"]["id"] for part in parts(said) if "functionResponse" in part]
 
 
 def test_a_resume_sends_each_result_twice(tmp_path: Path) -> None:
-    """As 0.61.0 did: 44 KB of results were 88 KB, pictures too; the second is told as a copy."""
+    """In 0.61.0, 44 KB of results became 88 KB, pictures too; the second is reported as a copy."""
     read = told("gemini", tmp_path / "s", session())
     assert answered(read.projection) == ["a", "b", "a", "b", "p", "p"]
     own = [one for one in read.projection if not one.by_host]
@@ -86,7 +86,7 @@ def test_a_resume_sends_each_result_twice(tmp_path: Path) -> None:
 
 
 def test_figures_of_an_answer_stand_before_it(tmp_path: Path) -> None:
-    """Once, though it is written three times."""
+    """They are reported once, although it is written three times."""
     read = told("gemini", tmp_path / "s", session())
     assert [(one.input_tokens, one.output_tokens, one.cached_tokens) for one in read.of(Answered)] == [
         (100, 7, 3),
@@ -100,7 +100,7 @@ def test_figures_of_an_answer_stand_before_it(tmp_path: Path) -> None:
 
 
 def test_reasoning_is_output_that_is_counted_beside_the_answer(tmp_path: Path) -> None:
-    """As Gemini's API does, which charges for both; one that has nothing but reasoning counts, too."""
+    """Gemini's API counts it so, and charges for both; an answer that is only reasoning counts, too."""
     answers = [
         {"id": "g1", "type": "gemini", "content": "a", "tokens": {"input": 100, "output": 7, "thoughts": 1_000}},
         {"id": "g2", "type": "gemini", "content": "b", "tokens": {"input": 200, "thoughts": 30}},
@@ -110,7 +110,7 @@ def test_reasoning_is_output_that_is_counted_beside_the_answer(tmp_path: Path) -
 
 
 def test_after_a_resume_results_are_there_three_times(tmp_path: Path) -> None:
-    """It writes all messages anew, the copies among them, and forgets what some answers took."""
+    """It rewrites all messages, including the copies, and loses the usage of some answers."""
     made = batch("g1", {"a": [response("a")]}, 100)
     anew = [
         CONTEXT,
@@ -127,7 +127,7 @@ def test_after_a_resume_results_are_there_three_times(tmp_path: Path) -> None:
 
 
 def test_a_compaction_leaves_the_summary_and_what_stays(tmp_path: Path) -> None:
-    """Nothing but the host's word for the model marks it."""
+    """Only the host's own sentence for the model marks a compaction."""
     summary = {"id": "n1", "type": "user", "content": [{"text": "What happened so far."}]}
     word = {"id": "n2", "type": "gemini", "content": [{"text": ACKNOWLEDGED}]}
     last = {"id": "g3", "type": "gemini", "content": [{"text": "Done."}]}
@@ -149,7 +149,7 @@ def test_a_compaction_leaves_the_summary_and_what_stays(tmp_path: Path) -> None:
 
 
 def test_a_result_that_stays_under_another_id_was_said_before(tmp_path: Path) -> None:
-    """The host gives it one of its own where it resumes and compacts at once."""
+    """The host gives it a new id if it resumes and compacts at once."""
     summary = {"id": "n1", "type": "user", "content": [{"text": "What happened so far."}]}
     word = {"id": "n2", "type": "gemini", "content": [{"text": ACKNOWLEDGED}]}
     kept = {"id": "g2_response", "type": "user", "content": [response("p")]}
@@ -158,7 +158,7 @@ def test_a_result_that_stays_under_another_id_was_said_before(tmp_path: Path) ->
 
 
 def test_messages_that_are_others_without_a_summary_are_no_compaction(tmp_path: Path) -> None:
-    """They take the place of those before; thoughts among them are not sent."""
+    """They replace those before; thoughts among them are not sent."""
     thought = {"text": "**Plan**", "thought": True}
     anew = [
         {"id": "n1", "type": "user", "content": [{"text": "Anew."}]},
@@ -170,7 +170,7 @@ def test_messages_that_are_others_without_a_summary_are_no_compaction(tmp_path: 
 
 
 def test_a_failure_takes_the_prompt_back(tmp_path: Path) -> None:
-    """Without a screen nothing is recorded of a refusal but that; with one its words are."""
+    """Without a screen only this is recorded of a refusal; with one its words are too."""
     prompt = {"id": "u2", "type": "user", "content": [{"text": "More."}]}
     refusal = {"id": "e", "type": "error", "content": "[API Error: The input token count (2) exceeds the maximum (1)]"}
     kept = [CONTEXT, {"id": "u1", "type": "user", "content": [{"text": "Go."}]}]
@@ -182,14 +182,14 @@ def test_a_failure_takes_the_prompt_back(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("to", "left"), [("g3", 1), ("g2", 1), ("gone", 0)])
 def test_a_way_back_takes_what_follows(to: str, left: int, tmp_path: Path) -> None:
-    """The message that it names too, and all where it names none."""
+    """It also takes the message that it names, and everything if it names none."""
     read = told("gemini", tmp_path / "s", [*session(), {"$rewindTo": to}])
     assert ("Go." in [part.get("text") for part in parts(read.projection)]) == left
     assert "Done." not in [part.get("text") for part in parts(read.projection)]
 
 
 def test_what_is_not_known_or_torn_is_counted(tmp_path: Path) -> None:
-    """The rest is told."""
+    """The rest is reported."""
     whole = told("gemini", tmp_path / "w", session())
     tail = [{"type": "next year"}, {"id": "x", "type": "robot"}, {"id": "i", "type": "info", "content": "hi"}]
     content = (tmp_path / "w").read_bytes() + b"".join(repr(row).replace("'", '"').encode() + b"\n" for row in tail)
@@ -200,7 +200,7 @@ def test_what_is_not_known_or_torn_is_counted(tmp_path: Path) -> None:
 
 
 def test_sessions_are_found_where_the_host_keeps_them(tmp_path: Path) -> None:
-    """A child agent's lies a folder deeper, and is none of its own."""
+    """A child agent's is one folder deeper, and not a session of its own."""
     chats = tmp_path / ".gemini" / "tmp" / "project" / "chats"
     (chats / "parent").mkdir(parents=True)
     for name in ("session-2026-1.jsonl", "parent/child.jsonl"):
@@ -210,7 +210,7 @@ def test_sessions_are_found_where_the_host_keeps_them(tmp_path: Path) -> None:
 
 
 def test_the_folder_of_a_session_stands_beside_it(tmp_path: Path) -> None:
-    """For all sessions of a project; where there is no such file, or it says no folder, nobody knows."""
+    """It holds for all sessions of a project; without such a file, or if it names no folder, the folder is unknown."""
     path = tmp_path / "tmp" / "p" / "chats" / "session-a.jsonl"
     path.parent.mkdir(parents=True)
     written(path, histories.gemini("Go."))

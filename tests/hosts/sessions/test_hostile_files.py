@@ -1,4 +1,4 @@
-"""Small files that would take very long, large lines, and figures that are none: what is left out is said (X-1, X-2)."""
+"""Are small files that would take very long, large lines and impossible figures bounded, with omissions reported (X-1, X-2)?"""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.proves("X-1", "X-2")
 
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The length of each record that is read for itself."""
+    """Return the length of each record that is parsed separately."""
     seen: list[int] = []
     real = SessionFile.record
 
@@ -43,7 +43,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def of_many_compactions(count: int) -> list[Record]:
-    """A session of pi in which each compaction keeps all that was said."""
+    """Return a session of pi in which each compaction keeps all that was said."""
     talk = Pi()
     first = talk.says("Go.")
     for number in range(count):
@@ -54,7 +54,7 @@ def of_many_compactions(count: int) -> list[Record]:
 
 
 def test_compactions_that_keep_everything_are_read_a_few_times_the_file(tmp_path: Path, reads: list[int]) -> None:
-    """A thousand that keep a thousand records would be a million readings; what is left out is counted."""
+    """A thousand compactions of a thousand records would be a million reads; what is left out is counted."""
     made = of_many_compactions(1_000)
     read = told("pi", tmp_path / "s", made)
     assert sum(reads) <= 6 * len(lines(made))
@@ -66,7 +66,7 @@ def test_compactions_that_keep_everything_are_read_a_few_times_the_file(tmp_path
 
 
 def test_a_record_that_a_compaction_names_often_is_kept_once(tmp_path: Path, reads: list[int]) -> None:
-    """A long list of one id is a small file."""
+    """A long list of one id makes a small file."""
     talk = Claude()
     talk.says("x " * 100_000)
     kept = {"preservedMessages": {"anchorUuid": "s1", "uuids": [talk.last] * 1_000 + [7, "none"]}}
@@ -117,7 +117,7 @@ def test_summaries_behind_which_everything_is_sent_are_read_a_few_times_the_expo
 
 
 def huge(digits: str) -> Claude:
-    """A session whose provider counted so many tokens."""
+    """Return a session whose provider counted that many tokens."""
     talk = Claude()
     talk.says("Go.")
     talk.answers_with("Done.")
@@ -130,7 +130,7 @@ def huge(digits: str) -> Claude:
 
 @pytest.mark.parametrize("digits", ["1" + "0" * 20, "1" + "0" * 400, "9" * 4_300, "9" * 4_301, "NaN", "1e400", "-1"])
 def test_a_figure_that_nobody_counted_is_none(digits: str, tmp_path: Path) -> None:
-    """It is told in words, as JSON and on a page like one that is not recorded."""
+    """In words, JSON and on a page it is reported as one that is not recorded."""
     path = tmp_path / "s"
     path.write_text(lines(huge(digits).records).replace('"@', "").replace('@"', ""))
     subject, story = story_of("claude", str(path))
@@ -142,14 +142,14 @@ def test_a_figure_that_nobody_counted_is_none(digits: str, tmp_path: Path) -> No
 
 
 def test_a_figure_has_a_ceiling() -> None:
-    """Up to which all that read JSON agree."""
+    """Up to it all JSON readers agree."""
     assert whole_number(MAX_WHOLE_NUMBER) == 2**53 - 1
     assert whole_number(MAX_WHOLE_NUMBER + 1) is None
     assert (whole_number(0), whole_number(-1), whole_number(True), whole_number(1.0)) == (0, None, None, None)
 
 
 def with_a_large_line(path: Path, size_bytes: int, *, is_record: bool) -> tuple[Told, int]:
-    """What is told of a session with a line of so many bytes in its middle, and how many messages there are beside it."""
+    """Return what is reported of a session with a line of that size in its middle, and the number of other messages."""
     talk = Claude()
     talk.says("Go.")
     talk.answers_with("Done.")
@@ -165,7 +165,7 @@ def with_a_large_line(path: Path, size_bytes: int, *, is_record: bool) -> tuple[
 def test_a_line_that_is_too_large_is_not_read_and_is_no_torn_one(
     is_record: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is told in words and as JSON, on the page, to who hands on and to who rescues; what stands behind it is read."""
+    """Words, JSON, page, handoff and rescue report it; what follows it is read."""
     monkeypatch.setattr(records, "MAX_RECORD_BYTES", 10_000)
     read, messages = with_a_large_line(tmp_path / "s", 25_000, is_record=is_record)
     assert (read.counts.too_large, read.counts.torn, len(read.of(Said))) == (2, 0, messages)
@@ -179,7 +179,7 @@ def test_a_line_that_is_too_large_is_not_read_and_is_no_torn_one(
 
 
 def test_a_line_of_very_many_objects_is_not_read(tmp_path: Path) -> None:
-    """Each takes two bytes of the file, and memory of fifty times that."""
+    """Each takes two bytes of the file, and fifty times that in memory."""
     for count, large in ((200_000, 0), (250_000, 1)):
         content = b'{"type":"last-prompt","x":[' + b"{}," * count + b"0]}\n"
         read = told("claude", tmp_path / "s", content)
@@ -187,7 +187,7 @@ def test_a_line_of_very_many_objects_is_not_read(tmp_path: Path) -> None:
 
 
 def test_a_line_is_read_up_to_the_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its line feed is a part of it."""
+    """Its line feed is included."""
     monkeypatch.setattr(records, "MAX_RECORD_BYTES", 10_000)
     line = b'{"type":"user","x":"' + b"y" * 9_977 + b'"}\n'
     assert len(line) == 10_000
@@ -196,12 +196,12 @@ def test_a_line_is_read_up_to_the_bound(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_the_bound_is_what_providers_take() -> None:
-    """None takes a request of more than 32 MiB."""
+    """None accepts a request of more than 32 MiB."""
     assert records.MAX_RECORD_BYTES == 32 << 20
 
 
 def test_a_rescue_says_that_a_line_was_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it says is not carried on."""
+    """Its content is not carried on."""
     monkeypatch.setattr(records, "MAX_RECORD_BYTES", 10_000)
     with_a_large_line(tmp_path / "s", 25_000, is_record=True)
     done, _ = rescued("claude", str(tmp_path / "s"), 200_000)

@@ -1,4 +1,4 @@
-"""Laws of a rescue over histories: it fits, pairs stay whole, nothing is lost, the old file is untouched, once is enough."""
+"""Over generated histories, does a rescue fit, keep pairs whole, lose nothing, leave the old file, and need no repetition?"""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SAID = st.lists(
 
 
 def claude(said: list[Said]) -> list[dict[str, Any]]:
-    """A session of Claude Code."""
+    """Return a session of Claude Code."""
     talk = Claude()
     talk.says(TASK)
     for number, (kind, words, times) in enumerate(said):
@@ -56,7 +56,7 @@ def claude(said: list[Said]) -> list[dict[str, Any]]:
 
 
 def codex(said: list[Said]) -> list[dict[str, Any]]:
-    """The same of Codex."""
+    """Return the same session of Codex."""
     made: list[Any] = []
     for number, (kind, words, times) in enumerate(said):
         text = f"{number} {words * times}"
@@ -76,7 +76,7 @@ def codex(said: list[Said]) -> list[dict[str, Any]]:
 @given(said=SAID, host=st.sampled_from(["claude", "codex"]), form=st.sampled_from(["new", "append"]))
 @settings(max_examples=15, deadline=None)
 def test_a_rescue_keeps_its_laws(said: list[Said], host: str, form: Any) -> None:
-    """Whatever was said."""
+    """They hold whatever was said."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "old.jsonl")
         path.write_text(lines({"claude": claude, "codex": codex}[host](said)))
@@ -98,7 +98,7 @@ def test_a_rescue_keeps_its_laws(said: list[Said], host: str, form: Any) -> None
         after = path.read_bytes()
         assert after == before if form == "new" else after.startswith(before)
         assert not rescued(host, done.path, done.limit_tokens, form="plan")[0].is_stuck
-        # Nothing is lost: what was said stands there, or is behind a handle that does.
+        # Nothing is lost: what was said is there, or behind a handle that is.
         text = "".join(map(str, new))
         assert all(handle in text for handle in kept)
         held = [one for one in kept.values() if isinstance(one, str)]
@@ -110,6 +110,6 @@ def test_a_rescue_keeps_its_laws(said: list[Said], host: str, form: Any) -> None
 
 
 def as_message(line: str) -> Any:
-    """A message of a note; None for any other text."""
+    """Return a message from a line of a note; None for any other text."""
     is_json, value = parsed(line)
     return value if is_json else None

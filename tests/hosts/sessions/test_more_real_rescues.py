@@ -1,4 +1,4 @@
-"""More real hosts, brought to a halt in six ways, go on with what `penstock rescue` wrote: the first request fits and is valid."""
+"""Do more real hosts, stuck in six ways, continue with what `penstock rescue` wrote, with a fitting and valid first request?"""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.proves("X-3")
 
 WAYS = ["flood", "many", "orphan", "torn", "compaction", "image"]
-# What is said to be the matter, where it is not that the next request is larger than `--window`: Gemini CLI notes no refusal,
-# opencode only that of a compaction, pi none behind a compaction, of which each of its refusals has one.
+# The reported reasons other than a next request above `--window`: Gemini CLI records no refusal, opencode only that of a
+# compaction, pi none after a compaction, of which each of its refusals has one.
 WHY = {
     **dict.fromkeys(
         ("copilot flood", "copilot many", "copilot orphan", "copilot torn", "qwen orphan"), "overflow_refused"
@@ -29,7 +29,7 @@ WHY = {
     **{f"pi {way}": "compaction_overflows" for way in ("flood", "many", "orphan", "torn")},
     **{f"{host} image": "image_bytes" for host in ("copilot", "gemini", "opencode", "pi")},
 }
-# What else is: Gemini CLI notes no call before its result, Copilot CLI and opencode close it in their files.
+# Other findings: Gemini CLI records no call before its result, Copilot CLI and opencode close it in their files.
 BESIDE = {
     **{f"{host} torn": "torn_line" for host in USES},
     "opencode torn": "torn_export",
@@ -42,9 +42,9 @@ BESIDE = {
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.timeout(300)
 def test_a_stuck_session_goes_on(host: str, way: str, tmp_path: Path) -> None:
-    """A new session, resumed by the host; the old one is as it was, and rescuing the new one finds nothing to do.
+    """The host resumes a new session; the old one is unchanged, and rescuing the new one finds nothing to do.
 
-    qwen-code takes an image that is refused out of its request itself, and goes on: nothing is written.
+    qwen-code removes a refused image from its request itself, and continues: nothing is written.
     """
     machine, case = Machine(host, tmp_path), f"{host} {way}"
     path = machine.get_stuck(way)
@@ -81,7 +81,7 @@ def test_a_stuck_session_goes_on(host: str, way: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("host", USES)
 @pytest.mark.timeout(200)
 def test_a_session_that_is_not_stuck_is_left_alone(host: str, tmp_path: Path) -> None:
-    """Nothing is written, the exit status is 1."""
+    """Nothing is written, and the exit status is 1."""
     machine = Machine(host, tmp_path)
     with LoopbackModel(machine.use.shell, machine.call("seq 1 100")) as model:
         model.window_tokens = MANY
@@ -95,7 +95,7 @@ def test_a_session_that_is_not_stuck_is_left_alone(host: str, tmp_path: Path) ->
 
 
 def answered(body: dict[str, Any]) -> tuple[Counter[str], Counter[str]]:
-    """The ids of the calls in a request and of their results, how often each stands there."""
+    """Return the ids of the calls in a request and of their results, with their numbers."""
     calls, results = Counter[str](), Counter[str]()
     for message in body.get("messages") or []:
         calls.update(call["id"] for call in message.get("tool_calls") or [])

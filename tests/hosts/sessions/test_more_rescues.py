@@ -1,4 +1,4 @@
-"""Sessions of more hosts come back as ones that fit, in files as each host writes them; the old ones are as they were."""
+"""Do sessions of more hosts come back fitting, in files as each host writes them, with the old ones unchanged?"""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WORDS = "400 This model's maximum context length is 9000 tokens. However, your m
 
 
 def gemini(path: Path, refused: str, results: tuple[str, ...]) -> str:
-    """A session of Gemini CLI, whose newest request was refused."""
+    """Write a session of Gemini CLI whose newest request was refused."""
     steps: list[Step] = [
         (f"c{at}", "run_shell_command", {"command": "ls"}, out, False) for at, out in enumerate(results)
     ]
@@ -43,7 +43,7 @@ def gemini(path: Path, refused: str, results: tuple[str, ...]) -> str:
 
 
 def qwen(path: Path, refused: str, results: tuple[str, ...]) -> str:
-    """The same of qwen-code."""
+    """Write the same session of qwen-code."""
     talk = Qwen()
     talk.says(TASK)
     for at, out in enumerate(results):
@@ -58,7 +58,7 @@ def qwen(path: Path, refused: str, results: tuple[str, ...]) -> str:
 
 
 def copilot(path: Path, refused: str, results: tuple[str, ...]) -> str:
-    """The same of Copilot CLI, in a folder of its own."""
+    """Write the same session of Copilot CLI, in its own folder."""
     calls = [event for at, out in enumerate(results) for event in (answers("", f"c{at}"), returns(f"c{at}", out))]
     more = [event("session.error", message=refused)] if refused else []
     (path.parent / "s").mkdir()
@@ -66,7 +66,7 @@ def copilot(path: Path, refused: str, results: tuple[str, ...]) -> str:
 
 
 def opencode(path: Path, refused: str, results: tuple[str, ...]) -> str:
-    """The same of opencode, as its export prints it."""
+    """Write the same session of opencode, as its export prints it."""
     talk = Opencode()
     talk.says(TASK)
     for at, out in enumerate(results):
@@ -78,7 +78,7 @@ def opencode(path: Path, refused: str, results: tuple[str, ...]) -> str:
 
 
 def pi(path: Path, refused: str, results: tuple[str, ...]) -> str:
-    """The same of pi."""
+    """Write the same session of pi."""
     talk = Pi()
     talk.says(TASK)
     for at, out in enumerate(results):
@@ -99,7 +99,7 @@ SESSIONS: dict[str, Callable[[Path, str, tuple[str, ...]], str]] = {
 
 
 def own_ids(value: Any) -> set[str]:
-    """All ids of a session that stand in a file."""
+    """Return all ids of a session that are in a file."""
     found: set[str] = set()
     rows = [value]
     while rows:
@@ -113,14 +113,14 @@ def own_ids(value: Any) -> set[str]:
 
 
 def records_of(path: str) -> list[Record]:
-    """The records of a file."""
+    """Return the records of a file."""
     return [json.loads(line) for line in Path(path).read_text().splitlines()]
 
 
 @pytest.mark.parametrize("host", SESSIONS)
 @pytest.mark.parametrize("results", [(FLOOD,), (FLOOD[:9_000],) * 12], ids=["one flood", "many"])
 def test_a_session_that_was_refused_fits_again(host: str, results: tuple[str, ...], tmp_path: Path) -> None:
-    """Valid, with the task, a stub for what floods it and the whole behind that; under a new id alone, and private."""
+    """It is valid, with the task, a stub for the flood and the whole behind it, only under a new id, and private."""
     path = SESSIONS[host](tmp_path / "old.jsonl", WORDS, results)
     before = Path(path).read_bytes()
     assert host_of(path) == host
@@ -146,7 +146,7 @@ def test_a_session_that_was_refused_fits_again(host: str, results: tuple[str, ..
 
 @pytest.mark.parametrize("host", SESSIONS)
 def test_where_a_session_is_not_stuck_nothing_is_written(host: str, tmp_path: Path) -> None:
-    """And nothing is kept."""
+    """Nothing is kept either."""
     path = SESSIONS[host](tmp_path / "s.jsonl", "", (FLOOD,))
     done, kept = rescued(host, path, 1_000_000)
     assert (done.is_stuck, done.path, dict(kept)) == (False, "", {})
@@ -154,12 +154,12 @@ def test_where_a_session_is_not_stuck_nothing_is_written(host: str, tmp_path: Pa
 
 
 def codes(done: Any, *, is_stuck: bool = True) -> list[str]:
-    """What was found that keeps a session from going on, or what else was."""
+    """Return the findings that keep a session from continuing, or the others."""
     return [finding.code for finding in done.findings if finding.is_stuck == is_stuck]
 
 
 def test_a_compaction_that_copilots_provider_refuses_is_told(tmp_path: Path) -> None:
-    """The host goes on with all that there was; what it notes of its request besides is of no kind that is unknown."""
+    """The host continues with everything; its other notes on the request are of known kinds."""
     words = f"host-rethrow: {WORDS}"
     failed = event("session.compaction_complete", success=False, error=words, failureReason="provider_rejected")
     path = copilot(tmp_path / "old.jsonl", WORDS, (FLOOD,))
@@ -177,7 +177,7 @@ def test_a_compaction_that_copilots_provider_refuses_is_told(tmp_path: Path) -> 
 
 
 def test_a_compaction_that_keeps_too_much_is_told(tmp_path: Path) -> None:
-    """pi writes down no refusal behind one, and asks no more."""
+    """pi records no refusal after one, and does not ask again."""
     talk = Pi()
     first = talk.says(TASK)
     talk.answers("", "a", tokens=9)
@@ -190,7 +190,7 @@ def test_a_compaction_that_keeps_too_much_is_told(tmp_path: Path) -> None:
 
 
 def test_of_a_torn_export_it_is_said_that_there_may_be_more(tmp_path: Path) -> None:
-    """opencode's database has what the export has not: it is no line that the host leaves out."""
+    """opencode's database has what the export lacks: it is not a line that the host leaves out."""
     path = Path(opencode(tmp_path / "s.json", "", (FLOOD, "of little")))
     whole = path.read_bytes()
     path.write_bytes(whole[: whole.index(b"of little")])
@@ -201,7 +201,7 @@ def test_of_a_torn_export_it_is_said_that_there_may_be_more(tmp_path: Path) -> N
 
 
 def test_a_result_that_gemini_would_send_twice_stands_there_once(tmp_path: Path) -> None:
-    """In the answer that called; the copy in a message of its own is gone, without any other cut."""
+    """It is in the answer that called; the copy in a separate message is removed, without any other cut."""
     words = "400 The input token count (9000) exceeds the maximum number of tokens allowed (8000)."
     path = gemini(tmp_path / "s.jsonl", words, (FLOOD[:9_000],))
     done, kept = rescued("gemini", path, None)
@@ -213,7 +213,7 @@ def test_a_result_that_gemini_would_send_twice_stands_there_once(tmp_path: Path)
 
 
 def test_of_parallel_calls_no_result_stands_there_twice(tmp_path: Path) -> None:
-    """Gemini CLI writes the results of all calls of an answer into one message of copies: it goes whole, or stays in part."""
+    """Gemini CLI puts copies of all results of an answer into one message, which is removed or partly kept."""
     responses = [
         {"functionResponse": {"id": f"c{at}", "name": "ls", "response": {"output": FLOOD[:4_000] + str(at)}}}
         for at in (0, 1)
@@ -238,7 +238,7 @@ def test_of_parallel_calls_no_result_stands_there_twice(tmp_path: Path) -> None:
 
 
 def test_a_call_of_gemini_keeps_its_signature(tmp_path: Path) -> None:
-    """It stands beside the call in the answer's own content; the host adds a call only where none stands there."""
+    """It is next to the call in the answer's own content; the host adds a call only if none is there."""
     signed = {"functionCall": {"id": "a", "name": "ls", "args": {}}, "thoughtSignature": "c2ln"}
     response = {"functionResponse": {"id": "a", "name": "ls", "response": {"error": "gone"}}}
     held = [
@@ -262,7 +262,7 @@ def test_figures_of_what_was_larger_do_not_stay(tmp_path: Path) -> None:
 
 
 def test_all_ids_of_opencode_are_others_and_sort_as_the_messages_do(tmp_path: Path) -> None:
-    """It leaves alone what it knows, and asks its model only where the newest answer is older than the newest question."""
+    """It ignores ids that it knows, and asks its model only if the newest answer is older than the newest question."""
     path = opencode(tmp_path / "s.json", WORDS, (FLOOD[:9_000],) * 12)
     done, _ = rescued("opencode", path)
     (document,) = records_of(done.path)
@@ -281,7 +281,7 @@ def test_all_ids_of_opencode_are_others_and_sort_as_the_messages_do(tmp_path: Pa
 
 
 def test_after_a_compaction_opencode_goes_on_with_what_it_left(tmp_path: Path) -> None:
-    """Nothing in the new session asks for a compaction, so that all of it is sent."""
+    """Nothing in the new session requests a compaction, so all of it is sent."""
     talk = Opencode()
     talk.says("gone")
     talk.answers("gone too")
@@ -305,7 +305,7 @@ def test_after_a_compaction_opencode_goes_on_with_what_it_left(tmp_path: Path) -
 
 
 def test_what_a_compaction_kept_comes_without_the_figures_of_the_larger_request(tmp_path: Path) -> None:
-    """pi and Claude Code would take them for what the new session takes, and compact because of it."""
+    """pi and Claude Code would take them for the size of the new session, and compact because of it."""
     talk = Pi()
     talk.says("gone")
     talk.answers("gone too", tokens=900)
@@ -341,7 +341,7 @@ LARGE = "A" * (8 << 20)
 
 
 def pictures(host: str, path: Path) -> str:
-    """A session with two images that no provider takes: the person's, and a tool's where the host sends that."""
+    """Write a session with two images that no provider accepts: the person's, and a tool's if the host sends that."""
     url = f"data:image/png;base64,{LARGE}"
     image = {**IMAGE, "data": LARGE}
     refused = "400 image exceeds 5 MB maximum: 6291456 bytes > 5242880 bytes"
@@ -371,7 +371,7 @@ def pictures(host: str, path: Path) -> str:
 
 @pytest.mark.parametrize("host", ["copilot", "opencode", "pi"])
 def test_images_that_no_provider_takes_give_way(host: str, tmp_path: Path) -> None:
-    """To a sentence each; the bytes are kept, and the words and results beside them stay."""
+    """Each is replaced by a sentence; the bytes are kept, and the words and results next to them stay."""
     (tmp_path / "s").mkdir()
     path = pictures(host, tmp_path / "s" / "events.jsonl")
     done, kept = rescued(host, path, 200_000)
@@ -388,7 +388,7 @@ def test_images_that_no_provider_takes_give_way(host: str, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("host", ["copilot", "opencode", "pi", "qwen"])
 def test_notes_stand_in_the_name_of_whose_turn_it_is(host: str, tmp_path: Path) -> None:
-    """Between two messages of the person's it is the model's."""
+    """Between two messages of the person it is the model's."""
     path = tmp_path / "s" / "events.jsonl"
     path.parent.mkdir()
     rounds = range(12)

@@ -1,4 +1,4 @@
-"""Files of every host that went through a mishap: an answer always comes out, and what cannot be read is counted (X-1)."""
+"""Does reading a damaged file of any host always give an answer, with unreadable lines counted (X-1)?"""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.proves("X-1")
 
 
 def claude() -> list[Record]:
-    """A session of Claude Code with one of everything."""
+    """Return a session of Claude Code with one record of every kind."""
     talk = Claude()
     system = [{"type": "text", "text": "You are an agent."}]
     talk.add(
@@ -60,7 +60,7 @@ def claude() -> list[Record]:
 
 
 def codex() -> list[Record]:
-    """A session of Codex with one of everything."""
+    """Return a session of Codex with one record of every kind."""
 
     def event(kind: str, **more: Any) -> Record:
         return {"type": "event_msg", "payload": {"type": kind, **more}}
@@ -93,7 +93,7 @@ EVERYTHING: dict[str, Callable[[], list[Record]]] = {
 
 
 def unreadable(host: str, content: bytes) -> int:
-    """How many lines are no records, by a reader of its own; of a host with one document, whether that is torn."""
+    """Return how many lines are not records, by an independent parser; for a single document, whether it is torn."""
     if host != "opencode":
         return sum(not is_record(line) for line in content.split(b"\n") if line.strip())
     try:
@@ -104,13 +104,13 @@ def unreadable(host: str, content: bytes) -> int:
 
 
 def test_there_is_one_of_each() -> None:
-    """A reader without files to try is none."""
+    """Every reader has files to be tested with."""
     assert set(EVERYTHING) == set(READERS)
 
 
 @pytest.mark.parametrize("host", READERS)
 def test_a_file_says_whose_it_is(host: str, tmp_path: Path) -> None:
-    """And what is told of it makes a history without a fault of the reader."""
+    """What is reported of it makes a history without a fault of the reader."""
     read = told(host, tmp_path / "s", EVERYTHING[host]())
     assert host_of(str(tmp_path / "s")) == host
     assert (read.counts.torn, read.counts.unknown.total()) == (0, 0)
@@ -123,7 +123,7 @@ def test_a_file_says_whose_it_is(host: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("host", READERS)
 def test_whatever_stands_in_the_place_of_any_value_is_read(host: str, tmp_path: Path) -> None:
-    """An object where a word is looked for cannot be looked up: chance alone seldom puts one into each place."""
+    """An object cannot be looked up in place of a word; random mutation seldom puts one in each place."""
     reader = import_module(f"penstock.hosts.sessions.{host}")
     for records in with_each_replaced(EVERYTHING[host]()):
         happenings = told(host, tmp_path / "s", records).happenings
@@ -138,7 +138,7 @@ def test_whatever_stands_in_the_place_of_any_value_is_read(host: str, tmp_path: 
 @settings(max_examples=MUTATED, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_mishap_is_counted_and_no_error(host: str, data: st.DataObject, tmp_path: Path) -> None:
-    """Whatever became of the file; what is told of it can be loaded."""
+    """This holds for any damage; what is reported can be loaded."""
     content = data.draw(mutated(EVERYTHING[host](), host))
     read = told(host, tmp_path / "s", content)
     if host == "opencode":

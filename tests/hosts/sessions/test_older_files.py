@@ -1,4 +1,4 @@
-"""Sessions in the files of older versions, put away, or compressed: read, and brought back, like the others (X-1, X-3)."""
+"""Are sessions in older, archived or compressed files read and rescued like the others (X-1, X-3)?"""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ ID = "01a2097a-a39e-722d-9864-b11835fd99e8"
 
 
 def zstd() -> Any:
-    """The module that compresses; the test is skipped without it."""
+    """Return the module that compresses; skip the test without it."""
     return pytest.importorskip("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
 
 
 def test_a_session_that_codex_put_away_is_rescued_where_codex_looks(tmp_path: Path) -> None:
-    """It is found by its id; the new one does not stand among those that are put away."""
+    """It is found by its id; the new one is not among the archived ones."""
     away = tmp_path / ".codex" / "archived_sessions"
     away.mkdir(parents=True)
     path = codex(away / f"rollout-2026-11-23T17-35-00-{ID}.jsonl")
@@ -46,7 +46,7 @@ def test_a_session_that_codex_put_away_is_rescued_where_codex_looks(tmp_path: Pa
 
 
 def older(path: Path, *results: str) -> str:
-    """A session as Gemini CLI wrote it before it wrote lines: one document, printed on many."""
+    """Write a session as Gemini CLI did before it wrote lines: one document, printed on many."""
     steps: list[Any] = [
         (f"c{at}", "run_shell_command", {"command": "ls"}, out, False) for at, out in enumerate(results)
     ]
@@ -57,7 +57,7 @@ def older(path: Path, *results: str) -> str:
 
 
 def test_an_older_session_of_gemini_is_one_document(tmp_path: Path) -> None:
-    """It says what the same session says in lines; a torn one says what is whole of it; rescued it is one in lines."""
+    """It is read like the same session in lines; of a torn one the intact part is read; its rescue is written in lines."""
     folder = tmp_path / ".gemini" / "tmp" / "p" / "chats"
     folder.mkdir(parents=True)
     path = Path(older(folder / "session-2025-09-01T10-00-0a1b2c3d.json", "a.py", FLOOD))
@@ -80,7 +80,7 @@ def test_an_older_session_of_gemini_is_one_document(tmp_path: Path) -> None:
 
 
 def test_a_compressed_session_says_the_same(tmp_path: Path) -> None:
-    """Found, read and rescued beside it as a plain one; its own file takes no compaction."""
+    """It is found, read and rescued next to it as a plain file; nothing is appended to its own file."""
     folder = tmp_path / ".codex" / "sessions" / "2026" / "11" / "23"
     folder.mkdir(parents=True)
     plain = Path(codex(folder / f"rollout-2026-11-23T17-35-00-{ID}.jsonl"))
@@ -100,7 +100,7 @@ def test_a_compressed_session_says_the_same(tmp_path: Path) -> None:
 
 
 def test_of_a_compressed_session_that_is_torn_what_is_whole_is_read(tmp_path: Path) -> None:
-    """And counted; of one that grows too large no more is held than the limit."""
+    """The tear is counted; of a file that grows too large no more than the limit is held."""
     plain = codex(tmp_path / "rollout-a.jsonl", results=tuple(str(at) * 40_000 for at in range(20)))
     path = tmp_path / "rollout-a.jsonl.zst"
     whole = zstd().compress(Path(plain).read_bytes())
@@ -115,7 +115,7 @@ def test_of_a_compressed_session_that_is_torn_what_is_whole_is_read(tmp_path: Pa
 def test_without_the_extra_it_is_said_what_would_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The extra, or the program; a list of all sessions is one without it."""
+    """The error names the extra, or the program; a list of all sessions reports the file as not read."""
     for name in ("compression", "backports"):
         monkeypatch.setitem(sys.modules, name, None)
     path = tmp_path / "archived_sessions" / "rollout-a.jsonl.zst"
@@ -135,7 +135,7 @@ def test_without_the_extra_it_is_said_what_would_work(
 @settings(max_examples=MUTATED, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_mishap_of_an_older_session_is_no_error(data: st.DataObject, tmp_path: Path) -> None:
-    """Whatever became of the document; what is told of it can be loaded."""
+    """This holds for any damage to the document; what is reported can be loaded."""
     whole = json.loads(Path(older(tmp_path / "s", "a.py", "b.py")).read_text())
     content = data.draw(mutated([whole], "opencode"))
     read = told("gemini", tmp_path / "s", content)
@@ -146,7 +146,7 @@ def test_a_mishap_of_an_older_session_is_no_error(data: st.DataObject, tmp_path:
 @settings(max_examples=MUTATED, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(at=st.integers(0), change=st.integers(1, 255), kept=st.floats(0, 1))
 def test_a_mishap_of_a_compressed_session_is_no_error(at: int, change: int, kept: float, tmp_path: Path) -> None:
-    """A byte is another, or the end is missing: what is told of it can be loaded."""
+    """A byte is changed, or the end is missing: what is reported can be loaded."""
     content = bytearray(zstd().compress(lines(histories.codex(TASK, ("c1", "shell", {}, "a.py", False))).encode()))
     content[at % len(content)] ^= change
     read = told("codex", tmp_path / "s", bytes(content[: round(len(content) * kept)]))

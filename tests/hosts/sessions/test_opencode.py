@@ -1,4 +1,4 @@
-"""Exports of opencode (1.18.33): each is told as the host itself sent the session when it was resumed."""
+"""Is each export of opencode (1.18.33) reported as the host itself sent the session when it was resumed?"""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ MODEL = {"providerID": "p", "modelID": "m"}
 
 
 class Opencode:
-    """A session that grows."""
+    """A growing session."""
 
     def __init__(self) -> None:
         self.messages: list[Record] = []
         self.asked = ""
 
     def add(self, role: str, parts: Sequence[Record], **more: Any) -> str:
-        """A message; its id."""
+        """Add a message; return its id."""
         key = f"msg_{len(self.messages):04}"
         held = {"sessionID": "ses_old", "messageID": key}
         rows = [{**part, "id": f"prt_{key}_{at}", **held} for at, part in enumerate(parts)]
@@ -45,13 +45,13 @@ class Opencode:
         return key
 
     def says(self, *parts: str | Record) -> str:
-        """The person."""
+        """Add words of the person."""
         made = [{"type": "text", "text": part} if isinstance(part, str) else part for part in parts]
         self.asked = self.add("user", made, agent="build", model=MODEL)
         return self.asked
 
     def answers(self, *parts: str | Record, tokens: int = 100, **more: Any) -> str:
-        """The model."""
+        """Add an answer of the model."""
         cache = {"read": 3, "write": 0}
         used = {"input": tokens - 3, "output": 7, "reasoning": 0, "cache": cache}
         made = [{"type": "text", "text": part} if isinstance(part, str) else part for part in parts]
@@ -61,20 +61,20 @@ class Opencode:
         )
 
     def compacts(self, tail: str | None = None, **more: Any) -> None:
-        """The host, with a summary."""
+        """Add a compaction of the host, with a summary."""
         named = {"tail_start_id": tail} if tail else {}
         self.says({"type": "compaction", "auto": True, **named})
         self.answers("Sum.", summary=True, tokens=50, **more)
 
     @property
     def document(self) -> Record:
-        """What the export prints."""
+        """Return what the export prints."""
         info = {"id": "ses_old", "directory": "/p", "version": "1.18.33", "time": {"created": 999}}
         return {"info": info, "messages": self.messages}
 
 
 def call(key: str, **state: Any) -> Record:
-    """A call with its result."""
+    """Return a call with its result."""
     made = {
         "status": "completed",
         "input": {"command": key},
@@ -86,7 +86,7 @@ def call(key: str, **state: Any) -> Record:
 
 
 def session() -> list[Record]:
-    """One of everything."""
+    """Return one part of every kind."""
     talk = Opencode()
     talk.says(
         "Go.",
@@ -107,17 +107,17 @@ def session() -> list[Record]:
 
 
 def words(read: Told) -> list[Any]:
-    """What each message of the next request says, or which calls it makes."""
+    """Return what each message of the next request says, or which calls it makes."""
     return [one.message["content"] or [made["id"] for made in one.message["tool_calls"]] for one in read.projection]
 
 
 def read_of(talk: Opencode, path: Path) -> Told:
-    """What is told of a session."""
+    """Return what is reported of a session."""
     return told("opencode", path / "s", [talk.document])
 
 
 def test_an_answer_its_results_and_what_came_with_them(tmp_path: Path) -> None:
-    """Each is a message; an image of a result follows in one of its own, as a chat model is sent it."""
+    """Each is a message; an image of a result follows in a separate one, as it is sent to a chat model."""
     talk = Opencode()
     talk.says("Go.")
     talk.answers("Hm.", call("a"), call("p", attachments=[{"mime": "image/png", "url": URL}]))
@@ -142,14 +142,14 @@ def test_an_answer_its_results_and_what_came_with_them(tmp_path: Path) -> None:
     ],
 )
 def test_a_result_is_told_as_it_is_sent(state: Record, sent: str, tmp_path: Path) -> None:
-    """Whatever became of the call."""
+    """This holds whatever became of the call."""
     talk = Opencode()
     talk.answers(call("a", **state))
     assert read_of(talk, tmp_path).projection[-1].message == {"role": "tool", "tool_call_id": "a", "content": sent}
 
 
 def test_figures_stand_before_their_answer(tmp_path: Path) -> None:
-    """What came from a cache is among what was read; an answer without any has none."""
+    """What came from a cache is part of the input; an answer without figures has none."""
     talk = Opencode()
     talk.says("Go.")
     talk.answers("One.")
@@ -163,7 +163,7 @@ def test_figures_stand_before_their_answer(tmp_path: Path) -> None:
 
 
 def test_reasoning_is_output_that_stands_beside_the_answer(tmp_path: Path) -> None:
-    """The host takes it out of the provider's figure: both were charged."""
+    """The host subtracts it from the provider's figure: both were charged."""
     talk = Opencode()
     talk.says("Go.")
     talk.answers("One.")
@@ -172,7 +172,7 @@ def test_reasoning_is_output_that_stands_beside_the_answer(tmp_path: Path) -> No
 
 
 def test_a_compaction_leaves_the_question_the_summary_and_the_tail(tmp_path: Path) -> None:
-    """The tail, which stands before it, behind the summary."""
+    """The tail, which was before it, comes after the summary."""
     talk = Opencode()
     talk.says("One.")
     talk.answers("1")
@@ -197,7 +197,7 @@ def test_a_compaction_leaves_the_question_the_summary_and_the_tail(tmp_path: Pat
     ids=["of a tail that is not there", "not finished", "refused"],
 )
 def test_what_is_no_compaction_takes_nothing(tail: str, more: Record, tmp_path: Path) -> None:
-    """The host sends all then."""
+    """The host then sends everything."""
     talk = Opencode()
     talk.says("One.")
     talk.answers("1")
@@ -209,7 +209,7 @@ def test_what_is_no_compaction_takes_nothing(tail: str, more: Record, tmp_path: 
 
 
 def test_a_refusal_is_told_and_what_a_person_broke_off_is_sent(tmp_path: Path) -> None:
-    """Where it had begun."""
+    """It is sent from where it had begun."""
     talk = Opencode()
     talk.says("Go.")
     talk.answers(error={"name": "APIError", "data": {"message": "too long", "responseBody": "400"}})
@@ -222,7 +222,7 @@ def test_a_refusal_is_told_and_what_a_person_broke_off_is_sent(tmp_path: Path) -
 
 
 def test_what_the_host_says_for_a_person_is_its_own(tmp_path: Path) -> None:
-    """And what it only shows is not told."""
+    """What it only shows is not reported."""
     talk = Opencode()
     talk.says({"type": "text", "text": "Continue.", "synthetic": True})
     talk.says(
@@ -234,7 +234,7 @@ def test_what_the_host_says_for_a_person_is_its_own(tmp_path: Path) -> None:
 
 
 def test_what_is_not_known_is_counted(tmp_path: Path) -> None:
-    """Members, messages and parts of next year."""
+    """These are future fields, messages and parts."""
     talk = Opencode()
     talk.says("Go.", {"type": "hologram"})
     talk.add("critic", [])
@@ -243,7 +243,7 @@ def test_what_is_not_known_is_counted(tmp_path: Path) -> None:
 
 
 def test_an_export_that_is_torn_gives_what_is_whole(tmp_path: Path) -> None:
-    """Before the tear, and behind a message that is broken."""
+    """Parts before the tear, and after a broken message, are read."""
     talk = Opencode()
     for number in range(4):
         talk.says(f"Number {number}.")
@@ -261,7 +261,7 @@ def test_an_export_that_is_torn_gives_what_is_whole(tmp_path: Path) -> None:
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=st.lists(st.text(min_size=1), max_size=6), indent=st.sampled_from([None, 2, 4]), ascii_only=st.booleans())
 def test_any_text_in_any_layout_is_told(texts: list[str], indent: int | None, ascii_only: bool, tmp_path: Path) -> None:
-    """Characters of several bytes, line feeds and quotation marks among it."""
+    """Multi-byte characters, line feeds and quotation marks are among it."""
     talk = Opencode()
     for text in texts:
         talk.says(text)
@@ -278,7 +278,7 @@ def test_an_export_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pyt
 
 
 def test_an_export_says_whose_it_is(tmp_path: Path) -> None:
-    """The database is not looked for."""
+    """The database is not searched for."""
     path = tmp_path / "s"
     path.write_bytes(as_file(session(), "opencode"))
     with opened(str(path)) as file:

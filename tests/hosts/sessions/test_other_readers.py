@@ -1,7 +1,7 @@
-"""Two readers by others find in the same files what ours find: claude-converter 1.9.0 and agent-session-bridge 0.5.0.
+"""Do two readers by others find what ours find in the same files: claude-converter 1.9.0 and agent-session-bridge 0.5.0?
 
-They are run where `PENSTOCK_TEST_CONVERTERS` names a virtual environment that holds both. What they leave out, or tell though it is
-never sent, is named here; all the rest has to be the same, in the same order.
+They run if `PENSTOCK_TEST_CONVERTERS` names a virtual environment with both. What they omit, or report although it is never
+sent, is listed here; everything else has to be the same, in the same order.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.proves("X-1")
 
 Fact = tuple[str, str, str]
-"""What somebody said, in whose name; a call and its tool; a result and the call it answers."""
+"""What somebody said, and who; a call and its tool; a result and the call that it answers."""
 
 BRIDGE = """
 import json, sys
@@ -47,14 +47,14 @@ from claude_converter.codex import session_to_messages_codex as codex
 from claude_converter.pi import session_to_messages_pi as pi
 print(json.dumps([message["content"] for message in {"claude": claude, "codex": codex, "pi": pi}[sys.argv[1]](sys.argv[2])]))
 """
-# What claude-converter writes around calls, results and thoughts.
+# The text that claude-converter puts around calls, results and thoughts.
 _AROUND = re.compile(
     r"(?:<thinking>[^<]*</thinking>|<tool_use name='\0'>|</tool_use>|</?tool_result[^>]*>|\{.*\}|[\s\0])*"
 )
 
 
 def by_others(script: str, host: str, path: str) -> Any:
-    """What one of them prints of a file; the test is skipped where they are not there."""
+    """Return what one of them prints of a file; skip the test if they are not installed."""
     if "PENSTOCK_TEST_CONVERTERS" not in os.environ:
         pytest.skip(
             "PENSTOCK_TEST_CONVERTERS names no virtual environment with claude-converter and agent-session-bridge"
@@ -65,7 +65,7 @@ def by_others(script: str, host: str, path: str) -> Any:
 
 
 def ours(host: str, path: str, *, with_hosts_words: bool) -> list[Fact]:
-    """What our reader finds: all that was said, before a compaction too."""
+    """Return what our reader finds: all that was said, also before a compaction."""
     reader = reader_of(host)
     with opened(path) as file:
         said = [one for one in reader.happenings(file) if isinstance(one, Said) and not one.again]
@@ -85,7 +85,7 @@ def _facts(role: str, part: object) -> Iterator[Fact]:
 
 
 def check_bridge(host: str, path: str) -> None:
-    """It leaves out what Claude Code adds to a request from its attachments, and the host's own words in an answer's place."""
+    """It omits what Claude Code adds to a request from its attachments, and the host's own words in place of an answer."""
     found: list[Fact] = []
     for role, kind, call, tool, text in by_others(BRIDGE, host, path):
         if kind == "tool_call":
@@ -101,7 +101,7 @@ def check_bridge(host: str, path: str) -> None:
 
 
 def check_converter(host: str, path: str) -> None:
-    """It tells refusals as answers; of pi it leaves out what is no message of the model, the person or a tool."""
+    """It reports refusals as answers; for pi it omits what is not a message of the model, the person or a tool."""
     contents = "\n".join(by_others(CONVERTER, host, path))
     with opened(path) as file:
         refused = [one.words for one in reader_of(host).happenings(file) if isinstance(one, Refused)]
@@ -122,20 +122,20 @@ def check_converter(host: str, path: str) -> None:
 
 @pytest.mark.parametrize("host", ["claude", "codex"])
 def test_a_bridge_finds_the_same(host: str, tmp_path: Path) -> None:
-    """In a session with one of everything."""
+    """The session has one record of every kind."""
     check_bridge(host, written(tmp_path / "s.jsonl", EVERYTHING[host]()))
 
 
 @pytest.mark.parametrize("host", ["claude", "codex", "pi"])
 def test_a_converter_finds_the_same(host: str, tmp_path: Path) -> None:
-    """In a session with one of everything."""
+    """The session has one record of every kind."""
     check_converter(host, written(tmp_path / "s.jsonl", EVERYTHING[host]()))
 
 
 @pytest.mark.parametrize("host", ["claude", "codex"])
 @pytest.mark.timeout(200)
 def test_both_find_the_same_in_what_the_real_host_wrote(host: str, tmp_path: Path) -> None:
-    """A call, its result and an answer."""
+    """There are a call, its result and an answer."""
     program = real(host)
     home, root = tmp_path / "home", tmp_path / "root"
     root.mkdir()

@@ -1,4 +1,4 @@
-"""Sessions of pi (its format 3, as 0.73.1 writes it): each is told as the host itself builds its next request."""
+"""Is each session of pi (its format 3, as of 0.73.1) reported as the host itself builds its next request?"""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ BLOCK = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw
 
 
 class Pi:
-    """A session that grows; every entry names the one before it."""
+    """A growing session, in which every entry names the one before it."""
 
     def __init__(self) -> None:
         self.records: list[Record] = [{"type": "session", "version": 3, "id": "old", "timestamp": "t", "cwd": "/p"}]
         self.last: str | None = None
 
     def add(self, kind: str, **more: Any) -> str:
-        """An entry; its id."""
+        """Add an entry; return its id."""
         key = f"{len(self.records):08x}"
         self.records.append({"type": kind, "id": key, "parentId": self.last, "timestamp": "t", **more})
         self.last = key
         return key
 
     def message(self, role: str, **more: Any) -> str:
-        """A message; its id."""
+        """Add a message; return its id."""
         return self.add("message", message={"role": role, "timestamp": 1, **more})
 
     def says(self, text: str) -> str:
-        """The person."""
+        """Add words of the person."""
         return self.message("user", content=[{"type": "text", "text": text}])
 
     def answers(self, text: str, *calls: str, tokens: int = 100, **more: Any) -> str:
-        """The model."""
+        """Add an answer of the model."""
         words = [{"type": "text", "text": text}] if text else []
         made = [{"type": "toolCall", "id": call, "name": "bash", "arguments": {"command": call}} for call in calls]
         usage = {"input": tokens - 3, "output": 7, "cacheRead": 3, "cacheWrite": 0, "totalTokens": tokens + 7}
@@ -55,7 +55,7 @@ class Pi:
         )
 
     def returns(self, call: str, text: str = "", *images: Record) -> str:
-        """A tool."""
+        """Add a tool's result."""
         content = [{"type": "text", "text": text or f"of {call}"}, *images]
         return self.message(
             "toolResult", toolCallId=call, toolName="bash", content=content, isError=False, details={"x": text}
@@ -63,7 +63,7 @@ class Pi:
 
 
 def session() -> list[Record]:
-    """One of everything."""
+    """Return one entry of every kind."""
     talk = Pi()
     talk.add("model_change", provider="p", modelId="m")
     talk.says("Go.")
@@ -82,12 +82,12 @@ def session() -> list[Record]:
 
 
 def words(read: Told) -> list[Any]:
-    """What each message of the next request says, or which calls it makes."""
+    """Return what each message of the next request says, or which calls it makes."""
     return [one.message["content"] or [call["id"] for call in one.message["tool_calls"]] for one in read.projection]
 
 
 def test_images_of_results_stand_behind_all_results_of_their_answer(tmp_path: Path) -> None:
-    """In a message of the person's, as a chat model is sent them."""
+    """They are in a message in the person's name, as they are sent to a chat model."""
     talk = Pi()
     talk.says("Go.")
     talk.answers("", "a", "b")
@@ -101,7 +101,7 @@ def test_images_of_results_stand_behind_all_results_of_their_answer(tmp_path: Pa
 
 
 def test_a_compaction_leaves_the_summary_and_what_it_keeps(tmp_path: Path) -> None:
-    """From the entry on that it names; nothing where that is not there."""
+    """It keeps entries from the one that it names; nothing if that one is missing."""
     read = told("pi", tmp_path / "s", session())
     summary = "The conversation history before this point was compacted into the following summary:\n\n<summary>\nSum.\n</summary>"
     branch = (
@@ -116,7 +116,7 @@ def test_a_compaction_leaves_the_summary_and_what_it_keeps(tmp_path: Path) -> No
 
 
 def test_what_a_person_left_is_not_sent(tmp_path: Path) -> None:
-    """The newest entry says which way is gone; a way that is broken begins behind the break."""
+    """The newest entry shows which branch is current; a broken branch begins after the break."""
     talk = Pi()
     first = talk.says("Go.")
     talk.answers("Wrong.")
@@ -139,7 +139,7 @@ def test_a_file_of_the_first_format_is_told_as_it_stands(tmp_path: Path) -> None
 
 
 def test_figures_and_refusals(tmp_path: Path) -> None:
-    """An answer that failed or was broken off is not sent again."""
+    """An answer that failed or was interrupted is not sent again."""
     talk = Pi()
     talk.says("Go.")
     talk.answers("One.")
@@ -161,7 +161,7 @@ def test_figures_and_refusals(tmp_path: Path) -> None:
     ],
 )
 def test_a_command_that_the_person_ran(more: Record, told_as: str | None, tmp_path: Path) -> None:
-    """Is told as the host tells it, unless the person kept it out."""
+    """It is reported as the host sends it, unless the person excluded it."""
     talk = Pi()
     ran = {"command": "ls", "output": "x", "exitCode": 0, "cancelled": False, "truncated": False}
     talk.message("bashExecution", **{**ran, **more})
@@ -169,7 +169,7 @@ def test_a_command_that_the_person_ran(more: Record, told_as: str | None, tmp_pa
 
 
 def test_what_is_not_known_is_counted(tmp_path: Path) -> None:
-    """Entries and messages of next year."""
+    """These are future entries and messages."""
     talk = Pi()
     talk.says("Go.")
     talk.add("hologram")
@@ -180,7 +180,7 @@ def test_what_is_not_known_is_counted(tmp_path: Path) -> None:
 
 
 def test_sessions_are_found_where_the_host_keeps_them(tmp_path: Path) -> None:
-    """By folder."""
+    """They are found by folder."""
     folder = tmp_path / ".pi" / "agent" / "sessions" / "--p--"
     folder.mkdir(parents=True)
     path = written(folder / "t_old.jsonl", session())

@@ -1,4 +1,4 @@
-"""Sessions of qwen-code (0.24.4): what was said, taken back, compacted, refused."""
+"""Are sessions of qwen-code (0.24.4) read right: what was said, taken back, compacted and refused?"""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ WORD = {"role": "model", "parts": [{"text": "Got it. Thanks for the additional c
 
 
 class Qwen:
-    """A session that grows; every record names the one before it."""
+    """A growing session, in which every record names the one before it."""
 
     def __init__(self) -> None:
         self.records: list[Record] = []
         self.last: str | None = None
 
     def add(self, kind: str, parts: list[Any] | None = None, **more: Any) -> None:
-        """A record of a kind, with a message where there are parts."""
+        """Add a record of a kind, with a message if there are parts."""
         uuid = f"u{len(self.records)}"
         role = "model" if kind == "assistant" else "user"
         message = {} if parts is None else {"message": {"role": role, "parts": parts}}
@@ -48,21 +48,21 @@ class Qwen:
         self.last = uuid
 
     def system(self, subtype: str, payload: Record) -> None:
-        """A record that is no message."""
+        """Add a record that is not a message."""
         self.add("system", subtype=subtype, systemPayload=payload)
 
     def says(self, text: str, **more: Any) -> None:
-        """The person."""
+        """Add words of the person."""
         self.add("user", [{"text": text}], **more)
 
     def answers_with(self, *parts: Record, tokens: int = 100) -> None:
-        """The model."""
+        """Add an answer of the model."""
         self.system("ui_telemetry", {"uiEvent": {"event.name": "qwen-code.api_response", "input_token_count": tokens}})
         usage = {"promptTokenCount": tokens, "candidatesTokenCount": 7, "cachedContentTokenCount": 3}
         self.add("assistant", list(parts), usageMetadata=usage, model="m", contextWindowSize=262_144)
 
     def results(self, *calls: str) -> None:
-        """One record for each call."""
+        """Add one record for each call."""
         for call in calls:
             response: Record = {"id": call, "name": "read_file", "response": {"output": f"of {call}"}}
             if call == "failed":
@@ -74,18 +74,18 @@ class Qwen:
             )
 
     def refused(self, **more: str) -> None:
-        """An error in an answer's place, kept as telemetry alone."""
+        """Add an error in place of an answer, recorded only as telemetry."""
         words = "400 This model's maximum context length is 8192 tokens."
         self.system("ui_telemetry", {"uiEvent": {"event.name": "qwen-code.api_error", "error_message": words, **more}})
 
 
 def calls(*ids: str) -> list[Record]:
-    """Calls of one answer."""
+    """Add calls of one answer."""
     return [{"functionCall": {"id": one, "name": "read_file", "args": {"path": one}}} for one in ids]
 
 
 def session() -> Qwen:
-    """Parallel calls of which one failed, and one that gave an image."""
+    """Return parallel calls of which one failed, and one that returned an image."""
     talk = Qwen()
     talk.says("Go.")
     talk.answers_with({"text": "Plan", "thought": True}, *calls("a", "failed"))
@@ -97,7 +97,7 @@ def session() -> Qwen:
 
 
 def words(read: Told) -> list[str]:
-    """The texts and the answered calls of the next request."""
+    """Return the texts and the answered calls of the next request."""
     return [
         part.get("text") or part.get("functionResponse", {}).get("id") or part.get("functionCall", {}).get("id")
         for one in read.projection
@@ -106,7 +106,7 @@ def words(read: Told) -> list[str]:
 
 
 def test_what_was_said_is_what_a_resume_sends(tmp_path: Path) -> None:
-    """Thoughts too, as 0.24.4 did; beside it go its instructions and reminders, which it records nowhere."""
+    """Thoughts are included, as in 0.24.4; it adds its instructions and reminders, which it records nowhere."""
     read = told("qwen", tmp_path / "s", session().records)
     assert words(read) == ["Go.", "Plan", "a", "failed", "a", "failed", "picture", "picture", "Done."]
     assert [(one.input_tokens, one.cached_tokens, one.window_tokens) for one in read.of(Answered)] == [
@@ -130,7 +130,7 @@ def test_what_was_said_is_what_a_resume_sends(tmp_path: Path) -> None:
     ids=["Gemini's", "OpenAI's", "no total, more reasoning than answer", "no total, in the answer", "none"],
 )
 def test_reasoning_is_output_once(figures: Record, made: int, tmp_path: Path) -> None:
-    """One provider counts it in its answer and one beside; the total says which."""
+    """One provider counts it within the answer and one separately; the total shows which."""
     talk = Qwen()
     talk.says("Go.")
     talk.answers_with({"text": "Done."})
@@ -139,7 +139,7 @@ def test_reasoning_is_output_once(figures: Record, made: int, tmp_path: Path) ->
 
 
 def test_a_compaction_takes_the_prompt_that_set_it_off_too(tmp_path: Path) -> None:
-    """It is recorded before it: who resumes sends the answer without it, as 0.24.4 did."""
+    """The prompt is recorded first: a resumed session sends the answer without it, as 0.24.4 did."""
     talk = session()
     kept = talk.records[-1]["message"]
     talk.says("More.")
@@ -164,7 +164,7 @@ def test_a_refusal_is_told_and_that_of_a_child_agent_is_not(tmp_path: Path) -> N
 
 
 def test_what_was_taken_back_is_not_said(tmp_path: Path) -> None:
-    """It stays in the file, off the way; behind a record that is missing nothing is sent."""
+    """It stays in the file, off the current branch; after a missing record nothing is sent."""
     talk = session()
     begun = talk.last
     talk.says("Wrong.")
@@ -192,7 +192,7 @@ def test_a_command_that_the_host_answered_is_taken_out(command: str, sent: bool,
 
 
 def test_what_the_host_says_by_itself_is_marked(tmp_path: Path) -> None:
-    """In the person's name; what another model heard is not said at all."""
+    """It is in the person's name; what another model received is not reported at all."""
     talk = session()
     talk.says("A task has ended.", subtype="notification", provenance="system")
     talk.says("Hello?", subtype="realtime_message")
@@ -202,7 +202,7 @@ def test_what_the_host_says_by_itself_is_marked(tmp_path: Path) -> None:
 
 
 def test_what_is_not_known_or_torn_is_counted(tmp_path: Path) -> None:
-    """The rest is told, and the way goes through what nobody knows."""
+    """The rest is reported, and the chain continues through unknown records."""
     talk = session()
     talk.add("next year")
     talk.system("of next year", {})
@@ -214,7 +214,7 @@ def test_what_is_not_known_or_torn_is_counted(tmp_path: Path) -> None:
 
 
 def test_sessions_are_found_where_the_host_keeps_them(tmp_path: Path) -> None:
-    """And say whose they are."""
+    """Their heads say whose they are."""
     chats = tmp_path / ".qwen" / "projects" / "-p" / "chats"
     chats.mkdir(parents=True)
     path = chats / "s.jsonl"
@@ -226,7 +226,7 @@ def test_sessions_are_found_where_the_host_keeps_them(tmp_path: Path) -> None:
 
 
 def test_an_id_that_comes_twice_stands_for_its_first_record(tmp_path: Path) -> None:
-    """A newest record that nothing goes on from is not where the way begins, and a way that leads back to itself ends."""
+    """A last duplicate without a successor is not the chain's end, and a chain that leads back to itself ends."""
     talk = session()
     double = {**talk.records[0], "message": {"role": "user", "parts": [{"text": "Other."}]}, "parentUuid": "u9"}
     aside = {

@@ -1,4 +1,4 @@
-"""Real hosts go on where another one's session ended: its handoff is in the first request of a session that we began."""
+"""Do real hosts continue where another's session ended, with its handoff in the first request of a session that we began?"""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.proves("X-4")
 )
 @pytest.mark.timeout(120)
 def test_a_real_host_goes_on_with_the_session_of_another(before: str, host: str, tmp_path: Path) -> None:
-    """Resumed by the command that was printed; the request holds task, todos and changed files, and is valid."""
+    """It is resumed by the printed command; the request holds task, to-dos and changed files, and is valid."""
     program = real(host)
     home, root = tmp_path / "home", tmp_path / "root"
     home.mkdir()

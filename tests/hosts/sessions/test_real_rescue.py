@@ -1,4 +1,4 @@
-"""Real hosts, brought to a halt in six ways, go on with what `penstock rescue` wrote: their first request fits and is valid."""
+"""Do real hosts, stuck in six ways, continue with what `penstock rescue` wrote, with a fitting and valid first request?"""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ PASTED = "\n" + "".join(f"line {number} of what a person put in\n" for number in
 
 
 class Shell(NamedTuple):
-    """A host's shell, what its command is called there, and a window that holds the session without a flood and not with it."""
+    """A host's shell tool, the name of its argument, and a window that holds the session without a flood and not with it."""
 
     tool: str
     argument: str
     window_tokens: int
 
     def call(self, command: str) -> dict[str, object]:
-        """Its arguments."""
+        """Return its arguments."""
         return {self.argument: command, "description": "flood"}
 
 
@@ -46,7 +46,7 @@ WHY = {"orphan-codex": "orphan_call", "torn": "torn_line", "compaction": "compac
 
 
 class Machine:
-    """A host in a home of its own."""
+    """A host in its own home."""
 
     def __init__(self, host: str, folder: Path) -> None:
         self.host = host
@@ -57,7 +57,7 @@ class Machine:
         self.shell = SHELLS[host]
 
     def ask(self, model: LoopbackModel, words: str, session: str = "", *more: str) -> str:
-        """Let a person say something, in a new session or an old one; what is printed."""
+        """Send words of a person, in a new session or an old one; return what is printed."""
         arguments, environment = asked(self.host, model.url, self.home)
         if self.host == "claude":
             command = [*(["--resume", session] if session else []), "-p", words, "--allowedTools", "Bash", "Read"]
@@ -66,19 +66,19 @@ class Machine:
         return hosts.run([self.program, *command], self.root, self.home, environment)
 
     def session(self) -> Path:
-        """The file of its one session."""
+        """Return the file of its only session."""
         (found,) = (path for path in self.home.rglob("*.jsonl") if TASK in path.read_text())
         return found
 
     def go_on(self, words: str, window_tokens: int) -> None:
-        """Say something in the session, and be refused."""
+        """Send words in the session, and have it refused."""
         with LoopbackModel("nothing", {}) as model:
             model.asked, model.window_tokens = True, window_tokens
             printed = self.ask(model, words, session_id(self.session()))
         assert model.refused, printed[-600:]
 
     def get_stuck(self, way: str) -> Path:
-        """Bring the session to a halt; its file."""
+        """Bring the session to a halt; return its file."""
         shell = self.shell
         with LoopbackModel(shell.tool, shell.call("seq 1 5000")) as model:
             model.window_tokens = shell.window_tokens
@@ -113,7 +113,7 @@ class Machine:
         return path
 
     def rescue(self, path: Path, *options: str) -> tuple[int, dict[str, Any]]:
-        """What `penstock rescue` gives."""
+        """Return the result of `penstock rescue`."""
         command = [
             sys.executable,
             "-m",
@@ -130,7 +130,7 @@ class Machine:
         return ran.returncode, json.loads(ran.stdout)
 
     def first_request(self, session: str, *, max_image_bytes: int | None = None) -> Any:
-        """What the host sends first when the session is resumed under the window that it did not fit."""
+        """Return the host's first request when the session is resumed with the window that it exceeded."""
         with LoopbackModel("nothing", {}) as model:
             model.asked, model.window_tokens = True, self.shell.window_tokens
             model.max_image_bytes = max_image_bytes
@@ -140,7 +140,7 @@ class Machine:
 
 
 def session_id(path: Path) -> str:
-    """The session's own id."""
+    """Return the session's own id."""
     for line in path.read_text().splitlines():
         record = json.loads(line)
         if record["type"] == "session_meta":
@@ -151,7 +151,7 @@ def session_id(path: Path) -> str:
 
 
 def draw(path: Path, side: int = 420) -> None:
-    """An image of noise, which nothing makes smaller."""
+    """Return an image of noise, which nothing makes smaller."""
     rows = b"".join(b"\0" + random.randbytes(side * 3) for _ in range(side))
 
     def chunk(kind: bytes, data: bytes) -> bytes:
@@ -164,7 +164,7 @@ def draw(path: Path, side: int = 420) -> None:
 
 
 def refuse_image(path: Path) -> None:
-    """Write the refusal as the host writes it. 2.1.332 itself leaves the image out and goes on; older versions stayed like this."""
+    """Write the refusal as the host does. 2.1.332 itself omits the image and continues; older versions stayed stuck."""
     records = [json.loads(line) for line in path.read_text().splitlines()]
     at = next(place for place, record in enumerate(records) if '"tool_result"' in json.dumps(record))
     words = "messages.2.content.0.image.source.base64: image exceeds 5 MB maximum: 6291456 bytes > 5242880 bytes"
@@ -179,7 +179,7 @@ def refuse_image(path: Path) -> None:
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.timeout(200)
 def test_a_stuck_session_goes_on(host: str, way: str, tmp_path: Path) -> None:
-    """A new session, resumed by the host; the old one is as it was, and rescuing the new one finds nothing to do."""
+    """The host resumes a new session; the old one is unchanged, and rescuing the new one finds nothing to do."""
     machine = Machine(host, tmp_path)
     path = machine.get_stuck(way)
     before = path.read_bytes()
@@ -206,7 +206,7 @@ def test_a_stuck_session_goes_on(host: str, way: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("host", SHELLS)
 @pytest.mark.timeout(200)
 def test_an_append_is_a_compaction_and_can_be_taken_back(host: str, tmp_path: Path) -> None:
-    """The same session goes on, compacts by itself later, and is as it was when it is cut to its old length."""
+    """The same session continues, later compacts by itself, and is as before when it is cut to its old length."""
     machine = Machine(host, tmp_path)
     path = machine.get_stuck("flood")
     before = path.read_bytes()
@@ -220,7 +220,7 @@ def test_an_append_is_a_compaction_and_can_be_taken_back(host: str, tmp_path: Pa
     assert text.count(TASK) == 1
     assert made["cut"][0]["handle"] in text
     assert "\\n2500\\n" not in text
-    if host == "claude":  # whose own compaction fails behind a boundary without figures
+    if host == "claude":  # its own compaction fails after a boundary without figures
         with LoopbackModel("nothing", {}) as model:
             model.asked = True
             machine.ask(model, "/compact", made["session"])
@@ -233,7 +233,7 @@ def test_an_append_is_a_compaction_and_can_be_taken_back(host: str, tmp_path: Pa
 @pytest.mark.parametrize("host", SHELLS)
 @pytest.mark.timeout(200)
 def test_a_session_that_its_host_has_open_is_left_alone(host: str, tmp_path: Path) -> None:
-    """While the host waits for its shell, which runs `penstock rescue` on the host's own session."""
+    """The host waits for its shell, which runs `penstock rescue` on the host's own session."""
     machine = Machine(host, tmp_path)
     shell, told = machine.shell, tmp_path / "told.json"
     find = f"$(grep -l TASK-ONE $(find {machine.home} -name '*.jsonl'))"
@@ -249,7 +249,7 @@ def test_a_session_that_its_host_has_open_is_left_alone(host: str, tmp_path: Pat
 @pytest.mark.parametrize("host", SHELLS)
 @pytest.mark.timeout(200)
 def test_a_session_that_is_not_stuck_is_left_alone(host: str, tmp_path: Path) -> None:
-    """Nothing is written, the exit status is 1."""
+    """Nothing is written, and the exit status is 1."""
     machine = Machine(host, tmp_path)
     with LoopbackModel(machine.shell.tool, machine.shell.call("seq 1 100")) as model:
         model.window_tokens = 100_000
