@@ -1,4 +1,4 @@
-"""A host's requests are led to the gateway and back: nothing else changes, and an address of somebody else's is not lost (H-3)."""
+"""Is a host pointed to the gateway and back, with nothing else changed and another address not lost (H-3)?"""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ WANTED = {
 
 
 class Led:
-    """A host's configuration on which installations follow each other, without a disk."""
+    """A host's configuration during successive installations, without a disk."""
 
     def __init__(self, host: str, text: str | None) -> None:
         self.host: HostConfig = HOST_CONFIGS[host]
@@ -78,7 +78,7 @@ class Led:
 
 @pytest.mark.parametrize("host", MAKERS)
 def test_200_files_come_back_byte_for_byte(host: str) -> None:
-    """In between, the address is the gateway's and all else says what it said; what has no place for it is refused."""
+    """In between only the address is the gateway's; a file with no place for it is refused."""
     led = 0
     for seed in range(200):
         file = Led(host, MAKERS[host](seed))
@@ -103,7 +103,7 @@ def test_200_files_come_back_byte_for_byte(host: str) -> None:
 
 @pytest.mark.parametrize("host", MAKERS)
 def test_what_a_user_changed_in_between_stays(host: str) -> None:
-    """Another line of the file, and also the address itself."""
+    """This covers another line of the file, and the address itself."""
     for seed in range(60):
         base = MAKERS[host](seed)
         file = Led(host, base)
@@ -125,7 +125,7 @@ def test_what_a_user_changed_in_between_stays(host: str) -> None:
 
 @pytest.mark.parametrize("host", MAKERS)
 def test_an_address_of_somebody_else_is_named_and_comes_back(host: str) -> None:
-    """It says what the gateway has to be started with to go on asking there; also when other lines changed since."""
+    """The note gives the gateway option that keeps using it; it also comes back if other lines changed since."""
     file = Led(host, "")
     document = Document("", file.form)
     document.put(file.base_url.key, THEIRS)
@@ -145,7 +145,7 @@ def test_an_address_of_somebody_else_is_named_and_comes_back(host: str) -> None:
 
 @pytest.mark.parametrize("host", MAKERS)
 def test_an_address_that_was_typed_is_not_taken_out(host: str) -> None:
-    """The very same one, by somebody who read the documentation: nothing is remembered of it, so it is theirs."""
+    """A user who read the documentation typed the same address: there is no record of it, so it is theirs."""
     file = Led(host, "")
     document = Document("", file.form)
     document.put(file.base_url.key, WANTED[host])
@@ -159,20 +159,20 @@ def test_an_address_that_was_typed_is_not_taken_out(host: str) -> None:
 
 @pytest.mark.parametrize("text", ["KEY='two\nlines'\n", "no variable\n", 'KEY="open\n', "1A=2\n"])
 def test_variables_that_cannot_be_read_are_left(text: str) -> None:
-    """With the line where it breaks."""
+    """The error gives the line with the fault."""
     with pytest.raises(CannotEditError, match="line 1 is neither a variable"):
         Led("gemini", text).install()
 
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
-    """A new machine."""
+    """Provide a new machine."""
     return Machine(tmp_path)
 
 
 @pytest.mark.parametrize("host", [host for host in HOST_CONFIGS if HOST_CONFIGS[host].base_url is None])
 def test_a_host_that_cannot_be_led_is_refused_by_name(machine: Machine, host: str) -> None:
-    """Exit status 3, with what to do by hand; nothing is written, not even the other parts."""
+    """The exit status is 3, with the manual steps; nothing is written, not even the other parts."""
     before = machine.files()
     done = machine.type("install", host, "--gateway", "--mcp", "--yes")
     assert done.returncode == 3
@@ -184,7 +184,7 @@ def test_a_host_that_cannot_be_led_is_refused_by_name(machine: Machine, host: st
 
 
 def test_it_comes_beside_the_other_parts_and_goes_alone(machine: Machine) -> None:
-    """Two parts in one file: the address goes, the hook stays; then every byte is back."""
+    """With two parts in one file, the address is removed and the hook stays; then every byte is back."""
     machine.write(".claude/settings.json", '{"env": {"A": "1"}}\n')
     before = machine.files()
     machine.done("install", "claude", "--gateway", "--address", "http://127.0.0.1:4999", "--hook", "--yes")
@@ -206,14 +206,14 @@ def test_it_comes_beside_the_other_parts_and_goes_alone(machine: Machine) -> Non
     ],
 )
 def test_an_address_that_means_nothing_is_named(machine: Machine, words: list[str], said: str) -> None:
-    """Before anything is planned."""
+    """This happens before anything is planned."""
     done = machine.type("install", "claude", *words, "--yes")
     assert done.returncode == 2
     assert said in done.stderr
 
 
 def test_doctor_asks_the_gateway(machine: Machine) -> None:
-    """One that runs, none at all, and somebody else at its address; a path behind the address is the gateway's too."""
+    """A running gateway, none, and another server at its address are told apart; a path after the address is the gateway's too."""
 
     class Other(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:

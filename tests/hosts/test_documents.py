@@ -1,4 +1,4 @@
-"""Edits of configurations: proved before they are kept, each on its own (H-3)."""
+"""Is each edit of a configuration verified before it is kept, independently of others (H-3)?"""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def test_an_edit_that_changes_anything_else_is_refused(monkeypatch: pytest.Monke
 
 @given(VALUES)
 def test_json_says_what_the_standard_reader_reads(value: object) -> None:
-    """All of JSON, whatever is in it."""
+    """This holds for all JSON, whatever is in it."""
     for text in (json.dumps(value), json.dumps(value, indent=3, ensure_ascii=False)):
         assert read(jsonc.to_value(jsonc.parse(text))) == json.loads(text)
 
 
 def read(value: object) -> object:
-    """A value with its numbers as numbers."""
+    """Return a value with its numbers as numbers."""
     match value:
         case jsonc.Number(text):
             return json.loads(text)
@@ -55,7 +55,7 @@ def read(value: object) -> object:
 
 @given(st.text(alphabet='{}[]",:/*\\ \n\ttruefalsn01-.eE+x', max_size=30))
 def test_what_is_no_json_is_refused_with_its_place(text: str) -> None:
-    """Nothing that the standard reader refuses is read but for comments and trailing commas; nothing else is raised."""
+    """Only comments and trailing commas are read beyond the standard reader; no other error is raised."""
     said = "line "
     try:
         jsonc.parse(text)
@@ -73,13 +73,13 @@ def test_what_is_no_json_is_refused_with_its_place(text: str) -> None:
 
 @given(st.dictionaries(st.text(min_size=1), st.text() | st.booleans() | st.lists(st.text()), min_size=1))
 def test_toml_that_is_written_is_read_again(table: dict[str, object]) -> None:
-    """Keys and strings of any characters."""
+    """Keys and strings may have any characters."""
     assert tomllib.loads(toml_text.put("", ("a b", "c"), table)) == {"a b": {"c": table}}
 
 
 @pytest.mark.parametrize("text", ['{"a": 1e400, "b": {}}', '{"a": 1.0e2}', '{"a": 123456789012345678901234567890.5}'])
 def test_a_number_is_never_written_in_another_way(text: str) -> None:
-    """An object that holds one is not replaced as a whole; one beside it is edited all the same."""
+    """An object that holds one is not replaced as a whole; one next to it can still be edited."""
     document = Document(f'{{"o": {text}}}', "json")
     with pytest.raises(CannotEditError):
         document.replace(("o",), {**document.get(("o",)), "c": "x"})
@@ -88,7 +88,7 @@ def test_a_number_is_never_written_in_another_way(text: str) -> None:
 
 
 def test_a_number_is_no_string() -> None:
-    """`1` in the place of `"1"` is a difference."""
+    """`1` in place of `"1"` is a difference."""
     assert Document('{"a": 1}', "json").value != Document('{"a": "1"}', "json").value
 
 
@@ -111,7 +111,7 @@ def test_a_number_is_no_string() -> None:
     ],
 )
 def test_what_is_added_looks_like_what_is_there(text: str, after: str) -> None:
-    """Indentation, line ends, commas, comments."""
+    """Indentation, line ends, commas and comments match."""
     document = Document(text, "json")
     document.put(("k",), 1)
     assert document.text == after
@@ -132,13 +132,13 @@ def test_what_is_added_looks_like_what_is_there(text: str, after: str) -> None:
     ],
 )
 def test_what_is_removed_leaves_what_is_beside_it(text: str, after: str) -> None:
-    """Its comma and its line go; comments before and behind it stay. Of a key that stands twice, the one that holds goes."""
+    """Its comma and line are removed; comments around it stay. Of a duplicate key, the one that counts is removed."""
     assert jsonc.remove(text, ("k",)) == after
 
 
 @pytest.mark.parametrize("text", ['{"a": {"x": "\\udfff"}}', '{\n  "a": {\n    "x": "\\udfff"\n  }\n}'])
 def test_half_a_pair_stays_the_escape_that_it_was(text: str) -> None:
-    """No UTF-8 has it: a file with one was an error of ours. Letters stay letters."""
+    """UTF-8 cannot hold it: a file with one once caused an error of ours. Letters stay letters."""
     document = Document(text, "json")
     document.replace(("a",), {"x": "é\udfff"})
     document.put(("\ud800",), 1)
@@ -148,7 +148,7 @@ def test_half_a_pair_stays_the_escape_that_it_was(text: str) -> None:
 
 
 def test_a_number_that_is_none_is_equal_to_itself() -> None:
-    """Python's is not: no Codex configuration with one in it could be edited."""
+    """Python's NaN is not: a Codex configuration with one could not be edited."""
     text = "n = nan\nl = [-nan, inf]\n"
     document = Document(text, "toml")
     document.put(("m",), {"k": "v"})
@@ -159,7 +159,7 @@ def test_a_number_that_is_none_is_equal_to_itself() -> None:
 
 @given(st.integers(0, 199), st.data())
 def test_many_objects_are_edited_as_one_after_another(seed: int, data: st.DataObject) -> None:
-    """Whatever stands in a file: reading it once gives the text that reading it before each edit gives."""
+    """For any content, reading it once gives the text that reading it before each edit gives."""
     text = one_by_one = configurations.json_text(seed)
     value: Any = Document(text, "json").value
     objects = {(key,): inner for key, inner in value.items() if isinstance(inner, dict)}
@@ -179,11 +179,11 @@ def test_many_objects_are_edited_as_one_after_another(seed: int, data: st.DataOb
 
 
 def test_an_object_that_cannot_be_edited_stays_and_the_others_do_not() -> None:
-    """Which of a hundred it is that no edit suits is found, and said."""
+    """The one of a hundred that no edit fits is found and named."""
     value = {f"s{at}": {"url": "u", "keep": at} for at in range(100)}
     text = json.dumps({"s": value}, indent=2).replace('"keep": 61', '"keep": 61e0')
     document = Document(text, "json")
-    # A number that is written as Python would not write it cannot be written again, and it is to stand elsewhere.
+    # A number not written as Python writes it cannot be moved to another place.
     new: dict[nested_values.Path, dict[str, Any]]
     new = {("s", name): {"command": name, "moved": entry["keep"]} for name, entry in document.value["s"].items()}
     failed = document.rewrite(new)
@@ -193,7 +193,7 @@ def test_an_object_that_cannot_be_edited_stays_and_the_others_do_not() -> None:
 
 
 def test_an_inline_table_is_said_to_be_one() -> None:
-    """The file can be read, and what would work is named."""
+    """The file can be read, and the error names what would work."""
     text = 'm = { a = { command = "x" } }\n'
     document = Document(text, "toml")
     with pytest.raises(CannotEditError, match=r"m is an inline table, and .* make it a table, \[m\], or"):
@@ -215,7 +215,7 @@ def test_an_inline_table_is_said_to_be_one() -> None:
     ],
 )
 def test_a_table_begins_a_line_behind_a_blank_one(text: str, after: str) -> None:
-    """It goes with the blank line, and without the line end that the file did not have nothing else is different."""
+    """It is removed with the blank line; otherwise only a missing final line end may differ."""
     document = Document(text, "toml")
     document.put(("m", "x"), {"k": "v"})
     assert document.text == after
@@ -239,7 +239,7 @@ FENCED = "```html\n<!-- penstock:begin -->\nas an example\n<!-- penstock:end -->
     ],
 )
 def test_our_marks_in_a_code_block_are_its_authors(theirs: str) -> None:
-    """Who explains our marks keeps the explanation; ours come and go behind it."""
+    """Documentation that shows our marks keeps them; ours are added and removed after it."""
     document = Document(theirs, "markdown")
     assert document.block is None
     document.remove_block()
@@ -254,12 +254,12 @@ def test_our_marks_in_a_code_block_are_its_authors(theirs: str) -> None:
 
 @pytest.mark.parametrize("line", [f"{documents.BEGIN}\n", "```a\n", "~~~\n```a\n"])
 def test_marks_and_fences_that_do_not_end_take_linear_time(line: str) -> None:
-    """3,000 marks without an end took two seconds."""
+    """3,000 marks without an end once took two seconds."""
     assert growth(lambda size: lambda: Document(line * size, "markdown").block, 1_000) < BOUND
 
 
 def test_a_block_right_behind_a_fence_goes_with_its_line_end() -> None:
-    """A carriage return stayed behind."""
+    """A carriage return was once left over."""
     document = Document(f"```\r\n```\r\n{documents.BEGIN}\r\nx\r\n{documents.END}\r\n", "markdown")
     document.remove_block()
     assert document.text == "```\r\n```"

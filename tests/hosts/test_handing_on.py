@@ -1,4 +1,4 @@
-"""Before a compaction a session's handoff is written; afterwards its open ends and pinned rules are given back, and their price."""
+"""Is a handoff written before a compaction, and are open ends and pinned rules given back afterwards, with their price?"""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BEFORE = {"claude": "PreCompact", "codex": "PreCompact", "gemini": "PreCompress"
 
 
 def no_store() -> Store:
-    """Nothing here is kept in a store."""
+    """Fail, as nothing here is kept in a store."""
     raise Ended("no store is opened")
 
 
@@ -52,7 +52,7 @@ class Host:
             (self.project / ".penstock" / "pinned.md").write_text(rules)
 
     def hook(self, event: str, **more: object) -> Any:
-        """What the hook prints, as JSON; None for nothing. Long enough after the last one."""
+        """Return what the hook prints, as JSON; None for nothing. Enough time has passed since the last call."""
         self.runs += 1
         handing_on = HandingOn(folder=str(self.root / "handoffs"), **self.how)
         hook = Hook(
@@ -72,11 +72,11 @@ class Host:
         return json.loads(printed) if printed else None
 
     def compacts(self, **more: object) -> None:
-        """The event before it."""
+        """Send the event that precedes a compaction."""
         assert self.hook(BEFORE[self.name], trigger="auto", **more) is None
 
     def given(self, source: str, **more: object) -> str:
-        """What the model gets at a start."""
+        """Return what the model gets at a start."""
         reply = self.hook("SessionStart", source=source, **more)
         if reply is None:
             return ""
@@ -84,13 +84,13 @@ class Host:
         return str(reply["hookSpecificOutput"]["additionalContext"])
 
     def written(self) -> Any:
-        """The document."""
+        """Return the document."""
         (at,) = (self.root / "handoffs").glob("*.json")
         return decode(at.read_text())
 
 
 def talk(*more: str) -> Claude:
-    """A session with something open."""
+    """Write a session with something open."""
     made = Claude()
     made.says("Fix the parser.")
     made.calls(
@@ -105,14 +105,14 @@ def talk(*more: str) -> Claude:
 
 @pytest.fixture
 def claude(tmp_path: Path) -> Host:
-    """Claude Code with such a session and one rule."""
+    """Provide Claude Code with such a session and one rule."""
     host = Host("claude", tmp_path, rules="Never touch secrets.py {}.\n")
     written(host.path, talk("Leave the lexer alone.", "Now the docs.").records)
     return host
 
 
 def test_what_was_open_is_given_back_after_the_compaction(claude: Host) -> None:
-    """The person's own words, what failed, what was changed; and what that costs."""
+    """It has the person's own words, what failed, what was changed, and what this costs."""
     claude.compacts()
     text = claude.given("compact")
     price, rules, ends = map(int, re.findall(r"\d+", text.partition("]")[0]))
@@ -127,7 +127,7 @@ def test_what_was_open_is_given_back_after_the_compaction(claude: Host) -> None:
 
 
 def test_the_handoff_is_a_document_like_every_other(claude: Host) -> None:
-    """With where it came from."""
+    """Its origin is included."""
     claude.compacts()
     made = claude.written()
     assert (made.session_id, made.agent, made.goal) == ("s", "Claude Code", "Fix the parser.")
@@ -142,14 +142,14 @@ def test_the_handoff_is_a_document_like_every_other(claude: Host) -> None:
 def test_of_a_very_long_session_the_handoff_says_how_much_was_not_read(
     claude: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The host waits for it: the two ends of its file are read."""
+    """The host waits for it, so only the two ends of its file are read."""
     monkeypatch.setattr("penstock.hosts.sessions.HURRIED_BYTES", 600)
     claude.compacts()
     assert claude.written().log_ref["skippedBytes"] == claude.path.stat().st_size - 600
 
 
 def test_where_there_is_nothing_to_give_nothing_is_said(tmp_path: Path) -> None:
-    """No rules, and no compaction yet."""
+    """There are no rules, and no compaction yet."""
     host = Host("claude", tmp_path)
     for source in ("startup", "resume", "clear", "compact"):
         assert host.hook("SessionStart", source=source) is None
@@ -159,14 +159,14 @@ def test_where_there_is_nothing_to_give_nothing_is_said(tmp_path: Path) -> None:
 
 
 def test_rules_are_given_at_every_start(claude: Host) -> None:
-    """Without a handoff, too."""
+    """This holds without a handoff, too."""
     for source in ("startup", "resume", "clear", "compact"):
         text = claude.given(source)
         assert re.match(r"\[penstock: \d+ tokens: pinned rules \d+\]\nPinned rules \(.*pinned\.md\):\nNever", text)
 
 
 def test_a_new_session_hears_of_the_last_one_in_its_folder(claude: Host, tmp_path: Path) -> None:
-    """For a day; not where the person cleared it, and not of another project's."""
+    """This lasts a day, and applies neither after the person cleared it nor to another project's session."""
     claude.compacts()
     assert "session s of Claude Code" in claude.given("startup", session_id="new")
     assert "open ends" not in claude.given("clear", session_id="new")
@@ -182,7 +182,7 @@ def test_a_new_session_hears_of_the_last_one_in_its_folder(claude: Host, tmp_pat
 @pytest.mark.parametrize("budget", [260, 300, 800])
 @pytest.mark.parametrize(("rules", "words"), [(900, 900), (900, 1), (1, 900), (0, 900), (900, 0)])
 def test_both_stay_within_the_budget(budget: int, rules: int, words: int, tmp_path: Path) -> None:
-    """Where both are long each gets its part, and each says that it was cut."""
+    """If both are long each gets its share, and each says that it was cut."""
     host = Host("claude", tmp_path, rules="Rule: do nothing rash.\n" * rules, budget_tokens=budget)
     written(host.path, talk(*(f"Wish {number}: keep {'it ' * 9}" for number in range(words))).records)
     if words:
@@ -199,7 +199,7 @@ def test_both_stay_within_the_budget(budget: int, rules: int, words: int, tmp_pa
 def test_the_price_is_never_too_low(
     rules: str, words: str, budget: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Whatever is in them."""
+    """This holds for any content."""
     host = Host("claude", tmp_path_factory.mktemp("any"), budget_tokens=budget)
     (host.project / ".penstock").mkdir()
     (host.project / ".penstock" / "pinned.md").write_text(rules, "utf-8", "replace")
@@ -211,7 +211,7 @@ def test_the_price_is_never_too_low(
 
 @pytest.mark.parametrize("folders", [1, 4, 12])
 def test_a_long_path_costs_its_price(folders: int, tmp_path: Path) -> None:
-    """It stands above the rules, and by its last names where it would leave them little room."""
+    """It is printed above the rules, shortened to its last names if it would leave them little room."""
     root = tmp_path.joinpath(*["a-folder-with-a-long-name-of-fifty-characters-abcdef"] * folders)
     root.mkdir(parents=True)
     host = Host("claude", root, rules="Rule: do nothing rash.\n" * 900, budget_tokens=250)
@@ -219,11 +219,11 @@ def test_a_long_path_costs_its_price(folders: int, tmp_path: Path) -> None:
     assert Tokens().count(text).high <= 250
     assert text.count("Rule: do nothing rash.") > 5
     assert "/.penstock/pinned.md)" in text
-    assert "(…/.penstock/pinned.md)" in text or folders == 1  # how long the path above it is, is the machine's affair
+    assert "(…/.penstock/pinned.md)" in text or folders == 1  # the length of the path above it depends on the machine
 
 
 def test_rules_of_the_repository_hold_beneath_it(claude: Host, tmp_path: Path) -> None:
-    """Up to its root and no higher: what lies above may be anybody's."""
+    """They are searched up to its root and no higher: what is above may belong to anybody."""
     below = claude.project / "src" / "deep"
     below.mkdir(parents=True)
     assert claude.given("startup", cwd=str(below)) == ""
@@ -234,7 +234,7 @@ def test_rules_of_the_repository_hold_beneath_it(claude: Host, tmp_path: Path) -
 
 
 def test_rules_that_are_a_link_to_elsewhere_are_not_read(claude: Host, tmp_path: Path) -> None:
-    """A project from the network could have any file of the person's read to its model; the model is told why there are none."""
+    """A downloaded project could show any file of the person to its model; the model is told why there are no rules."""
     (tmp_path / "secret").write_text("SECRETKEY")
     rules = claude.project / ".penstock" / "pinned.md"
     rules.unlink()
@@ -259,7 +259,7 @@ def test_rules_that_are_a_link_to_elsewhere_are_not_read(claude: Host, tmp_path:
     ],
 )
 def test_a_line_longer_than_the_budget_is_cut_and_says_so(rules: str, tmp_path: Path) -> None:
-    """A paragraph is one line in most editors: with whole lines alone such rules vanished without a word."""
+    """A paragraph is one line in most editors: when only whole lines were given, such rules silently vanished."""
     text = Host("claude", tmp_path, rules=rules).given("startup")
     assert text.endswith("…\n… the rest is in the file.")
     assert rules[:200] in text
@@ -272,7 +272,7 @@ def test_a_mark_at_the_beginning_of_the_rules_is_not_shown(tmp_path: Path) -> No
 
 
 def test_what_acts_on_a_terminal_is_inert_in_what_is_given(tmp_path: Path) -> None:
-    """Rules and words alike."""
+    """This applies to rules and words alike."""
     host = Host("claude", tmp_path, rules="rule \x1b[31mred\n")
     written(host.path, talk("words \x1b]0;t\x07").records)
     host.compacts()
@@ -282,7 +282,7 @@ def test_what_acts_on_a_terminal_is_inert_in_what_is_given(tmp_path: Path) -> No
 
 
 def test_a_host_that_starts_twice_in_one_breath_gets_it_once(tmp_path: Path) -> None:
-    """Codex resumes and goes on after a compaction with one request."""
+    """Codex resumes and continues after a compaction with one request."""
     host = Host("codex", tmp_path)
     written(host.path, histories.codex("Fix the parser.", ["Done."], "Now the docs."))
     host.compacts()
@@ -294,7 +294,7 @@ def test_a_host_that_starts_twice_in_one_breath_gets_it_once(tmp_path: Path) -> 
 
 
 def test_gemini_gets_it_with_the_next_words_once_it_has_compacted(tmp_path: Path) -> None:
-    """It has no event afterwards, and one before that comes to nothing as often as not."""
+    """It has no event afterwards, and the one before is often not followed by a compaction."""
     host = Host("gemini", tmp_path)
     records = histories.gemini("Fix the parser.", ["Done."], "Now the docs.")
     written(host.path, records)
@@ -326,7 +326,7 @@ def test_gemini_gets_it_with_the_next_words_once_it_has_compacted(tmp_path: Path
     ],
 )
 def test_a_file_that_cannot_be_read_blocks_no_compaction(path: object, said: str | None, tmp_path: Path) -> None:
-    """At most a word for the person."""
+    """At most the person gets a message."""
     host = Host("claude", tmp_path)
     reply = host.hook("PreCompact", transcript_path=path)
     assert reply == (said and {"systemMessage": f"penstock hook: {said} Nothing was changed."})
@@ -334,7 +334,7 @@ def test_a_file_that_cannot_be_read_blocks_no_compaction(path: object, said: str
 
 
 def test_a_session_that_has_gone_to_another_folder_gets_its_own(claude: Host) -> None:
-    """Claude Code tells the folder that a `cd` led to; the session is resumed in the one that it began in."""
+    """Claude Code reports the folder that a `cd` led to; the session is resumed in the one where it began."""
     below = claude.project / "below"
     below.mkdir()
     claude.compacts(cwd=str(below))
@@ -347,7 +347,7 @@ def test_a_session_that_has_gone_to_another_folder_gets_its_own(claude: Host) ->
 
 
 def test_a_history_that_was_written_anew_is_looked_at_from_its_beginning(tmp_path: Path) -> None:
-    """Shorter than when the handoff was written, it has been compacted, whatever stands where it ended then."""
+    """If it is shorter than when the handoff was written, it has been compacted, whatever is now at its former end."""
     gemini = Host("gemini", tmp_path)
     written(gemini.path, histories.gemini("Fix the parser. " * 50, ["I will."]))
     gemini.compacts()
@@ -356,7 +356,7 @@ def test_a_history_that_was_written_anew_is_looked_at_from_its_beginning(tmp_pat
 
 
 def test_an_id_of_a_host_names_no_path(claude: Host, tmp_path: Path) -> None:
-    """It comes from outside."""
+    """It is untrusted input."""
     claude.compacts(session_id="../../evil/\0x")
     assert {at.parent for at in tmp_path.rglob("*.json")} == {tmp_path / "handoffs"}
     assert "Fix the parser." in claude.given("compact", session_id="../../evil/\0x")
@@ -364,7 +364,7 @@ def test_an_id_of_a_host_names_no_path(claude: Host, tmp_path: Path) -> None:
 
 
 def test_handoffs_do_not_pile_up(claude: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The oldest go."""
+    """The oldest are removed."""
     monkeypatch.setattr("penstock.hosts.handing_on._MAX_FILES", 6)
     for number in range(5):
         claude.compacts(session_id=f"s{number}")
@@ -375,7 +375,7 @@ def test_handoffs_do_not_pile_up(claude: Host, tmp_path: Path, monkeypatch: pyte
 
 
 def test_secrets_are_kept_by_the_stores_rules(claude: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With marks in their places where the person said so."""
+    """Marks replace them if the person chose that."""
     written(claude.path, talk("Use the key AKIAIOSFODNN7EXAMPLQ for it.").records)
     monkeypatch.setenv("PENSTOCK_STORE_REDACT", "1")
     claude.compacts()
@@ -385,7 +385,7 @@ def test_secrets_are_kept_by_the_stores_rules(claude: Host, monkeypatch: pytest.
 
 
 def test_it_lies_beside_the_users_store() -> None:
-    """Where programs keep their state."""
+    """It is where programs keep their state."""
     assert folder_for({"XDG_STATE_HOME": "/s"}) == os.path.join("/s", "penstock-handoffs")
     assert folder_for({"XDG_STATE_HOME": "s", "HOME": "/h"}) == os.path.join(
         "/h", ".local", "state", "penstock-handoffs"
@@ -393,7 +393,7 @@ def test_it_lies_beside_the_users_store() -> None:
 
 
 def test_every_host_says_which_events_it_wants() -> None:
-    """What is configured for a hook is read from here."""
+    """The hook's configuration is made from this list."""
     events = {name: hook_host(name).events for name in HOOK_NAMES}
     assert events["claude"] == events["codex"] == ("PostToolUse", "PreCompact", "SessionStart")
     assert events["gemini"] == ("AfterTool", "PreCompress", "SessionStart", "BeforeAgent")
@@ -401,7 +401,7 @@ def test_every_host_says_which_events_it_wants() -> None:
 
 
 def test_a_log_in_a_prompt_does_not_push_out_what_is_open(tmp_path: Path) -> None:
-    """On one line, first and last: both ends of each are given, and the files and errors behind them."""
+    """It is on one line, first and last: both ends of each are given, with the files and errors."""
     host = Host("claude", tmp_path)
     made = Claude()
     made.says(f"Fix the parser. {'2f9c8e ' * 5_000}\nIt fails on tabs.")
@@ -420,7 +420,7 @@ def test_a_log_in_a_prompt_does_not_push_out_what_is_open(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("rule", ["-" * 4_000, " " * 4_000, "=" * 40_000])
 def test_a_rule_before_a_long_prompt_takes_no_ones_place(rule: str, tmp_path: Path) -> None:
-    """It takes a token for sixteen characters and more, so that a beginning which fits says nothing of what stands behind it."""
+    """One token may stand for more than sixteen characters, so a fitting beginning says nothing about what follows it."""
     host = Host("claude", tmp_path)
     made = Claude()
     made.says("Fix the parser.")
@@ -434,7 +434,7 @@ def test_a_rule_before_a_long_prompt_takes_no_ones_place(rule: str, tmp_path: Pa
 
 
 def test_words_behind_what_an_editor_says_are_a_persons(tmp_path: Path) -> None:
-    """Claude Code puts the file that is open, and its own reminders, before a person's words, as blocks of one message."""
+    """Claude Code puts the open file, and its own reminders, before a person's words, as blocks of one message."""
     host = Host("claude", tmp_path)
     made = Claude()
     opened = {"type": "text", "text": "<ide_opened_file>The user opened /p/a.py.</ide_opened_file>"}

@@ -1,4 +1,4 @@
-"""What a hook answers: nothing below the budget, a text within it above, and the whole at its handle."""
+"""What does a hook answer: nothing below the budget, a fitting text above it, and the whole at its handle?"""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Opened:
         return open_store(self.url)
 
     def whole(self, text: str) -> str:
-        """What is kept under the handle that a text names."""
+        """Return what is kept under the handle that a text names."""
         store = open_store(self.url)
         handle = handle_in(text)
         kept = store.read(handle, 0, store.info(handle).bytes)
@@ -55,24 +55,24 @@ class Opened:
 
 @pytest.fixture
 def opened(tmp_path: Path) -> Opened:
-    """A store of its own."""
+    """Provide a new store."""
     return Opened(str(tmp_path / "store"))
 
 
 def answered(host: HookHost, event: Event, opened: Callable[[], Store], **how: Any) -> Any:
-    """What a hook prints, as JSON; None for nothing."""
+    """Return what a hook prints, as JSON; None for nothing."""
     printed = Hook(host, opened, CommandLine, **how).answer(raw(event))
     return json.loads(printed) if printed else None
 
 
 def shown_by_claude(reply: Any) -> Any:
-    """What Claude Code shows its model."""
+    """Return what Claude Code shows its model."""
     assert reply["hookSpecificOutput"]["hookEventName"] == "PostToolUse"
     return reply["hookSpecificOutput"]["updatedToolOutput"]
 
 
 def note_of(reply: Any) -> str:
-    """What Claude Code gives its model behind the result."""
+    """Return what Claude Code gives its model after the result."""
     return str(reply["hookSpecificOutput"]["additionalContext"])
 
 
@@ -119,7 +119,7 @@ FLOODS: dict[str, tuple[HookHost, Event, Callable[[Any], str], str]] = {
 @pytest.mark.proves("H-1")
 @pytest.mark.parametrize("flood", FLOODS)
 def test_a_flood_is_cut_to_the_budget_and_kept_whole(flood: str, opened: Opened) -> None:
-    """Any tool's, built-in ones too; the rest is behind the command that the notice names, byte for byte."""
+    """This holds for any tool, including built-in ones; the command in the notice returns the whole, byte for byte."""
     host, event, shown, whole = FLOODS[flood]
     text = shown(answered(host, event, opened))
     assert text.startswith("[OUTPUT TRUNCATED]\n")
@@ -130,7 +130,7 @@ def test_a_flood_is_cut_to_the_budget_and_kept_whole(flood: str, opened: Opened)
 
 @pytest.mark.proves("G-1")
 def test_the_notice_counts_tokens_as_the_person_says(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`PENSTOCK_CHARS_PER_TOKEN` holds for every notice of the guard, whoever asks for it."""
+    """`PENSTOCK_CHARS_PER_TOKEN` applies to every notice of the guard, whoever requests it."""
     monkeypatch.setenv("PENSTOCK_CHARS_PER_TOKEN", "2")
     host, event, shown, whole = FLOODS["claude, a command"]
     assert f"returned ~{-(-len(whole) // 2)} tokens" in shown(answered(host, event, opened))
@@ -152,7 +152,7 @@ def test_what_is_below_the_budget_is_left_alone_without_a_store(flood: str, open
 
 @pytest.mark.proves("H-1")
 def test_the_shape_of_a_tool_stays_and_only_its_large_text_changes(opened: Opened) -> None:
-    """Claude Code passes a reply over that is of another shape than the tool's own result."""
+    """Claude Code ignores a reply whose shape differs from the tool's own result."""
     event = bash(FLOOD, "2 warnings", interrupted=True)
     shown = shown_by_claude(answered(CLAUDE, event, opened))
     assert {**shown, "stdout": FLOOD} == event["tool_response"]
@@ -160,7 +160,7 @@ def test_the_shape_of_a_tool_stays_and_only_its_large_text_changes(opened: Opene
 
 @pytest.mark.proves("H-1")
 def test_pictures_beside_a_flood_stay(opened: Opened) -> None:
-    """What is no text is neither counted nor cut."""
+    """What is not text is neither counted nor cut."""
     picture = {"type": "image", "data": "A" * 300_000, "mimeType": "image/png"}
     first = {**blocks(FLOOD)[0], "annotations": {"priority": 1}}
     event = claude("mcp__db__rows", [picture, first, picture, *blocks(FLOOD)])
@@ -177,7 +177,7 @@ PLOT = {"output_type": "display_data", "text": FLOOD, "image": {"image_data": PI
 
 @pytest.mark.proves("H-1")
 def test_pictures_that_tools_of_the_host_return_stay(opened: Opened) -> None:
-    """A provider refuses one that is cut, now and in all later requests: a data URI that a command prints, plots of a notebook."""
+    """A provider refuses a cut one in all later requests: a data URI printed by a command, plots of a notebook."""
     printed = bash("data:image/png;base64," + PICTURE * 10, "2 warnings", isImage=True)
     assert answered(CLAUDE, printed, opened) is None
     shown = shown_by_claude(answered(CLAUDE, bash(PICTURE * 10, FLOOD, isImage=True), opened))
@@ -195,7 +195,7 @@ def test_pictures_that_tools_of_the_host_return_stay(opened: Opened) -> None:
 
 @pytest.mark.proves("H-1")
 def test_what_a_host_builds_blocks_from_stays_in_a_result_of_very_many_texts(opened: Opened) -> None:
-    """The first cells of a notebook of 200 as they were, and of an agent's answer whole blocks: none is half there."""
+    """The first cells of a notebook of 200 stay whole, as do whole blocks of an agent's answer: none is cut in half."""
     cells = [{**CELL, "source": "y" * 300, "outputs": [{**PLOT, "text": "x" * 300}]} for _ in range(200)]
     notebook = claude("Read", {"type": "notebook", "file": {"filePath": "/a.ipynb", "cells": cells}})
     reply = answered(CLAUDE, notebook, opened)
@@ -212,7 +212,7 @@ def test_what_a_host_builds_blocks_from_stays_in_a_result_of_very_many_texts(ope
 @pytest.mark.proves("H-1")
 @pytest.mark.parametrize("many", ["numbers", "nested", "records", "a map", "names of tools"])
 def test_a_flood_without_large_texts_ends_its_lists_early(many: str, opened: Opened) -> None:
-    """Numbers, frames of small records and names are a flood too; the notice is not among them but beside the result."""
+    """Numbers, small records and names are a flood too; the notice is next to the result, not among them."""
     rows: dict[str, Any] = {
         "numbers": [number / 4 for number in range(30_000)],
         "nested": [{"points": [[x, x * x] for x in range(40)]} for _ in range(300)],
@@ -240,7 +240,7 @@ def test_a_flood_without_large_texts_ends_its_lists_early(many: str, opened: Ope
 
 @pytest.mark.proves("H-1")
 def test_a_list_in_a_list_ends_early_within_it(opened: Opened) -> None:
-    """One entry that takes everything is shown as far as it fits."""
+    """A single entry that takes all the room is shown as far as it fits."""
     rows = [list(range(90_000))]
     shown = shown_by_claude(answered(CLAUDE, claude("other", {"rows": rows}), opened))["rows"]
     assert len(shown) == 1
@@ -261,7 +261,7 @@ def test_a_flood_in_one_text_beside_a_long_list_leaves_room_for_both(opened: Ope
 
 @pytest.mark.proves("H-1")
 def test_a_text_that_the_host_has_twice_counts_once(opened: Opened) -> None:
-    """A task's output stands in its result too, and what an agent was asked; the model is shown the one text."""
+    """A task's output is repeated in its result, as is what an agent was asked; the model is shown one text."""
     task = {"task_id": "a", "output": "z" * 16_000, "prompt": "p" * 16_000, "result": "z" * 16_000}
     assert answered(CLAUDE, claude("TaskOutput", {"retrieval_status": "success", "task": task}), opened) is None
     agent = {"status": "completed", "prompt": "p" * 20_000, "content": blocks("z" * 16_000)}
@@ -276,7 +276,7 @@ def test_a_text_that_the_host_has_twice_counts_once(opened: Opened) -> None:
 @pytest.mark.proves("H-1")
 @pytest.mark.parametrize("host", ["claude", "codex", "opencode"])
 def test_a_flood_in_a_resource_beside_a_small_text_is_cut(host: str, opened: Opened) -> None:
-    """What a server embeds is shown as any text is."""
+    """What a server embeds is shown like any text."""
     embedded = {"type": "resource", "resource": {"uri": "db://all", "mimeType": "text/plain", "text": FLOOD}}
     content = [*blocks("see", "below"), embedded, {"type": "image", "data": "A" * 90, "mimeType": "image/png"}]
     if host == "claude":
@@ -317,7 +317,7 @@ def test_a_flood_in_a_resource_beside_a_small_text_is_cut(host: str, opened: Ope
     ],
 )
 def test_a_flood_is_seen_in_whatever_form_gemini_has_it(content: Any, opened: Opened) -> None:
-    """Its tools return a text, a part, or a list of both; a picture by itself is none."""
+    """Its tools return a text, a part, or a list of both; a picture alone is not text."""
     reason = answered(GEMINI, gemini("any", content), opened)["reason"]
     assert len(reason) <= GEMINI.budget
     whole = opened.whole(reason)
@@ -331,7 +331,7 @@ def test_a_flood_is_seen_in_whatever_form_gemini_has_it(content: Any, opened: Op
 
 @pytest.mark.proves("H-1")
 def test_a_flood_on_both_outputs_is_shared_out(opened: Opened) -> None:
-    """Each has a handle of its own."""
+    """Each has its own handle."""
     shown = shown_by_claude(answered(CLAUDE, bash(FLOOD, "error\n" * 9_000), opened))
     assert len(shown["stdout"]) + len(shown["stderr"]) <= CLAUDE.budget
     assert opened.whole(shown["stdout"]) == FLOOD
@@ -340,7 +340,7 @@ def test_a_flood_on_both_outputs_is_shared_out(opened: Opened) -> None:
 
 @pytest.mark.proves("H-1")
 def test_where_the_host_names_a_file_with_the_whole_that_is_kept(opened: Opened, tmp_path: Path) -> None:
-    """Claude Code hands over the first 30,000 characters of a command's output and keeps all of it in a file."""
+    """Claude Code passes the first 30,000 characters of a command's output and keeps all of it in a file."""
     (tmp_path / "all.txt").write_text(FLOOD)
     event = bash(FLOOD[:30_000], persistedOutputPath=str(tmp_path / "all.txt"), persistedOutputSize=len(FLOOD))
     shown = shown_by_claude(answered(CLAUDE, event, opened))
@@ -354,7 +354,7 @@ def test_where_the_host_names_a_file_with_the_whole_that_is_kept(opened: Opened,
     "other", ["gone", "another text", "shorter", "empty", "/dev/zero", "/dev/null", "a pipe", "a\0b"]
 )
 def test_a_file_that_is_not_the_whole_leaves_the_hosts_own_words(other: str, opened: Opened, tmp_path: Path) -> None:
-    """The host's preview names its file; a cut of what it handed over would lose that, and call a part the whole."""
+    """The host's preview names its file; cutting what it passed would lose that, and call a part the whole."""
     path = tmp_path / "all.txt"
     if other == "a pipe":
         os.mkfifo(path)
@@ -369,7 +369,7 @@ def test_a_file_that_is_not_the_whole_leaves_the_hosts_own_words(other: str, ope
 def test_a_whole_that_the_host_hands_over_cleaned_is_known(
     begins: bytes, handed: str, opened: Opened, tmp_path: Path
 ) -> None:
-    """Bytes that are no UTF-8 are shown as U+FFFD, blank lines left away; the file has them."""
+    """Invalid UTF-8 is shown as U+FFFD, and blank lines are removed; the file still has them."""
     (tmp_path / "all.txt").write_bytes(begins + FLOOD.encode())
     event = bash(handed + FLOOD[:20_000], persistedOutputPath=str(tmp_path / "all.txt"))
     shown = shown_by_claude(answered(CLAUDE, event, opened))["stdout"]
@@ -380,7 +380,7 @@ def test_a_whole_that_the_host_hands_over_cleaned_is_known(
 
 @pytest.mark.proves("H-1")
 def test_only_the_hosts_own_tool_may_name_a_file(opened: Opened, tmp_path: Path) -> None:
-    """A server that nobody trusts could have any file of the person's read to its model."""
+    """An untrusted server could otherwise show any file of the person to its model."""
     (tmp_path / "secret").write_text("SECRETKEY\n" * 9_000)
     response = {"stdout": "", "persistedOutputPath": str(tmp_path / "secret")}
     assert answered(CLAUDE, claude("mcp__evil__x", response), opened) is None
@@ -400,7 +400,7 @@ def test_a_whole_that_cannot_be_kept_leaves_the_hosts_own_words(tmp_path: Path) 
 def test_all_of_a_commands_output_is_there_where_only_its_errors_are_too_long(
     is_shown: bool, opened: Opened, tmp_path: Path
 ) -> None:
-    """The host hands over a part and names its file; our answer takes that name away, so what it left out stands in it."""
+    """The host passes a part and names its file; our answer removes that name, so it includes what the host left out."""
     (tmp_path / "all.txt").write_text(FLOOD)
     event = bash(FLOOD[:30_000], "e\n" * 300_000, persistedOutputPath=str(tmp_path / "all.txt"))
     shown = shown_by_claude(answered(CLAUDE, event, opened, budget=500_000 if is_shown else 28_000))
@@ -411,7 +411,7 @@ def test_all_of_a_commands_output_is_there_where_only_its_errors_are_too_long(
 @pytest.mark.proves("H-1")
 @pytest.mark.parametrize(("rows", "size"), [(1_000, 1_000), (40, 5_000), (9_000, 30)])
 def test_a_result_in_very_many_texts_stays_within_the_budget(rows: int, size: int, opened: Opened) -> None:
-    """The first ones stay, one notice leads to all of them."""
+    """The first ones stay, and one notice leads to all of them."""
     event = claude("other", {"rows": [{"v": f"{row} " + "x" * size} for row in range(rows)]})
     reply = answered(CLAUDE, event, opened)
     shown = shown_by_claude(reply)["rows"]
@@ -423,7 +423,7 @@ def test_a_result_in_very_many_texts_stays_within_the_budget(rows: int, size: in
 
 @pytest.mark.proves("H-1")
 def test_very_many_texts_that_are_in_no_list_are_told_of_once(opened: Opened) -> None:
-    """A record of records has nothing that could end early: the first texts stay, the others are empty, and all is kept."""
+    """A record of records has no list to end early: the first texts stay, the others are empty, and everything is kept."""
     texts_of_part = {f"text {by}": f"{by} " + "x" * 900 for by in range(30)}
     record = {f"part {at}": {"type": "text", **texts_of_part} for at in range(30)}
     shown = shown_by_claude(answered(CLAUDE, claude("other", record), opened))
@@ -436,7 +436,7 @@ def test_very_many_texts_that_are_in_no_list_are_told_of_once(opened: Opened) ->
 
 @pytest.mark.proves("H-1")
 def test_records_that_the_room_does_not_hold_the_names_of_end_early(opened: Opened) -> None:
-    """What stays is whole, where texts in 64 records of 64 fields were emptied and their names a flood of their own."""
+    """What stays is whole; once, texts in 64 records of 64 fields were emptied, and their names were themselves a flood."""
     record = {f"part {at}": {f"field {by} of {at}": f"value {by}" for by in range(64)} for at in range(64)}
     reply = answered(CLAUDE, claude("other", record), opened)
     shown = shown_by_claude(reply)
@@ -461,7 +461,7 @@ DEEP: dict[str, tuple[HookHost, Callable[[Any], Event]]] = {
 def test_a_result_that_is_too_deep_for_python_is_cut_as_the_text_that_it_is(
     host: str, levels: int, opened: Opened
 ) -> None:
-    """It passed whole, with "maximum recursion depth exceeded" as all that was said."""
+    """Once, it passed whole, with only "maximum recursion depth exceeded" as a message."""
     how, event_of = DEEP[host]
     odd = '{"a":[' * (levels // 2) + json.dumps(FLOOD) + "]}" * (levels // 2)
     printed = Hook(how, opened, CommandLine).answer(raw(event_of("ODD")).replace(b'"ODD"', odd.encode()))
@@ -476,7 +476,7 @@ def test_a_result_that_is_too_deep_for_python_is_cut_as_the_text_that_it_is(
 @pytest.mark.parametrize("host", DEEP)
 @pytest.mark.parametrize("digits", [5_000, 90_000])
 def test_a_number_of_more_digits_than_python_reads_is_text(host: str, digits: int, opened: Opened) -> None:
-    """It passed whole, with advice to a programmer of Python; of 90,000 digits it is a flood by itself."""
+    """Once, it passed whole, with advice for Python programmers; with 90,000 digits it is itself a flood."""
     how, event_of = DEEP[host]
     event = event_of(["ODD", FLOOD] if digits < how.budget else "ODD")
     odd = "-" + "7" * digits
@@ -489,7 +489,7 @@ def test_a_number_of_more_digits_than_python_reads_is_text(host: str, digits: in
 
 @pytest.mark.proves("H-1")
 def test_what_python_does_not_read_stays_as_it_was_where_it_fits(opened: Opened) -> None:
-    """Beside a flood, a small result that is deep is no text to its host."""
+    """Next to a flood, a small but deep result must not become text for its host."""
     odd = b"[" * 2_000 + b"0.1000000000000000055511151231257827" + b"]" * 2_000
     event = raw(bash(FLOOD, rows=["ROWS"], number="N")).replace(b'["ROWS"]', odd).replace(b'"N"', b"-" + b"7" * 5_000)
     printed = Hook(CLAUDE, opened, CommandLine).answer(event)
@@ -506,7 +506,7 @@ def test_what_is_no_json_is_never_printed(opened: Opened) -> None:
 
 @pytest.mark.proves("H-1")
 def test_numbers_beside_a_flood_stay_as_they_were_spelled(opened: Opened) -> None:
-    """The same number in other digits is another text to a model."""
+    """The same number in other digits is different text for a model."""
     spelled = b"[1e5, 1.0, -0.10, 1E+2, 12345678901234567890, 1e999, 0.1000000000000000055511151231257827]"
     event = raw(bash(FLOOD, rows=["ROWS"])).replace(b'["ROWS"]', spelled)
     printed = Hook(CLAUDE, opened, CommandLine).answer(event)
@@ -518,7 +518,7 @@ def test_numbers_beside_a_flood_stay_as_they_were_spelled(opened: Opened) -> Non
 
 @pytest.mark.proves("H-1")
 def test_what_stands_beside_a_text_is_named_where_only_text_can_be_shown(opened: Opened) -> None:
-    """A link stays readable, a picture is counted; before, one of them kept the whole result from being cut."""
+    """A link stays readable and a picture is counted; once, one of them kept the whole result from being cut."""
     link = {"type": "resource_link", "uri": "file:///a", "name": "a"}
     content = [*blocks(FLOOD), link, {"type": "image", "data": "A" * 90_000, "mimeType": "image/png"}]
     whole = opened.whole(answered(CODEX, codex("mcp__db__rows", {"content": content}), opened)["reason"])
@@ -529,7 +529,7 @@ def test_what_stands_beside_a_text_is_named_where_only_text_can_be_shown(opened:
 
 @pytest.mark.proves("H-1")
 def test_where_the_host_had_cut_the_notice_says_so_and_how_to_avoid_it(opened: Opened) -> None:
-    """Codex cuts the middle out of a command's output before its hooks see it, and keeps it nowhere."""
+    """Codex removes the middle of a command's output before its hooks see it, and keeps it nowhere."""
     handed = "Warning: truncated output (original token count: 87224)\nTotal output lines: 60000\n\n" + FLOOD[:20_000]
     reason = answered(CODEX, codex("Bash", handed), opened)["reason"]
     assert "The host had cut it before, of 87224 tokens: of `penstock guard -- COMMAND` all is kept." in reason
@@ -539,7 +539,7 @@ def test_where_the_host_had_cut_the_notice_says_so_and_how_to_avoid_it(opened: O
 
 @pytest.mark.proves("H-1")
 def test_the_frame_that_marks_foreign_text_stays_around_what_is_shown(opened: Opened) -> None:
-    """Gemini CLI wraps what its model should not obey; a cut would leave the end of that away."""
+    """Gemini CLI wraps what its model should not obey; a plain cut would remove the end of that frame."""
     framed = f"<untrusted_context>\n{FLOOD}\n</untrusted_context>"
     reason = answered(GEMINI, gemini("mcp_db_rows", blocks(framed)), opened)["reason"]
     assert reason.startswith("<untrusted_context>\n[OUTPUT TRUNCATED]\n")
@@ -559,7 +559,7 @@ def test_the_frame_that_marks_foreign_text_stays_around_what_is_shown(opened: Op
     ],
 )
 def test_our_own_pages_pass(event: Event, opened: Opened) -> None:
-    """A page of a page would lead in a circle."""
+    """Guarding a page of a kept result would lead in a circle."""
     assert answered(GEMINI if "timestamp" in event else CLAUDE, event, opened) is None
 
 
@@ -567,7 +567,7 @@ def test_our_own_pages_pass(event: Event, opened: Opened) -> None:
 def test_all_our_tools_are_known_by_their_server_and_no_tool_that_is_only_called_alike(
     name: str, opened: Opened
 ) -> None:
-    """A server's name is the person's choice; what stands behind it is an outsider's, who could have a flood pass."""
+    """A server's name is the person's choice; its tools are an outsider's, who could make a flood pass."""
     host = hook_host(name)
     for prefix in host.ours:
         for tool in TOOLS:
@@ -610,7 +610,7 @@ def test_a_page_that_the_relay_gave_is_not_cut_again(is_kept: bool, opened: Open
     ],
 )
 def test_what_only_begins_like_our_pager_does_not(command: str, opened: Opened) -> None:
-    """What is joined to it is somebody else's output; pages of files are as long in a shell as they are asked for."""
+    """A joined command is somebody else's output; file pages are as long in a shell as requested."""
     event = claude("Bash", {"stdout": FLOOD, "stderr": ""}, tool_input={"command": command})
     assert answered(CLAUDE, event, opened) is not None
 
@@ -624,7 +624,7 @@ def test_what_an_edit_holds_for_the_screen_is_no_result(opened: Opened) -> None:
 @pytest.mark.parametrize("name", HOOK_NAMES)
 @pytest.mark.parametrize("event", ["Stop", "SessionEnd", "UserPromptSubmit", None])
 def test_other_events_are_not_ours(name: str, event: str | None, opened: Opened) -> None:
-    """A hook that stands behind an event too many changes nothing."""
+    """A hook that is configured for too many events changes nothing."""
     assert answered(hook_host(name), {"hook_event_name": event, "tool_response": FLOOD}, opened) is None
 
 
@@ -634,7 +634,7 @@ def test_other_events_are_not_ours(name: str, event: str | None, opened: Opened)
 )
 @pytest.mark.parametrize("name", HOOK_NAMES)
 def test_what_is_no_event_changes_nothing(name: str, printed: bytes, opened: Opened) -> None:
-    """It fails open: at most a sentence for the person."""
+    """The hook fails open: at most the person gets a sentence."""
     said = Hook(hook_host(name), opened, CommandLine).answer(printed)
     assert not said or list(json.loads(said)) == ["systemMessage"]
 
@@ -652,7 +652,7 @@ JSON = st.recursive(
 
 @pytest.fixture(scope="module")
 def one_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Store]]:
-    """A store that all examples share, and that none of them closes."""
+    """Provide a store that all examples share, and that none of them closes."""
     store = open_store(str(tmp_path_factory.mktemp("hook") / "store"))
     close = store.close
     with pytest.MonkeyPatch.context() as patch:
@@ -666,7 +666,7 @@ def one_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[],
 def test_whatever_a_result_is_the_reply_is_within_the_budget_and_nothing_else_changes(
     one_store: Callable[[], Store], response: Any, name: str
 ) -> None:
-    """Shapes that no host was seen to have."""
+    """The shapes include ones that no host was seen to use."""
     host = hook_host(name)
     event = {**codex("other", response), "hook_event_name": host.result_event}
     reply = answered(host, event, one_store)
@@ -704,14 +704,14 @@ def _no_store() -> Store:
 @pytest.mark.proves("H-5")
 @pytest.mark.parametrize("case", FLOODS)
 def test_without_a_store_nothing_is_cut(case: str) -> None:
-    """A full disk never costs the result: the host goes on with its own, and the person is told why."""
+    """A full disk never costs the result: the host continues with its own, and the person is told why."""
     host, event, _, _ = FLOODS[case]
     assert answered(host, event, _no_store) == {"systemMessage": "penstock hook: no store here. Nothing was changed."}
 
 
 @pytest.mark.proves("H-5")
 def test_a_home_that_is_not_there_is_not_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Root could make `/nonexistent`, which says that a user has no home; what works is named."""
+    """Root could make `/nonexistent`, which means that a user has no home; the message names what works."""
     home, record = tmp_path / "none", tmp_path / "session.jsonl"
     record.write_text("")
     monkeypatch.setenv("HOME", str(home))
@@ -728,7 +728,7 @@ def test_a_home_that_is_not_there_is_not_made(tmp_path: Path, monkeypatch: pytes
 
 @pytest.mark.proves("H-1")
 def test_parallel_results_share_the_budget_of_their_turn(opened: Opened) -> None:
-    """In processes of their own, at the same time: together they take no more than two and an eighth for each that came late."""
+    """Separate simultaneous processes take no more than two budgets and an eighth for each late one."""
     replies: list[str] = []
     threads = [
         threading.Thread(target=lambda: replies.append(answered(CODEX, codex("Bash", FLOOD), opened)["reason"]))
@@ -756,7 +756,7 @@ def test_the_next_turn_has_a_budget_of_its_own(opened: Opened, monkeypatch: pyte
 
 @pytest.mark.proves("H-1")
 def test_a_host_that_counts_bytes_gets_no_more_of_them(opened: Opened) -> None:
-    """Codex cuts what a hook answers behind 10,000 bytes, and the notice would go with the middle."""
+    """Codex cuts a hook's answer after 10,000 bytes, and the notice would be lost with the middle."""
     reason = answered(CODEX, codex("Bash", "\u00fcber alles \u4e16\n" * 9_000), opened)["reason"]
     assert 9_000 < len(reason.encode()) <= CODEX.budget
 
@@ -778,5 +778,5 @@ def test_where_our_tools_are_there_the_notice_names_them(opened: Opened) -> None
 
 
 def test_a_person_can_say_how_large_a_result_may_be(opened: Opened) -> None:
-    """For models that a host knows better."""
+    """This is for models that a host knows better."""
     assert 5_000 < len(answered(CODEX, codex("Bash", FLOOD), opened, budget=6_000)["reason"]) <= 6_000

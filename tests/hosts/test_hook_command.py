@@ -1,4 +1,4 @@
-"""`penstock hook` as a host starts it: whatever its line says, the host goes on."""
+"""Does the host continue whatever the command line of its `penstock hook` says?"""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HOOK = (sys.executable, "-m", "penstock", "hook")
     "line", [("claude", "--bugdet", "9"), ("cluade",), (), ("claude", "--budget", "much"), ("claude", "codex")]
 )
 def test_a_mistake_in_the_line_blocks_no_host(line: tuple[str, ...]) -> None:
-    """Wrong usage ends with 2 elsewhere, which Claude Code takes for a refusal of the call."""
+    """Elsewhere wrong usage ends with 2, which Claude Code takes for a refusal of the call."""
     done = subprocess.run([*HOOK, *line], input=raw(bash("x")), capture_output=True, timeout=60, check=False)
     assert done.returncode == 0
     (said,) = json.loads(done.stdout).values()
@@ -43,7 +43,7 @@ def test_a_mistake_in_the_line_blocks_no_host(line: tuple[str, ...]) -> None:
     [("claude", ""), ("codex", " --budget 9500"), ("copilot", " --budget 19000"), ("opencode", " --budget 12000")],
 )
 def test_the_page_that_is_named_is_what_its_host_shows(host: str, named: str, tmp_path: Path) -> None:
-    """Of what a command prints Codex shows 10 KB, Copilot CLI 20, opencode 2,000 lines; Claude Code what a page takes anyway."""
+    """Of a command's output Codex shows 10 KB, Copilot CLI 20, opencode 2,000 lines; Claude Code shows a whole page."""
     done = subprocess.run(
         [*HOOK, host, "--store", str(tmp_path / "store")],
         input=json.dumps(_event(host, "a line of a flood\n" * 9_000)).encode(),
@@ -66,7 +66,7 @@ def test_a_person_who_types_it_is_told_as_ever(tmp_path: Path) -> None:
 
 @pytest.mark.proves("H-5")
 def test_a_store_that_another_holds_leaves_the_result_whole(tmp_path: Path) -> None:
-    """Its host waits a second for it and not five; what cannot be kept is not cut."""
+    """The hook waits one second for it, not five; what cannot be kept is not cut."""
     with closing(SqliteStore(str(tmp_path / "store"))) as store, store._exclusive():
         done = subprocess.run(
             [*HOOK, "claude", "--store", str(tmp_path / "store")],

@@ -1,4 +1,4 @@
-"""`penstock install HOST` and `uninstall HOST` over real files: shown, asked for, kept, restored (H-3)."""
+"""Do `penstock install HOST` and `uninstall HOST` show, ask, keep and restore real files (H-3)?"""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ CONFIG = '# mine\nmodel = "o3"   # odd\n\n[mcp_servers.docs]\ncommand = "npx"\n\
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
-    """A new machine."""
+    """Provide a new machine."""
     return Machine(tmp_path)
 
 
 @pytest.mark.parametrize("host", HOST_CONFIGS)
 @pytest.mark.parametrize("scope", ["user", "project"])
 def test_what_a_host_had_before_is_what_it_has_after(machine: Machine, host: str, scope: str) -> None:
-    """Files, folders and bytes; installed twice, the second time without a change."""
+    """Files, folders and bytes are restored; a second installation changes nothing."""
     machine.write(".claude/settings.json", SETTINGS)
     machine.write(".codex/config.toml", CONFIG)
     machine.write("AGENTS.md", "# Us", beneath="project")
@@ -55,7 +55,7 @@ def test_what_a_host_had_before_is_what_it_has_after(machine: Machine, host: str
 
 
 def test_what_is_written_is_what_the_host_reads(machine: Machine) -> None:
-    """Codex in TOML and JSON, Claude Code behind the hooks that are there: the program that runs now, by its whole path."""
+    """Codex uses TOML and JSON, Claude Code adds to existing hooks: the running program is named by its full path."""
     machine.write(".codex/config.toml", CONFIG)
     machine.write(".claude/settings.json", SETTINGS)
     machine.done("install", "codex", "--yes")
@@ -74,7 +74,7 @@ def test_what_is_written_is_what_the_host_reads(machine: Machine) -> None:
 
 
 def test_a_diff_is_shown_and_nothing_written_by_a_dry_run(machine: Machine) -> None:
-    """As text and as JSON, with the lines that are added and nothing else."""
+    """The diff is text or JSON, with only the added lines."""
     path = machine.write(".codex/config.toml", CONFIG)
     before = machine.files()
     shown = machine.done("install", "codex", "--mcp", "--dry-run")
@@ -88,7 +88,7 @@ def test_a_diff_is_shown_and_nothing_written_by_a_dry_run(machine: Machine) -> N
 
 
 def test_without_a_terminal_nothing_is_written_and_the_command_is_named(machine: Machine) -> None:
-    """Exit status 3, as text and as JSON."""
+    """The exit status is 3, as text and as JSON."""
     before = machine.files()
     done = machine.type("install", "codex", "--hook", "--scope", "project")
     assert done.returncode == 3
@@ -102,7 +102,7 @@ def test_without_a_terminal_nothing_is_written_and_the_command_is_named(machine:
 
 @pytest.mark.parametrize(("word", "is_written"), [("y", True), ("n", False), ("", False)])
 def test_a_person_is_asked_on_a_terminal(machine: Machine, word: str, is_written: bool) -> None:
-    """And no word is no."""
+    """No answer counts as no."""
     leader, follower = pty.openpty()
     command = [sys.executable, "-m", "penstock", "install", "gemini"]
     with subprocess.Popen(
@@ -128,7 +128,7 @@ def test_a_person_is_asked_on_a_terminal(machine: Machine, word: str, is_written
     ],
 )
 def test_a_file_that_cannot_be_edited_is_left_and_what_to_add_is_named(machine: Machine, text: str, where: str) -> None:
-    """It says where the file breaks; nothing is written anywhere, not to another file of the host either."""
+    """The error says where the file breaks; nothing is written, not even to another file of the host."""
     machine.write(".claude.json", text)
     before = machine.files()
     done = machine.type("install", "claude", "--yes")
@@ -139,14 +139,14 @@ def test_a_file_that_cannot_be_edited_is_left_and_what_to_add_is_named(machine: 
 
 
 def test_bytes_that_are_no_utf_8_are_left(machine: Machine) -> None:
-    """With the place of the first."""
+    """The error gives the place of the first."""
     (machine.home / ".claude.json").write_bytes(b'{"a": "\xff"}')
     done = machine.type("install", "claude", "--yes")
     assert (done.returncode, "byte 8 is not UTF-8" in done.stderr) == (3, True)
 
 
 def test_toml_that_holds_its_servers_in_one_line_is_left(machine: Machine) -> None:
-    """Behind an inline table nothing can be added: what to write between its braces is named, and works there."""
+    """Nothing can be added after an inline table: the error gives what to write between its braces, which works there."""
     text = "mcp_servers = { docs = { command = 'x' } }\n"
     path = machine.write(".codex/config.toml", text)
     done = machine.type("install", "codex", "--yes", "--mcp")
@@ -158,7 +158,7 @@ def test_toml_that_holds_its_servers_in_one_line_is_left(machine: Machine) -> No
 
 
 def test_links_modes_and_read_only_files(machine: Machine) -> None:
-    """A link is written through to its file, which keeps its mode; a file that is read-only is left."""
+    """A link is written through to its file, which keeps its mode; a read-only file is left."""
     target = machine.write("dotfiles/claude.json", "{}")
     target.chmod(0o640)
     link = machine.home / ".claude.json"
@@ -178,7 +178,7 @@ def test_links_modes_and_read_only_files(machine: Machine) -> None:
 def test_a_folder_that_takes_no_file_is_known_before_anything_is_written(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its settings cannot be written, so the file of servers beside that folder is left, too; not half of it is installed."""
+    """Its settings cannot be written, so the servers file next to that folder is left, too; no half installation is made."""
     settings = machine.write(".claude/settings.json", "{}")
     real = os.access
 
@@ -193,7 +193,7 @@ def test_a_folder_that_takes_no_file_is_known_before_anything_is_written(
 
 
 def test_root_in_the_home_of_another_is_told_so(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`sudo` keeps HOME on some systems: a file of servers that its host may not read would stop the host."""
+    """`sudo` keeps HOME on some systems: a servers file that its host may not read would stop the host."""
 
     def notes() -> str:
         plan = installing.plan_install(
@@ -209,7 +209,7 @@ def test_root_in_the_home_of_another_is_told_so(machine: Machine, monkeypatch: p
 
 
 def test_a_folder_that_is_gone_is_told_in_plain_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A shell stands in one that another shell removed."""
+    """A shell may be in a folder that another shell removed."""
 
     def gone() -> str:
         raise FileNotFoundError(2, "No such file or directory")
@@ -220,7 +220,7 @@ def test_a_folder_that_is_gone_is_told_in_plain_words(monkeypatch: pytest.Monkey
 
 
 def test_what_a_killed_installation_left_goes_with_the_next(machine: Machine) -> None:
-    """The copy of a person's settings, whole or half written, without a record of what it is for."""
+    """It is the copy of a person's settings, complete or partial, without a record of its purpose."""
     machine.done("install", "claude", "--yes")
     records = machine.home / ".local/state/penstock-hosts"
     before = set(records.iterdir())
@@ -233,7 +233,7 @@ def test_what_a_killed_installation_left_goes_with_the_next(machine: Machine) ->
 
 
 def test_a_link_out_of_a_project_is_not_followed(machine: Machine) -> None:
-    """A repository of somebody else cannot have a file of the user's changed."""
+    """Somebody else's repository cannot have a file of the user's changed."""
     outside = machine.write("private.json", "{}")
     (machine.project / ".mcp.json").symlink_to(outside)
     done = machine.type("install", "claude", "--scope", "project", "--yes")
@@ -241,7 +241,7 @@ def test_a_link_out_of_a_project_is_not_followed(machine: Machine) -> None:
 
 
 def test_files_lie_where_the_hosts_look_for_them(machine: Machine, tmp_path: Path) -> None:
-    """The variables with which each host moves its folder."""
+    """Each host moves its folder by these variables."""
     moved = tmp_path / "moved"
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "QWEN_HOME", "COPILOT_HOME", "XDG_CONFIG_HOME"):
         machine.environment[name] = str(moved / name)
@@ -266,7 +266,7 @@ def test_an_alternative_name_that_is_there_is_taken(machine: Machine) -> None:
 
 
 def test_hosts_that_share_a_file_share_what_is_in_it(machine: Machine) -> None:
-    """Rules in one AGENTS.md: they go with the last host that has them."""
+    """Rules in one AGENTS.md are removed with the last host that has them."""
     for host in ("codex", "cursor"):
         machine.done("install", host, "--rules", "--scope", "project", "--yes")
     path = machine.project / "AGENTS.md"
@@ -278,7 +278,7 @@ def test_hosts_that_share_a_file_share_what_is_in_it(machine: Machine) -> None:
 
 
 def test_what_a_person_wrote_is_not_taken_out(machine: Machine) -> None:
-    """A server of the same name that is another; one of ours that was written by hand, beside a hook that we installed."""
+    """This covers a different server of the same name, and a handwritten one of ours next to an installed hook."""
     other = '{"mcpServers": {"penstock": {"command": "hydro"}}}'
     path = machine.write(".claude.json", other)
     assert "not ours" in machine.done("install", "claude", "--yes")
@@ -295,7 +295,7 @@ def test_what_a_person_wrote_is_not_taken_out(machine: Machine) -> None:
 
 @pytest.mark.parametrize("part", ["mcp", "hook", "relay"])
 def test_what_a_person_wrote_stays_where_nothing_was_added(machine: Machine, part: str) -> None:
-    """As our pages say it, by its name: an installation has nothing to add, and nothing to take away again."""
+    """It follows our documentation and uses our name: an installation adds nothing, and later removes nothing."""
     servers = {
         "penstock": {"command": "penstock", "args": ["mcp"]},
         "db": {"command": "penstock", "args": ["relay", "--", "db"]},
@@ -313,7 +313,7 @@ def test_what_a_person_wrote_stays_where_nothing_was_added(machine: Machine, par
 
 
 def test_another_hook_in_our_group_stays(machine: Machine) -> None:
-    """Ours goes out of a group to which a person added another; comments around them stay."""
+    """Ours is removed from a group to which a person added another; comments around them stay."""
     machine.done("install", "claude", "--hook", "--yes")
     path = machine.home / ".claude/settings.json"
     group = '"hooks": [\n          {'
@@ -328,7 +328,7 @@ def test_another_hook_in_our_group_stays(machine: Machine) -> None:
 
 @pytest.mark.parametrize(("kind", "typed"), [("shared", "penstock"), ("environment", None), ("elsewhere", None)])
 def test_rules_name_what_a_shell_of_the_host_finds(machine: Machine, kind: str, typed: str | None) -> None:
-    """The name only where every shell finds it: in no folder of the path, and in an environment, it is the whole path."""
+    """The bare name is used only if every shell finds it; if it is not on the path, or in an environment, the full path is."""
     program = machine.write("tools/bin/penstock", f'#!/bin/sh\nexec {sys.executable} -m penstock "$@"\n')
     if kind == "environment":
         machine.write("tools/pyvenv.cfg", "")
@@ -343,7 +343,7 @@ def test_rules_name_what_a_shell_of_the_host_finds(machine: Machine, kind: str, 
 
 
 def test_a_program_that_moved_is_renewed(machine: Machine) -> None:
-    """Installed again from elsewhere, our entries start the one that runs now, with what a person added to them."""
+    """Installing again from elsewhere makes our entries start the running program, and keeps a person's additions."""
     machine.done("install", "gemini", "--yes")
     path = machine.home / ".gemini/settings.json"
     path.write_text(
@@ -366,7 +366,7 @@ def test_a_user_who_turned_hooks_off_is_told(machine: Machine) -> None:
 
 
 def test_a_change_between_plan_and_writing_is_seen(machine: Machine) -> None:
-    """What somebody else wrote meanwhile stays; nothing of ours is over it."""
+    """What somebody else wrote meanwhile stays, and is not overwritten."""
     path = machine.write(".claude.json", '{"a": 1}')
     around, records = machine.around
     plan = installing.plan_install(HOST_CONFIGS["claude"], ["mcp"], "user", around, records, ["penstock"])
@@ -378,14 +378,14 @@ def test_a_change_between_plan_and_writing_is_seen(machine: Machine) -> None:
     machine.write(".codex/config.toml", "a = 1\n")
     with pytest.raises(ToolError, match="made by someone else"):
         installing.apply(plan, "user", records)
-    # What is remembered of it now is of no harm.
+    # The remaining record does no harm.
     machine.done("install", "claude", "--yes")
     machine.done("uninstall", "claude", "--yes")
     assert path.read_text() == '{"a": 2}'
 
 
 def test_a_file_that_we_made_and_somebody_changed_meanwhile_stays(machine: Machine) -> None:
-    """It is to be removed, and is another by then: under its own name, with what they wrote."""
+    """It was to be removed, but has changed by then: it stays under its own name, with what they wrote."""
     machine.done("install", "cursor", "--yes")
     path = machine.home / ".cursor/mcp.json"
     around, records = machine.around
@@ -398,7 +398,7 @@ def test_a_file_that_we_made_and_somebody_changed_meanwhile_stays(machine: Machi
 
 
 def test_what_was_there_before_can_be_copied_back(machine: Machine) -> None:
-    """A plain file, named when it is written, private, gone after an uninstallation; none of a file that was not there."""
+    """The copy is a plain private file, named on writing, removed by uninstalling; a new file has none."""
     machine.write(".gemini/settings.json", SETTINGS)
     written = machine.done("install", "gemini", "--rules", "--mcp", "--yes").splitlines()[-1]
     backup = written.removeprefix("Written. As it was before: ")
@@ -412,7 +412,7 @@ def test_what_was_there_before_can_be_copied_back(machine: Machine) -> None:
 @pytest.mark.parametrize("verb", ["install", "uninstall"])
 @pytest.mark.parametrize("at", range(12))
 def test_killed_between_any_two_writes_it_goes_on(machine: Machine, verb: str, at: int) -> None:
-    """What was there before comes back all the same, by typing the same again."""
+    """Running the same commands again still restores what was there before."""
     machine.write(".gemini/settings.json", '{"a": 1} // mine')
     machine.write(".gemini/GEMINI.md", "# Mine\n")
     before = machine.files()
@@ -440,7 +440,7 @@ def test_killed_between_any_two_writes_it_goes_on(machine: Machine, verb: str, a
 
 
 def test_two_at_once_leave_one_installation(machine: Machine) -> None:
-    """Both end, at least one well; what is there is there once, and goes away as a whole."""
+    """At least one ends well; the entries are there once, and are removed completely."""
     machine.write(".gemini/settings.json", '{"a": 1}')
     before = machine.files()
     command = [sys.executable, "-m", "penstock", "install", "gemini", "--yes", "--rules", "--mcp"]
@@ -470,7 +470,7 @@ def test_a_place_for_records_that_cannot_be_made_stops_before_anything(machine: 
 
 
 def test_without_records_our_own_is_known(machine: Machine) -> None:
-    """A lost folder of records: entries go by what they start."""
+    """If the folder of records is lost, entries are recognised by what they start."""
     events: dict[str, list[str]] = {"AfterTool": [], "PreCompress": [], "SessionStart": [], "BeforeAgent": []}
     path = machine.write(".gemini/settings.json", json.dumps({"a": 1, "mcpServers": {}, "hooks": events}, indent=2))
     value: Any = json.loads(path.read_text())
@@ -482,7 +482,7 @@ def test_without_records_our_own_is_known(machine: Machine) -> None:
 
 
 def test_both_scopes_are_apart(machine: Machine) -> None:
-    """What is in the project goes without what is the user's."""
+    """The project's part is removed without the user's."""
     machine.done("install", "codex", "--yes")
     machine.done("install", "codex", "--scope", "project", "--yes")
     machine.done("uninstall", "codex", "--scope", "project", "--yes")
@@ -491,7 +491,7 @@ def test_both_scopes_are_apart(machine: Machine) -> None:
 
 
 def test_the_plugin_of_opencode_is_a_file_of_ours(machine: Machine) -> None:
-    """It starts the program that runs now; one that a person changed is left, one that is not ours too."""
+    """It starts the running program; a copy that a person changed is left, and so is a foreign one."""
     machine.done("install", "opencode", "--hook", "--yes")
     path = machine.home / ".config/opencode/plugins/penstock.js"
     assert f'const COMMAND = ["{sys.executable}", "-m", "penstock", "hook", "opencode"]\n' in path.read_text()
@@ -512,7 +512,7 @@ def test_the_plugin_of_opencode_is_a_file_of_ours(machine: Machine) -> None:
 
 
 def test_the_hook_of_copilot_has_a_file_of_its_own(machine: Machine) -> None:
-    """As Copilot CLI reads it."""
+    """Its format is that of Copilot CLI."""
     machine.done("install", "copilot", "--hook", "--yes")
     written = json.loads((machine.home / ".copilot/hooks/penstock.json").read_text())
     hook = {"type": "command", "bash": f"{sys.executable} -m penstock hook copilot"}
@@ -521,7 +521,7 @@ def test_the_hook_of_copilot_has_a_file_of_its_own(machine: Machine) -> None:
 
 @pytest.mark.needs("patch")
 def test_a_diff_is_one_that_others_can_apply(machine: Machine) -> None:
-    """Also where a string holds what Python takes for the end of a line, and where no line end is last."""
+    """This holds if a string has what Python takes for a line end, and if the last line has no end."""
     for seed in range(30):
         path = machine.write(f"{seed}/.gemini/settings.json", configurations.json_text(seed))
         machine.environment["GEMINI_CLI_HOME"] = str(machine.home / str(seed))
@@ -534,7 +534,7 @@ def test_a_diff_is_one_that_others_can_apply(machine: Machine) -> None:
 
 
 def test_what_stays_is_named(machine: Machine) -> None:
-    """Where parts are named the others stay, and are named; without a name all goes."""
+    """If parts are named the others stay, and are listed; without a name everything is removed."""
     machine.done("install", "claude", "--rules", "--hook", "--yes")
     assert "`penstock uninstall claude --rules`" in machine.done("uninstall", "claude", "--hook", "--yes")
     assert "penstock:begin" in (machine.home / ".claude/CLAUDE.md").read_text()
@@ -552,7 +552,7 @@ def test_a_comment_in_what_we_made_stays(machine: Machine) -> None:
 
 
 def test_what_a_person_emptied_is_theirs(machine: Machine) -> None:
-    """A file that we had made, and in which somebody left an empty object, stays."""
+    """A file that we had made, in which somebody left an empty object, stays."""
     machine.done("install", "cursor", "--yes")
     path = machine.home / ".cursor/mcp.json"
     path.write_text("{}")
@@ -561,7 +561,7 @@ def test_what_a_person_emptied_is_theirs(machine: Machine) -> None:
 
 
 def test_a_folder_in_the_place_of_a_file_is_named(machine: Machine) -> None:
-    """And a pipe, and a link to itself: nothing waits, nothing is written."""
+    """So are a pipe, and a link to itself: nothing waits, nothing is written."""
     path = machine.home / ".claude.json"
     no_file = "is not a regular file"
     for kind, said in {"folder": no_file, "pipe": no_file, "link": "cannot be read"}.items():

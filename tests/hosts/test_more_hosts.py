@@ -1,4 +1,4 @@
-"""What two further hosts are answered: Copilot CLI (1.0.102) by its own hook, opencode (1.18.33) through our plugin."""
+"""What do two further hosts get: Copilot CLI (1.0.102) from its own hook, opencode (1.18.33) through our plugin?"""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ pytestmark = pytest.mark.proves("H-1")
 
 @pytest.fixture
 def opened(tmp_path: Path) -> Opened:
-    """A store of its own."""
+    """Provide a new store."""
     return Opened(str(tmp_path / "store"))
 
 
 def copilot(text: str, tool: str = "bash", **about: Any) -> dict[str, Any]:
-    """After a call in Copilot CLI."""
+    """Return the event after a call in Copilot CLI."""
     return {
         "sessionId": "14423",
         "timestamp": 1795416278999,
@@ -42,7 +42,7 @@ def copilot(text: str, tool: str = "bash", **about: Any) -> dict[str, Any]:
 
 
 def opencode(tool: str, response: Any) -> dict[str, Any]:
-    """After a call in opencode, as the plugin hands it on."""
+    """Return the event after a call in opencode, as the plugin passes it on."""
     return {
         "hook_event_name": "tool.execute.after",
         "session_id": "ses_1",
@@ -53,7 +53,7 @@ def opencode(tool: str, response: Any) -> dict[str, Any]:
 
 
 def saved(path: Path, preview: str, after: str = "") -> str:
-    """What Copilot CLI shows of a long result."""
+    """Return what Copilot CLI shows of a long result."""
     return (
         f"Output too large to read at once (340.7 KB). Saved to: {path}\nConsider using tools like grep.\n\n"
         f"Preview (first 500 chars):\n{preview}{after}"
@@ -61,7 +61,7 @@ def saved(path: Path, preview: str, after: str = "") -> str:
 
 
 def test_copilot_is_answered_with_its_own_result(opened: Opened) -> None:
-    """With another text in it, and nothing else changed."""
+    """Only its text is replaced."""
     reply = answered(COPILOT, copilot(FLOOD, sessionLog="kept"), opened)
     result = reply["modifiedResult"]
     assert {**result, "textResultForLlm": ""} == {
@@ -77,7 +77,7 @@ def test_copilot_is_answered_with_its_own_result(opened: Opened) -> None:
 
 @pytest.mark.parametrize("after", ["", "\n\n<shellId: 0 completed with exit code 3>"])
 def test_what_copilot_has_in_a_file_is_kept_whole(after: str, opened: Opened, tmp_path: Path) -> None:
-    """How the command ended stands behind what is shown of it."""
+    """The line on how the command ended follows what is shown of its output."""
     path = tmp_path / "1795416524738-copilot-tool-output-18600-e73fd4e7.txt"
     path.write_text(FLOOD)
     text = answered(COPILOT, copilot(saved(path, FLOOD[:500], after)), opened)["modifiedResult"]["textResultForLlm"]
@@ -88,7 +88,7 @@ def test_what_copilot_has_in_a_file_is_kept_whole(after: str, opened: Opened, tm
 
 
 def test_no_other_file_is_read_for_words_that_look_like_the_host_s(opened: Opened, tmp_path: Path) -> None:
-    """A server that nobody trusts may answer with them, and may know how a file begins."""
+    """An untrusted server may answer with them, and may know how a file begins."""
     secret = tmp_path / "id_ed25519"
     secret.write_text("-----BEGIN OPENSSH PRIVATE KEY-----\n" * 1_000)
     event = copilot(saved(secret, "-----BEGIN OPENSSH PRIVATE KEY-----\n"), tool="flood-flood")
@@ -99,7 +99,7 @@ def test_no_other_file_is_read_for_words_that_look_like_the_host_s(opened: Opene
 
 
 def test_before_a_call_copilot_is_answered_nothing(opened: Opened) -> None:
-    """Its events have no names: one without a result is another."""
+    """Its events have no names: one without a result is a different event."""
     event = {name: value for name, value in copilot(FLOOD).items() if name != "toolResult"}
     assert answered(COPILOT, event, opened) is None
     assert opened.times == 0
@@ -109,7 +109,7 @@ def test_before_a_call_copilot_is_answered_nothing(opened: Opened) -> None:
     ("host", "tool"), [("copilot", "penstock-ctx_page"), ("opencode", "penstock_ctx_page"), ("opencode", "bash")]
 )
 def test_our_own_pages_pass(host: str, tool: str, opened: Opened) -> None:
-    """Whatever the host puts between a server's name and its tool's."""
+    """The host may put anything between a server's name and its tool's."""
     event = copilot(FLOOD, tool) if host == "copilot" else opencode(tool, {"output": FLOOD})
     if tool == "bash":
         event["tool_input"] = {"command": "penstock page abc --limit 5000"}
@@ -117,7 +117,7 @@ def test_our_own_pages_pass(host: str, tool: str, opened: Opened) -> None:
 
 
 def test_opencode_is_answered_with_the_field_that_changes(opened: Opened) -> None:
-    """Of its own tools the text."""
+    """For its own tools that is the text."""
     reply = answered(OPENCODE, opencode("webfetch", {"title": "t", "output": FLOOD, "metadata": {}}), opened)
     assert list(reply) == ["output"]
     assert opened.whole(reply["output"]) == FLOOD
@@ -145,14 +145,14 @@ def test_what_opencode_has_in_a_file_is_kept_whole(opened: Opened, tmp_path: Pat
     assert "line 0 of the flood" in text
     assert "line 8999 of the flood" in text
     assert opened.whole(text) == FLOOD
-    # The path in the text alone, or a file that does not end so, is the command's own doing.
+    # The path only in the text, or a file with another ending, is the command's own output.
     assert answered(OPENCODE, opencode("bash", {"output": shown, "metadata": {}}), opened) is None
     path.write_text("something else\n" * 9_000)
     assert answered(OPENCODE, opencode("bash", {"output": shown, "metadata": about}), opened) is None
 
 
 def test_short_lines_are_cut_below_where_opencode_counts_them(opened: Opened) -> None:
-    """It takes 2,000 lines, however short they are."""
+    """It shows 2,000 lines, however short they are."""
     text = answered(OPENCODE, opencode("db_rows", {"content": [{"type": "text", "text": "1\n" * 4_000}]}), opened)
     shown = text["content"][0]["text"]
     assert shown.count("\n") < 1_900
@@ -161,7 +161,7 @@ def test_short_lines_are_cut_below_where_opencode_counts_them(opened: Opened) ->
 
 @pytest.mark.parametrize("host", [COPILOT, OPENCODE], ids=["copilot", "opencode"])
 def test_both_count_bytes(host: HookHost, opened: Opened) -> None:
-    """A text of other letters is twice as large for them as it is long."""
+    """For them, a text of non-ASCII letters is twice its length."""
     text = "é" * (host.budget * 3 // 4)
     event = copilot(text) if host is COPILOT else opencode("webfetch", {"output": text})
     reply = answered(host, event, opened)
@@ -170,7 +170,7 @@ def test_both_count_bytes(host: HookHost, opened: Opened) -> None:
 
 
 def test_a_file_named_beside_another_text_is_not_taken_for_its_whole(opened: Opened, tmp_path: Path) -> None:
-    """Where opencode did not cut the text, that is what there is."""
+    """If opencode did not cut the text, the text is the whole."""
     path = tmp_path / "tool_1"
     path.write_text("another\n" * 9_000)
     text = answered(OPENCODE, opencode("task", {"output": FLOOD, "metadata": {"outputPath": str(path)}}), opened)
@@ -186,7 +186,7 @@ def test_a_picture_named_by_no_text_changes_nothing(opened: Opened) -> None:
 
 @pytest.mark.proves("H-5")
 def test_what_the_relay_has_cut_is_not_cut_again(opened: Opened) -> None:
-    """A notice that names what is kept here is ours: around it another would speak of a whole that is none."""
+    """A notice for something kept here is ours: another around it would name a whole that is not one."""
     store = opened()
     cut = guard_output(FLOOD, "db", store=store, limits=OutputLimits(chars=45_000), dialect=mcp())
     store.close()
@@ -196,14 +196,14 @@ def test_what_the_relay_has_cut_is_not_cut_again(opened: Opened) -> None:
     reply = answered(CLAUDE, claude("mcp__db__rows", blocks(forged)), opened)
     (block,) = reply["hookSpecificOutput"]["updatedToolOutput"]
     assert len(block["text"]) <= CLAUDE.budget
-    # It takes no more of a host than twice what a result may take there.
+    # It takes at most twice what a result may take in a host.
     behind = answered(CLAUDE, claude("mcp__db__rows", blocks(f"{cut}\n{FLOOD}")), opened)
     assert behind is not None
 
 
 @pytest.mark.proves("H-5")
 def test_many_cut_results_at_once_share_what_a_turn_may_take(opened: Opened) -> None:
-    """As any other results do."""
+    """They behave like any other results."""
     store = opened()
     cut = guard_output(FLOOD, "db", store=store, limits=OutputLimits(chars=45_000), dialect=mcp())
     store.close()

@@ -1,4 +1,4 @@
-"""Each agent's page says what `penstock install` does there."""
+"""Does each agent's page say what `penstock install` does there?"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AROUND = HostSurroundings(home="~", project="", environment={}, platform="linux"
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_names_the_files_that_change(page: Path) -> None:
-    """For all projects and for one, with the variable that moves them, and where results are cut."""
+    """It covers all projects and one, the variable that moves the files, and where results are cut."""
     text, host = page.read_text("utf-8"), HOST_CONFIGS[page.stem]
     assert f"penstock install {page.stem}" in text
     assert f"penstock uninstall {page.stem}" in text
@@ -37,13 +37,13 @@ def test_a_page_names_the_files_that_change(page: Path) -> None:
 
 
 def test_each_agent_of_the_command_line_has_a_page() -> None:
-    """Those that run here; the editors stand in docs/install.md."""
+    """Those that run here have pages; the editors are in docs/install.md."""
     assert {page.stem for page in PAGES} == {"claude", "codex", "gemini", "opencode", "qwen", "copilot"}
 
 
 @pytest.mark.parametrize("name", HOOK_NAMES)
 def test_what_is_installed_is_what_the_hook_answers(name: str) -> None:
-    """An event that nobody sends is not waited for, and none that comes is left unanswered."""
+    """Every configured event is one that the host sends, and every one that it sends is answered."""
     config = HOST_CONFIGS[name].hooks
     assert config is not None
     events = (config.event, *config.around)

@@ -1,4 +1,4 @@
-"""What becomes of a configuration: every byte comes back, others' changes stay, and nothing else differs (H-3)."""
+"""Does a configuration come back to the byte, keep others' changes, and differ in nothing else (H-3)?"""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FORMS: dict[Format, tuple[str, tuple[str, ...], Callable[[int], str]]] = {
 
 
 class File:
-    """A configuration on which installations follow each other, without a disk."""
+    """A configuration during successive installations, without a disk."""
 
     def __init__(self, form: Format, text: str | None) -> None:
         self.form, self.text = form, text
@@ -61,7 +61,7 @@ class File:
 
 
 def with_ours(value: Any, file: File, *wanted: str) -> Any:
-    """What a configuration says, and our entries."""
+    """Return what a configuration says, with our entries."""
     for part in wanted:
         if part == "mcp":
             value = nested_values.put(
@@ -80,7 +80,7 @@ def with_ours(value: Any, file: File, *wanted: str) -> Any:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_200_files_come_back_byte_for_byte(form: Format) -> None:
-    """What is there between says what it said and our entries, nothing else; the file's own letters are there, in order."""
+    """In between the file says only what it said plus our entries; its own letters are there, in order."""
     _, wanted, make = FORMS[form]
     for seed in FILES:
         file = File(form, make(seed))
@@ -89,7 +89,7 @@ def test_200_files_come_back_byte_for_byte(form: Format) -> None:
         assert file.value == with_ours(value, file, *wanted), text
         assert file.text != text
         letters = iter(file.text or "")
-        assert all(letter in letters for letter in text)  # something was added, and nothing taken away or moved
+        assert all(letter in letters for letter in text)  # something was added, and nothing removed or moved
         file.uninstall(*wanted)
         assert file.text == text, seed
 
@@ -111,7 +111,7 @@ def test_twice_is_once(form: Format) -> None:
 
 
 def test_parts_come_and_go_in_any_order() -> None:
-    """One after the other in, in every order out: the end is the beginning, and in between only what is left is there."""
+    """Added one after another and removed in every order, the end equals the beginning, and in between only the rest is there."""
     for seed in FILES:
         for into, out in permutations((("mcp", "hook"), ("hook", "mcp")), 2):
             file = File("json", configurations.json_text(seed))
@@ -120,7 +120,7 @@ def test_parts_come_and_go_in_any_order() -> None:
                 file.install(part)
             file.uninstall(out[0])
             left = file.value
-            for key in ("hooks", "mcpServers"):  # what is empty and was not there is gone
+            for key in ("hooks", "mcpServers"):  # what is empty and was not there before is gone
                 assert (key in left) == (key in with_ours(value, file, out[1]))
             assert left == with_ours(value, file, out[1])
             file.uninstall(out[1])
@@ -129,7 +129,7 @@ def test_parts_come_and_go_in_any_order() -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_what_a_user_changed_in_between_stays(form: Format) -> None:
-    """A number here, a line there, whether before or behind our entries: the file is what it would be without us."""
+    """A number or a line before or after our entries is changed: the file is as it would be without us."""
     _, wanted, make = FORMS[form]
     for seed in FILES:
         base = make(seed)
@@ -144,7 +144,7 @@ def test_what_a_user_changed_in_between_stays(form: Format) -> None:
         file.text = edit(file.text or "")
         file.uninstall(*wanted)
         assert file.text == edit(base)
-        # And once more, with an installation on top of what the user changed.
+        # And once more, with an installation on top of the user's changes.
         file.install(*wanted)
         file.text = (file.text or "").replace("15", "16")
         file.install(*wanted)
@@ -153,7 +153,7 @@ def test_what_a_user_changed_in_between_stays(form: Format) -> None:
 
 
 def test_what_others_added_behind_our_entries_stays() -> None:
-    """A member behind ours, in the same object or around it, whoever wrote the comma."""
+    """A member may follow ours, in the same object or around it, with a comma from either."""
     from penstock.hosts import jsonc
 
     for seed in FILES:
@@ -170,7 +170,7 @@ def test_what_others_added_behind_our_entries_stays() -> None:
 
 
 def test_a_tool_that_writes_the_whole_file_anew_is_no_obstacle() -> None:
-    """Without comments, with another indentation and in another order: what it says stays, but for ours."""
+    """It may drop comments and change indentation and order: what it says stays, except for ours."""
     for seed in FILES:
         file = File("json", configurations.json_text(seed))
         value = plain(file.value)
@@ -182,7 +182,7 @@ def test_a_tool_that_writes_the_whole_file_anew_is_no_obstacle() -> None:
 
 
 def test_without_a_record_only_what_is_ours_is_taken_out() -> None:
-    """By what it starts; objects that are empty then stay, because nobody knows who made them."""
+    """It is recognised by what it starts; empty objects then stay, because nobody knows who made them."""
     for seed in FILES:
         file = File("json", configurations.json_text(seed))
         value = file.value
@@ -201,7 +201,7 @@ BY_HAND = {"matcher": "read_file", "hooks": [{"type": "command", "command": "pen
 
 
 def test_a_hook_that_a_person_wrote_stays_and_ours_goes() -> None:
-    """Before ours, behind ours, or with its program's whole path: what we left and what was there before tell whose it is."""
+    """It is before or after ours, or has the full path: what we left and the earlier content show whose it is."""
     for seed in range(60):
         file = File("json", configurations.json_text(seed))
         hand = json.loads(json.dumps(BY_HAND))
@@ -222,7 +222,7 @@ def test_a_hook_that_a_person_wrote_stays_and_ours_goes() -> None:
                 "one cuts, a second has nothing to"
             )
             assert nested_values.get(file.value, ("hooks", "SessionStart")) is not nested_values.MISSING
-            if seed % 4:  # others have written since: then our entries are found by what they say
+            if seed % 4:  # others have written since: our entries are then found by what they say
                 document = Document(file.text or "", "json")
                 document.put(("added",), 1)
                 file.text, by_hand = document.text, nested_values.put(by_hand, ("added",), 1)
@@ -235,7 +235,7 @@ def test_a_hook_that_a_person_wrote_stays_and_ours_goes() -> None:
 
 
 def test_without_a_record_a_hook_with_a_bare_name_stays_beside_ours() -> None:
-    """Nor does one with a flag go: what a person typed is not what we write, whatever stands beside it."""
+    """Nor is one with a flag removed: what a person typed is not what we write, whatever is next to it."""
     file = File("json", json.dumps({"hooks": {"AfterTool": [BY_HAND]}}))
     ours = json.loads(json.dumps(BY_HAND))
     ours["hooks"][0]["command"] = f"'{PROGRAM[0]}' hook gemini"
@@ -246,7 +246,7 @@ def test_without_a_record_a_hook_with_a_bare_name_stays_beside_ours() -> None:
 
 
 def test_a_hook_of_ours_that_a_person_changed_goes() -> None:
-    """Its words may be others since: it is still the one that we put there."""
+    """Its words may have changed: it is still the one that we added."""
     file = File("json", "{}")
     file.install("hook")
     file.text = (file.text or "").replace("hook gemini", "hook gemini --budget 9000")
@@ -255,14 +255,14 @@ def test_a_hook_of_ours_that_a_person_changed_goes() -> None:
 
 
 def test_pieces_that_changed_places_are_left() -> None:
-    """Nobody can say then which bytes between them are whose."""
+    """Nobody can then say which bytes between them are whose."""
     last = "one\nours A\nmid\nours B\nend\n"
     assert merging.undo("one\nmid\nend\n", last, f"more\n{last}") == "more\none\nmid\nend\n"
     assert merging.undo("one\nmid\nend\n", last, "one\nours B\nmid\nours A\nend\n") is None
 
 
 def plain(value: Any) -> Any:
-    """What a file says, its numbers as numbers."""
+    """Return what a file says, its numbers as numbers."""
     if isinstance(value, dict):
         return {key: plain(inner) for key, inner in value.items()}
     if isinstance(value, list):

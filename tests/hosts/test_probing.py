@@ -1,4 +1,4 @@
-"""`penstock doctor` says what is installed in which host, and whether it works, by trying it (H-3)."""
+"""Does `penstock doctor` report what is installed in which host, and whether it works, by trying it (H-3)?"""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ pytestmark = pytest.mark.proves("H-3")
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
-    """A new machine."""
+    """Provide a new machine."""
     return Machine(tmp_path)
 
 
 def told(machine: Machine, status: int) -> list[dict[str, Any]]:
-    """What doctor says of other agents."""
+    """Return what doctor says of other agents."""
     done = machine.type("doctor", "--json")
     assert done.returncode == status, done.stderr
     return list(json.loads(done.stdout)["installed"])
 
 
 def test_what_is_installed_is_tried(machine: Machine) -> None:
-    """The server lists its tools, each hook cuts a flood all of which comes back; with the version of the host that is there."""
+    """The server lists its tools, each hook cuts a flood that can be read back whole; an installed host's version is given."""
     assert told(machine, 0) == []
     assert "penstock install HOST" in machine.done("doctor")
     program = machine.write("bin/codex", "#!/bin/sh\necho codex-cli 0.171.0\n")
@@ -56,11 +56,11 @@ def test_what_is_installed_is_tried(machine: Machine) -> None:
     assert {each["version"] for each in found if each["host"] == "claude"} == {"not found"}
     assert "answers with 8 tools" in found[1]["seen"]
     assert all("keeps all of them" in found[at]["seen"] for at in (0, 2, 4, 5, 6))
-    assert not (machine.home / ".local/state/penstock").exists()  # looking makes no store of the user's
+    assert not (machine.home / ".local/state/penstock").exists()  # checking makes no store of the user's
 
 
 def test_what_does_not_work_is_told(machine: Machine) -> None:
-    """A hook of another host's, one that is gone, a file that is broken: exit status 1, and what was seen."""
+    """These are another host's hook, a missing one and a broken file: exit status 1, with what was seen."""
     for host in ("claude", "codex", "gemini"):
         machine.done("install", host, "--yes", "--hook")
     for name, old, new in (
@@ -97,7 +97,7 @@ def test_what_does_not_work_is_told(machine: Machine) -> None:
 def test_what_its_host_does_not_start_does_not_work(
     host: str, name: str, old: str, new: str, seen: str, machine: Machine
 ) -> None:
-    """Its command line alone would answer as ever."""
+    """Its command line alone would still answer."""
     machine.done("install", host, "--yes", "--hook", "--mcp")
     path = machine.home / name
     path.write_text(path.read_text().replace(old, new, 1))
@@ -107,7 +107,7 @@ def test_what_its_host_does_not_start_does_not_work(
 
 
 def test_a_program_that_a_project_names_is_not_run(machine: Machine) -> None:
-    """A repository of somebody else may call anything penstock: doctor says that it is there, and does not start it."""
+    """Somebody else's repository may call anything penstock: doctor reports it, and does not start it."""
     evil = machine.write(
         "evil/penstock", f"#!{sys.executable}\nopen({str(machine.home / 'ran')!r}, 'w')\n", beneath="project"
     )
@@ -123,7 +123,7 @@ def test_a_program_that_a_project_names_is_not_run(machine: Machine) -> None:
 
 
 def test_servers_behind_the_relay_are_tried(machine: Machine) -> None:
-    """Each by its name, with its own variables; a server that a project names behind our program is not started."""
+    """Each is tried by its name, with its own variables; a project's server behind our program is not started."""
     script = machine.write("server.py", f"import os\nassert os.path.exists(os.environ['NEEDED'])\n{SERVER}")
     servers = {
         "files": {"command": "${PYTHON}", "args": [str(script)], "env": {"NEEDED": "${PYTHON}"}},
@@ -142,7 +142,7 @@ def test_servers_behind_the_relay_are_tried(machine: Machine) -> None:
 
 
 def test_variables_that_a_project_adds_are_not_taken(machine: Machine) -> None:
-    """Our own command line beside variables that nobody remembers is not started: they may name what Python loads first."""
+    """Our own command line with unknown variables is not started: they may control what Python loads first."""
     machine.done("install", "claude", "--mcp", "--scope", "project", "--yes")
     path = machine.project / ".mcp.json"
     value = json.loads(path.read_text())
@@ -162,7 +162,7 @@ def test_variables_that_a_project_adds_are_not_taken(machine: Machine) -> None:
     ],
 )
 def test_a_server_that_hangs_or_fails_is_named(monkeypatch: pytest.MonkeyPatch, program: str, seen: str) -> None:
-    """Within the time that it has."""
+    """It is ended within its time."""
     monkeypatch.setattr(probing, "PROBE_SECONDS", 1.0)
     words = (sys.executable, "-c", program, "penstock", "mcp")
     probe = probing.probe(Installed(host="codex", part="mcp", scope="user", path="x", words=words))
@@ -170,7 +170,7 @@ def test_a_server_that_hangs_or_fails_is_named(monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_a_program_that_is_gone_is_named() -> None:
-    """By its path."""
+    """The path is given."""
     part = Installed(host="codex", part="mcp", scope="user", path="x", words=("/gone/penstock", "mcp"))
     assert probing.probe(part) == (False, "/gone/penstock: No such file or directory")
 
@@ -185,7 +185,7 @@ def test_a_program_that_is_gone_is_named() -> None:
     ],
 )
 def test_a_hook_that_does_another_thing_is_named(tmp_path: Path, program: str, seen: str) -> None:
-    """It says something of a small result, keeps another text than it was given, or fails."""
+    """It changes a small result, keeps another text than it was given, or fails."""
     script = tmp_path / "hook.py"
     script.write_text(
         "import json, sys\nif 'page' in sys.argv: sys.exit(print('another text'))\n"
@@ -197,7 +197,7 @@ def test_a_hook_that_does_another_thing_is_named(tmp_path: Path, program: str, s
 
 
 def test_a_project_has_no_program_run_by_what_looks_like_ours(machine: Machine) -> None:
-    """A guard or a relay before anything, with our words behind it: neither the server nor the hook is started."""
+    """A guard or a relay first, followed by our words: neither the server nor the hook is started."""
     ran = machine.project / "ran"
     words = [sys.executable, "-m", "penstock", "guard", "--", "touch", str(ran), "penstock"]
     server = {"command": words[0], "args": [*words[1:], "mcp"]}

@@ -1,4 +1,4 @@
-"""What the models of real coding agents receive with our hook behind each call, configured as the docs say."""
+"""What do the models of real coding agents receive with our hook after each call, configured as the docs say?"""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SEQUENCE = "".join(f"{number}\n" for number in range(1, 60_001))
-# The host, its shell, what its command is called there, and where its settings lie beneath the home folder.
+# The host, its shell, the name of its command argument, and the place of its settings in the home folder.
 SHELLS = {
     "claude": ("Bash", "command", ".claude/settings.json"),
     "codex": ("exec_command", "cmd", "hooks.json"),
@@ -37,7 +37,7 @@ SPOKEN = {"claude": "PostToolUse", "codex": "PostToolUse", "gemini": "AfterTool"
 
 
 def settings_of(host: str) -> dict[str, object] | str:
-    """What the docs tell a person to write."""
+    """Return what the docs tell a person to write."""
     if host == "opencode":
         plugin = (REPOSITORY / "src" / "penstock" / "hosts" / "opencode_plugin.js").read_text("utf-8")
         return plugin.replace('["penstock",', f'["{sys.executable}", "-m", "penstock",')
@@ -52,7 +52,7 @@ def settings_of(host: str) -> dict[str, object] | str:
 @pytest.mark.parametrize("is_guarded", [False, True], ids=["plain", "behind guard"])
 @pytest.mark.timeout(200)
 def test_the_model_receives_our_text_for_a_flood_of_the_shell(host: str, is_guarded: bool, tmp_path: Path) -> None:
-    """And the rest is behind its handle; all of it, where the host hands all over or the command is behind the guard."""
+    """Its handle has the rest; all of it, if the host passes everything or the command is behind the guard."""
     program = real(host)
     tool, argument, at = SHELLS[host]
     home, root, store = tmp_path / "home", tmp_path / "root", tmp_path / "store"
@@ -103,7 +103,7 @@ for line in sys.stdin:
 
 @pytest.mark.timeout(200)
 def test_a_list_that_ends_early_is_taken_and_what_is_said_of_it_reaches_the_model(tmp_path: Path) -> None:
-    """Claude Code checks the shape of a tool's own result, and gives its model what a hook says beside it."""
+    """Claude Code checks the shape of a tool's own result, and gives its model the hook's additional context."""
     program = real("claude")
     home, root, store = tmp_path / "home", tmp_path / "root", tmp_path / "store"
     (home / ".claude").mkdir(parents=True)
@@ -134,7 +134,7 @@ def test_a_list_that_ends_early_is_taken_and_what_is_said_of_it_reaches_the_mode
 @pytest.mark.parametrize("host", ["claude", "codex", "gemini", "opencode"])
 @pytest.mark.timeout(200)
 def test_a_hosts_shell_can_be_told_to_use_the_guard(host: str, tmp_path: Path) -> None:
-    """A command that fails, whose output three of them cut before any hook or show without one."""
+    """A command fails, and three hosts cut its output before any hook, or show it without one."""
     program = real(host)
     home, root, store, file = tmp_path / "home", tmp_path / "root", tmp_path / "store", tmp_path / "guard.bash"
     root.mkdir()
@@ -148,7 +148,7 @@ def test_a_hosts_shell_can_be_told_to_use_the_guard(host: str, tmp_path: Path) -
         call["description"] = "count"
     with LoopbackModel(tool, call) as model:
         arguments, environment = asked(host, model.url, home)
-        if host == "codex":  # it gives its shell an environment of its own
+        if host == "codex":  # it gives its shell a separate environment
             settings = home / "config.toml"
             settings.write_text(f"shell_environment_policy.set = {{ BASH_ENV = '{file}' }}\n{settings.read_text()}")
         if host == "gemini":
@@ -173,7 +173,7 @@ def test_a_hosts_shell_can_be_told_to_use_the_guard(host: str, tmp_path: Path) -
 @pytest.mark.parametrize("host", ["claude", "codex"])
 @pytest.mark.timeout(200)
 def test_after_a_compaction_the_model_has_the_rules_and_the_open_ends(host: str, tmp_path: Path) -> None:
-    """The host compacts for real: Claude Code by its command, Codex because its window is full; the next request has them."""
+    """The host really compacts: Claude Code by its command, Codex because its window is full; the next request has them."""
     program = real(host)
     home, root = tmp_path / "home", tmp_path / "root"
     (root / ".penstock").mkdir(parents=True)
@@ -212,7 +212,7 @@ def test_after_a_compaction_the_model_has_the_rules_and_the_open_ends(host: str,
 
 
 def real(host: str) -> Path:
-    """The program of a host; the test is skipped where that was not asked for or is not installed."""
+    """Return the program of a host; skip the test if real hosts were not requested or it is not installed."""
     if "PENSTOCK_TEST_HOSTS" not in os.environ:
         pytest.skip(
             "real hosts take minutes: PENSTOCK_TEST_HOSTS=1 drives those that scripts/tools hosts has installed"
@@ -224,7 +224,7 @@ def real(host: str) -> Path:
 
 
 def asked(host: str, url: str, home: Path) -> tuple[list[str], dict[str, str]]:
-    """How a host is asked, without a person: arguments and environment."""
+    """Return how a host is asked without a person: arguments and environment."""
     if host == "claude":
         environment = {
             "ANTHROPIC_BASE_URL": url,
@@ -259,7 +259,7 @@ def asked(host: str, url: str, home: Path) -> tuple[list[str], dict[str, str]]:
 
 
 def test_hosts_start_what_the_docs_name() -> None:
-    """Each setting starts a hook of that host behind all events that it is for, that of its results among them."""
+    """Each setting starts a hook of that host for all its events, including that of results."""
     for host, spoken in SPOKEN.items():
         settings: Any = settings_of(host)
         assert tuple(settings["hooks"]) == hook_host(host).events
@@ -272,7 +272,7 @@ def test_hosts_start_what_the_docs_name() -> None:
 @pytest.mark.parametrize("host", ["claude", "gemini", "opencode"])
 @pytest.mark.timeout(200)
 def test_a_package_guards_the_shell_and_brings_our_tools(host: str, tmp_path: Path) -> None:
-    """Installed by the host's own means, with nothing else configured (H-6)."""
+    """It is installed by the host's own means, with nothing else configured (H-6)."""
     program = real(host)
     tool, argument, _ = SHELLS[host]
     home, root, built = tmp_path / "home", tmp_path / "root", tmp_path / "packages"

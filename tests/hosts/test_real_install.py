@@ -1,4 +1,4 @@
-"""Real coding agents with what `penstock install` wrote: a flood is guarded, our tools are offered, and all goes again (H-3)."""
+"""With what `penstock install` wrote, do real agents guard a flood and offer our tools, and is everything removed again (H-3)?"""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ CONFIGURED = {
 @pytest.mark.parametrize("host", CONFIGURED)
 @pytest.mark.timeout(300)
 def test_installed_by_our_command_a_real_host_is_guarded_and_uninstalled(host: str, tmp_path: Path) -> None:
-    """In a home of its own: install, run against a model on 127.0.0.1, doctor, uninstall; then the files are as they were."""
+    """In a separate home: install, run against a model on 127.0.0.1, doctor, uninstall; then the files are as before."""
     if "PENSTOCK_TEST_HOSTS" not in os.environ:
         pytest.skip("real hosts take minutes: PENSTOCK_TEST_HOSTS=1 drives them")
     program = hosts.installed(host)
@@ -61,14 +61,14 @@ def test_installed_by_our_command_a_real_host_is_guarded_and_uninstalled(host: s
     more = {"is_background": False} if host == "qwen" else {"description": "count"}
     with LoopbackModel(tool, {argument: "seq 1 60000", **more}) as model:
         arguments, environment = started(host, model.url, home)
-        text = file.read_text()  # a host's own model may stand in the same file
+        text = file.read_text()  # a host's own model may be in the same file
         environment |= {"HOME": str(home), "PENSTOCK_STORE": str(store), "XDG_CONFIG_HOME": str(home / ".config")}
         typed("install", host, "--yes", environment=environment)
         assert file.read_text() != text or host == "claude"
         done = hosts.run([str(program), *arguments], root, home, {**environment, **SERVERS_NOW})
         doctor = typed("doctor", "--json", environment=environment)
     assert model.received, done[-900:]
-    # Codex does not wait for its servers: on a busy machine two turns are over before ours has answered.
+    # Codex does not wait for its servers: on a busy machine two turns end before ours has answered.
     assert host == "codex" or any("ctx_page" in offered for offered in model.offered), (model.offered, done[-900:])
     assert {part["works"] for part in json.loads(doctor)["installed"]} == {True}
     if host != "qwen":
@@ -78,7 +78,7 @@ def test_installed_by_our_command_a_real_host_is_guarded_and_uninstalled(host: s
         handle = handle_in(received)
         whole = kept.read(handle, 0, kept.info(handle).bytes).decode()
         kept.close()
-        # Codex hands over what it has cut; opencode was seen to lose the end of a command's output on a busy machine.
+        # Codex passes what it has cut; opencode was seen to lose the end of a command's output on a busy machine.
         is_of_host = {"codex": whole.startswith("Warning: truncated output"), "opencode": SEQUENCE.startswith(whole)}
         assert SEQUENCE in whole or is_of_host.get(host), (received[-90:], whole[-90:])
     typed("uninstall", host, "--yes", environment=environment)
@@ -93,14 +93,14 @@ def test_installed_by_our_command_a_real_host_is_guarded_and_uninstalled(host: s
 
 
 def started(host: str, url: str, home: Path) -> tuple[list[str], dict[str, str]]:
-    """How a host is asked, with its own files where a user has them."""
+    """Return how a host is asked, with its own files where a user has them."""
     if host == "qwen":
         return ["--yolo", "-p", "go"], {"OPENAI_API_KEY": "x", "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_MODEL": "m"}
     return asked(host, url, home)
 
 
 def typed(*words: str, environment: dict[str, str]) -> str:
-    """What Penstock printed."""
+    """Return what Penstock printed."""
     done = subprocess.run(
         [sys.executable, "-m", "penstock", *words],
         cwd=environment["HOME"],

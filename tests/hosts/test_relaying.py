@@ -1,4 +1,4 @@
-"""`penstock install HOST --relay`: before the servers that are there, and away again (H-3)."""
+"""Does `penstock install HOST --relay` put the relay before existing servers, and remove it again (H-3)?"""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ pytestmark = pytest.mark.proves("H-3")
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
-    """A new machine."""
+    """Provide a new machine."""
     return Machine(tmp_path)
 
 
 def relayed(form: Format, seed: int) -> tuple[File, dict[str, Any]]:
-    """A file with the relay before its servers, and its servers before that."""
+    """Return a file with the relay before its servers, and its servers as they were."""
     file = File(form, configurations.json_text(seed) if form == "json" else configurations.toml_text(seed))
     file.host = HOST_CONFIGS["cursor" if form == "json" else "codex"]
     servers = nested_values.get(file.value, file.host.servers.key)
@@ -56,7 +56,7 @@ def relayed(form: Format, seed: int) -> tuple[File, dict[str, Any]]:
 
 
 def test_servers_of_one_project_get_it_too_and_give_it_back() -> None:
-    """`claude mcp add` without a scope writes them into the user's file, beneath the project's folder."""
+    """`claude mcp add` without a scope writes them into the user's file, under the project's folder."""
     server = {"type": "stdio", "command": "npx", "args": ["-y", "memory"], "env": {}}
     text = json.dumps(
         {"mcpServers": {}, "projects": {"/home/me/p": {"mcpServers": {"mem": server}}, "/q": {}}}, indent=2
@@ -76,7 +76,7 @@ def test_servers_of_one_project_get_it_too_and_give_it_back() -> None:
 
 
 def test_the_relay_before_many_servers_takes_linear_time() -> None:
-    """A file of 5 MB with 1,200 of them did not end in 200 s; nor did going out of one with 5 that its host had written to."""
+    """5 MB with 1,200 servers once took over 200 s, as did removal from one with 5 that its host had changed."""
 
     def work(size: int) -> Callable[[], object]:
         server = {"command": "npx", "args": ["-y", "memory"], "env": {}}
@@ -99,7 +99,7 @@ def test_the_relay_before_many_servers_takes_linear_time() -> None:
 
 
 def test_a_relay_that_a_person_wrote_stays_when_it_is_typed_again(machine: Machine) -> None:
-    """Installing twice is installing once, also beside it; only what `install` wrote starts Penstock from where it is now."""
+    """Installing twice is installing once, also next to it; only what `install` wrote gets Penstock's present path."""
     servers = {
         "theirs": {"command": "penstock", "args": ["relay", "--", "npx", "x"]},
         "plain": {"command": "npx", "args": ["y"]},
@@ -114,7 +114,7 @@ def test_a_relay_that_a_person_wrote_stays_when_it_is_typed_again(machine: Machi
 
 @pytest.mark.parametrize("form", ["json", "toml"])
 def test_the_relay_comes_and_goes_without_a_trace(form: Format) -> None:
-    """Each server is started behind it with its own words and variables; nothing else differs, and every byte comes back."""
+    """Each server starts behind it with its own words and variables; nothing else differs, and every byte comes back."""
     seen = 0
     for seed in FILES:
         base = configurations.json_text(seed) if form == "json" else configurations.toml_text(seed)
@@ -148,7 +148,7 @@ def test_the_relay_comes_and_goes_without_a_trace(form: Format) -> None:
 
 @pytest.mark.parametrize("form", ["json", "toml"])
 def test_what_a_user_changed_behind_the_relay_stays(form: Format) -> None:
-    """Other words of a server, and what stands elsewhere; without a record too, the relay goes by what it starts."""
+    """These are other words of a server, and other content; without a record, the relay is recognised by what it starts."""
     for seed in FILES:
         for is_known in (True, False):
             file, before = relayed(form, seed)
@@ -172,7 +172,7 @@ def test_what_a_user_changed_behind_the_relay_stays(form: Format) -> None:
 
 
 def test_a_server_that_only_its_host_can_reach_stays(machine: Machine) -> None:
-    """With a program that makes its headers, by the older transport, and ours."""
+    """It has a program that makes its headers, uses the older transport, or is ours."""
     servers = {
         "helper": {"type": "http", "url": "http://x", "headersHelper": "get-token"},
         "events": {"type": "sse", "url": "http://x"},
@@ -201,7 +201,7 @@ def test_a_server_that_only_its_host_can_reach_stays(machine: Machine) -> None:
 
 
 def test_a_server_behind_the_relay_answers_as_before(machine: Machine) -> None:
-    """The command line as it is configured is started; its tools and two of ours are there."""
+    """The configured command line is started; it offers the server's tools and two of ours."""
     script = machine.write("server.py", SERVER)
     entry = {"command": sys.executable, "args": [str(script)]}
     path = machine.write(".cursor/mcp.json", json.dumps({"mcpServers": {"files": entry}}))
@@ -235,7 +235,7 @@ def test_a_server_behind_the_relay_answers_as_before(machine: Machine) -> None:
 @pytest.mark.parametrize("is_known", [True, False])
 @pytest.mark.parametrize("host", ["claude", "codex", "gemini", "opencode"])
 def test_headers_go_with_the_relay_and_come_back(machine: Machine, host: str, is_known: bool) -> None:
-    """In its variables and not in its words, which everybody on the machine sees; a token that was renewed since stays new."""
+    """They are in its variables, not in its words, which everybody on the machine sees; a renewed token stays new."""
     config = HOST_CONFIGS[host]
     file = config.servers.file.path("user", machine.around[0])
     assert file
@@ -267,7 +267,7 @@ def test_headers_go_with_the_relay_and_come_back(machine: Machine, host: str, is
 
 
 def test_a_relay_that_a_person_wrote_stays_and_the_others_get_theirs(machine: Machine) -> None:
-    """With its own budget, or before several servers: it is neither taken for ours nor a reason to leave the others bare."""
+    """With its own budget, or before several servers, it is not taken for ours, and the others still get theirs."""
     mine = {"command": "penstock", "args": ["relay", "--budget", "9000", "--", "npx", "-y", "b"]}
     many = {"command": "/usr/bin/env", "args": ["penstock", "relay", "--config", "/x/servers.json"], "env": {"K": "v"}}
     plain = {"command": "npx", "args": ["-y", "a"]}
@@ -276,8 +276,6 @@ def test_a_relay_that_a_person_wrote_stays_and_the_others_get_theirs(machine: Ma
     servers = json.loads(path.read_text())["mcpServers"]
     assert (servers["mine"], servers["many"]) == (mine, many)
     assert servers["plain"]["args"][-3:] == ["npx", "-y", "a"]
-    path.write_text(
-        json.dumps({"more": 1, "mcpServers": servers})
-    )  # so that nothing but what stands there tells whose it is
+    path.write_text(json.dumps({"more": 1, "mcpServers": servers}))  # so that only the content shows whose it is
     machine.done("uninstall", "claude", "--relay", "--yes")
     assert json.loads(path.read_text()) == {"more": 1, "mcpServers": {"mine": mine, "many": many, "plain": plain}}

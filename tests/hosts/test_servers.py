@@ -1,4 +1,4 @@
-"""What the tools of configured MCP servers cost: read from the hosts' own files, asked from real servers."""
+"""What do the tools of configured MCP servers cost, by the hosts' own files and the servers' answers?"""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ OURS = (sys.executable, "-m", "penstock", "mcp", "--no-landlock")
 
 
 def warm_ours() -> list[str]:
-    """The same, begun in a process that has most of it loaded: two seconds of a processor less."""
+    """Provide our server in a process that has most of it loaded, which saves two seconds of processor time."""
     return [*warm(*MCP), *OURS[1:]]
 
 
 def read(value: object, **environment: str) -> list[ConfiguredServer]:
-    """The servers of a file."""
+    """Return the servers of a file."""
     return servers_of(json.dumps(value), environment)
 
 
 def test_each_host_s_names_are_read() -> None:
-    """For a command and its variables, for an address and its headers."""
+    """This covers a command with variables, and an address with headers."""
     assert read({"mcpServers": {"a": {"command": "x", "args": ["-y"], "env": {"K": "v"}}}}) == [
         ConfiguredServer(name="a", words=("x", "-y"), variables=(("K", "v"),))
     ]
@@ -62,7 +62,7 @@ def test_each_host_s_names_are_read() -> None:
 
 
 def test_servers_that_claude_code_has_for_this_project_alone_are_found(tmp_path: Path) -> None:
-    """`claude mcp add` notes them by the folder, or by the root of the repository around it; another project's are not ours."""
+    """`claude mcp add` records them by the folder or its repository's root; another project's are not included."""
     machine = Machine(tmp_path)
     server = {"mcpServers": {"mem": {"type": "stdio", "command": "memory", "args": []}}}
     projects = {str(machine.project): server, "/elsewhere": {"mcpServers": {"other": {"command": "x"}}}, "/odd": 1}
@@ -90,13 +90,13 @@ def test_servers_that_claude_code_has_for_this_project_alone_are_found(tmp_path:
     ],
 )
 def test_variables_are_put_in_as_hosts_do(written: str, meant: str) -> None:
-    """So that an address with a key of the person's can be asked."""
+    """An address with a key of the person's can thereby be asked."""
     (server,) = read({"mcpServers": {"a": {"url": "http://h", "headers": {"A": written}}}}, KEY="k")
     assert dict(server.headers) == {"A": meant}
 
 
 def test_what_is_switched_off_is_no_server() -> None:
-    """And a file without servers is an error that says what would be one."""
+    """A file without servers is an error that names a valid form."""
     off: dict[str, Any] = {"a": {"command": "x", "disabled": True}, "b": {"command": "x", "enabled": False}}
     assert read({"mcpServers": off}) == []
     with pytest.raises(CallerError, match="mcpServers"):
@@ -115,7 +115,7 @@ def test_what_is_switched_off_is_no_server() -> None:
     ],
 )
 def test_a_server_that_cannot_be_reached_is_named_and_not_tried(entry: object, fault: str) -> None:
-    """What stands beside it is."""
+    """Other servers are tried."""
     broken, other = read({"mcpServers": {"a": entry, "b": {"command": "no-such-program"}}})
     assert fault in broken.fault
     asked = ask_servers([broken, other], COUNTER, "anthropic")
@@ -124,7 +124,7 @@ def test_a_server_that_cannot_be_reached_is_named_and_not_tried(entry: object, f
 
 
 def test_a_server_of_several_hosts_is_one(tmp_path: Path) -> None:
-    """Named by all of them; a project's servers are started for nobody who only asks what things cost."""
+    """It lists all of them; a project's servers are not started to find out what things cost."""
     machine = Machine(tmp_path)
     machine.write(".claude.json", json.dumps({"mcpServers": {"db": {"command": "x"}, "only": {"command": "y"}}}))
     machine.write(".codex/config.toml", '[mcp_servers.db]\ncommand = "x"\n')
@@ -137,12 +137,12 @@ def test_a_server_of_several_hosts_is_one(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def open_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """A server over HTTP that lets everybody in."""
+    """Run a server over HTTP that admits everybody."""
     yield from serve_http(tmp_path_factory.mktemp("http"))
 
 
 def test_servers_are_asked_and_faults_are_theirs(open_port: int) -> None:
-    """Over both transports; what one of them does keeps no other from answering."""
+    """This holds over both transports; a fault of one keeps no other from answering."""
     environment = (("PYTHONPATH", os.getcwd()),)
     servers = [
         ConfiguredServer(name="ours", words=OURS),
@@ -170,13 +170,13 @@ def test_servers_are_asked_and_faults_are_theirs(open_port: int) -> None:
 
 
 def test_a_server_that_never_answers_is_waited_for_so_long() -> None:
-    """And is ended."""
+    """Then it is ended."""
     (mute,) = ask_servers([ConfiguredServer(name="mute", words=("sleep", "60"))], COUNTER, "anthropic", seconds=0.5)
     assert mute.fault == "no answer within 0.5 seconds"
 
 
 class Endless(BaseHTTPRequestHandler):
-    """An answer that does not end."""
+    """An endless answer."""
 
     def do_POST(self) -> None:
         self.send_response(200)
@@ -191,7 +191,7 @@ class Endless(BaseHTTPRequestHandler):
 
 
 def test_an_answer_without_an_end_is_no_memory_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is told, and what had come is let go."""
+    """It is reported, and what had come is released."""
     monkeypatch.setattr("penstock.hosts.tool_definitions._MAX_BYTES", 4 << 20)
     server = ThreadingHTTPServer(("127.0.0.1", 0), Endless)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -225,7 +225,7 @@ for line in sys.stdin:
 
 
 def test_a_server_that_says_odd_things_is_one_line(tmp_path: Path) -> None:
-    """What it prints that is no message is no trace on the terminal; a list without an end is no number of tokens."""
+    """Its prints that are not messages cause no traceback; an endless list gives no number of tokens."""
     machine = Machine(tmp_path)
     script = machine.write("odd.py", ODD)
     ways = ("plain", "endless", "none")
@@ -249,7 +249,7 @@ def test_a_server_that_says_odd_things_is_one_line(tmp_path: Path) -> None:
 
 
 def test_a_list_has_so_many_pages_at_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether or not its cursors ever repeat."""
+    """This holds whether or not its cursors ever repeat."""
     monkeypatch.setattr("penstock.hosts.tool_definitions._MAX_PAGES", 3)
     script = tmp_path / "odd.py"
     script.write_text(ODD)
@@ -259,11 +259,11 @@ def test_a_list_has_so_many_pages_at_most(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_a_definition_counts_as_in_the_bill_of_a_request() -> None:
-    """What a person adds up is what the provider is sent."""
+    """The person's sum is what the provider is sent."""
     (asked,) = ask_servers([ConfiguredServer(name="a", words=tuple(warm_ours()))], COUNTER, "anthropic")
     sent = {name: as_json(definition) for name, definition in DEFINITIONS.items()}
     by_name = dict(asked.tools)
-    # Our server hands on what the table has, with another name.
+    # Our server passes on the table's definition, under another name.
     assert by_name["ctx_outline"] >= COUNTER.count(sent["outline"]).high - 2
 
 
@@ -272,7 +272,7 @@ DEFINITIONS = {tool.name: tool_definitions([tool], "anthropic") for tool in TOOL
 
 
 def test_the_command_says_what_each_costs(tmp_path: Path) -> None:
-    """Of a file; the status says whether all answered."""
+    """It reads a file; the status says whether all answered."""
     machine = Machine(tmp_path)
     command, *arguments = warm_ours()
     entry = {"command": command, "args": arguments}

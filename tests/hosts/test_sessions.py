@@ -1,4 +1,4 @@
-"""The files of other agents' sessions as histories: what happened, nothing else, whatever stands in them."""
+"""Do files of other agents' sessions become histories of what happened and nothing else, whatever they contain?"""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ TESTS: Step = ("c3", "Bash", {"command": "pytest -q"}, "Exit code 1\nFAILED test
 
 
 def handoff(host: str, path: str) -> Handoff:
-    """What its host's file gives."""
+    """Return the handoff from a host's file."""
     return mechanical(read_session(host, path).transcript, session_id="s")
 
 
 def claude_session() -> Claude:
-    """One of everything."""
+    """Return a session with one record of every kind."""
     talk = Claude()
     talk.says("Fix the parser.")
     talk.calls(EDIT, REFUSED, TESTS)
@@ -52,7 +52,7 @@ def claude_session() -> Claude:
 
 
 def sessions(tmp_path: Path) -> dict[str, str]:
-    """The same in three hosts, in the words of each."""
+    """Return the same session in three hosts' formats."""
     edit: Step = (
         "c1",
         "replace",
@@ -82,7 +82,7 @@ def sessions(tmp_path: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize("host", HANDED_ON)
 def test_a_handoff_says_what_the_file_shows(host: str, tmp_path: Path) -> None:
-    """The first and the newest words, what was changed, what failed; not a word of the host's own."""
+    """It has the first and newest words, what was changed and what failed; not a word of the host's own."""
     made = handoff(host, sessions(tmp_path)[host])
     assert (made.goal, made.next_step) == ("Fix the parser.", "Leave the lexer alone.")
     assert made.modified_files == ("/p/a.py",), "a call that failed or was refused changed nothing"
@@ -128,14 +128,14 @@ JSON = st.recursive(
 def test_records_of_any_shape_are_answered(
     host: str, records: list[Any], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """With fields that are something else than they ever were."""
+    """Fields may have values of any type."""
     path = tmp_path_factory.mktemp("any") / "file"
     read = read_session(host, written(path, records))
     mechanical(read.transcript, session_id="s")
 
 
 def test_what_a_person_took_back_is_not_said(tmp_path: Path) -> None:
-    """Claude Code keeps it in the file, off the way from the newest record."""
+    """Claude Code keeps it in the file, off the branch of the newest record."""
     talk = Claude()
     talk.says("Fix the parser.")
     begun = talk.last
@@ -149,7 +149,7 @@ def test_what_a_person_took_back_is_not_said(tmp_path: Path) -> None:
 
 
 def test_results_of_parallel_calls_hang_beside_the_way(tmp_path: Path) -> None:
-    """The next answer goes on from one of them only."""
+    """The next answer continues from only one of them."""
     talk = Claude()
     talk.says("Fix the parser.")
     talk.calls(
@@ -167,7 +167,7 @@ def test_results_of_parallel_calls_hang_beside_the_way(tmp_path: Path) -> None:
 
 
 def test_a_way_that_is_broken_leaves_nothing_out(tmp_path: Path) -> None:
-    """Whoever cut the file took the records away that others go on from."""
+    """A cut file lacks records that others continue from."""
     talk = claude_session()
     cut = [record for record in talk.records if record.get("uuid") != "u3"]
     cut[2] = {**cut[2], "parentUuid": "gone"}
@@ -184,7 +184,7 @@ def test_a_way_that_is_broken_leaves_nothing_out(tmp_path: Path) -> None:
     ],
 )
 def test_words_of_claude_code_are_nobodys(more: dict[str, bool], tmp_path: Path) -> None:
-    """Notes, summaries, other agents' talk."""
+    """These are notes, summaries and other agents' messages."""
     talk = claude_session()
     talk.add("user", "Please do it all again.")
     talk.records[-1].update(more)
@@ -195,7 +195,7 @@ def test_words_of_claude_code_are_nobodys(more: dict[str, bool], tmp_path: Path)
     "text", ["<command-name>/compact</command-name>", "<local-command-stdout>x", "[Request interrupted by user]"]
 )
 def test_commands_to_the_host_are_no_words_to_the_model(text: str, tmp_path: Path) -> None:
-    """As a text and as blocks."""
+    """They come as a text and as blocks."""
     talk = claude_session()
     talk.add("user", text)
     talk.add("user", [{"type": "text", "text": text}])
@@ -203,7 +203,7 @@ def test_commands_to_the_host_are_no_words_to_the_model(text: str, tmp_path: Pat
 
 
 def test_before_a_compaction_is_still_there(tmp_path: Path) -> None:
-    """The record of the boundary goes on from nothing, and says from what."""
+    """The boundary record has no parent, but names the record before it."""
     talk = claude_session()
     boundary = {
         "type": "system",
@@ -230,7 +230,7 @@ def test_an_answer_in_several_records_is_one_turn(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("host", HANDED_ON)
 def test_what_a_host_says_by_itself_is_left_out(host: str, tmp_path: Path) -> None:
-    """Instructions, the folder, the date."""
+    """These are instructions, the folder and the date."""
     entries = read_session(host, sessions(tmp_path)[host]).transcript.entries
     assert [entry.text for entry in entries if entry.text] == [
         "Fix the parser.",
@@ -240,7 +240,7 @@ def test_what_a_host_says_by_itself_is_left_out(host: str, tmp_path: Path) -> No
 
 
 def test_gemini_tells_a_result_once(tmp_path: Path) -> None:
-    """Its file has it in the answer, in a message, and after a resume twice more."""
+    """Its file has it in the answer, in a message, and twice more after a resume."""
     path = sessions(tmp_path)["gemini"]
     results = [result.call_id for entry in read_session("gemini", path).transcript.entries for result in entry.results]
     assert results == ["c1", "c2", "c3"]
@@ -291,7 +291,7 @@ TODO = [
 def test_the_list_of_tasks_is_the_last_that_was_taken(
     steps: list[Step], todos: list[tuple[str, bool]], tmp_path: Path
 ) -> None:
-    """A call that failed ticked nothing off."""
+    """A failed call completed no task."""
     talk = Claude()
     talk.says("Go.")
     for step in steps:
@@ -300,7 +300,7 @@ def test_the_list_of_tasks_is_the_last_that_was_taken(
 
 
 def test_of_a_very_long_file_both_ends_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The task stands at the beginning, what is open at the end; memory is bounded."""
+    """The task is at the beginning, open work at the end; memory is bounded."""
     monkeypatch.setattr("penstock.hosts.sessions.HURRIED_BYTES", 1_300)
     said = [record for number in range(50) for record in histories.codex(f"Message {number}.")[3:]]
     path = written(tmp_path / "s", said)
@@ -313,7 +313,7 @@ def test_of_a_very_long_file_both_ends_are_read(tmp_path: Path, monkeypatch: pyt
 
 
 def test_counts_begin_at_nothing() -> None:
-    """And every host that has an event before its compaction has a reader."""
+    """Every host that has an event before its compaction has a reader."""
     assert (Counts().torn, Counts().unknown.total(), Counts().skipped_bytes) == (0, 0, 0)
     assert {name for name in HOOK_NAMES if hook_host(name).before_compaction} == set(HANDED_ON)
     assert set(HANDED_ON) <= set(READERS)
@@ -330,7 +330,7 @@ def test_counts_begin_at_nothing() -> None:
     ],
 )
 def test_a_patch_that_codex_did_not_apply_changed_nothing(result: str, tmp_path: Path) -> None:
-    """Its wire has no mark for what failed: the words are all there is."""
+    """Its wire has no mark for failure: only the words show it."""
     patch = "*** Begin Patch\n*** Update File: /p/a.py\n@@\n-1\n+2\n*** End Patch"
     records = histories.codex("Go.", ("c1", "apply_patch", {"input": patch}, result, True))
     made = handoff("codex", written(tmp_path / "s", records))

@@ -1,4 +1,4 @@
-"""What the results of one turn have taken is counted across processes, and nobody waits for it."""
+"""Is what the results of one turn have taken counted across processes, without waiting?"""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FLOOD = "".join(f"line {number} of the flood\n" for number in range(9_000))
 
 
 def test_amounts_add_up_until_the_turn_is_over(tmp_path: Path) -> None:
-    """Each name for itself."""
+    """Each name is counted separately."""
     folder = str(tmp_path / "own")
     taken = [turns.spend("a", 5, window_seconds=60, folder=folder) for _ in range(3)]
     assert taken == [0, 5, 10]
@@ -53,7 +53,7 @@ def test_processes_at_the_same_time_count_each_amount_once(tmp_path: Path) -> No
 
 @pytest.mark.proves("H-5")
 def test_nobody_waits_for_a_lock_that_is_held(tmp_path: Path) -> None:
-    """A process that hangs with the lock costs a count and no host its time."""
+    """A process that hangs with the lock costs a count, and no host waits."""
     folder = str(tmp_path / "own")
     turns.spend("a", 5, window_seconds=60, folder=folder)
     with (tmp_path / "own" / "turns").open("r+b") as held:
@@ -66,7 +66,7 @@ def test_nobody_waits_for_a_lock_that_is_held(tmp_path: Path) -> None:
 
 @pytest.mark.proves("H-5")
 def test_a_store_that_is_locked_holds_up_no_result_that_only_counts(tmp_path: Path) -> None:
-    """It waited for thirteen seconds when turns were counted there."""
+    """When turns were counted there, it waited for thirteen seconds."""
 
     def no_store() -> Store:
         raise AssertionError("a result that is left alone opens no store")
@@ -77,7 +77,7 @@ def test_a_store_that_is_locked_holds_up_no_result_that_only_counts(tmp_path: Pa
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"a": 1}', b'{"a": ["x", "y"]}', b"\xff" * 70_000])
 def test_a_file_that_is_no_count_counts_nothing(content: bytes, tmp_path: Path) -> None:
-    """A process was ended while it wrote."""
+    """A process was killed while writing."""
     folder = str(tmp_path / "own")
     turns.spend("a", 5, window_seconds=60, folder=folder)
     (tmp_path / "own" / "turns").write_bytes(content)
@@ -85,7 +85,7 @@ def test_a_file_that_is_no_count_counts_nothing(content: bytes, tmp_path: Path) 
 
 
 def test_a_folder_that_others_may_open_is_left_alone(tmp_path: Path) -> None:
-    """In a folder of all users anybody may have made it."""
+    """In a shared folder anybody may have made it."""
     if sys.platform == "win32":
         pytest.skip("there are no modes")
     (tmp_path / "shared").mkdir(mode=0o755)
@@ -96,7 +96,7 @@ def test_a_folder_that_others_may_open_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_clock_that_was_set_back_keeps_no_turn_open(tmp_path: Path) -> None:
-    """It would last until the clock is there again."""
+    """It would otherwise last until the clock catches up."""
     folder = str(tmp_path / "own")
     turns.spend("a", 5, window_seconds=60, folder=folder)
     (tmp_path / "own" / "turns").write_text(json.dumps({"a": [5, time.time() + 500]}))
@@ -104,7 +104,7 @@ def test_a_clock_that_was_set_back_keeps_no_turn_open(tmp_path: Path) -> None:
 
 
 def test_the_file_does_not_grow_with_sessions(tmp_path: Path) -> None:
-    """What is an hour old goes, and many at once begin anew."""
+    """Entries an hour old are removed, and too many at once start afresh."""
     folder = str(tmp_path / "own")
     at = tmp_path / "own" / "turns"
     turns.spend("a", 5, window_seconds=60, folder=folder)
@@ -118,7 +118,7 @@ def test_the_file_does_not_grow_with_sessions(tmp_path: Path) -> None:
 
 
 def answers(*calls: tuple[str, str]) -> str:
-    """The file of a session of Claude Code: calls, each with the answer that it was made in."""
+    """Write a session file of Claude Code: calls, each with the answer in which it was made."""
     rows = (
         {
             "parentUuid": "p",
@@ -133,7 +133,7 @@ def answers(*calls: tuple[str, str]) -> str:
 def test_results_of_one_answer_share_a_budget_however_far_apart_they_come(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Claude Code writes which answer a call was made in; of two answers each has a budget of its own, however near."""
+    """Claude Code records the answer of a call; each answer has its own budget, however close in time."""
     monkeypatch.setattr("penstock.hosts.hook.TURN_SECONDS", 0.0)
     file = tmp_path / "session.jsonl"
     file.write_text("{}\n" * 9 + answers(*((f"c{number}", "m1") for number in range(5)), ("c5", "m2"), ("c6", "m2")))
@@ -150,7 +150,7 @@ def test_results_of_one_answer_share_a_budget_however_far_apart_they_come(
 
 
 def test_a_word_in_a_result_names_no_answer(tmp_path: Path) -> None:
-    """What stands in a text has its quotes escaped."""
+    """Quotes inside a text are escaped."""
     file = tmp_path / "session.jsonl"
     forged = {"message": {"content": '"message":{"id":"evil"},"id":"c0"'}}
     file.write_text(answers(("c0", "m1")) + json.dumps(forged, separators=(",", ":")) + "\n")
@@ -160,7 +160,7 @@ def test_a_word_in_a_result_names_no_answer(tmp_path: Path) -> None:
 
 
 def test_without_a_store_a_turn_is_counted_all_the_same(tmp_path: Path) -> None:
-    """The store only keeps."""
+    """The store is only for keeping."""
 
     def no_store() -> Store:
         raise Ended("no store here")
@@ -169,7 +169,7 @@ def test_without_a_store_a_turn_is_counted_all_the_same(tmp_path: Path) -> None:
         hook = Hook(CLAUDE, opening, CommandLine, turns_folder=str(tmp_path / "own"))
         return json.loads(hook.answer(raw(claude("mcp__db__rows", FLOOD, transcript_path=None))))
 
-    # Two results went to the host whole, because nothing could be kept of them: the next one has what is left.
+    # Two results went to the host whole, because nothing of them could be kept: the next one gets the rest.
     assert list(reply(no_store)) == list(reply(no_store)) == ["systemMessage"]
     third = reply(lambda: open_store(str(tmp_path / "store")))
     assert len(third["hookSpecificOutput"]["updatedToolOutput"]) < 4_000

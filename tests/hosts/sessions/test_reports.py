@@ -1,4 +1,4 @@
-"""The sessions of a machine, how full each is, and the story of one, out of files as their hosts write them."""
+"""What are the sessions of a machine, how full is each, and what is the story of one, from files as their hosts write them?"""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FLOOD = "".join(f"line {number} of the listing\n" for number in range(3_000))
 
 
 def talk(measured: Sequence[int] = (20_000, 31_000), *, is_stuck: bool = False) -> Claude:
-    """A session of two answers, of which the first calls a tool that floods."""
+    """Return a session of two answers, of which the first calls a tool that floods."""
     made = Claude()
     made.says("Fix it.")
     made.add(
@@ -48,7 +48,7 @@ def talk(measured: Sequence[int] = (20_000, 31_000), *, is_stuck: bool = False) 
 
 
 def home_of(tmp_path: Path) -> dict[str, str]:
-    """A home with sessions of three hosts, and what is none."""
+    """Make a home with sessions of three hosts, and other files."""
     claude, codex = tmp_path / ".claude/projects/p", tmp_path / ".codex/sessions/2026/11/22"
     gemini = tmp_path / ".gemini/tmp/p/chats"
     for folder in (claude, codex, gemini):
@@ -65,7 +65,7 @@ def home_of(tmp_path: Path) -> dict[str, str]:
 
 
 def test_sessions_of_all_hosts_are_found_the_newest_first(tmp_path: Path) -> None:
-    """Those of child agents are not sessions of their own, and a host that is not asked for is not looked at."""
+    """Those of child agents are not separate sessions, and a host that is not requested is not searched."""
     environment = home_of(tmp_path)
     assert [(file.host, Path(file.path).stem) for file in sessions_here(environment)] == [
         ("claude", "a"),
@@ -79,7 +79,7 @@ def test_sessions_of_all_hosts_are_found_the_newest_first(tmp_path: Path) -> Non
 
 
 def test_a_glance_says_what_the_story_says_of_the_newest_request(tmp_path: Path) -> None:
-    """Without counting: figure, window and state are those of the story."""
+    """Nothing is counted: figure, window and state are those of the story."""
     for is_stuck, tokens, state in ((False, 31_000, "open"), (True, 213_462, "stuck")):
         path = written(tmp_path / "s.jsonl", talk(is_stuck=is_stuck).records)
         subject, glance = glance_at("claude", path)
@@ -94,7 +94,7 @@ def test_a_glance_says_what_the_story_says_of_the_newest_request(tmp_path: Path)
 
 
 def test_of_a_long_file_a_glance_reads_the_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The newest figure stands at its end; where no request does, all of the file is read."""
+    """The newest figure is at its end; if no request is there, the whole file is read."""
     path = written(tmp_path / "s.jsonl", talk((20_000, 31_000)).records)
     monkeypatch.setattr(reports, "GLANCED_BYTES", 1_000)
     _, seen = glance_at("claude", path)
@@ -107,7 +107,7 @@ def test_of_a_long_file_a_glance_reads_the_ends(tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_story_has_what_only_its_file_tells(tmp_path: Path) -> None:
-    """Torn lines, unknown kinds and what goes to no provider; a look at its head counts no line twice."""
+    """It has torn lines, unknown kinds and what no provider gets; reading the head counts no line twice."""
     made = talk()
     made.records.insert(3, {"type": "never-seen"})
     path = Path(written(tmp_path / "s.jsonl", made.records, tail='{"type": "user", "mess'))
@@ -122,7 +122,7 @@ def test_a_story_has_what_only_its_file_tells(tmp_path: Path) -> None:
 
 
 def test_window_and_model_are_what_the_caller_says(tmp_path: Path) -> None:
-    """A record may name neither; text is counted as that model does."""
+    """A record may name neither; text is counted as that model counts it."""
     path = written(tmp_path / "s.jsonl", talk().records)
     _, own = story_of("claude", path)
     _, other = story_of("claude", path, window_tokens=64_000, model="gpt-4o")
@@ -130,10 +130,10 @@ def test_window_and_model_are_what_the_caller_says(tmp_path: Path) -> None:
     assert own.by_tool["Bash"] != other.by_tool["Bash"]
 
 
-@example([12, 12, 12], 32)  # the last of three lines of 30 bytes begins where the skipped ends
+@example([12, 12, 12], 32)  # the last of three lines of 30 bytes begins where the skipped part ends
 @given(st.lists(st.integers(0, 40), max_size=12), st.integers(0, 400))
 def test_of_a_long_file_each_record_of_its_ends_is_read_once(sizes: list[int], max_bytes: int) -> None:
-    """Those that begin in the first sixteenth, and those that begin behind what is skipped; no half one is a torn one."""
+    """They are those that begin in the first sixteenth or after the skipped part; a partial record does not count as torn."""
     rows = [json.dumps({"n": number, "x": "y" * size}).encode() + b"\n" for number, size in enumerate(sizes)]
     content = b"".join(rows)
     file = SessionFile(BytesIO(content), len(content), max_bytes=max_bytes)
@@ -147,7 +147,7 @@ def test_of_a_long_file_each_record_of_its_ends_is_read_once(sizes: list[int], m
 
 
 def test_a_story_says_what_its_session_cost(tmp_path: Path) -> None:
-    """By the model and the figures that the host recorded; a session of a model without a price says that."""
+    """The host's record gives model and figures; for a model without a price the story says so."""
     _, known = story_of("claude", written(tmp_path / "known.jsonl", talk().records))
     assert known.money is not None
     assert known.money.priced_turns == 2
@@ -161,7 +161,7 @@ def test_a_story_says_what_its_session_cost(tmp_path: Path) -> None:
 
 
 def test_an_answer_without_an_id_has_its_figures(tmp_path: Path) -> None:
-    """Blocks of one that go on from each other are one answer; what stands behind a person's words is another."""
+    """Consecutive blocks are one answer; what follows words of a person is another."""
     made = talk()
     made.says("More.")
     for block in ({"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "Well."}):
@@ -175,7 +175,7 @@ def test_an_answer_without_an_id_has_its_figures(tmp_path: Path) -> None:
 
 
 def test_what_goes_with_every_request_unrecorded_went_with_those_before_the_first_figure(tmp_path: Path) -> None:
-    """A first request that was refused held the host's instructions as the second one did, whose figure shows them."""
+    """A refused first request held the host's instructions as the second one did, whose figure shows them."""
     made = Claude()
     made.says("Fix it.")
     made.is_refused("Prompt is too long")
@@ -190,7 +190,7 @@ def test_what_goes_with_every_request_unrecorded_went_with_those_before_the_firs
 
 
 def test_the_file_of_a_child_agent_is_a_session(tmp_path: Path) -> None:
-    """In its parent's file the same records are beside the conversation."""
+    """In its parent's file the same records are outside the conversation."""
     child = talk()
     for record in child.records:
         record["isSidechain"] = True

@@ -1,4 +1,4 @@
-"""A session that its host cannot go on with comes back as a new one that fits; the old one is as it was."""
+"""Does a session that its host cannot continue come back as a new one that fits, with the old one unchanged?"""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FLOOD = "".join(f"line {number} of the listing\n" for number in range(4_000)).re
 
 
 def claude(path: Path, refused: str = "Prompt is too long", results: tuple[str, ...] = (FLOOD,)) -> str:
-    """A session of Claude Code whose newest request was refused."""
+    """Write a session of Claude Code whose newest request was refused."""
     talk = Claude()
     talk.says(TASK)
     for number, result in enumerate(results):
@@ -46,7 +46,7 @@ def claude(path: Path, refused: str = "Prompt is too long", results: tuple[str, 
 
 
 def codex(path: Path, refused: str = "ran out of room", results: tuple[str, ...] = (FLOOD,)) -> str:
-    """The same of Codex."""
+    """Write the same session of Codex."""
     steps: list[Step] = [
         (f"c{at}", "exec_command", {"cmd": "ls -R"}, result, False) for at, result in enumerate(results)
     ]
@@ -64,20 +64,20 @@ class Kept(dict[str, str | bytes]):
     """A store of texts."""
 
     def keep(self, content: str | bytes, _name: str) -> str:
-        """Keep one."""
+        """Keep a text; return its handle."""
         handle = f"HANDLE{len(self):010}"
         self[handle] = content
         return handle
 
 
 def rescued(host: str, path: str, window: int | None = 9_000, **how: Any) -> tuple[Rescue, Kept]:
-    """What comes of a session, and what was kept."""
+    """Return the result of rescuing a session, and what was kept."""
     kept = Kept()
     return rescue(host, path, window_tokens=window, keep=kept.keep, dialect=CommandLine(), **how), kept
 
 
 def next_request(host: str, path: str) -> list[Any]:
-    """The messages that the host would send."""
+    """Return the messages that the host would send."""
     reader = reader_of(host)
     with opened(path) as file:
         return whole_messages(project(reader.happenings(file)).said)
@@ -86,7 +86,7 @@ def next_request(host: str, path: str) -> list[Any]:
 @pytest.mark.parametrize("host", SESSIONS)
 @pytest.mark.parametrize("results", [(FLOOD,), (FLOOD[:9_000],) * 12], ids=["one flood", "many"])
 def test_a_session_that_was_refused_fits_again(host: str, results: tuple[str, ...], tmp_path: Path) -> None:
-    """Valid, with the task, a stub for what floods it and the whole behind that; the old file is untouched."""
+    """It is valid, with the task, a stub for the flood and the whole behind it; the old file is unchanged."""
     path = SESSIONS[host](tmp_path / "rollout-old.jsonl", results=results)
     before = Path(path).read_bytes()
     assert host_of(path) == host
@@ -111,7 +111,7 @@ def test_a_session_that_was_refused_fits_again(host: str, results: tuple[str, ..
 
 
 def test_a_document_of_plain_text_is_behind_its_handle(tmp_path: Path) -> None:
-    """It has no bytes in Base64 and no address: the block itself is kept."""
+    """It has no Base64 bytes and no address: the block itself is kept."""
     talk = Claude()
     talk.says(TASK)
     source = {"type": "text", "media_type": "text/plain", "data": FLOOD}
@@ -124,7 +124,7 @@ def test_a_document_of_plain_text_is_behind_its_handle(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("host", SESSIONS)
 def test_where_a_session_is_not_stuck_nothing_is_written(host: str, tmp_path: Path) -> None:
-    """And nothing is kept."""
+    """Nothing is kept either."""
     path = SESSIONS[host](tmp_path / "s.jsonl", "", (FLOOD,))
     done, kept = rescued(host, path, 1_000_000)
     assert (done.is_stuck, done.path, done.cuts, dict(kept)) == (False, "", (), {})
@@ -133,7 +133,7 @@ def test_where_a_session_is_not_stuck_nothing_is_written(host: str, tmp_path: Pa
 
 @pytest.mark.parametrize("host", SESSIONS)
 def test_a_plan_writes_nothing(host: str, tmp_path: Path) -> None:
-    """It says what would go."""
+    """It says what would be removed."""
     path = SESSIONS[host](tmp_path / "s.jsonl")
     done, _ = rescued(host, path, form="plan")
     assert done.is_stuck
@@ -142,13 +142,13 @@ def test_a_plan_writes_nothing(host: str, tmp_path: Path) -> None:
 
 
 def test_a_limit_that_nobody_names_is_asked_for(tmp_path: Path) -> None:
-    """A refusal without a number, of a model that is not known."""
+    """The refusal has no number, and the model is unknown."""
     with pytest.raises(CallerError, match="--window"):
         rescued("claude", claude(tmp_path / "s.jsonl"), None)
 
 
 def test_a_limit_that_the_refusal_names_is_taken(tmp_path: Path) -> None:
-    """Together with how the provider counted: it may count more than we do."""
+    """How the provider counted is used too: it may count more than we do."""
     words = "prompt is too long: 40000 tokens > 20000 maximum"
     done, _ = rescued("claude", claude(tmp_path / "s.jsonl", words), None)
     assert (done.limit_tokens, done.limit_source) == (20_000, "as the provider said")
@@ -157,7 +157,7 @@ def test_a_limit_that_the_refusal_names_is_taken(tmp_path: Path) -> None:
 
 
 def test_what_cannot_shrink_is_said_and_not_written(tmp_path: Path) -> None:
-    """With the bill of what remains."""
+    """The bill of what remains is included."""
     done, _ = rescued("claude", claude(tmp_path / "s.jsonl"), 40)
     assert "irreducible" in [finding.code for finding in done.findings]
     assert done.irreducible is not None
@@ -166,7 +166,7 @@ def test_what_cannot_shrink_is_said_and_not_written(tmp_path: Path) -> None:
 
 
 def test_what_a_person_pasted_is_cut_last(tmp_path: Path) -> None:
-    """To its ends, with a handle."""
+    """It is cut to its ends, with a handle."""
     talk = Claude()
     talk.says(TASK)
     talk.says(FLOOD)
@@ -179,7 +179,7 @@ def test_what_a_person_pasted_is_cut_last(tmp_path: Path) -> None:
 
 
 def test_an_image_that_no_provider_takes_gives_way(tmp_path: Path) -> None:
-    """To a sentence; the bytes are kept."""
+    """A sentence replaces it; the bytes are kept."""
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "A" * (8 << 20)}}
     talk = Claude()
     talk.says(TASK)
@@ -195,7 +195,7 @@ def test_an_image_that_no_provider_takes_gives_way(tmp_path: Path) -> None:
 
 
 def test_a_torn_tail_is_left_out_and_said(tmp_path: Path) -> None:
-    """The host was ended while it wrote."""
+    """The host was killed while writing."""
     path = claude(tmp_path / "s.jsonl")
     with open(path, "a", encoding="utf-8") as file:
         file.write('{"type": "user", "mess')
@@ -205,7 +205,7 @@ def test_a_torn_tail_is_left_out_and_said(tmp_path: Path) -> None:
 
 
 def test_where_nobody_says_what_the_model_holds_that_is_asked_for(tmp_path: Path) -> None:
-    """Gemini CLI writes down no refusal: whether the session is stuck, its file cannot say."""
+    """Gemini CLI records no refusal: its file cannot show whether the session is stuck."""
     written(tmp_path / "s.jsonl", histories.gemini(TASK, ["Done."]))
     ran = shell_line(tmp_path, "penstock rescue s.jsonl --store store")
     assert ran.returncode == 1
@@ -216,7 +216,7 @@ def test_where_nobody_says_what_the_model_holds_that_is_asked_for(tmp_path: Path
 
 
 def test_the_command_says_what_to_do_next(tmp_path: Path) -> None:
-    """The new file, the whole of what went, and the host's own command."""
+    """It prints the new file, the way to the whole of what was removed, and the host's own command."""
     path = claude(tmp_path / "s.jsonl")
     ran = shell_line(tmp_path, f"penstock rescue {path} --window 9000 --store {tmp_path / 'store'}")
     assert ran.returncode == 0, ran.stderr
@@ -233,7 +233,7 @@ def test_the_command_says_what_to_do_next(tmp_path: Path) -> None:
 def test_a_long_rescue_says_how_far_it_is_without_a_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Also while one step of it takes minutes: what was told last is said again."""
+    """This includes a single step that takes minutes: the last message is repeated."""
     path = claude(tmp_path / "a.jsonl")
     monkeypatch.setattr(terminal, "LOG_SECONDS", 0.0)
     said = threading.Event()

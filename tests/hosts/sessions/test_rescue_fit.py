@@ -1,4 +1,4 @@
-"""What is said to fit does, by the count of the provider: also where that is another than ours."""
+"""Does what is said to fit really fit by the provider's count, even if that differs from ours?"""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ COUNTER = best_counter(MODEL)
 
 
 def recorded(talk: Claude) -> Record:
-    """The copy that the host keeps of what goes beside messages."""
+    """Return the copy that the host keeps of what is sent in addition to messages."""
     held = {"type": "prompt_snapshot", "systemPrompt": [SYSTEM], "tools": TOOLS}
     record = {"type": "attachment", "attachment": held, "uuid": "snapshot", "parentUuid": talk.last}
     talk.last = "snapshot"
@@ -38,29 +38,29 @@ def recorded(talk: Claude) -> Record:
 
 
 def beside(times: float = 1.0) -> int:
-    """What a provider counts of it."""
+    """Return what a provider counts for it."""
     return int(times * (COUNTER.count(SYSTEM).tokens + COUNTER.count(as_json(TOOLS)).tokens))
 
 
 def counted(messages: list[Any], times: float = 1.0) -> int:
-    """What a provider counts of messages: so many times of what we think likely."""
+    """Return what a provider counts for messages: a multiple of our estimate."""
     return int(times * sum(Sized(load(messages, "anthropic"), COUNTER).counts.tokens))
 
 
 def by_bytes(messages: list[Any]) -> int:
-    """What a provider counts that takes four bytes for a token."""
+    """Return the count of a provider that takes four bytes for a token."""
     return len(json.dumps(messages)) // 4
 
 
 def so_far(talk: Claude) -> list[Any]:
-    """The messages of a session that grows."""
+    """Return the messages of a growing session."""
     with tempfile.TemporaryDirectory() as folder:
         return next_request("claude", written(Path(folder, "s.jsonl"), talk.records))
 
 
 @pytest.mark.parametrize(("basis", "fixed"), [("recorded", 0), ("assumed", 16_000), ("measured", 4_000)])
 def test_what_we_count_too_high_is_not_taken_from_what_goes_beside(basis: str, fixed: int, tmp_path: Path) -> None:
-    """Once it is cut, nothing would stand there for instructions and tools any more."""
+    """Otherwise no room would be counted for instructions and tools once it is cut."""
     talk, window = Claude(), 36_000
     if basis == "recorded":
         talk.records.append(recorded(talk))
@@ -79,7 +79,7 @@ def test_what_we_count_too_high_is_not_taken_from_what_goes_beside(basis: str, f
 
 @pytest.mark.parametrize("is_told", [True, False])
 def test_a_picture_that_the_provider_counts_as_words_goes(is_told: bool, tmp_path: Path) -> None:
-    """What it stated above our count is the picture's, and what was said stays."""
+    """What the provider stated above our count belongs to the picture, and what was said stays."""
     talk = Claude()
     talk.says(TASK)
     talk.calls(("a", "Bash", {}, WORDS * 40, False))
@@ -90,7 +90,7 @@ def test_a_picture_that_the_provider_counts_as_words_goes(is_told: bool, tmp_pat
     talk.calls(("b", "shot", {}, [{"type": "image", "source": source}], False))  # type: ignore[arg-type]
     if is_told:
         talk.is_refused("prompt is too long: 71500 tokens > 58000 maximum")
-    else:  # the picture was taken, and counted; a flood comes after it
+    else:  # the picture was accepted and counted; a flood comes after it
         talk.calls(("c", "Bash", {}, WORDS * 10, False))
         talk.records[-2]["message"] |= {"usage": {"input_tokens": 57_000, "output_tokens": 5}}
         talk.calls(("d", "Bash", {}, WORDS * 300, False))
@@ -105,7 +105,7 @@ def test_a_picture_that_the_provider_counts_as_words_goes(is_told: bool, tmp_pat
 @pytest.mark.parametrize("window", [58_000, 1_000_000])
 @pytest.mark.parametrize("words", ["prompt is too long: 59753 tokens > 58000 maximum", "Prompt is too long"])
 def test_what_was_refused_for_its_size_never_comes_back_whole(words: str, window: int, tmp_path: Path) -> None:
-    """Whatever is believed of the window: something goes."""
+    """Whatever is assumed of the window, something is removed."""
     talk = Claude()
     talk.says(TASK)
     talk.calls(("a", "Bash", {}, "short", False))
@@ -117,7 +117,7 @@ def test_what_was_refused_for_its_size_never_comes_back_whole(words: str, window
 
 
 def test_what_a_provider_counts_above_our_count_is_shared_out() -> None:
-    """In its own count what was measured stays as it is; what was only counted by us grows with the messages."""
+    """In its own count what was measured stays as it is; what only we counted grows with the messages."""
     measured = room(RecordSize(40_000, 20_000, 60_000, "measured"), 100_000, 120_000, is_refused=True)
     assert (measured.fixed_tokens, float(measured.ratio), measured.tokens) == (20_000, 2.5, 28_000)
     assert measured.provider_tokens(28_000) == 100_000 - 100_000 // MARGIN
@@ -148,7 +148,7 @@ TEXTS = {
 def test_it_fits_by_the_count_of_any_provider(
     times: float, pasted: str, results: list[str], is_recorded: bool, is_measured: bool
 ) -> None:
-    """From 0.3 to 3 times ours, where the overhead was counted or stands in the file, and the refusal says its count."""
+    """From 0.3 to 3 times ours it fits if the overhead was counted or is in the file, and the refusal gives its count."""
     talk = Claude()
     if is_recorded:
         talk.records.append(recorded(talk))
@@ -173,7 +173,7 @@ def test_it_fits_by_the_count_of_any_provider(
 
 
 def test_what_a_provider_counted_together_is_not_taken_twice_at_most(tmp_path: Path) -> None:
-    """A host's own words fill most of a small window: they stay, and a provider counted them with what goes beside."""
+    """A host's own words fill most of a small window: they stay, and the provider counted them with the overhead."""
     talk = Claude()
     talk.says("TASK-ONE fix the parser. " + "The host says what it always says, in many words. " * 150)
     talk.add(

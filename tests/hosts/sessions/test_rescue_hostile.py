@@ -1,4 +1,4 @@
-"""A rescue where the disk, the path, the store or another process does not behave: it is made whole, or nothing is written."""
+"""If the disk, the path, the store or another process fails, is a rescue made whole, or nothing written?"""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ except OSError as error:
 
 
 def test_a_disk_that_is_full_leaves_a_session_as_it_was(tmp_path: Path) -> None:
-    """Also where a part of the append had gone in."""
+    """This holds even if part of the append had been written."""
     path = tmp_path / "s.jsonl"
     path.write_bytes(b"line\n")
     ran = subprocess.run([sys.executable, "-c", FULL, str(path)], capture_output=True, text=True, check=False)
@@ -46,7 +46,7 @@ def test_a_disk_that_is_full_leaves_a_session_as_it_was(tmp_path: Path) -> None:
 
 
 def test_an_append_is_made_only_to_what_was_read(tmp_path: Path) -> None:
-    """Another length, another file."""
+    """A changed length or another file is refused."""
     path = tmp_path / "s.jsonl"
     path.write_bytes(b"line\n")
     known = identity_of(str(path))
@@ -59,7 +59,7 @@ def test_an_append_is_made_only_to_what_was_read(tmp_path: Path) -> None:
 
 
 def test_a_link_and_a_path_with_a_line_feed_are_followed_to_the_session(tmp_path: Path) -> None:
-    """The new one stands where the host looks for it, and what is printed keeps its lines."""
+    """The new session is where the host looks for it, and the printed output keeps its lines."""
     folder = tmp_path / "two\nlines"
     folder.mkdir()
     path = stuck("claude", "flood", folder / "s.jsonl")
@@ -85,7 +85,7 @@ def test_a_link_and_a_path_with_a_line_feed_are_followed_to_the_session(tmp_path
 
 
 def test_without_a_store_nothing_is_written(tmp_path: Path) -> None:
-    """A handle that leads nowhere is worse than a session that is stuck."""
+    """A handle that leads nowhere is worse than a stuck session."""
     path = stuck("claude", "flood", tmp_path / "s.jsonl")
     (tmp_path / "store").write_text("a file")
     ran = shell_line(tmp_path, f"penstock rescue {path} --window {WINDOW} --store store")
@@ -96,7 +96,7 @@ def test_without_a_store_nothing_is_written(tmp_path: Path) -> None:
 
 
 def test_where_nothing_is_to_be_done_no_store_is_made(tmp_path: Path) -> None:
-    """Nor for a plan."""
+    """Nor is one made for a plan."""
     path = stuck("claude", "flood", tmp_path / "s.jsonl")
     shell_line(tmp_path, f"penstock rescue {path} --window {WINDOW} --store store --dry-run")
     assert [entry.name for entry in tmp_path.iterdir()] == ["s.jsonl"]
@@ -104,7 +104,7 @@ def test_where_nothing_is_to_be_done_no_store_is_made(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
-    """And the session can still be looked at."""
+    """The session can still be inspected."""
     folder = tmp_path / "f"
     folder.mkdir()
     path = stuck("claude", "flood", folder / "s.jsonl")
@@ -116,7 +116,7 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
 
 
 def test_two_rescues_at_once_do_not_meet(tmp_path: Path) -> None:
-    """Two new sessions; of two appends one is made, and the other is told so."""
+    """They make two new sessions; of two appends one is made, and the other is refused."""
     path = stuck("claude", "flood", tmp_path / "s.jsonl")
     for option, made in (("", 2), ("--append", 1)):
         line = f"exec penstock rescue {path} --window {WINDOW} --store store --json {option}"
@@ -131,7 +131,7 @@ def test_two_rescues_at_once_do_not_meet(tmp_path: Path) -> None:
 
 
 def test_half_characters_and_deep_nesting_are_written_or_refused(tmp_path: Path) -> None:
-    """As JSON that every reader takes; what nests too deeply is said to."""
+    """They become JSON that every reader accepts; excessive nesting is reported."""
     talk = Claude()
     talk.says(f"{TASK} \ud800 half")
     talk.calls(("c", "Bash", {}, FLOOD, False))
@@ -147,7 +147,7 @@ def test_half_characters_and_deep_nesting_are_written_or_refused(tmp_path: Path)
 
 @pytest.mark.parametrize("at", ["behind itself", "at the end"])
 def test_a_record_that_was_written_twice_is_one(at: str, tmp_path: Path) -> None:
-    """The host knows a record by its id: a copy made a new session that came back to itself, and no rescue was to be had."""
+    """The host identifies a record by its id: once, a copy made a new session with a loop, and no rescue was possible."""
     path = stuck("claude", "flood", tmp_path / "s.jsonl")
     lines = Path(path).read_text().splitlines(keepends=True)
     for number, line in enumerate(lines):

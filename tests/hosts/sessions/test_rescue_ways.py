@@ -1,4 +1,4 @@
-"""A session that is stuck in any of six ways comes back, as a new one or by an append; and what keeps a rescue from being made."""
+"""Does a session stuck in any of six ways come back, as a new one or by an append, and what prevents a rescue?"""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ FORMS: tuple[Form, ...] = ("new", "append")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("host", ["claude", "codex"])
 def test_a_stuck_session_comes_back(host: str, way: str, form: Form, tmp_path: Path) -> None:
-    """Its next request fits and is valid, holds the task and every handle; once more there is nothing to do."""
+    """Its next request fits and is valid, and holds the task and every handle; a second rescue finds nothing to do."""
     path = stuck(host, way, tmp_path / "old.jsonl")
     before = Path(path).read_bytes()
     done, kept = rescued(host, path, 60_000 if way == "image" else WINDOW, form=form)
@@ -69,7 +69,7 @@ def test_a_stuck_session_comes_back(host: str, way: str, form: Form, tmp_path: P
 
 
 def test_an_append_of_claude_is_a_compaction_under_ids_of_its_own(tmp_path: Path) -> None:
-    """Else the host would take the old results for those of the new answers; without figures its next compaction fails."""
+    """Otherwise the host would confuse old and new results; without figures its next compaction fails."""
     path = stuck("claude", "flood", tmp_path / "s.jsonl")
     before = records_of(path)
     rescued("claude", path, WINDOW, form="append")
@@ -112,7 +112,7 @@ def test_what_an_append_repeats_was_said_and_asked_once(tmp_path: Path) -> None:
 
 
 def test_a_new_session_of_one_with_an_append_says_everything_for_the_first_time(tmp_path: Path) -> None:
-    """The marks of what the append repeated stay in the file where the first time stands, too."""
+    """The marks of what the append repeated are left in the old file, which also has the first occurrence."""
     path = stuck("claude", "flood", tmp_path / "s.jsonl")
     rescued("claude", path, WINDOW, form="append")
     records = records_of(path)
@@ -129,7 +129,7 @@ def test_a_new_session_of_one_with_an_append_says_everything_for_the_first_time(
 
 
 def test_an_append_of_codex_is_one_compaction_and_what_the_host_says_of_itself(tmp_path: Path) -> None:
-    """With ordinals that go on, and a window that is no longer noted as full."""
+    """Its ordinals continue, and the window is no longer recorded as full."""
     records = records_of(stuck("codex", "flood", tmp_path / "s.jsonl"))
     full = {"last_token_usage": {"total_tokens": 258_400}, "model_context_window": 258_400}
     records.insert(-1, {"type": "event_msg", "payload": {"type": "token_count", "info": full}})
@@ -145,7 +145,7 @@ def test_an_append_of_codex_is_one_compaction_and_what_the_host_says_of_itself(t
 
 
 def test_a_note_in_a_session_of_codex_is_an_item_of_the_long_form(tmp_path: Path) -> None:
-    """The host reads no other: the short form, a role and a text, is left out when it resumes."""
+    """The host reads no other: the short form, a role and a text, is omitted when it resumes."""
     said = [part for at in range(8) for part in ([FLOOD[:3_000]], f"And {at}?")]
     error = {"type": "error", "message": "ran out of room", "codex_error_info": "context_window_exceeded"}
     records = [*histories.codex(TASK, *said), {"type": "event_msg", "payload": error}]
@@ -156,7 +156,7 @@ def test_a_note_in_a_session_of_codex_is_an_item_of_the_long_form(tmp_path: Path
 
 
 def test_a_figure_of_the_old_request_is_in_no_new_answer(tmp_path: Path) -> None:
-    """Else the host takes the window for full; what was counted before the first change is true still."""
+    """Otherwise the host takes the window for full; what was counted before the first change is still true."""
     talk = Claude()
     talk.says(TASK)
     for number, result in enumerate(("short", FLOOD, "end")):
@@ -172,7 +172,7 @@ def test_a_figure_of_the_old_request_is_in_no_new_answer(tmp_path: Path) -> None
 
 
 def test_where_nothing_says_the_overhead_it_is_assumed_and_said(tmp_path: Path) -> None:
-    """What a host sends beside messages, as it was measured; and no more than half of a window that somebody works with."""
+    """The measured size of what a host sends besides messages is used, but at most half of a working window."""
     path = stuck("claude", "flood", tmp_path / "s.jsonl")
     done, _ = rescued("claude", path, 200_000, form="plan")
     assert (done.overhead_basis, done.overhead_tokens) == ("assumed", 32_000)
@@ -183,7 +183,7 @@ def test_where_nothing_says_the_overhead_it_is_assumed_and_said(tmp_path: Path) 
 
 
 def test_the_numbers_of_a_refusal_are_taken_from_its_details(tmp_path: Path) -> None:
-    """Claude Code shows three words of it, and keeps the rest beside them."""
+    """Claude Code shows three words of it, and keeps the rest in a separate field."""
     talk = Claude()
     talk.says(TASK)
     talk.calls(("c", "Bash", {}, FLOOD, False))
@@ -199,12 +199,12 @@ def test_the_numbers_of_a_refusal_are_taken_from_its_details(tmp_path: Path) -> 
 
 
 def too_long(most: int) -> str:
-    """A refusal with its numbers."""
+    """Return a refusal with its numbers."""
     return f"prompt is too long: {most + 100} tokens > {most} maximum"
 
 
 def test_images_go_before_results_and_the_largest_first(tmp_path: Path) -> None:
-    """Of any size, where a session does not fit; what stands in their place leads to the picture itself."""
+    """This holds for any size, if a session does not fit; the replacement leads to the picture itself."""
     talk = Claude()
     talk.says(TASK)
     for size in (4_000, 40_000, 400):
@@ -240,7 +240,7 @@ def test_a_copy_of_a_result_goes_first_and_costs_nothing(tmp_path: Path) -> None
 
 
 def test_an_id_that_is_called_again_begins_anew() -> None:
-    """Some servers give the same ids in every turn; only what answers nothing is left over."""
+    """Some servers repeat ids in every turn; only a result that answers no call is unpaired."""
     call = {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "Bash", "input": {}}]}
     result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": "x"}]}
     other = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "d", "content": "x"}]}
@@ -250,7 +250,7 @@ def test_an_id_that_is_called_again_begins_anew() -> None:
 
 @pytest.mark.parametrize("pictures", [0, 2])
 def test_a_request_with_too_many_bytes_loses_its_pictures(pictures: int, tmp_path: Path) -> None:
-    """Whatever they take in tokens, and nobody has to say a window; without any, half of the messages go."""
+    """This is independent of tokens, and needs no window; without pictures, half of the messages are removed."""
     talk = Claude()
     talk.says(TASK)
     talk.calls(("c", "Bash", {}, FLOOD[:9_000], False))
@@ -277,7 +277,7 @@ SIGNED = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln" * 100}
     ],
 )
 def test_reasoning_that_is_refused_goes_with_its_whole_turn(block: dict[str, Any], code: str, tmp_path: Path) -> None:
-    """And only then: a provider that went on with it does not mind."""
+    """Otherwise it stays: a provider that continued with it accepts it."""
     talk = Claude()
     talk.says(TASK)
     call = {"type": "tool_use", "id": "c", "name": "Bash", "input": {}}
@@ -301,7 +301,7 @@ def test_reasoning_that_is_refused_goes_with_its_whole_turn(block: dict[str, Any
 
 
 def test_signed_reasoning_stays_byte_for_byte(tmp_path: Path) -> None:
-    """Where the flood beside it goes."""
+    """Only the flood next to it is removed."""
     talk = Claude()
     talk.says(TASK)
     call = {"type": "tool_use", "id": "c", "name": "Bash", "input": {}}
@@ -316,7 +316,7 @@ def test_signed_reasoning_stays_byte_for_byte(tmp_path: Path) -> None:
 
 
 def test_a_gap_in_the_chain_and_a_boundary_without_figures_are_named(tmp_path: Path) -> None:
-    """As information."""
+    """Both are only information."""
     records = records_of(stuck("claude", "compaction", tmp_path / "s.jsonl"))
     for record in records:
         record.pop("compactMetadata", None)
@@ -328,7 +328,7 @@ def test_a_gap_in_the_chain_and_a_boundary_without_figures_are_named(tmp_path: P
 
 @pytest.mark.parametrize(("version", "is_told"), [("2.1.332", False), ("9.9.9", True)])
 def test_a_version_that_was_never_tried_is_said(version: str, is_told: bool, tmp_path: Path) -> None:
-    """The session is rescued all the same."""
+    """The session is still rescued."""
     records = records_of(stuck("claude", "flood", tmp_path / "s.jsonl"))
     done, _ = rescued("claude", written(tmp_path / "s.jsonl", [{**r, "version": version} for r in records]), WINDOW)
     assert ("version_untried" in [finding.code for finding in done.findings]) == is_told
@@ -336,7 +336,7 @@ def test_a_version_that_was_never_tried_is_said(version: str, is_told: bool, tmp
 
 
 def test_an_append_is_refused_for_a_host_that_takes_none(tmp_path: Path) -> None:
-    """By its name."""
+    """The error names the host."""
     path = written(tmp_path / "s.jsonl", histories.gemini(TASK))
     ran = shell_line(tmp_path, f"penstock rescue {path} --append")
     assert ran.returncode == 2
@@ -344,7 +344,7 @@ def test_an_append_is_refused_for_a_host_that_takes_none(tmp_path: Path) -> None
 
 
 def test_what_does_not_read_as_it_was_planned_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever a host's module makes of it."""
+    """This holds whatever a host's module makes of it."""
     path = stuck("codex", "flood", tmp_path / "s.jsonl")
     made = codex.records
     monkeypatch.setattr(codex, "records", lambda *given: list(made(*given))[:-1])
@@ -357,7 +357,7 @@ def test_what_does_not_read_as_it_was_planned_is_not_written(tmp_path: Path, mon
 
 
 def of_claude(folder: Path, **noted: Any) -> str:
-    """A session where the host keeps it, and what the host notes of itself while it runs."""
+    """Write a session in the host's place, and the host's own record of running."""
     (folder / "sessions").mkdir(parents=True)
     (folder / "projects" / "p").mkdir(parents=True)
     (folder / "sessions" / "1.json").write_text(json.dumps({"sessionId": "old", **noted}))
@@ -365,13 +365,13 @@ def of_claude(folder: Path, **noted: Any) -> str:
 
 
 def started(process: int) -> str:
-    """When a process began, as the kernel counts."""
+    """Return the start time of a process, as the kernel counts."""
     return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the start of a process is read from /proc")
 def test_a_session_of_a_process_that_runs_is_left_alone(tmp_path: Path) -> None:
-    """Until it has ended; who has its number now is another."""
+    """After its end the session is rescued; a process that reuses its number is a different one."""
     sleeper = subprocess.Popen(["sleep", "60"])
     began = started(sleeper.pid)
     path = of_claude(tmp_path / "a", pid=sleeper.pid, procStart=began)
@@ -394,7 +394,7 @@ def test_a_session_of_a_process_that_runs_is_left_alone(tmp_path: Path) -> None:
     "noted", [b"", b"{", b"[]", b'{"pid": "x"}', b'{"pid": 0, "sessionId": "old"}', b"[" * 100_000]
 )
 def test_a_sign_that_says_nothing_is_none(noted: bytes, tmp_path: Path) -> None:
-    """Whatever stands in it."""
+    """This holds for any content."""
     path = of_claude(tmp_path)
     (tmp_path / "sessions" / "1.json").write_bytes(noted)
     assert rescued("claude", path, WINDOW)[0].path
@@ -402,7 +402,7 @@ def test_a_sign_that_says_nothing_is_none(noted: bytes, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="locks there are others")
 def test_a_session_whose_lock_is_held_is_left_alone(tmp_path: Path) -> None:
-    """Until it is free; the lock is not taken from the host."""
+    """Once the lock is free it is rescued; the lock is not taken from the host."""
     (tmp_path / "sessions").mkdir()
     (tmp_path / "thread-writer-locks").mkdir()
     path = stuck("codex", "flood", tmp_path / "sessions" / "rollout-x.jsonl")
@@ -420,7 +420,7 @@ def test_a_session_whose_lock_is_held_is_left_alone(tmp_path: Path) -> None:
 def test_a_session_that_grows_meanwhile_is_left_alone(
     form: Form, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also where the host shows no sign: what was read is not what stands there."""
+    """This holds even if the host shows no sign: the file no longer has what was read."""
     path = stuck("claude", "flood", tmp_path / "s.jsonl")
 
     def grow() -> time.struct_time:

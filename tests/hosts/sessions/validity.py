@@ -1,8 +1,8 @@
-"""Would the provider take this request? A checker of request bodies that shares no code with the package.
+"""Would the provider accept this request? This checker of request bodies shares no code with the package.
 
-It reads raw JSON as Anthropic's Messages API, OpenAI's Responses API, Chat Completions and Gemini's API document it: each call has
-exactly one result behind it and before the next turn of the user, roles alternate where they have to, no text is empty, ids are
-unique, thinking is signed.
+It reads raw JSON as documented for Anthropic's Messages API, OpenAI's Responses API, Chat Completions and Gemini's API: each
+call has exactly one result after it and before the next turn of the user, roles alternate if they have to, no text is empty,
+ids are unique, thinking is signed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ Body = dict[str, Any]
 
 
 def complaints(body: Body) -> list[str]:
-    """What a provider would refuse in a request; nothing where it is valid."""
+    """Return what a provider would refuse in a request; empty if it is valid."""
     if isinstance(body.get("contents"), list):
         return _gemini(body["contents"])
     if isinstance(body.get("input"), list):

@@ -1,4 +1,4 @@
-"""Sessions of two hosts that are stuck, in the ways in which sessions get stuck, as files."""
+"""In which ways do sessions get stuck? Files of stuck sessions of two hosts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REFUSED_IMAGE = "messages.1.content.0.image.source.base64: image exceeds 5 MB ma
 
 
 def stuck(host: str, way: str, path: Path) -> str:
-    """A session's file; its path."""
+    """Write a stuck session; return its path."""
     records = {"claude": _claude, "codex": _codex}[host](way)
     path.write_text(lines(records) + ('{"type":"user","mess' if way == "torn" else ""))
     return str(path)
@@ -60,7 +60,7 @@ def _claude(way: str) -> list[Record]:
 
 
 def said_again(message: Record, before: str) -> Record:
-    """A record of what outlived a compaction."""
+    """Return a record of what survived a compaction."""
     return {"type": "user", "uuid": "again", "parentUuid": before, "isSidechain": False, "message": message}
 
 
@@ -86,12 +86,12 @@ def _codex(way: str) -> list[Record]:
 
 
 def refused(way: str) -> str:
-    """What the provider said."""
+    """Return the provider's refusal."""
     return f"API Error: 400 {REFUSED_IMAGE}" if way == "image" else "Prompt is too long"
 
 
 def as_request(host: str, messages: list[Any]) -> Record:
-    """A body as the host would make it: messages of one role in a row are one."""
+    """Return a body as the host would make it: consecutive messages of one role are joined."""
     if host == "codex":
         return {"input": messages}
     merged: list[Any] = []
@@ -108,6 +108,6 @@ def as_request(host: str, messages: list[Any]) -> Record:
 
 
 def records_of(path: str | Path) -> list[Record]:
-    """The records of a file."""
+    """Return the records of a file."""
     with open(path, encoding="utf-8") as file:
         return [json.loads(line) for line in file]
