@@ -1,4 +1,4 @@
-"""A server of the official SDK with what the conformance suites call: `python -m tests.relay.everything [PORT]`."""
+"""What do the conformance suites call? A server of the official SDK: `python -m tests.relay.everything [PORT]`."""
 
 from __future__ import annotations
 
@@ -193,9 +193,9 @@ def test_prompt_with_arguments(arg1: str, arg2: str) -> list[UserMessage]:
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")  # what the modern era deprecates is what the older one needs
+    warnings.simplefilter("ignore")  # what the modern era deprecates is needed by the older one
     if len(sys.argv) > 1:
-        # By h11, as the relay is: httptools, which uvicorn takes where it is installed, leaves blanks around the value of a header.
+        # h11 is used, as in the relay: httptools, which uvicorn prefers if installed, leaves spaces around the value of a header.
         uvicorn.run(server.streamable_http_app(), port=int(sys.argv[1]), http="h11", log_level="info")
     else:
         server.run()

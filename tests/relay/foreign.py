@@ -1,4 +1,4 @@
-"""MCP servers of others: how each is started on a project, and what is asked of it. `scripts/tools servers` installs them."""
+"""How is each MCP server of others started on a project, and what is asked of it? `scripts/tools servers` installs them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Foreign:
     variables: tuple[tuple[str, str], ...] = ()
     asked: tuple[Call, ...] = ()
     floods: int = 0
-    """How many of the calls return more than a host shows, at least."""
+    """The least number of calls that return more than a host shows."""
 
     def installed(self) -> list[str] | None:
-        """The command that starts it; None where it is not installed."""
+        """Return the command that starts it; None if it is not installed."""
         for at in (f"node_modules/.bin/{self.program}", f"bin/{self.program}"):
             path = TOOLS_CACHE / f"server-{self.name}" / at
             if path.exists():
@@ -34,15 +34,15 @@ class Foreign:
         return None
 
     def arguments(self, folder: Path) -> list[str]:
-        """What follows the program."""
+        """Return what follows the program."""
         return [word.replace("{folder}", str(folder)) for word in self.words]
 
     def environment(self, folder: Path) -> dict[str, str]:
-        """Variables of its own."""
+        """Return its own variables."""
         return {name: value.replace("{folder}", str(folder)) for name, value in self.variables}
 
     def calls(self, folder: Path) -> list[Call]:
-        """What is asked of it."""
+        """Return what is asked of it."""
         return [(tool, _filled(arguments, str(folder))) for tool, arguments in self.asked]
 
 

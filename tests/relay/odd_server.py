@@ -1,4 +1,4 @@
-"""A server over HTTP that answers as real ones do on bad days, in this process."""
+"""How do real servers over HTTP answer on bad days? This one, in this process, does so."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Any, Self
 FLOOD = "".join(f"{at}: a line\n" for at in range(10_000))
 
 HUGE = FLOOD * 60
-"""Of 8 MB."""
+"""A text of 8 MB."""
 
 
 class _Server(ThreadingHTTPServer):
-    request_queue_size = 128  # of five that knock at once the sixth may be turned away
+    request_queue_size = 128  # otherwise the sixth of simultaneous connections may be refused
 
 
 class OddServer:
-    """`seen` are the requests that came, as (method, headers, body); a tool's name says how its call is answered."""
+    """A server whose `seen` has the requests as (method, headers, body); a tool's name decides how its call is answered."""
 
     def __init__(self) -> None:
         self.seen: list[tuple[str, dict[str, str], bytes]] = []

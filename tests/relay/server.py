@@ -1,4 +1,4 @@
-"""A server of the worst kind, over pipes: `python -m tests.relay.server`. What it does is the name of the tool that is called."""
+"""How does the worst server over pipes behave? `python -m tests.relay.server` does what the name of the called tool says."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any
 
 
 def write(message: object) -> None:
-    """One line."""
+    """Write one line."""
     sys.stdout.buffer.write(json.dumps(message).encode() + b"\n")
     sys.stdout.buffer.flush()
 
 
 def text(number: object, what: str) -> None:
-    """A result of one text, written as servers in TypeScript do: the id comes last."""
+    """Write a result of one text, as servers in TypeScript do: the id comes last."""
     write({"result": {"content": [{"type": "text", "text": what}]}, "jsonrpc": "2.0", "id": number})
 
 
@@ -34,7 +34,7 @@ def call(number: object, tool: str, arguments: dict[str, Any]) -> None:
                 params = {"progressToken": 1, "progress": at}
                 write({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
             text(number, "".join(f"{at}: a line\n" for at in range(10_000)))
-        case "ask":  # a request of its own with an id that the client uses too
+        case "ask":  # its own request with an id that the client uses too
             write({"jsonrpc": "2.0", "id": number, "method": "sampling/createMessage", "params": {}})
             text(number, json.dumps(json.loads(sys.stdin.readline())))
         case "noise":
@@ -46,14 +46,14 @@ def call(number: object, tool: str, arguments: dict[str, Any]) -> None:
             os._exit(int(arguments["status"]))
         case "die":
             os.kill(os.getpid(), int(arguments["signal"]))
-        case "leave":  # something that holds the pipes open
+        case "leave":  # a process that holds the pipes open
             child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
             text(number, str(child.pid))
         case "deaf":
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
             text(number, "deaf")
             time.sleep(600)
-        case "close":  # its output, and live on
+        case "close":  # its output, while it keeps running
             text(number, "closed")
             os.close(1)
             time.sleep(600)
@@ -82,7 +82,7 @@ def main() -> int:
             schema = {"type": "object", "required": ["rows"]}
             tools = [{"name": "text", "inputSchema": {"type": "object"}, "outputSchema": schema}]
             listed: dict[str, Any] = {"tools": tools}
-            if "pages" in sys.argv:  # and on the second one a tool that has the name of one of ours
+            if "pages" in sys.argv:  # and on the second one a tool with the name of one of ours
                 own = [{"name": "ctx_page", "inputSchema": {"type": "object"}}]
                 listed = {"tools": own} if params.get("cursor") else {"tools": tools, "nextCursor": "next"}
             write({"jsonrpc": "2.0", "id": number, "result": listed})

@@ -1,4 +1,4 @@
-"""A host at pipes before a server over HTTP: every request gets one answer, and nothing but messages is written."""
+"""With a host at pipes and a server over HTTP, does every request get one answer, and are only messages written?"""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def odd() -> Iterator[OddServer]:
 
 @pytest.fixture
 def piped(odd: OddServer, tmp_path: Path) -> Iterator[Ends]:
-    """The relay at pipes, before the odd server."""
+    """Run the relay at pipes, in front of the odd server."""
     ends = Ends([*warm_relay(), "--url", odd.url], tmp_path / "s")
     yield ends
     ends.process.kill()
@@ -38,12 +38,12 @@ def piped(odd: OddServer, tmp_path: Path) -> Iterator[Ends]:
 
 
 def note(**params: object) -> bytes:
-    """A notification of the host."""
+    """Return a notification of the host."""
     return line({"jsonrpc": "2.0", "method": "notifications/roots/list_changed", "params": params})
 
 
 def test_an_error_of_oauth_is_told_in_an_error_under_the_id_of_its_request(piped: Ends) -> None:
-    """Its `error` is a text, so it is none of JSON-RPC; the server's own words come with it."""
+    """Its `error` is a text, so it is not JSON-RPC; the server's own words are included."""
     got = piped.ask(call("oauth", "a"))
     assert (got["jsonrpc"], got["id"], got["error"]["code"]) == ("2.0", "a", -32600)
     assert 'HTTP 401 Unauthorized (application/json): {"error":"invalid_token"' in got["error"]["message"]
@@ -51,7 +51,7 @@ def test_an_error_of_oauth_is_told_in_an_error_under_the_id_of_its_request(piped
 
 
 def test_what_is_no_message_is_never_written(piped: Ends) -> None:
-    """A page with 200 is told with its status, its kind and its first words, and no more of it."""
+    """A page with status 200 is reported with its status, its type and only its first words."""
     got = piped.ask(call("html", 1))
     assert got["id"] == 1
     assert "HTTP 200 OK (text/html): <html> <p>Sign in</p>xx" in got["error"]["message"]
@@ -62,14 +62,14 @@ def test_what_is_no_message_is_never_written(piped: Ends) -> None:
 
 
 def test_first_words_are_on_one_line_and_act_on_no_terminal() -> None:
-    """They are told on the error output too."""
+    """They are also printed on the error output."""
     assert first_words(b"a\r\n b\x1b[31m\xff") == "a b\\x1b[31m\ufffd"
     assert first_words(b"x" * 10_000) == "x" * 500 + "\u2026"
 
 
 @pytest.mark.parametrize("tool", ["another's first", "notes in a batch"])
 def test_a_stream_is_read_until_the_answer_to_its_own_request(tool: str, piped: Ends) -> None:
-    """What it says before passes, where it is a message."""
+    """What comes before it passes, if it is a message."""
     piped.send(call(tool, 5))
     first, second = json.loads(piped.output.readline()), json.loads(piped.output.readline())
     assert first[0]["method"] == "notifications/x" if isinstance(first, list) else first["id"] == "zz"
@@ -78,14 +78,14 @@ def test_a_stream_is_read_until_the_answer_to_its_own_request(tool: str, piped: 
 
 
 def test_an_answer_to_another_alone_is_followed_by_ours(piped: Ends) -> None:
-    """The request waits otherwise."""
+    """Otherwise the request would wait."""
     assert piped.ask(call("another's", 5))["id"] == "zz"
     got = json.loads(piped.output.readline())
     assert (got["id"], got["error"]["code"]) == (5, -32600)
 
 
 def test_each_request_of_a_batch_gets_an_answer(odd: OddServer, tmp_path: Path) -> None:
-    """The server takes none of them."""
+    """The server accepts no batch."""
     piped = Ends([*warm_relay(), "--url", odd.url.replace("/mcp", "/takes-none")], tmp_path / "s")
     batch: list[Any] = [json.loads(call("oauth", at)) for at in range(3)]
     piped.send(line([{"jsonrpc": "2.0", "id": 9, "result": {}}, *batch]))
@@ -101,20 +101,20 @@ def test_a_stream_that_begins_with_a_mark_of_the_byte_order_is_read(piped: Ends,
 
 @pytest.mark.proves("Y-1")
 def test_a_line_end_within_a_text_lets_no_flood_through(piped: Ends) -> None:
-    """It is no JSON until the line that is written has a blank for it, and then it is a result like any other."""
+    """It becomes JSON once the line end is replaced by a space, and is then guarded like any other result."""
     said = piped.text(call("line end in a text", 1))
     assert said.startswith("[OUTPUT TRUNCATED]")
     assert len(said) <= 16_000
 
 
 def test_a_request_names_its_sender_and_no_library(piped: Ends, odd: OddServer) -> None:
-    """Many doors refuse one without a name."""
+    """Many gateways refuse a request without one."""
     piped.ask(call("small", 1))
     assert odd.seen[0][1]["user-agent"].startswith("penstock/")
 
 
 def test_a_version_that_no_header_can_carry_is_not_sent(odd: OddServer, tmp_path: Path) -> None:
-    """The host decides what to make of it, and every other request goes on."""
+    """The host decides what to do about it, and every other request continues."""
     piped = Ends([*warm_relay(), "--url", odd.url.replace("/mcp", "/no-version")], tmp_path / "s")
     assert piped.ask(request("initialize", 0))["result"]["protocolVersion"] == "2025\ud800\n"
     piped.send(line({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}))
@@ -134,7 +134,7 @@ def test_a_list_whose_schemas_are_none_passes() -> None:
 
 
 def test_a_notification_without_an_answer_holds_up_nothing_for_long(piped: Ends, odd: OddServer) -> None:
-    """What comes behind it goes on, notifications in their order, and the end of input ends the relay."""
+    """What follows it continues, notifications in their order, and the end of input ends the relay."""
     piped.send(note(hangs=True), *(note(at=at) for at in range(10)))
     began = time.monotonic()
     assert piped.ask(request("ping", 1))["id"] == 1
@@ -151,7 +151,7 @@ def test_a_notification_without_an_answer_holds_up_nothing_for_long(piped: Ends,
 
 
 def test_what_is_said_behind_a_notification_does_not_overtake_it(piped: Ends, odd: OddServer) -> None:
-    """The server has answered the one before the other is sent."""
+    """The server has answered the first before the second is sent."""
     for at in range(20):
         piped.send(note(at=at), call("small", at))
     got = [json.loads(piped.output.readline()) for _ in range(20)]
@@ -166,7 +166,7 @@ def test_what_is_said_behind_a_notification_does_not_overtake_it(piped: Ends, od
 
 @pytest.mark.parametrize("last", [note(hangs=True), modern("tools/call", 1, name="hangs")])
 def test_a_signal_ends_it_whatever_the_server_leaves_unanswered(last: bytes, piped: Ends, odd: OddServer) -> None:
-    """Within seconds, with the status of the signal."""
+    """It ends within seconds, with the status of the signal."""
     piped.send(last)
     while not odd.seen:
         time.sleep(0.02)

@@ -1,4 +1,4 @@
-"""The official conformance suites say the same of a server behind the relay as of the server itself."""
+"""Do the official conformance suites give the same results for a server behind the relay as for the server itself?"""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 __all__ = ["everything"]
 SUITES = {"2025-11-25": ("conformance", ()), "2026-07-28": ("conformance-next", ("--requirements", "2026-07-28"))}
 LEAST = {"2025-11-25": (30, 20), "2026-07-28": (45, 20)}
-"""Scenarios, and checks that pass directly: a server that answers nothing is the same behind the relay too."""
+"""Scenarios, and checks that pass directly, at least: a server that answers nothing would be the same behind the relay too."""
 
 
 def run(folder: str, url: str, out: Path, *options: str) -> tuple[dict[str, tuple[str, str]], dict[str, list[str]]]:
-    """What a suite says of each scenario, and the status of each check."""
+    """Return a suite's result for each scenario, and the status of each check."""
     command = [installed(folder, "conformance"), "server", "--url", url.replace("127.0.0.1", "localhost"), *options]
     done = subprocess.run(
         [*command, "-o", str(out)], capture_output=True, text=True, timeout=110, check=False, env=node_environment()
@@ -42,7 +42,7 @@ def run(folder: str, url: str, out: Path, *options: str) -> tuple[dict[str, tupl
 @pytest.mark.proves("Y-2")
 @pytest.mark.parametrize("version", SUITES)
 def test_the_same_checks_pass_directly_and_through_the_relay(version: str, everything: str, tmp_path: Path) -> None:
-    """Scenario by scenario, check by check."""
+    """They are compared scenario by scenario, check by check."""
     folder, options = SUITES[version]
     with proxied(everything, tmp_path / "store") as port, ThreadPoolExecutor(2) as both:
         through = both.submit(run, folder, f"http://localhost:{port}/mcp", tmp_path / "through", *options)

@@ -1,4 +1,4 @@
-"""What passes between a client and a server: everything as it came, but what is guarded, listed or ours."""
+"""Does everything between a client and a server pass as it came, except what is guarded, listed or ours?"""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ NOISE = st.one_of(
         [b"", b"\r", b"[]", b"[1]", b"\xef\xbb\xbf{}", b'{"id":1', b"[" * 300, b'{"method":"tools/call","id":null}']
     ),
 )
-"""What stands on lines of a hostile program."""
+"""Lines as a hostile program writes them."""
 
 
 def no_store() -> Store:
@@ -56,7 +56,7 @@ def no_store() -> Store:
 
 
 def quiet_talk() -> Conversation:
-    """One whose results are all within their room."""
+    """Draw a conversation whose results all fit their room."""
     return Conversation(Guard(no_store, None, lambda _: None))
 
 
@@ -66,7 +66,7 @@ def quiet_talk() -> Conversation:
 def test_what_a_server_says_passes_byte_for_byte(
     said: list[bytes], places: list[int], max_held: int, data: st.DataObject
 ) -> None:
-    """Any lines, cut anywhere, while a call waits for its answer, and with or without a last line end."""
+    """This covers any lines, cut anywhere, while a call waits for its answer, and with or without a last line end."""
     desk = Desk.__new__(Desk)
     desk.talk = quiet_talk()
     for number in (1, "1", 7):
@@ -77,7 +77,7 @@ def test_what_a_server_says_passes_byte_for_byte(
 
 @given(st.lists(NOISE, max_size=6), st.lists(st.integers(0, 10_000), max_size=6), st.sampled_from([1 << 20, 40]))
 def test_what_a_client_says_passes_byte_for_byte(said: list[bytes], places: list[int], max_held: int) -> None:
-    """Whatever is no call of our tools."""
+    """This covers everything that is not a call of our tools."""
     desk = Desk.__new__(Desk)
     desk.talk = quiet_talk()
     raw = b"\n".join([*said, call("other"), request("nobody/knows", "x"), line({"method": "notifications/x"})])
@@ -87,7 +87,7 @@ def test_what_a_client_says_passes_byte_for_byte(said: list[bytes], places: list
 @pytest.mark.proves("Y-1")
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_result_below_what_the_host_shows_passes_byte_for_byte(host: str, tmp_path: Path) -> None:
-    """Up to the last character, in whatever form the server writes it."""
+    """This holds up to the last character, in whatever form the server writes it."""
     from penstock.mcp_server.hosts import allowance_for
 
     desk = Desk(tmp_path, client=host)
@@ -107,7 +107,7 @@ def test_a_result_below_what_the_host_shows_passes_byte_for_byte(host: str, tmp_
 
 @pytest.mark.proves("G-1")
 def test_the_notice_counts_tokens_as_the_person_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`PENSTOCK_CHARS_PER_TOKEN` holds for every notice of the guard, whoever asks for it."""
+    """`PENSTOCK_CHARS_PER_TOKEN` applies to every notice of the guard, whoever requests it."""
     monkeypatch.setenv("PENSTOCK_CHARS_PER_TOKEN", "2")
     shown = Desk(tmp_path, budget=4_000).result(text_result(FLOOD))["content"][0]["text"]
     assert f"returned ~{-(-len(FLOOD) // 2)} tokens" in shown
@@ -117,7 +117,7 @@ def test_the_notice_counts_tokens_as_the_person_says(tmp_path: Path, monkeypatch
 @pytest.mark.parametrize("host", [*HOSTS, None])
 @pytest.mark.parametrize("era", ["old", "modern"])
 def test_a_flood_is_cut_to_what_the_host_shows_and_kept_whole(host: str | None, era: str, tmp_path: Path) -> None:
-    """Named when the host connects, or with each call; the error mark and `_meta` stay."""
+    """The host is named when it connects, or with each call; the error mark and `_meta` stay."""
     from penstock.mcp_server.hosts import allowance_for
 
     desk, flood = Desk(tmp_path), FLOOD + "é\x1b[31m"
@@ -137,7 +137,7 @@ def test_a_flood_is_cut_to_what_the_host_shows_and_kept_whole(host: str | None, 
 
 
 def handle_in(text: str) -> str:
-    """The handle in the call that a notice prints."""
+    """Return the handle in the call that a notice prints."""
     found = re.search(r'_page\(handle="([\w-]+)"\)', text)
     assert found, text[:300]
     return found[1]
@@ -196,13 +196,13 @@ BLOCKS: dict[str, dict[str, Any]] = {
 
 
 def text_in(block: dict[str, Any]) -> str | None:
-    """The text of a block, or of the resource in it."""
+    """Return the text of a block, or of the resource in it."""
     text = block.get("text") or block.get("resource", {}).get("text")
     return text if isinstance(text, str) else None
 
 
 def test_a_thousand_texts_have_one_notice(tmp_path: Path) -> None:
-    """And one handle, behind which they stand one below the other."""
+    """They have one handle, which returns them one below the other."""
     desk, texts = Desk(tmp_path), [f"number {number} of many" for number in range(2_000)]
     (block,) = desk.result(text_result(*texts))["content"]
     assert desk.kept(handle_in(block["text"])) == "\n".join(texts).encode()
@@ -211,7 +211,7 @@ def test_a_thousand_texts_have_one_notice(tmp_path: Path) -> None:
 @pytest.mark.proves("Y-1")
 @pytest.mark.parametrize("text", ["hello", FLOOD], ids=["a small text", "a flood"])
 def test_links_stay_links_as_far_as_half_of_the_room_goes(text: str, tmp_path: Path) -> None:
-    """The text beside them stays a text, and what says that there are more leads to all of the content."""
+    """The text next to them stays a text, and the note on further links leads to the whole content."""
     desk, links = (
         Desk(tmp_path),
         [{**BLOCKS["link"], "uri": f"file:///{at}", "description": "d" * 90} for at in range(300)],
@@ -232,7 +232,7 @@ def test_links_stay_links_as_far_as_half_of_the_room_goes(text: str, tmp_path: P
 @pytest.mark.proves("Y-1")
 @pytest.mark.parametrize("host", ["an app with windows", "claude-code"])
 def test_what_is_for_the_person_or_an_app_is_not_cut_where_a_host_keeps_them_apart(host: str, tmp_path: Path) -> None:
-    """A page for an app that is cut draws nothing; hosts that were measured give their models everything and are guarded."""
+    """A cut page for an app draws nothing; hosts measured to give their models everything are guarded."""
     desk = Desk(tmp_path, client=host)
     marked: list[dict[str, Any]] = [
         {"type": "resource", "resource": {"uri": "ui://chart", "mimeType": "text/html", "text": f"<html>{FLOOD}"}},
@@ -260,7 +260,7 @@ def test_what_is_for_the_person_or_an_app_is_not_cut_where_a_host_keeps_them_apa
 
 
 def test_very_many_tools_lose_their_output_schemas_too(tmp_path: Path) -> None:
-    """A result that lost its structured content is refused by a client that was told of its schema."""
+    """A client that was told of a schema refuses a result that lost its structured content."""
     desk = Desk(tmp_path)
     tools = [{"name": f"t{at}", "inputSchema": {}, "outputSchema": {"type": "object"}} for at in range(10_001)]
     desk.ask(request("tools/list"))
@@ -270,14 +270,14 @@ def test_very_many_tools_lose_their_output_schemas_too(tmp_path: Path) -> None:
 
 
 def test_more_blocks_than_are_listed_are_kept_as_json(tmp_path: Path) -> None:
-    """As the server wrote them."""
+    """They are kept as the server wrote them."""
     desk, content = Desk(tmp_path), [{"type": "text", "text": "x"}] * 10_001
     (block,) = desk.result({"content": content})["content"]
     assert json.loads(desk.kept(handle_in(block["text"]))) == content
 
 
 def test_structured_content_alone_becomes_text(tmp_path: Path) -> None:
-    """With or without an empty list of blocks beside it, or written twice."""
+    """It may have an empty list of blocks next to it, or be duplicated."""
     desk, rows = Desk(tmp_path, client="claude-code"), {"rows": list(range(20_000))}
     for result in ({"structuredContent": rows}, {"content": [], "structuredContent": rows, "isError": False}):
         got = desk.result(result)
@@ -294,7 +294,7 @@ def test_structured_content_alone_becomes_text(tmp_path: Path) -> None:
     "result", [{"resultType": "input_required"}, {"resultType": "task"}, {"task": {"taskId": FLOOD}}, 5, None, []]
 )
 def test_what_is_no_complete_result_passes(result: Any, tmp_path: Path) -> None:
-    """A question back, a task, an error, and what no server should say."""
+    """These are a question back, a task, an error, and what no server should send."""
     desk = Desk(tmp_path)
     if isinstance(result, dict) and "resultType" in result:
         result = text_result(FLOOD, **result)
@@ -304,7 +304,7 @@ def test_what_is_no_complete_result_passes(result: Any, tmp_path: Path) -> None:
 
 
 def test_only_answers_to_calls_are_cut(tmp_path: Path) -> None:
-    """Not resources, prompts, notifications, or requests of the server with the same id."""
+    """Resources, prompts, notifications, and the server's requests with the same id are not."""
     desk, flood = Desk(tmp_path), text_result(FLOOD)
     desk.ask(request("resources/read", 5))
     desk.ask(call(number=1))
@@ -314,15 +314,15 @@ def test_only_answers_to_calls_are_cut(tmp_path: Path) -> None:
         line({"jsonrpc": "2.0", "method": "notifications/progress", "params": flood}),
     ]
     assert desk.down([b"".join(others)]) == b"".join(others)
-    desk.ask(answer(flood, 1))  # what the client answers to the server's request 1 is none of ours
+    desk.ask(answer(flood, 1))  # the client's answer to the server's request 1 is not ours
     cut = desk.down([answer(flood, 1)])
     assert b"OUTPUT TRUNCATED" in cut
-    assert desk.down([answer(flood, 1)]) == answer(flood, 1)  # a second answer is one to nothing
+    assert desk.down([answer(flood, 1)]) == answer(flood, 1)  # a second answer belongs to no call
     assert desk.talk.is_idle
 
 
 def test_batches_are_looked_into(tmp_path: Path) -> None:
-    """The protocol of 2025-03-26 allows them, in both directions; ours are taken out of them."""
+    """The protocol of 2025-03-26 allows them, in both directions; our calls are taken out of them."""
     desk, flood = Desk(tmp_path), text_result(FLOOD)
     asked = [json.loads(call(number=1)), json.loads(request("ping", 2)), 5, json.loads(call("ctx_page", 3, handle="x"))]
     forward = desk.ask(line(asked))
@@ -341,7 +341,7 @@ def test_batches_are_looked_into(tmp_path: Path) -> None:
     st.sampled_from([b"", b',"nextCursor":""', b',"nextCursor":null']),
 )
 def test_a_list_of_tools_gains_ours_and_loses_output_schemas(tools: list[tuple[bytes, bool]], cursor: bytes) -> None:
-    """On its last page; all other bytes are the server's."""
+    """Ours are on its last page; all other bytes are the server's."""
     desk = Desk.__new__(Desk)
     desk.talk = quiet_talk()
     desk.ask(request("tools/list"))
@@ -359,7 +359,7 @@ def test_a_list_of_tools_gains_ours_and_loses_output_schemas(tools: list[tuple[b
 
 
 def test_names_that_a_server_has_stay_the_servers(tmp_path: Path) -> None:
-    """Ours move aside, in the list, in calls and in notices, for both tools alike."""
+    """Ours are renamed, in the list, in calls and in notices, for both tools alike."""
     desk = Desk(tmp_path)
     for taken, ours in ((["ctx_find"], "penstock_ctx_"), (["penstock_ctx_page"], "penstock_2_ctx_")):
         desk.ask(request("tools/list"))
@@ -389,7 +389,7 @@ def test_a_result_that_cannot_be_kept_passes_whole() -> None:
 def test_a_store_that_somebody_holds_keeps_messages_waiting_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And not each time: floods pass uncut for a while, with a word each, and are cut again behind it."""
+    """It waits only once: floods then pass uncut for a while, each with a message, and are cut again later."""
     monkeypatch.setattr(guarding, "_REST_SECONDS", 1.2)
     monkeypatch.setattr("penstock.store.sqlite.WAIT_SECONDS", 1.2)
     desk = Desk(tmp_path)
@@ -406,7 +406,7 @@ def test_a_store_that_somebody_holds_keeps_messages_waiting_once(
 
 
 def test_a_result_that_is_longer_than_is_held_passes_whole(tmp_path: Path) -> None:
-    """In parts, as it comes; what follows is looked at again."""
+    """It passes in parts, as it comes; what follows is inspected again."""
     desk, raw = Desk(tmp_path), answer(text_result(FLOOD))
     desk.ask(call())
     assert desk.down(cut_anywhere(raw, list(range(0, len(raw), 1000))), max_held_bytes=10_000) == raw
@@ -415,7 +415,7 @@ def test_a_result_that_is_longer_than_is_held_passes_whole(tmp_path: Path) -> No
 
 
 def test_secrets_are_kept_as_the_store_keeps_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where redacted forms only are kept, none is shown either, so that pages go on where the cut ends."""
+    """If only redacted forms are kept, none is shown either, so that pages continue where the cut ends."""
     monkeypatch.setenv("PENSTOCK_STORE_REDACT", "1")
     secret = "ghp_" + "a1B2" * 9
     desk = Desk(tmp_path)
@@ -425,18 +425,18 @@ def test_secrets_are_kept_as_the_store_keeps_them(tmp_path: Path, monkeypatch: p
 
 
 def test_what_is_remembered_has_a_bound() -> None:
-    """A client that asks for ever and is never answered costs no more than so many requests."""
+    """A client that endlessly asks without being answered costs a bounded number of requests."""
     talk = quiet_talk()
     for number in range(MAX_WAITING + 50):
         talk.from_client(call(number=number))
     assert len(talk._waiting) == MAX_WAITING
-    for zeros in range(1, 100):  # and so of one id
+    for zeros in range(1, 100):  # also for one id in many spellings
         talk.from_client(call(number=0).replace(b'"id": 0', b'"id": 0.' + b"0" * zeros))
     assert len(talk._waiting) == MAX_WAITING
 
 
 def test_two_calls_at_one_id_are_both_guarded(tmp_path: Path) -> None:
-    """The protocol forbids that a host does so; its mistake is no way for a flood to pass. In a row or at once."""
+    """The protocol forbids this; a host's mistake must not let a flood pass, in sequence or at once."""
     desk = Desk(tmp_path)
     desk.ask(call())
     desk.ask(call())
@@ -450,7 +450,7 @@ def test_two_calls_at_one_id_are_both_guarded(tmp_path: Path) -> None:
 
 
 def test_a_call_that_is_asked_while_another_of_its_id_is_answered_is_remembered() -> None:
-    """Each direction has a thread of its own, and a call that is forgotten lets its flood pass."""
+    """Each direction has its own thread, and a forgotten call would let its flood pass."""
     waiting = quiet_talk()._waiting
     first, second = AskedCall("tools/call", "first", None), AskedCall("tools/call", "second", None)
     number: Id = ("number", 1)
@@ -461,7 +461,7 @@ def test_a_call_that_is_asked_while_another_of_its_id_is_answered_is_remembered(
         is_asked.set()
 
     class SlowId(tuple[str, str | int | float]):
-        """An id in whose second look-up, to forget it, the other thread comes in between, if it can."""
+        """An id whose second lookup, which forgets it, lets the other thread run in between, if it can."""
 
         looks = 0
 
@@ -484,7 +484,7 @@ def test_a_call_that_is_asked_while_another_of_its_id_is_answered_is_remembered(
 def test_every_answer_is_guarded_whatever_its_id(
     ids: list[bytes], order: list[int], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Also where ids are alike, or null, which the protocol forbids and servers answer."""
+    """This holds for equal ids, or null, which the protocol forbids and servers answer."""
     desk = Desk(tmp_path_factory.mktemp("store"))
     for at, number in enumerate(ids):
         desk.ask(call(f"tool{at}", 0).replace(b'"id": 0', b'"id": ' + number))
@@ -492,12 +492,12 @@ def test_every_answer_is_guarded_whatever_its_id(
     for at in order:
         got = desk.down([answer(text_result(FLOOD), 0).replace(b'"id": 0', b'"id": ' + ids[at])])
         tools += re.findall(rb"Tool 'tool(\d)' returned", got)
-    assert [int(tool) for tool in tools] == [at for at in order if ids[at] != b"true"]  # which is no id
+    assert [int(tool) for tool in tools] == [at for at in order if ids[at] != b"true"]  # which is not an id
     assert desk.talk.is_idle
 
 
 def test_an_answer_may_write_its_id_otherwise(tmp_path: Path) -> None:
-    """A server whose numbers are all of one kind answers 5 as 5.0."""
+    """A server whose numbers are all floats answers 5 as 5.0."""
     desk = Desk(tmp_path)
     desk.ask(call(number=5))
     assert b"OUTPUT TRUNCATED" in desk.down([answer(text_result(FLOOD), 5.0)])
@@ -520,7 +520,7 @@ def test_an_answer_may_write_its_id_otherwise(tmp_path: Path) -> None:
 def test_a_number_that_is_answered_as_a_text_is_guarded_and_waits_on(
     asked: str | int, answered: str, tmp_path: Path
 ) -> None:
-    """SDKs take "20" for 20, and other clients wait for the answer whose id is the number."""
+    """SDKs accept "20" for 20, and other clients wait for the answer whose id is the number."""
     desk = Desk(tmp_path)
     desk.ask(call(number=asked))
     flood = answer(text_result(FLOOD), asked)
@@ -534,7 +534,7 @@ def test_a_number_that_is_answered_as_a_text_is_guarded_and_waits_on(
 
 @pytest.mark.parametrize("number", ["nan", "Infinity", "1e999", "-", "", "9" * 5_000])
 def test_a_text_that_is_no_number_to_anybody_is_an_id_like_others(number: str, tmp_path: Path) -> None:
-    """What is no number is equal to nothing."""
+    """What is not a number equals nothing else."""
     desk = Desk(tmp_path)
     desk.ask(call(number=number))
     assert b"OUTPUT TRUNCATED" in desk.down([answer(text_result(FLOOD), number)])
@@ -542,7 +542,7 @@ def test_a_text_that_is_no_number_to_anybody_is_an_id_like_others(number: str, t
 
 
 def test_a_batch_that_is_too_long_passes_and_the_person_is_told() -> None:
-    """In both directions."""
+    """This holds in both directions."""
     said: list[str] = []
     talk = Conversation(Guard(no_store, None, said.append), say=said.append)
     raw = line([json.loads(answer(text_result("small"), number)) for number in range(10_001)])
@@ -553,7 +553,7 @@ def test_a_batch_that_is_too_long_passes_and_the_person_is_told() -> None:
 
 
 def test_a_cancelled_call_of_ours_has_no_answer_and_the_server_hears_nothing_of_it() -> None:
-    """Of others it hears."""
+    """The server receives cancellations of its own calls."""
     talk = quiet_talk()
     (own,) = talk.from_client(call("ctx_find", "7", handle="x", pattern="y")).own
     cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "7"}}
@@ -582,7 +582,7 @@ BAD = [
 
 @pytest.mark.parametrize("raw", BAD, ids=lambda raw: repr(raw[:90]))
 def test_what_is_nearly_a_message_passes_and_ends_nothing(raw: bytes) -> None:
-    """A name, an argument or an id that is none: the server will say so."""
+    """Its name, argument or id is invalid: the server will say so."""
     talk = quiet_talk()
     assert talk.from_client(raw).forward == raw
     assert Switchboard(["a", "b"], Guard(no_store, None, lambda _: None)).from_host(raw) is not None
@@ -618,7 +618,7 @@ _UNREADABLE = st.sampled_from(
 def test_whatever_of_a_message_cannot_be_read_it_passes_and_its_neighbours_are_served(
     method: bytes, members: dict[bytes, bytes], wrapped: bytes, number: bytes, is_batch: bool
 ) -> None:
-    """One place of it may be no JSON, too deep, too long or no UTF-8; a call of ours before it has its answer."""
+    """One part may be invalid JSON, too deep, too long or invalid UTF-8; an earlier call of ours still gets its answer."""
     inner = b",".join(
         b'"%s":%s' % (key, wrapped % value if key != b"name" else value) for key, value in members.items()
     )
@@ -632,7 +632,7 @@ def test_whatever_of_a_message_cannot_be_read_it_passes_and_its_neighbours_are_s
 
 @pytest.mark.parametrize("name", [b'"\xff"', b'"\\q"', b"5"])
 def test_a_call_is_guarded_also_where_its_client_or_tool_has_no_name(name: bytes, tmp_path: Path) -> None:
-    """What a name is decides nothing about whether its answer is cut."""
+    """A name does not affect whether an answer is cut."""
     for raw in (
         b'{"id":1,"method":"tools/call","params":{"name":%s}}' % name,
         b'{"id":1,"method":"tools/call","params":{"name":"x","_meta":{"io.modelcontextprotocol/clientInfo":{"name":%s}}}}'
@@ -650,7 +650,7 @@ def test_a_call_is_guarded_also_where_its_client_or_tool_has_no_name(name: bytes
 )
 @settings(max_examples=15)
 def test_bytes_that_are_no_utf8_let_no_flood_pass(parts: list[bytes], tmp_path_factory: pytest.TempPathFactory) -> None:
-    """A host that shows a stand-in for each reads such a line: it is cut, and the bytes are kept as they came."""
+    """A host that shows a replacement for each reads such a line: it is cut, and the bytes are kept as they came."""
     desk = Desk(tmp_path_factory.mktemp("store"), client="claude-code")
     inner = b"".join(parts) + b"x" * 300_000 + b"".join(parts)
     desk.ask(call())

@@ -1,4 +1,4 @@
-"""Fifteen MCP servers of others through the relay: a recorded session says the same with it and without."""
+"""Does a recorded session with each of fifteen MCP servers of others give the same with and without the relay?"""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _CHANGING = re.compile(
 
 
 class Server:
-    """A server at pipes, with the relay before it or without, and all that it writes."""
+    """A server at pipes, with or without the relay in front, and everything that it writes."""
 
     def __init__(self, command: list[str], folder: Path, environment: dict[str, str]) -> None:
         pipe = subprocess.PIPE
@@ -65,12 +65,12 @@ class Server:
         self._reader.join()
 
     def send(self, message: bytes) -> None:
-        """Write a message for which no answer is waited."""
+        """Write a message that expects no answer."""
         self._input.write(message)
         self._input.flush()
 
     def ask(self, message: bytes, number: int) -> tuple[bytes, list[bytes]]:
-        """Write a request; its answer, and what came before it and for a moment after it. Requests of the server are refused."""
+        """Write a request; return its answer, and what came before and shortly after. Requests of the server are refused."""
         self.send(message)
         answer = b""
         others: list[bytes] = []
@@ -92,17 +92,17 @@ class Server:
 
 
 class Recorded(NamedTuple):
-    """What a server answered, and what else it said while it did."""
+    """A server's answer, and what else it sent meanwhile."""
 
     what: str
     answer: bytes
     others: list[bytes]
     is_asked: bool = False
-    """Whether it is one of the server's calls."""
+    """True if it answers one of the server's calls."""
 
 
 def session(command: list[str], server: Foreign, folder: Path, store: Path) -> list[Recorded]:
-    """A session that asks for all that a server lists, for what is not there, and for what its calls name."""
+    """Run a session that asks for all that a server lists, for missing things, and for what its calls name."""
     answers: list[Recorded] = []
     with Server(command, folder, {"PENSTOCK_STORE": str(store), **server.environment(folder)}) as there:
 
@@ -135,7 +135,7 @@ def session(command: list[str], server: Foreign, folder: Path, store: Path) -> l
 
 
 def without_ours(answer: bytes) -> Any:
-    """A list of tools without our two, and without the schemas that a cut result would break."""
+    """Return a list of tools without our two, and without the schemas that a cut result would break."""
     got = json.loads(answer)
     got["result"]["tools"] = [
         {key: value for key, value in tool.items() if key != "outputSchema"}
@@ -146,7 +146,7 @@ def without_ours(answer: bytes) -> Any:
 
 
 def masked(line: bytes) -> bytes:
-    """A message without what differs between two runs."""
+    """Return a message without what differs between two runs."""
     return _CHANGING.sub(b"#", line)
 
 
@@ -154,7 +154,7 @@ def masked(line: bytes) -> bytes:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("server", SERVERS, ids=lambda server: server.name)
 def test_a_recorded_session_is_the_same_through_the_relay(server: Foreign, tmp_path: Path) -> None:
-    """To the byte, but for our two tools, schemas of results and what is too large, which is kept whole."""
+    """It is equal to the byte, except for our two tools, schemas of results and large content, which is kept whole."""
     if "PENSTOCK_TEST_SERVERS" not in os.environ:
         pytest.skip(
             "others' servers take minutes: PENSTOCK_TEST_SERVERS=1 drives those that scripts/tools has installed"
@@ -189,7 +189,7 @@ def test_a_recorded_session_is_the_same_through_the_relay(server: Foreign, tmp_p
 
 
 def recorded(at: Path, command: list[str], server: Foreign, store: Path) -> list[Recorded]:
-    """A session on files that are the same in each run, with the same name for their folder."""
+    """Record a session on files that are the same in each run, with the same folder name."""
     folder = at / "project"
     prepare(folder)
 
@@ -203,7 +203,7 @@ def recorded(at: Path, command: list[str], server: Foreign, store: Path) -> list
 
 
 def kept(answer: bytes, store: Path) -> bytes:
-    """What is kept behind the handle of a cut result."""
+    """Return what is kept behind the handle of a cut result."""
     handle = re.search(rb'handle=\\?\\?"([\w-]+)', answer)
     assert handle
     opened = open_store(str(store))
@@ -214,7 +214,7 @@ def kept(answer: bytes, store: Path) -> bytes:
 
 
 def prepare(folder: Path) -> None:
-    """Make the project that the servers work on: texts, a flood, a database, a repository."""
+    """Make the project on which the servers work: texts, a flood, a database, a repository."""
     folder.mkdir(parents=True)
     (folder / "poem.txt").write_text("one\ntwo\nthree\n")
     (folder / "flood.log").write_text("".join(f"{number}: a line of the log\n" for number in range(20_000)))

@@ -1,4 +1,4 @@
-"""What comes over HTTP at the same time takes no more memory than is stated, and nobody waits for ever."""
+"""Does what comes over HTTP at the same time take a bounded amount of memory, without anybody waiting for ever?"""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_many_large_requests_at_once_take_little_more_than_one(odd: OddServer, t
 
 
 def is_at(process: int, store: Path) -> bool:
-    """Whether a process is the relay with a store."""
+    """Return whether a process is the relay with a store."""
     try:
         with open(f"/proc/{process}/environ", "rb") as file:
             return f"PENSTOCK_STORE={store}".encode() in file.read()
@@ -88,7 +88,7 @@ def test_ten_large_results_at_pipes_take_little_more_than_one(odd: OddServer, tm
 
 
 def test_who_holds_more_than_there_is_room_waits_for_those_before_it() -> None:
-    """The oldest goes on whatever the others hold; what is small is nobody's concern."""
+    """The oldest continues whatever the others hold; small requests are not affected."""
 
     async def steps() -> None:
         room = HoldRoom(10 * MB)
@@ -111,7 +111,7 @@ def test_who_holds_more_than_there_is_room_waits_for_those_before_it() -> None:
 
 
 def test_nobody_waits_for_one_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What cannot be held is told."""
+    """What cannot be held is reported."""
     monkeypatch.setattr(holding, "MAX_WAIT_SECONDS", 0.05)
 
     async def steps() -> None:
@@ -125,7 +125,7 @@ def test_nobody_waits_for_one_that_hangs(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_result_passes_whole_where_one_that_hangs_leaves_no_room(odd: OddServer, tmp_path: Path) -> None:
-    """With a word on the error output, in both forms."""
+    """The error output says so, in both forms."""
     broken = (
         "import sys\nfrom penstock.relay import holding\nfrom penstock.cli import main\nholding.MAX_WAIT_SECONDS = 0.1\n"
         f"sys.argv = ['penstock', 'relay', '--url', {odd.url!r}, '--http', '127.0.0.1:0', '--hold-bytes', '{17 * MB // 2}']\n"
@@ -149,7 +149,7 @@ def test_a_result_passes_whole_where_one_that_hangs_leaves_no_room(odd: OddServe
 
 
 def test_a_signal_ends_the_relay_also_when_its_host_reads_no_more(odd: OddServer, tmp_path: Path) -> None:
-    """It is within a write then."""
+    """It is then blocked in a write."""
     ends = Ends([*RELAY, "--url", odd.url, "--budget", "1000000"], tmp_path / "s")
     ends.send(*(call("json", at) for at in range(9)))
     while len(odd.seen) < 9:

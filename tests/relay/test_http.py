@@ -1,4 +1,4 @@
-"""Servers that are reached over HTTP, before hosts at pipes and over HTTP."""
+"""Are servers over HTTP guarded, for hosts at pipes and over HTTP?"""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def odd() -> Iterator[OddServer]:
 
 
 def modern_call(tool: str, number: object = 1, **arguments: object) -> bytes:
-    """A call of the modern era."""
+    """Return a call of the modern era."""
     return modern("tools/call", number, name=tool, arguments=arguments)
 
 
 @contextmanager
 def proxied(url: str, store: Path, *options: str, fresh: bool = False) -> Iterator[int]:
-    """The port at which the relay serves a URL; with `fresh` that of a new interpreter."""
+    """Yield the port at which the relay serves a URL; with `fresh`, that of a new interpreter."""
     command = [*(RELAY if fresh else warm_relay()), "--url", url, "--http", "127.0.0.1:0", *options]
     environment = {**os.environ, "PENSTOCK_STORE": str(store)}
     with subprocess.Popen(command, cwd=REPOSITORY, env=environment, stderr=subprocess.PIPE) as process:
@@ -63,7 +63,7 @@ def proxied(url: str, store: Path, *options: str, fresh: bool = False) -> Iterat
 def ask(
     port: int, body: bytes, method: str = "POST", path: str = "/mcp", **headers: str
 ) -> tuple[int, dict[str, str], bytes]:
-    """Status, headers and body of one request."""
+    """Return status, headers and body of one request."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
         connection.request(method, path, body.strip() or None, {**JSON, **named})
@@ -76,7 +76,7 @@ def text_of(body: bytes) -> str:
 
 
 def is_cut(text: str, store: Path) -> bool:
-    """Whether a text is the flood cut, with the whole at its handle."""
+    """Return whether a text is the cut flood, with the whole at its handle."""
     found = re.search(r'ctx_page\(handle="([^"]+)"', text)
     if not found:
         return False
@@ -90,7 +90,7 @@ def is_cut(text: str, store: Path) -> bool:
 @pytest.mark.proves("Y-1")
 @pytest.mark.parametrize("how", ["json", "gzip", "mark", "moved", "events"])
 def test_a_flood_over_http_is_cut(how: str, odd: OddServer, tmp_path: Path) -> None:
-    """As JSON, packed, behind a byte order mark or a redirect within the origin, and as an event behind others."""
+    """It comes as JSON, packed, after a byte order mark or a redirect within the origin, and as an event after others."""
     with proxied(odd.url, tmp_path / "s") as port:
         status, headers, body = ask(port, call(how))
         assert status == 200
@@ -115,7 +115,7 @@ def test_a_flood_over_http_is_cut(how: str, odd: OddServer, tmp_path: Path) -> N
 
 
 def test_what_is_packed_in_a_way_that_nobody_here_undoes_passes_as_it_is(odd: OddServer, tmp_path: Path) -> None:
-    """It came although none was asked for; without the header that names the way a host could not read it at all."""
+    """It came although no packing was requested; without the header that names it a host could not read it at all."""
     with proxied(odd.url, tmp_path / "s") as port:
         direct = ask(int(odd.url.rpartition(":")[2].partition("/")[0]), call("brotli"))
         through = ask(port, call("brotli"))
@@ -124,7 +124,7 @@ def test_what_is_packed_in_a_way_that_nobody_here_undoes_passes_as_it_is(odd: Od
 
 
 def test_what_is_no_flood_passes_with_its_status_and_headers(odd: OddServer, tmp_path: Path) -> None:
-    """Refusals, resources of other paths, notifications, streams and sessions; the host's headers reach the server."""
+    """These are refusals, other resources, notifications, streams and sessions; the host's headers reach the server."""
     with proxied(odd.url, tmp_path / "s", "--header", "X-Key: k") as port:
         status, headers, body = ask(port, call("unauthorised"))
         assert (status, headers["www-authenticate"], body) == (401, 'Bearer resource_metadata="x"', b"who?")
@@ -157,7 +157,7 @@ def test_a_stream_is_taken_up_where_it_broke_off(session: dict[str, str], odd: O
 
 @pytest.mark.proves("Y-1")
 def test_an_event_without_its_empty_line_is_cut_and_may_come_again(odd: OddServer, tmp_path: Path) -> None:
-    """The standard has readers drop it, and go on from the one before; a reader that shows it all the same shows no flood."""
+    """By the standard, readers drop it and resume from the one before; a reader that still shows it must show no flood."""
     with proxied(odd.url, tmp_path / "s") as port:
         ask(port, request("initialize", 0, clientInfo={"name": "x"}))
         for answered in (
@@ -178,14 +178,14 @@ def test_other_hosts_and_pages_are_refused(header: dict[str, str], status: int, 
 
 
 def test_a_stream_that_breaks_off_does_not_look_whole(odd: OddServer, tmp_path: Path) -> None:
-    """What came of it passes, the end does not; and the person reads a sentence, no traceback (which `proxied` looks for)."""
+    """What came of it passes, the end does not; and the person reads a sentence, not a traceback (which `proxied` checks)."""
     with proxied(odd.url, tmp_path / "s") as port, pytest.raises(http.client.IncompleteRead) as broken:
         ask(port, call("half a stream"))
     assert b"notifications/progress" in broken.value.partial
 
 
 def test_who_hangs_up_ends_what_the_server_does(odd: OddServer, tmp_path: Path) -> None:
-    """Since 2026-07-28 that is how a call is cancelled."""
+    """Since 2026-07-28 this is how a call is cancelled."""
     with proxied(odd.url, tmp_path / "s") as port:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
         connection.request("POST", "/mcp", modern("tools/call", 1, name="hangs"), JSON)
@@ -197,7 +197,7 @@ def test_who_hangs_up_ends_what_the_server_does(odd: OddServer, tmp_path: Path) 
 
 
 def test_a_server_that_is_not_there_is_named(tmp_path: Path) -> None:
-    """By a status of HTTP, or as an answer at a pipe."""
+    """The error is an HTTP status, or an answer at a pipe."""
     with proxied("http://127.0.0.1:9/mcp", tmp_path / "s") as port:
         assert ask(port, call("json"))[0] == 502
     ends = Ends([*warm_relay(), "--url", "http://127.0.0.1:9/mcp"], tmp_path / "s")
@@ -207,7 +207,7 @@ def test_a_server_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("behind", [["--", "cat"], ["--config", "servers.json"]])
 def test_a_program_over_http_is_refused_with_what_works(behind: list[str], tmp_path: Path) -> None:
-    """A gateway that starts the relay does."""
+    """A gateway that starts the relay does work."""
     status, output, errors = Ends([*RELAY, "--http", "127.0.0.1:0", *behind], tmp_path / "s").end()
     assert (status, output) == (2, b"")
     assert b"supergateway --outputTransport streamableHttp --stateful --stdio 'penstock relay -- COMMAND'" in errors
@@ -215,7 +215,7 @@ def test_a_program_over_http_is_refused_with_what_works(behind: list[str], tmp_p
 
 @pytest.fixture
 def piped(odd: OddServer, tmp_path: Path) -> Iterator[Ends]:
-    """The relay at pipes, before the odd server."""
+    """Run the relay at pipes, in front of the odd server."""
     words = [*warm_relay(), "--url", "%{ODD_URL}", "--header", "X-Key: ${ODD_KEY}", "--header", "X-Other: %{ODD_KEY}"]
     ends = Ends(words, tmp_path / "s", ODD_KEY="secret", ODD_URL=odd.url)
     yield ends
@@ -225,7 +225,7 @@ def piped(odd: OddServer, tmp_path: Path) -> Iterator[Ends]:
 
 @pytest.mark.proves("Y-1")
 def test_a_host_at_pipes_speaks_with_a_server_over_http(piped: Ends, odd: OddServer, tmp_path: Path) -> None:
-    """Answers are lines, whatever form they came in; headers and sessions are seen to."""
+    """Answers are lines, whatever form they came in; headers and sessions are handled."""
     got = piped.ask(request("initialize", "i", protocolVersion="2025-11-25", clientInfo={"name": "x"}))
     assert got["result"]["protocolVersion"] == "2025-11-25"
     piped.send(line({"jsonrpc": "2.0", "method": "notifications/initialized"}))
@@ -252,7 +252,7 @@ def test_a_host_at_pipes_speaks_with_a_server_over_http(piped: Ends, odd: OddSer
 def test_a_modern_call_says_in_headers_what_its_body_says_and_is_cancelled_by_hanging_up(
     piped: Ends, odd: OddServer
 ) -> None:
-    """No notification is sent for it."""
+    """No notification is sent for the cancellation."""
     piped.send(modern("tools/call", 1, name="hängs"), modern("tools/call", 2, name="hangs"))
     got = [json.loads(piped.output.readline()) for _ in range(2)]
     assert {message.get("method") for message in got} == {None, "notifications/progress"}
@@ -269,7 +269,7 @@ def test_a_modern_call_says_in_headers_what_its_body_says_and_is_cancelled_by_ha
 def test_a_tool_of_the_server_is_the_servers_before_any_list_has_passed(
     ask_as: Any, odd: OddServer, tmp_path: Path
 ) -> None:
-    """It is asked for all pages, in the era of the call; no host sees the answers."""
+    """The server is asked for all pages, in the era of the call; no host sees the answers."""
     url = odd.url.replace("/mcp", "/own")
     with proxied(url, tmp_path / "s") as port:
         assert text_of(ask(port, ask_as("ctx_page", 1), mcp_name="ctx_page", mcp_method="tools/call")[2]) == "small"
@@ -296,7 +296,7 @@ def test_a_server_that_is_not_there_keeps_no_call_of_ours(tmp_path: Path) -> Non
 
 @pytest.fixture(scope="module")
 def everything() -> Iterator[str]:
-    """The URL of a server of the official SDK."""
+    """Yield the URL of a server of the official SDK."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -320,7 +320,7 @@ def everything() -> Iterator[str]:
 def test_the_client_of_the_sdk_reaches_the_server_of_the_sdk(
     mode: Any, host: str, everything: str, tmp_path: Path
 ) -> None:
-    """Progress, pictures, errors, arguments in headers, and floods that are paged."""
+    """Progress, pictures, errors, arguments in headers, and floods that are paged work."""
     environment = {**os.environ, "PENSTOCK_STORE": str(tmp_path / "s")}
 
     async def steps(transport: Any) -> None:

@@ -1,4 +1,4 @@
-"""Hosts over HTTP: what one said decides nothing for another, and batches and targets of any form are served."""
+"""Over HTTP, does one host's name affect no other host, and are batches and targets of any form served?"""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def odd() -> Iterator[OddServer]:
 
 
 def text_on(connection: http.client.HTTPConnection, body: bytes) -> str:
-    """The text of the answer to a call on a connection that stays open."""
+    """Return the text of the answer to a call on a connection that stays open."""
     connection.request("POST", "/mcp", body.strip(), JSON)
     return text_of(connection.getresponse().read())
 
 
 def test_without_a_session_no_host_gets_what_another_shows(odd: OddServer, tmp_path: Path) -> None:
-    """Who said its name on a connection is known on that one; all others get what every host shows."""
+    """A host that gave its name on a connection is known on that one; all others get what every host shows."""
     with proxied(odd.url.replace("/mcp", "/no-session"), tmp_path / "s") as port:
         small = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
         small.request("POST", "/mcp", request("initialize", 0, clientInfo={"name": "Visual Studio Code"}).strip(), JSON)
@@ -46,7 +46,7 @@ def test_without_a_session_no_host_gets_what_another_shows(odd: OddServer, tmp_p
 
 
 def test_who_opens_connections_anew_is_known_by_its_agent(odd: OddServer, tmp_path: Path) -> None:
-    """Where it has no session; and no longer once another host has the same agent, as those made with one library have."""
+    """This applies without a session, and only until another host has the same agent, as those with the same library do."""
     with proxied(odd.url.replace("/mcp", "/no-session"), tmp_path / "s") as port:
         ask(port, request("initialize", 0, clientInfo={"name": "Visual Studio Code"}), user_agent="node")
         for _ in range(2):
@@ -62,7 +62,7 @@ def test_who_opens_connections_anew_is_known_by_its_agent(odd: OddServer, tmp_pa
 def test_an_answer_of_ours_stands_before_a_batch_that_is_too_long_to_hold(
     path: str, odd: OddServer, tmp_path: Path
 ) -> None:
-    """What the server answers passes as it comes."""
+    """The server's answer passes as it comes."""
     ours, ping = json.loads(call("ctx_page", 1, handle="A")), json.loads(request("ping", 2))
     with proxied(odd.url.replace("/mcp", path), tmp_path / "s", "--hold-bytes", "65536") as port:
         answers = json.loads(ask(port, line([ours, ping]))[2])
@@ -72,7 +72,7 @@ def test_an_answer_of_ours_stands_before_a_batch_that_is_too_long_to_hold(
 
 @pytest.mark.parametrize("path", ["/mcp", "/one", "/events", "/takes-none"])
 def test_a_call_of_ours_in_a_batch_is_answered_with_the_others(path: str, odd: OddServer, tmp_path: Path) -> None:
-    """However the server answers what is left of it, which is all that it sees."""
+    """This holds however the server answers the rest of the batch, which is all that it sees."""
     ours, ping = json.loads(call("ctx_page", 1, handle="A")), json.loads(request("ping", 2))
     with proxied(odd.url.replace("/mcp", path), tmp_path / "s") as port:
         status, headers, body = ask(port, line([ours, ping]))
@@ -93,7 +93,7 @@ def test_a_call_of_ours_in_a_batch_is_answered_with_the_others(path: str, odd: O
 
 
 def test_targets_of_every_form_have_a_status(odd: OddServer, tmp_path: Path) -> None:
-    """A whole URL is read as its path where it names us; nothing is served at what is no path."""
+    """A whole URL is read as its path if it names us; a target that is not a path gets nothing."""
     with proxied(odd.url, tmp_path / "s") as port:
         for method, target, status in (
             ("POST", f"http://127.0.0.1:{port}/mcp", 200),

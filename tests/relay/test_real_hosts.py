@@ -1,4 +1,4 @@
-"""What the models of real coding agents receive of a foreign server's flood, with and without the relay before it."""
+"""What do the models of real coding agents receive of a foreign server's flood, with and without the relay?"""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FLOOD = "".join(f"{at}: a line\n" for at in range(COUNT))
 
 
 class Watching(LoopbackModel):
-    """A model that remembers the tools that it was offered, as they were."""
+    """A model that records the tools that it was offered."""
 
     def __init__(self, tool: str, arguments: dict[str, object]) -> None:
         super().__init__(tool, arguments)
@@ -35,13 +35,13 @@ class Watching(LoopbackModel):
 
 
 def drive(host: str, server: list[str], folder: Path) -> Watching:
-    """A host on a folder, with a foreign server, whose model asks for a flood."""
+    """Run a host on a folder, with a foreign server, whose model asks for a flood."""
     program = hosts.installed(host)
     assert program is not None
     home, root = folder / "home", folder / "root"
     home.mkdir(parents=True)
     root.mkdir()
-    # Hosts hand on little of their environment: what the server needs is set by `env`.
+    # Hosts pass on little of their environment: what the server needs is set by `env`.
     store = f"PENSTOCK_STORE={folder / 'store'}"
     entry = ["/usr/bin/env", store, f"PYTHONPATH={REPOSITORY}:{REPOSITORY / 'src'}", *server]
     with Watching("lines", {"count": COUNT}) as model:
@@ -58,7 +58,7 @@ _TIMES = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z?|\d+\.\d+ seconds")
 
 
 def steady(value: Any, run: Path) -> Any:
-    """A request without our two tools, without the result, and without what differs between two runs of a host."""
+    """Return a request without our two tools, the result, and what differs between two runs of a host."""
     if isinstance(value, dict):
         made = {key: steady(one, run) for key, one in value.items()}
         # Codex and Claude Code write a structured result as one text, and one of texts as a list.
@@ -76,7 +76,7 @@ def steady(value: Any, run: Path) -> Any:
 
 
 def differences(one: Any, other: Any, at: str = "") -> list[str]:
-    """Where two values differ, and how."""
+    """Return where two values differ, and how."""
     if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
         return [found for key in one for found in differences(one[key], other[key], f"{at}.{key}")]
     if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
@@ -90,7 +90,7 @@ def differences(one: Any, other: Any, at: str = "") -> list[str]:
 
 
 def _is_ours(tool: Any) -> bool:
-    """Whether this is the definition of one of our two tools, in any API's form."""
+    """Return whether this is the definition of one of our two tools, in any API's form."""
     if not isinstance(tool, dict):
         return False
     named = [tool.get("name"), *(one.get("name") for one in tool.values() if isinstance(one, dict))]
@@ -101,7 +101,7 @@ def _is_ours(tool: Any) -> bool:
 @pytest.mark.parametrize("host", hosts.HOSTS)
 @pytest.mark.timeout(300)
 def test_the_model_receives_our_text_for_a_flood_of_a_foreign_server(host: str, tmp_path: Path) -> None:
-    """Whole as we sent it, with a handle behind which the flood is; directly the host cuts it, and has no such tools."""
+    """It is whole as we sent it, with a handle for the flood; without the relay the host cuts it, and has no such tools."""
     if "PENSTOCK_TEST_HOSTS" not in os.environ:
         pytest.skip(
             "real hosts take minutes: PENSTOCK_TEST_HOSTS=1 drives those that scripts/tools hosts has installed"
@@ -117,7 +117,7 @@ def test_the_model_receives_our_text_for_a_flood_of_a_foreign_server(host: str, 
     last = shown.rstrip("\n").splitlines()
     assert len(last) > 500
     numbers = [line for line in ("0: a line", *last) if line.endswith(": a line")]
-    assert numbers == [f"{at}: a line" for at in range(len(numbers))]  # nothing of it was cut by the host
+    assert numbers == [f"{at}: a line" for at in range(len(numbers))]  # the host cut nothing of it
     handle = re.search(r'ctx_page\(handle=\\?"([\w-]+)', got)
     assert handle
     kept = open_store(str(tmp_path / "through" / "store"))
@@ -128,7 +128,7 @@ def test_the_model_receives_our_text_for_a_flood_of_a_foreign_server(host: str, 
     ours = {name for name in through.offered if name.endswith(("ctx_page", "ctx_find"))}
     assert len(ours) == 2
     assert [name for name in through.offered if name not in ours] == direct.offered
-    # Nothing else of any request is different: no instruction, no description, no message but the result.
+    # Nothing else of any request differs: no instruction, no description, no message but the result.
     asked = [
         [steady(body, tmp_path / at) for body in model.bodies]
         for at, model in zip(RUNS, (direct, through), strict=True)

@@ -1,4 +1,4 @@
-"""The official SDK on both sides of the relay, in both eras: its client checks results against what the list says."""
+"""Does the official SDK work on both sides of the relay, in both eras, with a client that checks results against schemas?"""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ server.run()
 @pytest.mark.proves("Y-1")
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 def test_the_client_of_the_sdk_takes_cut_results(mode: Any, tmp_path: Path) -> None:
-    """Small ones whole with their structured content, large ones as text, and pages of these."""
+    """Small ones come whole with their structured content, large ones as text, with pages of these."""
     relay = [*warm_relay(), "--", *warm_python(), "-c", SERVER]
     environment = {**os.environ, "PENSTOCK_STORE": str(tmp_path / "store")}
 

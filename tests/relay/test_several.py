@@ -1,4 +1,4 @@
-"""Several servers behind one relay are one server to their host."""
+"""Are several servers behind one relay one server to their host?"""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def ids_of(outs: list[Any]) -> list[Any]:
 
 
 def listed(talk: Switchboard, *lists: list[dict[str, object]]) -> dict[str, Any]:
-    """What the host is told where servers list these tools."""
+    """Return what the host is told if servers list these tools."""
     outs = talk.from_host(modern("tools/list", "l"))
     assert [out.to for out in outs] == list(range(len(lists)))
     got: list[Any] = []
@@ -60,7 +60,7 @@ def listed(talk: Switchboard, *lists: list[dict[str, object]]) -> dict[str, Any]
 
 @pytest.mark.proves("Y-3")
 def test_names_are_kept_but_where_two_collide(tmp_path: Path) -> None:
-    """Then they begin with that of their server, and calls go there under the name that it knows."""
+    """Those then begin with their server's name, and calls go there under the name that it knows."""
     talk = board(tmp_path, "a", "b")
     result = listed(talk, [tool("same", x=1.50), tool("one", outputSchema={"a": 1})], [tool("same"), tool("ctx_page")])
     assert [entry["name"] for entry in result["tools"]] == [
@@ -86,7 +86,7 @@ def test_names_are_kept_but_where_two_collide(tmp_path: Path) -> None:
 
 
 def test_a_flood_names_its_server_and_is_cut(tmp_path: Path) -> None:
-    """One store for all."""
+    """There is one store for all."""
     talk = board(tmp_path, "a", "b")
     listed(talk, [tool("x")], [tool("y")])
     talk.from_host(modern("tools/call", 1, client="opencode", name="y"))
@@ -97,7 +97,7 @@ def test_a_flood_names_its_server_and_is_cut(tmp_path: Path) -> None:
 
 
 def test_lists_have_all_pages_of_all_servers(tmp_path: Path) -> None:
-    """Each asked for its next page with its own cursor; a server that refuses has none."""
+    """Each is asked for its next page with its own cursor; a server that refuses has none."""
     talk = board(tmp_path, "a", "b", "c")
     first = talk.from_host(request("tools/list", 5))
     (more,) = talk.from_server(0, answer({"tools": [tool("one")], "nextCursor": ""}, ids_of(first)[0]))
@@ -110,7 +110,7 @@ def test_lists_have_all_pages_of_all_servers(tmp_path: Path) -> None:
 
 
 def test_a_call_before_any_list_asks_for_the_list_first(tmp_path: Path) -> None:
-    """A host may know its tools from another day; what is asked meanwhile is not lost."""
+    """A host may know its tools from an earlier day; requests made meanwhile are not lost."""
     talk = board(tmp_path, "a", "b")
     asking = talk.from_host(modern("tools/call", 3, name="y"))
     assert [json.loads(out.raw)["method"] for out in asking] == ["tools/list", "tools/list"]
@@ -123,7 +123,7 @@ def test_a_call_before_any_list_asks_for_the_list_first(tmp_path: Path) -> None:
 
 
 def test_introductions_are_united(tmp_path: Path) -> None:
-    """The oldest version that one speaks, and all that any of them can."""
+    """The version is the oldest that one speaks, and the capabilities are all that any of them has."""
     talk = board(tmp_path, "a", "b")
     outs = talk.from_host(request("initialize", 0, protocolVersion="2025-11-25", clientInfo={"name": "opencode"}))
     results = [
@@ -142,7 +142,7 @@ def test_introductions_are_united(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [1, "1", "a:b", -2.5])
 def test_ids_of_requests_of_servers_do_not_meet(number: object, tmp_path: Path) -> None:
-    """Each answer goes to the server that asked, under the id that it asked with, as it was written."""
+    """Each answer goes to the server that asked, under its own id, as it was written."""
     talk = board(tmp_path, "a", "b")
     asked = [talk.from_server(server, request("sampling/createMessage", number))[0] for server in (0, 1)]
     assert len({str(json.loads(out.raw)["id"]) for out in asked}) == 2
@@ -154,7 +154,7 @@ def test_ids_of_requests_of_servers_do_not_meet(number: object, tmp_path: Path) 
 
 
 def test_the_end_of_a_server_answers_what_was_asked_of_it(tmp_path: Path) -> None:
-    """And what is asked of it later."""
+    """Later requests to it are answered too."""
     talk = board(tmp_path, "a", "b")
     listed(talk, [tool("x")], [tool("y")])
     talk.from_host(call("x", 1))
@@ -182,7 +182,7 @@ def test_a_tool_that_is_named_as_ours_is_a_servers_before_any_list_has_passed(tm
 
 
 def told(outs: list[Any]) -> list[tuple[int, dict[str, Any]]]:
-    """Where messages go, and what they say."""
+    """Return where messages go, and what they say."""
     return [(out.to, json.loads(out.raw)) for out in outs]
 
 
@@ -198,7 +198,7 @@ def told(outs: list[Any]) -> list[tuple[int, dict[str, Any]]]:
 def test_no_tool_is_lost_behind_a_name_that_another_has(
     servers: tuple[str, ...], lists: tuple[list[str], ...], names: list[str], tmp_path: Path
 ) -> None:
-    """A name that is made may be one that is there; a name that one server has alone stays, and each leads to its own."""
+    """A made-up name may already exist; a name that only one server has stays, and each leads to its own tool."""
     talk = board(tmp_path, *servers)
     result = listed(talk, *[[tool(name) for name in one] for one in lists])
     assert [entry["name"] for entry in result["tools"]][:-2] == names
@@ -207,7 +207,7 @@ def test_no_tool_is_lost_behind_a_name_that_another_has(
 
 
 def test_a_question_that_a_server_takes_back_is_taken_back_at_the_host(tmp_path: Path) -> None:
-    """Under the number by which the host knows it."""
+    """The host gets the number by which it knows the request."""
     talk = board(tmp_path, "a", "b")
     ((_, asked),) = told(talk.from_server(1, request("elicitation/create", 5, message="Really?")))
     back = line({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 5, "reason": "late"}})
@@ -228,7 +228,7 @@ def test_what_a_person_types_is_completed_by_the_server_of_the_prompt_under_its_
 
 
 def test_a_task_is_asked_for_where_it_was_begun(tmp_path: Path) -> None:
-    """Its number is all that a host gives."""
+    """The host gives only its number."""
     talk = board(tmp_path, "a", "b")
     listed(talk, [tool("x")], [tool("y")])
     talk.from_host(call("y", 1))
@@ -240,7 +240,7 @@ def test_a_task_is_asked_for_where_it_was_begun(tmp_path: Path) -> None:
 
 @pytest.mark.proves("Y-3")
 def test_a_host_hears_what_changes_at_any_server(tmp_path: Path) -> None:
-    """Since 2026-07-28 it asks to; one acknowledgement of all that it asked for, notifications of all, one end."""
+    """Since 2026-07-28 it asks for this: one acknowledgement of all its requests, notifications of all servers, one end."""
     talk = board(tmp_path, "a", "b")
     wanted = {"toolsListChanged": True}
     first, *asked = told(talk.from_host(modern("subscriptions/listen", "s", notifications=wanted)))
@@ -263,11 +263,11 @@ def test_a_host_hears_what_changes_at_any_server(tmp_path: Path) -> None:
 @pytest.mark.proves("Y-3")
 @pytest.mark.parametrize(("client", "seconds"), [("codex-mcp-client", 6), ("other", 20)])
 def test_a_server_that_says_nothing_does_not_take_the_others_with_it(client: str, seconds: int, tmp_path: Path) -> None:
-    """They are there before the host gives up; what was silent comes with its tools once it speaks."""
+    """They are available before the host gives up; the silent server's tools are added once it answers."""
     talk = board(tmp_path, "a", "slow")
     asked = ids_of(talk.from_host(request("initialize", 0, protocolVersion="2025-11-25", clientInfo={"name": client})))
     for _ in range(seconds):
-        assert talk.tick() == []  # nobody has answered: there is nothing to go on with
+        assert talk.tick() == []  # nobody has answered: there is nothing to continue with
     talk.from_server(0, answer({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}}, asked[0]))
     ((_, begun),) = told(talk.tick())
     assert begun["result"]["capabilities"]["tools"] == {"listChanged": True}
@@ -283,11 +283,11 @@ def test_a_server_that_says_nothing_does_not_take_the_others_with_it(client: str
     for out, key in zip(both, ids_of(both), strict=True):
         talk.from_server(out.to, answer({"tools": [tool("x")]}, key))
     went = [told(talk.from_host(call(name, at)))[0][0] for at, name in enumerate(("slow_x", "a_x", "x"))]
-    assert went == [1, 0, 0]  # a call by the name that it had goes where it went
+    assert went == [1, 0, 0]  # a call by its earlier name goes where it went before
 
 
 def test_pages_without_end_are_waited_for_no_longer_than_silence(tmp_path: Path) -> None:
-    """A server whose cursor leads to itself."""
+    """The cursor of a server leads to itself."""
     talk = board(tmp_path, "a", "round")
     asked = talk.from_host(request("tools/list", 1))
     talk.from_server(0, answer({"tools": [tool("x")]}, ids_of(asked)[0]))
@@ -305,7 +305,7 @@ def test_pages_without_end_are_waited_for_no_longer_than_silence(tmp_path: Path)
      '{"mcpServers": {"a": {"type": "sse", "url": "http://x"}}}', '{"mcpServers": {"a": {"url": "${NOT_SET}"}}}'],
 )  # fmt: skip
 def test_what_is_no_configuration_is_refused_with_its_path(tmp_path: Path, text: str) -> None:
-    """And what is wrong with it: none of its servers is started then."""
+    """The error says what is wrong: none of its servers is then started."""
     path = tmp_path / "servers.json"
     path.write_text(text)
     with pytest.raises(CallerError, match=re.escape(str(path))):
@@ -313,7 +313,7 @@ def test_what_is_no_configuration_is_refused_with_its_path(tmp_path: Path, text:
 
 
 def test_variables_stand_in_for_secrets(tmp_path: Path) -> None:
-    """With defaults, in every text."""
+    """They may have defaults, and work in every text."""
     entry = {"command": "${A}", "args": ["${B:-b}"], "env": {"K": "x${A}"}}
     path = tmp_path / "servers.json"
     path.write_text(json.dumps({"mcpServers": {"my server": entry}}))
@@ -333,7 +333,7 @@ def config(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.mark.proves("Y-3")
 def test_programs_and_urls_stand_behind_one_relay(config: Path, tmp_path: Path) -> None:
-    """Calls of all, one of which cannot be started; no program is left at the end."""
+    """Calls reach all, one of which cannot be started; no program is left at the end."""
     ends = Ends([*RELAY, "--config", str(config)], tmp_path / "store")
     assert ends.ask(request("initialize", 0, protocolVersion="2025-11-25"))["result"]["protocolVersion"] == "2025-11-25"
     names = [entry["name"] for entry in ends.ask(request("tools/list", 1))["result"]["tools"]]
@@ -348,7 +348,7 @@ def test_programs_and_urls_stand_behind_one_relay(config: Path, tmp_path: Path) 
     status, _, errors = ends.end()
     assert status == 0
     assert b"none: /nowhere/at/all: No such file" in errors
-    assert len(children) == 4  # two programs and a watch over each; that over what could not be started has ended
+    assert len(children) == 4  # two programs and a watcher for each; the watcher of what could not be started has ended
     assert all(map(is_gone, children))
 
 
@@ -362,7 +362,7 @@ def test_programs_and_urls_stand_behind_one_relay(config: Path, tmp_path: Path) 
 @pytest.mark.parametrize("waits", [True, False])
 @pytest.mark.proves("Y-3")
 def test_a_relay_of_servers_that_never_spoke_fails(servers: dict[str, Any], waits: bool, tmp_path: Path) -> None:
-    """With their own words, whether its host is still there or has gone at once."""
+    """Their own words are printed, whether their host is still there or left at once."""
     path = tmp_path / "servers.json"
     path.write_text(json.dumps({"mcpServers": servers}))
     ends = Ends([*RELAY, "--config", str(path)], tmp_path / "store")
@@ -376,7 +376,7 @@ def test_a_relay_of_servers_that_never_spoke_fails(servers: dict[str, Any], wait
 
 @pytest.mark.proves("Y-3")
 def test_a_server_that_ends_among_others_is_named(tmp_path: Path) -> None:
-    """With its status: its tools are gone, and nobody else says why. One that ends as it is told to is not."""
+    """Its status is given, as nothing else says why its tools are gone. A server that ends as told is not named."""
     path = tmp_path / "servers.json"
     one = {"command": SERVER[0], "args": SERVER[1:], "env": {"PYTHONPATH": str(REPOSITORY)}}
     path.write_text(json.dumps({"mcpServers": {"gone": {"command": "sh", "args": ["-c", "exit 3"]}, "one": one}}))
@@ -401,7 +401,7 @@ time.sleep(60)
 
 @pytest.mark.proves("Y-3")
 def test_a_server_that_reads_no_more_keeps_nobody_from_the_others(tmp_path: Path) -> None:
-    """Neither their calls nor the end, though its pipe is full."""
+    """Neither their calls nor the end are blocked, although its pipe is full."""
     path = tmp_path / "servers.json"
     one = {"command": SERVER[0], "args": SERVER[1:], "env": {"PYTHONPATH": str(REPOSITORY)}}
     deaf = {"command": sys.executable, "args": ["-S", "-c", DEAF]}
@@ -420,7 +420,7 @@ def test_a_server_that_reads_no_more_keeps_nobody_from_the_others(tmp_path: Path
 
 @pytest.mark.proves("Y-3")
 def test_a_small_call_takes_at_most_two_milliseconds_more(config: Path, tmp_path: Path) -> None:
-    """Of its processor time, before one server and before several; `bench/relay.py` has it by the clock."""
+    """Processor time is measured, with one server and with several; `bench/relay.py` measures elapsed time."""
     store = tmp_path / "store"
     ways = [
         (Ends([*RELAY, "--", *SERVER], store), "text"),
@@ -437,7 +437,7 @@ def test_a_small_call_takes_at_most_two_milliseconds_more(config: Path, tmp_path
 
 
 def processor_seconds(pid: int) -> float:
-    """What a process has taken of the processors, its children aside."""
+    """Return the processor time of a process, without its children."""
     with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
         fields = stat.read().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -445,7 +445,7 @@ def processor_seconds(pid: int) -> float:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_no_program_is_left_when_the_relay_is_told_to_end_or_killed(number: int, config: Path, tmp_path: Path) -> None:
-    """All of them at once."""
+    """All of them end at once."""
     ends = Ends([*RELAY, "--config", str(config)], tmp_path / "store")
     ends.ask(request("initialize", 0, protocolVersion="2025-11-25"))
     children = children_of(ends.process.pid)
@@ -456,7 +456,7 @@ def test_no_program_is_left_when_the_relay_is_told_to_end_or_killed(number: int,
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 def test_the_client_of_the_sdk_sees_one_server(mode: Any, everything: str, tmp_path: Path) -> None:
-    """Two of the SDK's own, one at pipes and one over HTTP: tools, progress, resources, prompts, questions of either."""
+    """Two of the SDK's own, at pipes and over HTTP, offer tools, progress, resources, prompts, and questions of both."""
     path = tmp_path / "servers.json"
     program = {
         "command": warm_python()[0],

@@ -1,4 +1,4 @@
-"""Server-sent events are told apart wherever they are cut, and only what changes is written anew."""
+"""Are server-sent events separated wherever they are cut, and is only what changes rewritten?"""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LINES = st.sampled_from(
 
 @st.composite
 def events(draw: st.DrawFn) -> list[bytes]:
-    """Events with their ends."""
+    """Return events with their ends."""
     end = draw(ENDS)
     lines = st.lists(LINES.filter(bool), min_size=1, max_size=4)
     return [end.join([*some, b"", b""]) for some in draw(st.lists(lines, max_size=5))]
@@ -38,7 +38,7 @@ def events(draw: st.DrawFn) -> list[bytes]:
 def test_events_pass_byte_for_byte_wherever_they_are_cut(
     said: list[bytes], places: list[int], is_idle: bool, max_held: int
 ) -> None:
-    """And each is one message; but where the last byte of a CRLF comes late, it belongs to no event."""
+    """Each is one message; only if the last byte of a CRLF comes late does it belong to no event."""
     stream = Events(quiet_talk().is_plain_for_client, lambda: is_idle, max_held)
     raw = b"".join(said)
     frames = [frame for part in cut_anywhere(raw, places) for frame in stream.feed(part)] + list(stream.end())
@@ -50,7 +50,7 @@ def test_events_pass_byte_for_byte_wherever_they_are_cut(
 
 @given(events())
 def test_what_is_asked_within_a_stream_is_looked_for_from_the_next_event_on(said: list[bytes]) -> None:
-    """Nothing was asked while the first event began."""
+    """Nothing was asked when the first event began."""
     idle = True
     stream = Events(quiet_talk().is_plain_for_client, lambda: idle)
     first = [frame for frame in stream.feed(b"data: half") if frame.raw]
@@ -75,7 +75,7 @@ def test_data_is_read_and_written_among_the_other_fields() -> None:
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
 @pytest.mark.parametrize("beside", [b"", b"id: 7"])
 def test_an_answer_over_several_lines_of_data_is_held(end: bytes, beside: bytes) -> None:
-    """As servers that print JSON for people have it: its envelope is not all on the first line."""
+    """Servers that print JSON for people write it so: its envelope is not complete on the first line."""
     talk = quiet_talk()
     talk.from_client(call())
     stream = Events(talk.is_plain_for_client, lambda: talk.is_idle)
@@ -102,7 +102,7 @@ def test_a_long_event_passes_before_its_end_unless_it_may_be_an_answer() -> None
 
 @pytest.mark.parametrize("reader", [EventSplitter, lambda: RawEvents("openai-chat")], ids=["splitter", "events"])
 def test_a_long_event_takes_a_time_that_grows_with_it(reader: Callable[[], Any]) -> None:
-    """It comes in blocks, and what is held of it is not gone over with each."""
+    """It comes in blocks, and what is held of it is not rescanned with each."""
 
     def work(blocks: int) -> Callable[[], object]:
         def run() -> None:

@@ -1,4 +1,4 @@
-"""Programs behind the relay: as without it, whatever they do, but for what is too large."""
+"""Do programs behind the relay behave as without it, except for what is too large?"""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ RELAY = [sys.executable, "-m", "penstock", "relay"]
 
 
 def warm_relay() -> list[str]:
-    """What stands for `RELAY` where a test is not about its process: its number, its memory, its children."""
+    """Replace `RELAY` in tests that do not concern its process: its number, its memory, its children."""
     return [*forks.warm(*forks.RELAY), *RELAY[1:]]
 
 
 class Ends:
-    """A program, or the relay before it, and both its ends."""
+    """A program, or the relay in front of it, and both its ends."""
 
     def __init__(self, command: list[str], store: Path | str, **environment: str) -> None:
         pipe = subprocess.PIPE
@@ -68,7 +68,7 @@ class Ends:
 
 @pytest.fixture
 def relayed(tmp_path: Path) -> Iterator[Ends]:
-    """The server behind the relay."""
+    """Run the server behind the relay."""
     ends = Ends([*RELAY, "--", *SERVER], tmp_path / "store")
     yield ends
     ends.process.kill()
@@ -76,7 +76,7 @@ def relayed(tmp_path: Path) -> Iterator[Ends]:
 
 
 def is_there(process: int) -> bool:
-    """Whether a process lives; one that has ended and waits for its parent does not."""
+    """Return whether a process lives; one that has ended and waits for its parent does not."""
     try:
         with open(f"/proc/{process}/stat", "rb") as file:
             return file.read().rpartition(b")")[2].split()[0] != b"Z"
@@ -85,7 +85,7 @@ def is_there(process: int) -> bool:
 
 
 def is_gone(process: int) -> bool:
-    """Whether a process ends within some seconds."""
+    """Return whether a process ends within some seconds."""
     for _ in range(200):
         if not is_there(process):
             return True
@@ -94,7 +94,7 @@ def is_gone(process: int) -> bool:
 
 
 def children_of(process: int) -> list[int]:
-    """The processes that a process has started."""
+    """Return the processes that a process has started."""
     with open(f"/proc/{process}/task/{process}/children", "rb") as file:
         return [int(number) for number in file.read().split()]
 
@@ -119,7 +119,7 @@ SCRIPTS = {
 @pytest.mark.proves("Y-2")
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_it_is_as_without_it(script: str, tmp_path: Path) -> None:
-    """What comes out of both outputs, and how it ends, are the program's own."""
+    """Both outputs, and the way it ends, are the program's own."""
 
     def run(command: list[str]) -> tuple[int, bytes, bytes]:
         ends = Ends(command, tmp_path / "store")
@@ -131,7 +131,7 @@ def test_it_is_as_without_it(script: str, tmp_path: Path) -> None:
 
 @pytest.mark.proves("Y-1", "Y-2")
 def test_a_flood_is_paged_back_by_the_printed_calls(relayed: Ends) -> None:
-    """Call by call, until the whole is there byte for byte; progress comes before it."""
+    """Call by call, the whole is returned byte for byte; progress comes before it."""
     relayed.send(call("progress", 1))
     notes = [json.loads(relayed.output.readline()) for _ in range(5)]
     assert [note["params"]["progress"] for note in notes] == list(range(5))
@@ -154,7 +154,7 @@ def test_a_flood_is_paged_back_by_the_printed_calls(relayed: Ends) -> None:
 
 
 def test_the_list_has_our_tools_and_the_answers_of_both_eras_are_theirs(relayed: Ends) -> None:
-    """`resultType` where the era has it."""
+    """`resultType` is there if the era has it."""
     tools = relayed.ask(request("tools/list", "l"))["result"]["tools"]
     assert [tool["name"] for tool in tools] == ["text", "ctx_page", "ctx_find"]
     assert "outputSchema" not in tools[0]
@@ -163,7 +163,7 @@ def test_the_list_has_our_tools_and_the_answers_of_both_eras_are_theirs(relayed:
 
 
 def test_a_line_of_a_hundred_megabytes_is_kept_or_passes(relayed: Ends, tmp_path: Path) -> None:
-    """Kept where it is held, in memory that does not grow by much more; passed where it is longer than that."""
+    """It is kept if it can be held, in memory that does not grow by much more; a longer one passes."""
     size = 100_000_000
     text = relayed.text(call("text", 1, size=size))
     assert len(text) <= 16_000
@@ -177,7 +177,7 @@ def test_a_line_of_a_hundred_megabytes_is_kept_or_passes(relayed: Ends, tmp_path
 
 
 def test_a_reader_that_is_slow_holds_up_the_program(relayed: Ends) -> None:
-    """Both ways, and neither keeps the other: nothing grows meanwhile."""
+    """This holds in both directions, and neither blocks the other: nothing grows meanwhile."""
     asked = [call("text", number, size=10_000) for number in range(1, 3_000)]
     sender = threading.Thread(target=relayed.send, args=asked)
     sender.start()
@@ -193,7 +193,7 @@ def test_a_reader_that_is_slow_holds_up_the_program(relayed: Ends) -> None:
 @pytest.mark.proves("Y-2")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_reaches_the_program_and_ends_both_alike(number: int, relayed: Ends, tmp_path: Path) -> None:
-    """Who waits sees the same signal or status."""
+    """The caller sees the same signal or status."""
     relayed.ask(request("ping"))
     programs = children_of(relayed.process.pid)
     relayed.process.send_signal(number)
@@ -209,11 +209,11 @@ def test_a_signal_reaches_the_program_and_ends_both_alike(number: int, relayed: 
 @pytest.mark.proves("Y-2")
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
 def test_nothing_is_left_whatever_is_killed(relayed: Ends, tmp_path: Path) -> None:
-    """The relay itself, with a program that hears nothing and has started another that holds its pipes."""
+    """The relay itself is killed, with a program that ignores signals and has started another that holds its pipes."""
     left = int(relayed.text(call("leave", 1)))
     assert relayed.text(call("deaf", 2)) == "deaf"
     children = children_of(relayed.process.pid)
-    assert len(children) == 2  # the program, and the watch over it
+    assert len(children) == 2  # the program, and its watcher
     relayed.process.kill()
     assert all(is_gone(process) for process in [*children, left])
     other = Ends([*RELAY, "--", *SERVER], tmp_path / "store")
@@ -225,7 +225,7 @@ def test_nothing_is_left_whatever_is_killed(relayed: Ends, tmp_path: Path) -> No
 
 
 def test_a_host_that_is_gone_leaves_no_deaf_program(tmp_path: Path) -> None:
-    """Its input ends and nobody reads its output: it is told to end, then ended."""
+    """Its input ends and nobody reads its output: it is told to end, then killed."""
     ends = Ends([*RELAY, "--", *SERVER], tmp_path / "store")
     assert ends.text(call("deaf", 1)) == "deaf"
     children = children_of(ends.process.pid)
@@ -239,7 +239,7 @@ def test_a_host_that_is_gone_leaves_no_deaf_program(tmp_path: Path) -> None:
 
 @pytest.mark.proves("Y-2")
 def test_a_program_that_closes_its_output_and_lives_on_is_at_its_end_for_the_host(relayed: Ends) -> None:
-    """As without the relay, at once; and what else the host asked of us before is answered."""
+    """The host sees the end at once, as without the relay; its earlier requests to us are still answered."""
     page = [call("ctx_page", number, handle="nothing") for number in range(2, 40)]
     relayed.send(*page, call("close", 1))
     start = time.monotonic()
@@ -252,7 +252,7 @@ def test_a_program_that_closes_its_output_and_lives_on_is_at_its_end_for_the_hos
 
 
 def test_a_tool_of_the_server_is_the_servers_before_any_list_has_passed(tmp_path: Path) -> None:
-    """A host may know its tools from another day: the server is asked for all its pages, and its host sees none of it."""
+    """A host may know its tools from an earlier day: the server is asked for all its pages, which its host does not see."""
     ends = Ends([*RELAY, "--", *SERVER, "pages"], tmp_path / "store")
     ends.send(call("ctx_page", 1, handle="x"), request("ping", 2), call("penstock_ctx_page", 3, handle="x"))
     status, output, _ = ends.end()
@@ -263,7 +263,7 @@ def test_a_tool_of_the_server_is_the_servers_before_any_list_has_passed(tmp_path
 
 
 def test_a_server_that_lists_nothing_keeps_no_call_of_ours_waiting_for_long(tmp_path: Path) -> None:
-    """One that says nothing for five seconds, once; one that refuses at once."""
+    """One server is silent for five seconds, only once; another refuses at once."""
     silent = Ends([*RELAY, "--", "sh", "-c", "cat >/dev/null"], tmp_path / "store")
     start = time.monotonic()
     assert "no artifact x" in silent.text(call("ctx_page", 1, handle="x"))
@@ -282,7 +282,7 @@ def test_a_server_that_lists_nothing_keeps_no_call_of_ours_waiting_for_long(tmp_
 
 @pytest.mark.parametrize("bad", ['{"method":"notifications/cancelled","params":{"requestId":1e}}', '{"id":"\\q"}'])
 def test_a_line_that_cannot_be_read_holds_up_no_other(bad: str, relayed: Ends) -> None:
-    """In neither direction."""
+    """This holds in both directions."""
     relayed.send(bad.encode() + b"\n")
     assert "not JSON" in relayed.ask(request("ping", 8))["error"]["message"]
     assert json.loads(relayed.output.readline())["id"] == 8
@@ -290,7 +290,7 @@ def test_a_line_that_cannot_be_read_holds_up_no_other(bad: str, relayed: Ends) -
 
 @pytest.mark.parametrize("direction", ["from_client", "is_plain_for_client"])
 def test_a_direction_that_fails_ends_the_program(direction: str, tmp_path: Path) -> None:
-    """With a word, and never in silence; one message that fails passes."""
+    """It never does so silently; a single failing message passes."""
     broken = (
         "import sys\nfrom penstock.relay.conversation import Conversation\nfrom penstock.cli import main\n"
         f"def fail(*_):\n    raise KeyError('odd')\nConversation.{direction} = fail\n"
@@ -310,7 +310,7 @@ def test_a_direction_that_fails_ends_the_program(direction: str, tmp_path: Path)
 
 @pytest.mark.parametrize(("program", "status"), [("/nowhere/at/all", 127), ("/etc/passwd", 126)])
 def test_a_program_that_is_not_there_is_named(program: str, status: int, tmp_path: Path) -> None:
-    """With the status that a shell has for it, and no process is left."""
+    """The status is that of a shell, and no process is left."""
     ended, output, errors = Ends([*RELAY, "--", program], tmp_path).end()
     assert (ended, output) == (status, b"")
     assert program.encode() in errors

@@ -1,4 +1,4 @@
-"""What a client and a server say to each other, for tests of what stands between them."""
+"""What do a client and a server say to each other, in tests of what is between them?"""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ FLOOD = "".join(f"line {number} of a flood\n" for number in range(5_000))
 
 
 def request(method: str, number: object = 1, **params: object) -> bytes:
-    """A request of the older era."""
+    """Return a request of the older era."""
     return line({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
 
 
 def call(tool: str = "flood", number: object = 1, **arguments: object) -> bytes:
-    """A call of a tool."""
+    """Return a call of a tool."""
     return request("tools/call", number, name=tool, arguments=arguments)
 
 
 def modern(method: str, number: object = 1, client: str = "test", **params: object) -> bytes:
-    """A request of 2026-07-28."""
+    """Return a request of 2026-07-28."""
     meta = {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
@@ -42,22 +42,22 @@ def modern(method: str, number: object = 1, client: str = "test", **params: obje
 
 
 def answer(result: object, number: object = 1) -> bytes:
-    """An answer."""
+    """Return an answer."""
     return line({"jsonrpc": "2.0", "id": number, "result": result})
 
 
 def text_result(*texts: str, **more: object) -> dict[str, Any]:
-    """A result of texts."""
+    """Return a result of texts."""
     return {"content": [{"type": "text", "text": text} for text in texts], **more}
 
 
 def line(message: object) -> bytes:
-    """A message as one line, as most servers write it."""
+    """Return a message as one line, as most servers write it."""
     return json.dumps(message, ensure_ascii=False).encode() + b"\n"
 
 
 class Desk:
-    """A conversation with a store, without pipes: what goes in comes out."""
+    """A conversation with a store, without pipes."""
 
     def __init__(self, folder: Path | str, budget: int | None = None, client: str | None = None) -> None:
         self.store: Store = open_store(str(folder))
@@ -66,16 +66,16 @@ class Desk:
         self.talk = Conversation(self.guard, client=client)
 
     def ask(self, raw: bytes) -> bytes:
-        """What a server gets of a client's message."""
+        """Return what a server gets of a client's message."""
         return self.talk.from_client(raw).forward
 
     def down(self, parts: Iterable[bytes], max_held_bytes: int = 1 << 20) -> bytes:
-        """What a client gets of what a server writes."""
+        """Return what a client gets of what a server writes."""
         lines = Lines(self.talk.is_plain_for_client, lambda: self.talk.is_idle, max_held_bytes)
         return self._through(lines, parts, self.talk.from_server)
 
     def up(self, parts: Iterable[bytes], max_held_bytes: int = 1 << 20) -> bytes:
-        """What a server gets of what a client writes."""
+        """Return what a server gets of what a client writes."""
         lines = Lines(self.talk.is_plain_for_server, lambda: False, max_held_bytes)
         return self._through(lines, parts, lambda raw: self.talk.from_client(raw).forward)
 
@@ -88,14 +88,14 @@ class Desk:
         return b"".join(out)
 
     def result(self, result: object, tool: str = "flood", number: object = 1) -> dict[str, Any]:
-        """What a client gets where a server answers a call so."""
+        """Return what a client gets if a server answers a call with this result."""
         self.ask(call(tool, number))
         got = json.loads(self.down([answer(result, number)]))["result"]
         assert isinstance(got, dict)
         return got
 
     def kept(self, handle: str) -> bytes:
-        """All that lies at a handle."""
+        """Return everything behind a handle."""
         return self.store.read(handle, 0, self.store.info(handle).bytes)
 
 
@@ -133,11 +133,11 @@ def _object(draw: st.DrawFn, values: st.SearchStrategy[bytes]) -> bytes:
 
 
 values_json = st.recursive(_SCALARS, lambda inner: st.one_of(_array(inner), _object(inner)), max_leaves=12)
-"""Any value as JSON: names that stand twice, numbers beyond floats, blanks anywhere."""
+"""Any value as JSON: duplicate names, numbers beyond floats, spaces anywhere."""
 objects_json = _object(values_json)
 
 
 def cut_anywhere(raw: bytes, places: list[int]) -> list[bytes]:
-    """Bytes in parts, cut at places of any size."""
+    """Return bytes in parts, cut at places of any size."""
     ends = sorted({place % (len(raw) + 1) for place in places})
     return [raw[start:end] for start, end in zip([0, *ends], [*ends, len(raw)], strict=True)]
