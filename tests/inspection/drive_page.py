@@ -1,7 +1,7 @@
-"""Opens pages of stories from disk in Chromium and prints what it saw as JSON: `drive_page.py CHROMIUM FOLDER [PICTURE…]`.
+"""What does Chromium show of pages of stories on disk? `drive_page.py CHROMIUM FOLDER [PICTURE…]` prints it as JSON.
 
-Runs in an environment of its own, which has Playwright. FOLDER has `story.html`, `overview.html`, `hostile.html`,
-`hostile-overview.html` and `large.html`; PICTURE is where the picture of the docs goes: the light one, and the dark one.
+It runs in its own environment, which has Playwright. FOLDER has `story.html`, `overview.html`, `hostile.html`,
+`hostile-overview.html` and `large.html`; PICTURE is the path for the picture of the docs: the light one, and the dark one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FLAGS = [
 STORIES = ("story", "hostile", "large")
 SHAPES = {"light": (1280, "light"), "dark": (1280, "dark"), "narrow": (390, "light"), "narrow dark": (390, "dark")}
 ALL_SHAPES = ("story", "overview")
-"""The pages that are looked at in all four; the others have the same style."""
+"""The pages that are checked in all four shapes; the others have the same style."""
 LOADS = 5
 AT = """() => {
     const rects = [...document.querySelectorAll("#bar rect")];
@@ -42,7 +42,7 @@ AT = """() => {
         focused: document.activeElement.id,
     };
 }"""
-# What a checker of accessibility looks for first: names, headings in order, ids once, text that stands out from what is behind it.
+# What an accessibility checker looks for first: names, ordered headings, unique ids, text in contrast to its background.
 FAULTS = """() => {
     const faults = [];
     const ids = [...document.querySelectorAll("[id]")].map((one) => one.id);
@@ -109,7 +109,7 @@ PAINTED = """() => new Promise((done) => {
 
 
 class Seen:
-    """What a page asks for and complains about, whatever is done with it."""
+    """What a page requests and complains about, whatever is done with it."""
 
     def __init__(self) -> None:
         self.requests: list[str] = []
@@ -123,7 +123,7 @@ class Seen:
 
 
 def typed(page: Page) -> dict[str, Any]:
-    """From the keyboard alone: the first stop of Tab is the turn; then to both ends and between."""
+    """Use only the keyboard: the first stop of Tab is the turn; then go to both ends and between."""
     told = {"begun": page.evaluate(AT)}
     page.keyboard.press("Tab")
     for name, keys in (
@@ -141,7 +141,7 @@ def typed(page: Page) -> dict[str, Any]:
 
 
 def pointed(page: Page) -> dict[str, Any]:
-    """The pointer over the drawing: at its ends, at a tenth of it, and pressed in the middle; the keys go on from there."""
+    """Move the pointer over the drawing, to its ends and a tenth of it, and click in the middle; the keys continue from there."""
     page.evaluate("() => document.activeElement.blur()")
     box = page.locator("#chart").bounding_box()
     assert box is not None
@@ -159,7 +159,7 @@ def pointed(page: Page) -> dict[str, Any]:
 
 
 def plain(browser: Browser, seen: Seen, address: str) -> dict[str, Any]:
-    """Without scripts: what can be seen, and what is not offered."""
+    """Return what can be seen without scripts, and what is not offered."""
     page = seen.watch(browser.new_context(java_script_enabled=False).new_page())
     page.goto(address)
     return {
@@ -202,7 +202,7 @@ def main(chromium: str, folder: str, *pictures: str) -> None:
         told["plain"] = plain(browser, seen, f"file://{folder}/story.html")
         told["painted"] = {"story": [], "large": []}
         page = page_of("light")
-        page.goto(f"file://{folder}/story.html")  # a tab begins once, and that is not the page's time
+        page.goto(f"file://{folder}/story.html")  # a tab starts only once, and that is not the page's time
         for name in ("story", "large") * LOADS:
             page.goto(f"file://{folder}/{name}.html")
             told["painted"][name].append(page.evaluate(PAINTED))

@@ -1,4 +1,4 @@
-"""A page as a reader of its own sees it: what stands where, by the standard library's parser alone."""
+"""How does an independent reader see a page? By the standard library's parser alone."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Node:
 
     @property
     def text(self) -> str:
-        """All words in it."""
+        """Return all words in it."""
         return " ".join("".join(one if isinstance(one, str) else f" {one.text} " for one in self.children).split())
 
     def all(self, tag: str, **attributes: str) -> list[Node]:
-        """The elements below it of a name, with these attributes; `class_` is one of several."""
+        """Return the elements below it with a name and these attributes; `class_` is one of several."""
         found: list[Node] = []
         for one in self.children:
             if isinstance(one, Node):
@@ -33,7 +33,7 @@ class Node:
         return found
 
     def has(self, key: str, value: str) -> bool:
-        """Whether an attribute has a value."""
+        """Return whether an attribute has a value."""
         if key == "class_":
             return value in self.attributes.get("class", "").split()
         return self.attributes.get(key) == value
@@ -63,7 +63,7 @@ class _Reader(HTMLParser):
 
 
 def read(page: str) -> Node:
-    """The page as a tree; each element has to be closed by itself."""
+    """Return the page as a tree; each element has to be closed separately."""
     reader = _Reader()
     reader.feed(page)
     reader.close()
@@ -72,7 +72,7 @@ def read(page: str) -> Node:
 
 
 def tags(node: Node) -> list[tuple[str, tuple[str, ...]]]:
-    """All elements in their order, each with the names of its attributes."""
+    """Return all elements in order, each with the names of its attributes."""
     return [
         made
         for one in node.children
@@ -82,19 +82,19 @@ def tags(node: Node) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def figure(text: str) -> int:
-    """A number as pages write it; nothing is 0."""
+    """Return a number from the form in which pages write it; an empty text is 0."""
     return int(re.sub(r"[,\s]", "", text) or 0)
 
 
 def island(page: Node) -> list[Any]:
-    """What the script is given."""
+    """Return what the script is given."""
     (data,) = page.all("script", id="data")
     made: list[Any] = json.loads("".join(str(one) for one in data.children))
     return made
 
 
 def listings(page: Node) -> list[tuple[str, list[Node], Node | None]]:
-    """The listings of all tables: heading, rows, and the row of sums."""
+    """Return the listings of all tables: heading, rows, and the row of sums."""
     made = []
     for body in page.all("tbody"):
         rows = body.all("tr")
@@ -105,5 +105,5 @@ def listings(page: Node) -> list[tuple[str, list[Node], Node | None]]:
 
 
 def cells(row: Node) -> list[str]:
-    """The words of a row's cells."""
+    """Return the words of a row's cells."""
     return [one.text for one in row.children if isinstance(one, Node)]

@@ -1,6 +1,6 @@
-"""A session of Claude Code as its file has it, long enough to see where a context goes: reads, floods, compactions, a refusal.
+"""How does a session of Claude Code that shows where a context goes look in its file: reads, floods, compactions, a refusal?
 
-The picture of the docs is of this one. Nobody worked so: the work is made up, the form is the host's (2.1.330).
+The picture of the docs shows this one. The work is made up, the form is the host's (2.1.330).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _SAID = (
 
 
 class _Session:
-    """The file as it grows, and what its next request holds."""
+    """The growing file, and what its next request holds."""
 
     def __init__(self, seed: int) -> None:
         self.records: list[dict[str, Any]] = []
@@ -55,7 +55,7 @@ class _Session:
         self._answers = 0
 
     def add(self, kind: str, **more: Any) -> None:
-        """A record, which goes on from the one before it."""
+        """Add a record that continues from the one before it."""
         uuid = f"{len(self.records):08x}-0000-4000-8000-{self.random.getrandbits(48):012x}"
         self._at += timedelta(seconds=self.random.randint(2, 40))
         about = {
@@ -70,12 +70,12 @@ class _Session:
         self._last = uuid
 
     def said(self, text: str, **more: Any) -> None:
-        """The person, or the host in its name."""
+        """Add words of the person, or of the host in the person's name."""
         self.held_tokens += estimate(text)
         self.add("user", message={"role": "user", "content": text}, **more)
 
     def answers(self, *blocks: dict[str, Any]) -> None:
-        """The model: an answer of one block or several, with what the provider counted."""
+        """Add an answer of one block or several, with what the provider counted."""
         self._answers += 1
         tokens = self.held_tokens + _HOST_TOKENS
         usage = {
@@ -97,7 +97,7 @@ class _Session:
             self.add("assistant", message=message)
 
     def calls(self, name: str, given: dict[str, Any], result: str, *, thought: str = "", failed: bool = False) -> None:
-        """A call of the model, and what came of it."""
+        """Add a call of the model with its result."""
         use = {"type": "tool_use", "id": f"toolu_{len(self.records):06}", "name": name, "input": given}
         thinking = [{"type": "thinking", "thinking": thought, "signature": "c2lnbmVk" * 12}] if thought else []
         self.answers(*thinking, use)
@@ -111,7 +111,7 @@ class _Session:
         self.add("user", message={"role": "user", "content": [block]}, toolUseResult={"stdout": result[:2_000]})
 
     def compacts(self) -> None:
-        """The host compacts: a boundary, and a summary in the person's name."""
+        """Add a compaction of the host: a boundary, and a summary in the person's name."""
         self.add(
             "system",
             subtype="compact_boundary",
@@ -124,7 +124,7 @@ class _Session:
         )
 
     def refused(self) -> None:
-        """The provider refuses the request."""
+        """Add a refusal of the request by the provider."""
         words = f"prompt is too long: {self.held_tokens + _HOST_TOKENS} tokens > {WINDOW} maximum"
         message = {
             "role": "assistant",
@@ -136,7 +136,7 @@ class _Session:
 
 
 def records(rounds: int = 590, seed: int = 11) -> list[dict[str, Any]]:
-    """The records of a session of so many rounds: it is compacted when it is full, and refused at last for a flood."""
+    """Return the records of a session of that many rounds: compacted when full, and finally refused because of a flood."""
     session = _Session(seed)
     random = session.random
     tools = [
@@ -190,7 +190,7 @@ def records(rounds: int = 590, seed: int = 11) -> list[dict[str, Any]]:
 
 
 def estimate(text: str) -> int:
-    """About how many tokens a text has for the model."""
+    """Return about how many tokens a text has for the model."""
     return count(text, model="claude-opus-5").tokens
 
 
@@ -199,7 +199,7 @@ def _thought(random: Random) -> str:
 
 
 def _source(path: str) -> str:
-    """A file, the same at each reading."""
+    """Return a file, the same at each reading."""
     random = Random(path)
     names = ("row", "batch", "rate", "day", "total", "page", "account", "ledger")
     rows = [(random.choice(names), random.choice(names), random.choice(names)) for _ in range(random.randint(20, 170))]
@@ -212,7 +212,7 @@ def _log(random: Random, lines: int) -> str:
 
 
 def sample(folder: Path, rounds: int = 590) -> tuple[Subject, Story]:
-    """The session written to a folder and read from there, as `penstock inspect` does it."""
+    """Return the session, written to a folder and read from there, as `penstock inspect` does it."""
     path = folder / f"{SESSION}.jsonl"
     path.write_text("".join(json.dumps(record) + "\n" for record in records(rounds)), encoding="utf-8")
     subject, story = story_of("claude", str(path))

@@ -1,4 +1,4 @@
-"""Any session, for laws: messages of every wire, valid and broken, with answers, refusals and compactions anywhere between them."""
+"""How are sessions generated for laws? Valid and broken messages of every wire, with answers, refusals and compactions between."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HOSTILE = (
     "\u2028\u2029\u200b",
     "\U000e0041",
 )
-"""Texts that would act on whoever shows them as they are."""
+"""Texts that would affect whatever shows them unescaped."""
 texts = st.one_of(st.sampled_from(HOSTILE), wires.words)
 figures = st.one_of(st.none(), st.integers(-1, 400_000))
 refusals = st.one_of(
@@ -60,7 +60,7 @@ between: st.SearchStrategy[Happening] = st.one_of(
 
 
 def said(message: Any, draw: Callable[[st.SearchStrategy[Any]], Any]) -> Said:
-    """Return a message as a reader yields it, in one of the ways in which it may be said."""
+    """Return a message as a reader yields it, in one of the possible ways."""
     by_host, again = draw(st.sampled_from(((False, False), (False, False), (True, False), (False, True), (True, True))))
     part_of = draw(st.sampled_from(("", "", "m1", "m2")))
     is_summary = draw(st.sampled_from((False, False, by_host)))
@@ -69,7 +69,7 @@ def said(message: Any, draw: Callable[[st.SearchStrategy[Any]], Any]) -> Said:
 
 @st.composite
 def sessions(draw: st.DrawFn, wire: str) -> list[Happening]:
-    """What a reader may yield of a session on a wire, in any order, sensible or not."""
+    """Draw what a reader may yield of a session on a wire, in any order, sensible or not."""
     messages = draw(
         st.one_of(
             wires.requests(wire, max_rounds=4, huge=False), wires.broken(wire), st.lists(wires.likely, max_size=4)
@@ -78,6 +78,6 @@ def sessions(draw: st.DrawFn, wire: str) -> list[Happening]:
     made: list[Happening] = [said(message, draw) for message in messages]
     for happening in draw(st.lists(between, max_size=8)):
         made.insert(draw(st.integers(0, len(made))), happening)
-    # What was said before may be said again, as a reader does it behind a compaction.
+    # Earlier messages may be repeated, as a reader does after a compaction.
     made += [Said(message, again=True) for message in messages[:2] if draw(st.booleans())]
     return made

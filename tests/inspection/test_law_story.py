@@ -1,4 +1,4 @@
-"""Any happenings in any order, with any messages, make a story; and its figures add up."""
+"""Do any happenings in any order, with any messages, make a story whose figures add up?"""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.proves("X-2")
 @pytest.mark.parametrize("wire", WIRES)
 @given(st.data())
 def test_any_session_makes_a_story_whose_figures_add_up(wire: str, data: st.DataObject) -> None:
-    """The kinds of each turn add up to its tokens, and what is listed stood in requests that there were."""
+    """The kinds of each turn add up to its tokens, and what is listed was in existing requests."""
     happenings = data.draw(sessions(wire))
     story = tell(happenings, wire)
     for number, turn in enumerate(story.turns, 1):

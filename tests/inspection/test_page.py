@@ -1,4 +1,4 @@
-"""The page of a story: its totals are the sums that it shows, nothing in it acts, and of each bucket the fullest turn is drawn."""
+"""Are a story page's totals the sums that it shows, is nothing in it active, and is each bucket's fullest turn drawn?"""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ SUBJECT = Subject(
 
 
 def turn(number: int, refused: bool = False, /, **by_kind: int) -> FillTurn:
-    """A turn of these kinds, underscores for blanks."""
+    """Return a turn of these kinds, with underscores for spaces."""
     kinds = {kind.replace("_", " "): tokens for kind, tokens in by_kind.items()}
     tokens = sum(kinds.values())
     return FillTurn(number=number, tokens=tokens, by_kind=kinds, counted_tokens=tokens, is_refused=refused)
 
 
 def eventful(name: str = "Read", what: str = "src/a.py") -> Story:
-    """A story that has all that a page can show, more rows than a table has room for, with a word wherever one can stand."""
+    """Return a story with all that a page can show, more rows than a table has room for, and a word in every possible place."""
     turns = [turn(at, instructions=900, results=at * 1_000, assistant=at * 7) for at in range(1, 40)]
     turns.append(turn(40, True, instructions=900, results=210_000, assistant=280))
     items = tuple(
@@ -94,7 +94,7 @@ def eventful(name: str = "Read", what: str = "src/a.py") -> Story:
 
 
 def tiles(page: Node) -> dict[str, str]:
-    """The six figures by their labels."""
+    """Return the six figures by their labels."""
     made = {}
     for one in page.all("ul", class_="tiles")[0].all("li"):
         made[one.all("span")[0].text] = one.all("strong")[0].text
@@ -105,7 +105,7 @@ def tiles(page: Node) -> dict[str, str]:
 
 
 def test_the_totals_are_the_sums_of_what_is_shown() -> None:
-    """Read from the page alone: tiles, the bill, and each table's sums, rows that are too many among them."""
+    """They are read from the page alone: tiles, the bill, and each table's sums, which include rows that are not shown."""
     story = eventful()
     page = read(story_page(SUBJECT, story))
     seen = tiles(page)
@@ -128,7 +128,7 @@ def test_the_totals_are_the_sums_of_what_is_shown() -> None:
             assert cells(total)[2] == words.size(sum(1_000 * at for at in range(20)))
             continue
         sums = cells(total)
-        # What has a sum, adds up: but for the sizes of one thing at two moments, which have none.
+        # Everything with a sum adds up, except sizes of one thing at two moments, which have none.
         columns = [at for at, cell in enumerate(sums) if at and cell]
         assert columns, heading
         for at in columns:
@@ -140,7 +140,7 @@ def test_the_totals_are_the_sums_of_what_is_shown() -> None:
 
 
 def test_what_is_not_known_is_unknown_and_never_a_zero() -> None:
-    """No price, no window, no turn: words say so; a price that rounds to nothing does not become one."""
+    """Words say that there is no price, window or turn; a price that rounds to nothing is "under $0.01", not zero."""
     page = read(story_page(Subject("codex", ""), Story()))
     assert tiles(page) == {
         "Turns": "0",
@@ -163,7 +163,7 @@ def test_what_is_not_known_is_unknown_and_never_a_zero() -> None:
 
 
 def test_money_is_dated_and_says_what_of_it_is_priced() -> None:
-    """The date of the prices, what a cache saved, and how many turns have a price."""
+    """The date of the prices, the savings of a cache, and the number of priced turns are given."""
     page = read(story_page(SUBJECT, eventful()))
     (money,) = [one for one in page.all("li") if one.text.startswith("Money")]
     assert money.all("small")[0].text == "as of 2026-11-01; $4.50 without a cache"
@@ -171,7 +171,7 @@ def test_money_is_dated_and_says_what_of_it_is_priced() -> None:
 
 
 def test_the_window_is_a_dashed_line_at_its_height() -> None:
-    """It lies as far from the top as its tokens say, and higher than the turns that fit."""
+    """Its distance from the top matches its tokens, and it is above the turns that fit."""
     story = eventful()
     page = read(story_page(SUBJECT, story))
     (line,) = page.all("line", class_="window")
@@ -181,7 +181,7 @@ def test_the_window_is_a_dashed_line_at_its_height() -> None:
 
 
 def test_a_lane_that_has_nothing_is_left_out() -> None:
-    """Three with something in them, none without."""
+    """There are three lanes with something in them, and none without."""
     names = ["cuts", "refused", "handoffs"]
     assert [one.text for one in read(story_page(SUBJECT, eventful())).all("span", class_="lane")] == names
     plain = replace(eventful(), compactions=(), refusals=())
@@ -192,13 +192,13 @@ def test_a_lane_that_has_nothing_is_left_out() -> None:
 
 
 def steps_of(path: str) -> list[int]:
-    """The heights of the columns of an area."""
+    """Return the heights of the columns of an area."""
     return [drawing.HEIGHT - int(level) for level, run in re.findall(r"V(\d+)h(\d+)", path) for _ in range(int(run))]
 
 
 @given(st.lists(st.integers(0, 300_000), min_size=1, max_size=60), st.integers(1, 70))
 def test_of_each_bucket_the_fullest_turn_is_drawn(sizes: list[int], most: int) -> None:
-    """However many turns share a column, the drawing is as high as the highest, and each turn is in one bucket."""
+    """However many turns share a column, the drawing reaches the highest, and each turn is in one bucket."""
     turns = [turn(number, results=size) for number, size in enumerate(sizes, 1)]
     parts = drawing.buckets(len(turns), most)
     assert [at for part in parts for at in part] == list(range(len(turns)))
@@ -229,7 +229,7 @@ def test_areas_are_drawn_from_the_highest_down(all_kinds: list[Mapping[str, int]
 
 @given(by_kinds)
 def test_the_pieces_of_a_bar_are_the_whole_bar(kinds: Mapping[str, int]) -> None:
-    """They lie one behind the other, without a gap, and each within one unit of its share."""
+    """They follow one another without a gap, and each is within one unit of its share."""
     there = [kind for kind in KINDS if kind in kinds]
     pieces = drawing.slices(kinds, there)
     assert [piece.kind for piece in pieces] == there
@@ -242,7 +242,7 @@ def test_the_pieces_of_a_bar_are_the_whole_bar(kinds: Mapping[str, int]) -> None
 
 @given(st.lists(st.integers(0, 6_000), max_size=300), st.integers(1, 6_000))
 def test_a_lane_shows_all_that_happened(at_turns: list[int], turns: int) -> None:
-    """Each event has a mark in the bin of its turn, at most 240 of them, the highest where the most happened."""
+    """Each event has a mark in the bin of its turn, in at most 240 bins, the highest where most happened."""
     marks = re.findall(r"M(\d+) 1000v-(\d+)h1v(\d+)z", drawing.lane(at_turns, turns))
     width = drawing.bins(turns)
     assert width == min(turns, 240)
@@ -256,7 +256,7 @@ def test_a_lane_shows_all_that_happened(at_turns: list[int], turns: int) -> None
 
 @given(st.integers(1, 10**9))
 def test_the_lines_behind_a_drawing_are_round_and_few(top: int) -> None:
-    """None at the top or above, none at the bottom, and no crowd of them."""
+    """None is at the top or above, none at the bottom, and they are not crowded."""
     made = drawing.rules(top)
     assert len(made) <= 8
     assert all(0 < at < top for at in made)
@@ -269,14 +269,14 @@ def test_the_lines_behind_a_drawing_are_round_and_few(top: int) -> None:
 
 
 def hashes(policy: str, kind: str) -> list[str]:
-    """What a policy lets act."""
+    """Return what a policy allows to be active."""
     (sources,) = re.findall(rf"{kind}-src ([^;]*)", policy)
     return str(sources).split()
 
 
 @pytest.mark.parametrize("text", [story_page(SUBJECT, eventful()), overview_page([row_of(SUBJECT, eventful())])])
 def test_only_the_pages_own_style_and_script_act(text: str) -> None:
-    """The policy names both by their hashes and nothing else; no attribute styles or runs, no address is asked."""
+    """The policy names both by their hashes and nothing else; no attribute styles or runs, and no address is requested."""
     page = read(text)
     (policy,) = [one.attributes["content"] for one in page.all("meta") if "http-equiv" in one.attributes]
     assert policy.startswith("default-src 'none'; ")
@@ -296,7 +296,7 @@ def test_only_the_pages_own_style_and_script_act(text: str) -> None:
 
 @pytest.mark.parametrize("word", [*HOSTILE, "A" * 1_000_000, "\u202e" * 1_000_000])
 def test_hostile_words_stay_words(word: str) -> None:
-    """Wherever one stands, the page has the same elements as with a plain one, no letter that acts, and a bounded length."""
+    """In any place, the page has the same elements as with a plain word, no active character, and a bounded length."""
     subject = Subject(word, word, word, word, word, word)
     made = [
         (story_page(subject, eventful(word, word)), story_page(SUBJECT, eventful())),
@@ -313,7 +313,7 @@ def test_hostile_words_stay_words(word: str) -> None:
 
 
 def test_what_looks_like_a_secret_is_not_on_a_page() -> None:
-    """Pages are passed on."""
+    """Pages are passed on to others."""
     key = "sk-ant-api03-" + "a1B2" * 20
     made = story_page(SUBJECT, eventful(what=f"curl -H 'x-api-key: {key}'"))
     assert key[:30] not in made
@@ -322,7 +322,7 @@ def test_what_looks_like_a_secret_is_not_on_a_page() -> None:
 @pytest.mark.parametrize("wire", WIRES)
 @given(st.data())
 def test_any_session_makes_a_page(wire: str, data: st.DataObject) -> None:
-    """Of any happenings: whole elements, the figures of the newest turn, and what the script reads is each turn again."""
+    """Any happenings give complete elements, the figures of the newest turn, and data from which the script gets each turn back."""
     story = tell(data.draw(sessions(wire)), wire)
     text = data.draw(st.sampled_from(HOSTILE))
     page = read(story_page(Subject(text, text), story))
@@ -337,7 +337,7 @@ def test_any_session_makes_a_page(wire: str, data: st.DataObject) -> None:
 
 
 def turns_in(data: list[Any], count: int) -> list[tuple[dict[str, int], bool]]:
-    """The turns as the script has them."""
+    """Return the turns as the script has them."""
     slots, steps, refused, *_ = data
     figures = [list(accumulate(row)) for row in steps]
     return [
@@ -347,14 +347,14 @@ def turns_in(data: list[Any], count: int) -> list[tuple[dict[str, int], bool]]:
 
 
 def test_the_script_is_given_numbers_alone() -> None:
-    """No word of a session, and nothing that could end its element or that escaping changes."""
+    """There is no word of a session, and nothing that could end its element or that escaping changes."""
     text = story_page(SUBJECT, eventful("</script><script>alert(1)"))
     (data,) = re.findall(r'<script id="data" type="application/json">(.*?)</script>', text)
     assert re.fullmatch(r"[\d,\[\]-]+", data)
 
 
 def test_5000_turns_are_small() -> None:
-    """Less than 700 KB, with eleven kinds that are of another size at every turn."""
+    """They take less than 700 KB, with eleven kinds whose sizes differ at every turn."""
     random = Random(5)
     turns = tuple(turn(at, **{kind: random.randint(1_000, 17_000) for kind in KINDS}) for at in range(1, 5_001))
     text = story_page(SUBJECT, replace(eventful(), turns=turns))
@@ -365,7 +365,7 @@ def test_5000_turns_are_small() -> None:
 
 
 def test_the_overview_has_a_row_and_a_drawing_for_each_session() -> None:
-    """Who has no request has no drawing; sums are those of the rows; refusals are marked."""
+    """One without a request has no drawing; sums are those of the rows; refusals are marked."""
     rows = [row_of(SUBJECT, eventful()), OverviewRow(Subject("codex", "x"), None, None, "")]
     page = read(overview_page(rows))
     ((_, shown, total),) = listings(page)
@@ -378,14 +378,14 @@ def test_the_overview_has_a_row_and_a_drawing_for_each_session() -> None:
     assert [len(row.all("svg", class_="spark")) for row in shown] == [1, 0]
     assert [len(row.all("td", class_="bad")) for row in shown] == [1, 0]
     nothing_counted = Story(turns=(turn(1),))
-    assert row_of(SUBJECT, nothing_counted).tokens is None  # a request of which no figure is known, and no zero
+    assert row_of(SUBJECT, nothing_counted).tokens is None  # a request without a known figure, not a zero
     marks = shown[0].all("path", class_="refusal")[0].attributes["d"]
     assert marks == drawing.lane([40], 40)
     assert "There are no sessions." in read(overview_page([])).text
 
 
 def test_the_sample_is_a_session_as_the_host_writes_it(tmp_path: Any) -> None:
-    """Read by the reader of the host: all of it is understood, and it has what a page can show."""
+    """The host's reader understands all of it, and it has what a page can show."""
     _, story = sample(tmp_path)
     assert story.unknown == {}
     assert all(one.is_measured for one in story.turns)

@@ -1,6 +1,6 @@
-"""The pages of stories in a real browser: by keyboard, by pointer, in four shapes, without scripts, and asking for nothing.
+"""Do the pages of stories work in a real browser: by keyboard, by pointer, in four shapes, without scripts or requests?
 
-`python -m tests.inspection.test_page_browser` takes the pictures of the docs, of the session of `sample`.
+`python -m tests.inspection.test_page_browser` takes the pictures for the docs, of the session of `sample`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LOUD = f"</script><script>window.acted = 1</script><img src=x onerror='window.ac
 
 
 def large() -> Story:
-    """As many turns as are promised, of all kinds, each of which is another size at every turn; the 2,500th is the fullest."""
+    """Return the promised number of turns, of all kinds, whose sizes differ at every turn; the 2,500th is the fullest."""
     random = Random(5)
     sizes = [{kind: random.randint(1_000, 17_000) for kind in KINDS} for _ in range(TURNS)]
     sizes[2_499]["results"] = 190_000
@@ -42,7 +42,7 @@ def large() -> Story:
 
 
 def pages(folder: Path) -> dict[str, Story]:
-    """The pages that are looked at, written to a folder, and the stories of some of them."""
+    """Write the pages to check to a folder, and return the stories of some of them."""
     subject, told = sample(folder)
     hostile = Subject(LOUD, LOUD, LOUD, LOUD, LOUD, LOUD)
     rows = [row_of(subject, told), row_of(SUBJECT, eventful()), OverviewRow(Subject("codex", "c"), None, None, "empty")]
@@ -60,7 +60,7 @@ def pages(folder: Path) -> dict[str, Story]:
 
 
 def driven(folder: Path, *pictures: str) -> tuple[dict[str, Any], dict[str, Story]]:
-    """What the browser saw, and the stories of what it was shown."""
+    """Return what the browser saw, and the stories of what it was shown."""
     stories = pages(folder)
     command = [python_of_playwright(), str(Path(__file__).with_name("drive_page.py")), path_of_chromium(), str(folder)]
     done = subprocess.run([*command, *pictures], capture_output=True, text=True, timeout=250, check=False)
@@ -70,7 +70,7 @@ def driven(folder: Path, *pictures: str) -> tuple[dict[str, Any], dict[str, Stor
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], dict[str, Story]]:
-    """What the browser saw: it runs once for all tests of this file."""
+    """Return what the browser saw: it runs once for all tests of this file."""
     return driven(tmp_path_factory.mktemp("stories"))
 
 
@@ -78,7 +78,7 @@ Shown = tuple[dict[str, Any], dict[str, Story]]
 
 
 def shows(seen: Mapping[str, Any], story: Story, number: int) -> bool:
-    """Whether the page shows that turn: the sentence, the figures, the bar, as Python would have drawn them."""
+    """Return whether the page shows that turn: the sentence, the figures and the bar, as Python would have drawn them."""
     at = story.turns[number - 1]
     there = {kind for one in story.turns for kind in one.by_kind}
     pieces = drawing.slices(at.by_kind, [kind for kind in KINDS if kind in there])
@@ -105,7 +105,7 @@ def test_the_keys_go_from_turn_to_turn(seen: Shown, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["story", "large"])
 def test_the_pointer_shows_the_turn_that_is_drawn_under_it(seen: Shown, name: str) -> None:
-    """Of several in one column the fullest; pressed, the keys go on from there."""
+    """Of several in one column the fullest is shown; after a click the keys continue from there."""
     pointed, story = seen[0][f"pointed {name}"], seen[1][name]
     columns = drawing.fullest(story.turns)
     box = pointed["box"]
@@ -125,19 +125,19 @@ def test_the_fullest_of_5000_turns_is_found_by_the_pointer(seen: Shown) -> None:
 
 
 def test_no_page_asks_for_anything_and_nothing_complains(seen: Shown) -> None:
-    """The only requests were the pages themselves; the console stayed empty, so the policy lets the page's own script run."""
+    """The only requests were the pages themselves; the console stayed empty, so the policy allows the page's own script."""
     assert [Path(url.removeprefix("file://")).suffix for url in seen[0]["requests"]] == [".html"] * 5
     assert seen[0]["complaints"] == []
 
 
 def test_hostile_words_do_nothing(seen: Shown) -> None:
-    """Nothing ran, no picture came to be, and each page has the scripts it was given: the data and its reader, or none."""
+    """Nothing ran, no picture was loaded, and each page has the scripts that we gave it: the data and its reader, or none."""
     assert {(acted, images) for acted, images, _ in seen[0]["acted"]} == {(None, 0)}
     assert {scripts for *_, scripts in seen[0]["acted"]} == {0, 2}
 
 
 def test_each_shape_has_room_for_the_page(seen: Shown) -> None:
-    """No page is wider than its screen and no table is cut off, hostile words and a telephone included; dark is dark."""
+    """No page is wider than its screen and no table is cut off, even with hostile words and on a phone; dark is dark."""
     for name, shape in seen[0]["shapes"].items():
         assert (shape["wide"], shape["cut"], shape["drawn"]) == (False, 0, True), name
         light, *_ = (int(one) for one in re.findall(r"\d+", shape["paper"]))
@@ -154,12 +154,12 @@ def test_on_a_telephone_turns_go_before_refusals(seen: Shown) -> None:
 
 
 def test_who_does_not_see_can_read_it(seen: Shown) -> None:
-    """Names, headings in order, ids once, tables with scopes, and every text stands out from what is behind it."""
+    """It has names, ordered headings, unique ids, tables with scopes, and text in contrast to its background."""
     assert {name: faults for name, faults in seen[0]["faults"].items() if faults} == {}
 
 
 def test_all_of_it_is_there_without_scripts(seen: Shown) -> None:
-    """The drawing, the newest turn's bill and the tables; only the way to other turns is not offered."""
+    """It has the drawing, the newest turn's bill and the tables; only the way to other turns is not offered."""
     story = seen[1]["story"]
     plain = seen[0]["plain"]
     assert plain.pop("rows") > 20
@@ -168,13 +168,13 @@ def test_all_of_it_is_there_without_scripts(seen: Shown) -> None:
 
 
 def test_5000_turns_are_painted_at_once(seen: Shown) -> None:
-    """In less than a fifth of a second from the request, or, where the machine has other work, in twice what a small page takes."""
+    """This takes less than a fifth of a second from the request, or, on a busy machine, twice what a small page takes."""
     best = {name: min(loads) for name, loads in seen[0]["painted"].items()}
     assert best["large"] < max(200, 2 * best["story"]), seen[0]["painted"]
 
 
 def test_the_pictures_of_the_docs_are_small() -> None:
-    """They are there, they are PNGs, and they do not make the docs slow."""
+    """They exist, are PNGs, and do not make the docs slow."""
     for path in PICTURES:
         picture = path.read_bytes()
         assert picture.startswith(b"\x89PNG")

@@ -1,4 +1,4 @@
-"""What our policy would have sent: sessions whose every figure is known, and laws over any."""
+"""What would our policy have sent, in sessions whose every figure is known, and in any?"""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ LIMIT = 15_000
 
 
 def replayed(*happenings: Happening, window: int = WINDOW) -> Replayed:
-    """A session on Anthropic's wire, a token a letter."""
+    """Return the replay of a session on Anthropic's wire, with a token for each letter."""
     return replay(happenings, "anthropic", window, counter=Letters())
 
 
 def sent(done: Replayed) -> list[int | None]:
-    """What each request of ours takes."""
+    """Return the size of each request of ours."""
     return [turn.sent_tokens for turn in done.turns]
 
 
 def rounds(count: int, letters: int) -> list[Happening]:
-    """A task, and calls with results of so many letters."""
+    """Return a task, and calls with results of that many letters."""
     made: list[Happening] = [user("Fix it.")]
     for number in range(count):
         made += [call("Bash", f"c{number}", command=f"make part{number}"), result("x" * letters, f"c{number}")]
@@ -61,7 +61,7 @@ def rounds(count: int, letters: int) -> list[Happening]:
     ids=["figures before", "figures behind", "no figures", "paused, figures before", "paused, figures behind"],
 )
 def test_where_nothing_has_to_go_the_same_is_sent(order: Any) -> None:
-    """In whichever order a host records figures and words; what no record shows goes with ours, too."""
+    """The host may record figures and words in any order; what no record shows is sent with ours, too."""
     done = replayed(Instructed("s" * 300), *order(Answered(None), Answered(None)))
     assert sent(done) == [turn.recorded_tokens for turn in done.turns]
     done = replayed(Instructed("s" * 300), *order(Answered(1_000), Answered(1_200)))
@@ -71,7 +71,7 @@ def test_where_nothing_has_to_go_the_same_is_sent(order: Any) -> None:
 
 
 def test_calls_of_one_answer_that_were_recorded_apart_are_one_message() -> None:
-    """Each before its own result: a provider takes both calls first."""
+    """Each is recorded before its own result: a provider needs both calls first."""
     first, second = (call("Read", f"c{at}", path="a")._replace(part_of="m1") for at in (1, 2))
     walk = replaying._Walk("anthropic", WINDOW, Letters())
     for one in (user("go"), first, result("A", "c1"), second, result("B", "c2"), answer("ok")):
@@ -83,13 +83,13 @@ def test_calls_of_one_answer_that_were_recorded_apart_are_one_message() -> None:
 
 
 def broken(walk: Any) -> list[Any]:
-    """What a provider would refuse of the last request but for its size; results that a host records one by one it joins."""
+    """Return what a provider would refuse in the last request, apart from its size; it joins results recorded one by one."""
     shown = dump(walk._policy._talk, "anthropic")
     return [one for one in violations(shown, "anthropic") if shown and one.code != "roles_alternate"]
 
 
 def test_before_a_request_that_is_too_full_the_default_plan_forgets() -> None:
-    """And goes well below; a request that fits is left alone."""
+    """It plans well below the limit; a request that fits is left alone."""
     done = replayed(*rounds(30, 1_000))
     assert max(filter(None, sent(done))) <= LIMIT
     planned = [turn for turn in done.turns if turn.is_planned]
@@ -101,7 +101,7 @@ def test_before_a_request_that_is_too_full_the_default_plan_forgets() -> None:
 
 
 def test_a_counter_that_is_not_sure_does_not_make_plans_forget_more() -> None:
-    """Plans go by upper bounds; what a request takes is likely to be less, and is what the window holds."""
+    """Plans use upper bounds; what a request takes is likely to be less, and is compared with the window."""
 
     class Unsure(Letters):
         def count(self, text: str, /) -> Count:
@@ -123,7 +123,7 @@ def test_what_a_provider_counts_beside_our_count_is_room_that_is_taken() -> None
 
 
 def test_a_result_is_cut_to_what_our_tools_would_show() -> None:
-    """An eighth of the window, once; what was cut is said."""
+    """It gets an eighth of the window, once; what was cut is reported."""
     done = replayed(user("go"), call("Bash"), result("y\n" * 4_000), answer("ok"))
     assert sent(done)[1] == pytest.approx(2_000, abs=150)
     assert (done.bounded_results, done.turns[1].recorded_tokens > 8_000) == (1, True)
@@ -131,7 +131,7 @@ def test_a_result_is_cut_to_what_our_tools_would_show() -> None:
 
 
 def test_the_hosts_own_compaction_is_left_out() -> None:
-    """Its summary and what it says again are not ours: all that was said still stands."""
+    """Its summary and what it repeats are not ours: everything that was said is still there."""
     done = replayed(
         *(user("x" * 500), answer("y" * 500), Compacted()),
         Said({"role": "user", "content": "summary " * 50}, by_host=True, is_summary=True),
@@ -144,7 +144,7 @@ def test_the_hosts_own_compaction_is_left_out() -> None:
 
 
 def test_a_refusal_that_would_have_been_avoided_is_one_request() -> None:
-    """The refused request fits, and what was asked again is not asked twice; with new words it is another request."""
+    """The refused request fits, and its repetition does not count; with new words it is another request."""
     flood = (
         user("go"),
         call("Bash"),
@@ -169,7 +169,7 @@ def test_what_cannot_be_made_to_fit_would_be_refused() -> None:
 
 
 def test_ours_is_priced_by_the_same_answers_and_a_cache_as_warm() -> None:
-    """What a request has in common with the one before comes from the cache, unless the recorded one found nothing there."""
+    """What a request shares with the one before comes from the cache, unless the recorded one found nothing there."""
     price = Price(
         input=Rate(10.0), output=Rate(100.0), cache_read=Rate(1.0), cache_write=Rate(12.5), cache_write_hour=Rate(20.0)
     )
@@ -191,7 +191,7 @@ def test_ours_is_priced_by_the_same_answers_and_a_cache_as_warm() -> None:
 
 
 def test_both_sums_are_of_the_same_requests() -> None:
-    """What would not have fit in ours has no answer there, and in the recorded one is left out, too."""
+    """What would not have fitted in ours has no answer there, and is left out of the recorded sum, too."""
     figures: Any = {"model": "m", "output_tokens": 10}
     done = replayed(
         *(user("x" * 996), Answered(1_000, **figures), answer("y" * 996)),
@@ -202,7 +202,7 @@ def test_both_sums_are_of_the_same_requests() -> None:
 
 
 def test_a_request_that_no_plan_brings_below_the_limit_is_counted() -> None:
-    """It is sent all the same: the window holds it, what is kept for the reply is smaller."""
+    """It is still sent: the window holds it, and only the reserve for the reply is smaller."""
     done = replayed(Instructed("s" * (LIMIT + 100)), user("go"), answer("ok"))
     assert (done.above_limit, done.expected_refusals) == (1, 0)
     assert LIMIT < (done.turns[0].sent_tokens or 0) <= WINDOW
@@ -210,7 +210,7 @@ def test_a_request_that_no_plan_brings_below_the_limit_is_counted() -> None:
 
 
 def test_a_plan_breaks_the_cache_at_its_first_edit() -> None:
-    """What stands before it is found there, and what stands behind is read anew."""
+    """What precedes it is found in the cache, and what follows is read anew."""
     figures = [Answered(None, cached_tokens=5) for _ in range(31)]
     talk = rounds(30, 1_000)
     asked = [one for at, pair in enumerate(zip(talk[1:-1:2], talk[2::2], strict=True)) for one in (figures[at], *pair)]
@@ -242,7 +242,7 @@ def test_of_very_many_messages_those_behind_notes_are_forgotten_without_a_differ
 
 
 def test_a_text_that_is_no_longer_shown_is_not_held() -> None:
-    """Of what a note stands for the calls stay, and the ends of their results."""
+    """What a note replaces keeps its calls, and the ends of their results."""
     walk = replaying._Walk("anthropic", WINDOW, Letters())
     for one in rounds(60, 1_000):
         walk.take(one)
@@ -262,7 +262,7 @@ def test_a_text_that_is_no_longer_shown_is_not_held() -> None:
 def test_any_session_is_replayed_and_its_totals_are_the_sums_of_its_rows(
     wire: str, data: st.DataObject, window: int
 ) -> None:
-    """One row for each request of the story, in order; none is above the window but those that say so."""
+    """There is one row for each request of the story, in order; none is above the window unless it says so."""
     happenings = data.draw(sessions(wire))
     done = replay(happenings, wire, window)
     story = tell(happenings, wire, window_tokens=window)
@@ -281,7 +281,7 @@ def test_any_session_is_replayed_and_its_totals_are_the_sums_of_its_rows(
     st.integers(8_000, 40_000),
 )
 def test_what_is_sent_fits_and_is_valid(steps: list[tuple[int, int, bool]], window: int) -> None:
-    """Parallel calls, results of any length, words in between: no request of ours is above the limit, none is broken."""
+    """With parallel calls, results of any length and words in between, no request of ours is above the limit or broken."""
     walk = replaying._Walk("anthropic", window, Letters())
     happenings: list[Happening] = [user("The task.")]
     for at, (calls, letters, is_spoken) in enumerate(steps):

@@ -1,4 +1,4 @@
-"""What a session cost: sums that can be worked out by hand, and what is left out of them."""
+"""What did a session cost, by sums that can be worked out by hand, and what is left out of them?"""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ PRICE = Price(
 
 
 def price_of(model: str, _at: str) -> Price | None:
-    """One model has a price."""
+    """Return the price of the only model that has one."""
     return PRICE if model == "known" else None
 
 
 def user(text: str) -> Said:
-    """A message of the user."""
+    """Return a message of the user."""
     return Said({"role": "user", "content": text})
 
 
 def answered(given: int | None, made: int | None, model: str = "known", **cache: Any) -> Answered:
-    """What a provider counted."""
+    """Return what a provider counted."""
     return Answered(given, made, model=model, **cache)
 
 
 def told(*happenings: Any) -> Any:
-    """The money of a session."""
+    """Return the money of a session."""
     return with_money(tell(happenings, "anthropic"), price_of, "2026-11-23").money
 
 
 def test_a_session_costs_what_its_turns_do_with_the_cache_as_it_was() -> None:
-    """And what the same requests would have cost without one."""
+    """The cost of the same requests without a cache is given too."""
     money = told(
         user("a"),
         answered(1_000_000, 10_000, cache_write_tokens=900_000, hour_write_tokens=400_000),
@@ -57,7 +57,7 @@ def test_a_session_costs_what_its_turns_do_with_the_cache_as_it_was() -> None:
 
 
 def test_what_is_not_known_is_left_out_and_counted_as_that() -> None:
-    """A model without a price, a turn without figures, an estimate and a refusal: none of them is free."""
+    """A model without a price, a turn without figures, an estimate and a refusal are not counted as free."""
     money = told(
         *(user("a"), answered(1_000_000, 0), Said({"role": "assistant", "content": "b"})),
         *(user("c"), answered(1_000_000, 10, model="unknown"), Said({"role": "assistant", "content": "d"})),
@@ -90,7 +90,7 @@ def test_the_cache_never_makes_a_session_cost_less_than_all_read_nor_more_than_a
 
 
 def test_a_record_that_names_more_of_the_cache_than_there_was_is_cut_to_it() -> None:
-    """Figures that cannot be do not make a cost that cannot be."""
+    """Impossible figures do not make an impossible cost."""
     turn = FillTurn(
         1, 100, {}, 100, 100, is_measured=True, cached_tokens=90, cache_write_tokens=30, hour_write_tokens=99
     )

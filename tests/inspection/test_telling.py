@@ -1,4 +1,4 @@
-"""The story of sessions whose every figure is known."""
+"""What is the story of sessions whose every figure is known?"""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.proves("X-2")
 
 
 class Letters:
-    """Counts a token for each letter, so that every figure below can be seen."""
+    """A counter that counts a token for each letter, so that every figure below can be checked."""
 
     def count(self, text: str, /) -> Count:
         """Return the letters of a text."""
@@ -34,38 +34,38 @@ FRAME = 4
 
 
 def user(text: str, **how: Any) -> Said:
-    """A message of the user."""
+    """Return a message of the user."""
     return Said({"role": "user", "content": text}, **how)
 
 
 def answer(text: str) -> Said:
-    """An answer of nothing but words."""
+    """Return an answer of only words."""
     return Said({"role": "assistant", "content": text})
 
 
 def call(name: str, call_id: str = "c1", **given: Any) -> Said:
-    """An answer that calls a tool."""
+    """Return an answer that calls a tool."""
     return Said({"role": "assistant", "content": [{"type": "tool_use", "id": call_id, "name": name, "input": given}]})
 
 
 def result(text: str, call_id: str = "c1", *, is_error: bool = False, **how: Any) -> Said:
-    """What a tool returned."""
+    """Return what a tool returned."""
     block = {"type": "tool_result", "tool_use_id": call_id, "content": text, "is_error": is_error}
     return Said({"role": "user", "content": [block]}, **how)
 
 
 def told(*happenings: Happening, **given: Any) -> Story:
-    """The story of happenings on Anthropic's wire, a token a letter."""
+    """Return the story of happenings on Anthropic's wire, with a token for each letter."""
     return tell(happenings, "anthropic", counter=Letters(), **given)
 
 
 def tokens_of(story: Story) -> list[int]:
-    """The fill of each turn."""
+    """Return the fill of each turn."""
     return [turn.tokens for turn in story.turns]
 
 
 def test_a_turn_holds_what_was_said_before_its_answer_and_not_the_answer() -> None:
-    """The order of figures and messages within an answer is the host's: all three make the same turns."""
+    """Hosts order figures and messages within an answer differently: all three orders make the same turns."""
     first, second = "x" * 96, "y" * 46
     thinking = Said({"role": "assistant", "content": [{"type": "thinking", "thinking": "z", "signature": "s" * 900}]})
     none = Answered(None)
@@ -77,20 +77,20 @@ def test_a_turn_holds_what_was_said_before_its_answer_and_not_the_answer() -> No
     assert {tuple(tokens_of(story)) for story in stories} == {tuple(tokens_of(stories[0]))}
     one, two = stories[0].turns
     assert one.by_kind == {"user": 96 + FRAME}
-    # A signature is no text of the model's: of the block its type and its words are counted.
+    # A signature is not text of the model's: the type and the words of the block are counted.
     assert two.by_kind == {"user": 96 + 46 + 2 * FRAME, "assistant": 2, "reasoning": 37 + FRAME}
     assert [item.requests for story in stories for item in story.items if item.kind == "reasoning"] == [1] * 4
 
 
 def test_two_figures_of_one_reply_are_two_turns() -> None:
-    """An answer that was paused and gone on with is two requests, the second of which holds the first part."""
+    """An answer that was paused and continued is two requests, the second of which holds the first part."""
     before = told(user("x" * 6), Answered(None), answer("abc"), Answered(None), answer("de"))
     behind = told(user("x" * 6), answer("abc"), Answered(None), answer("de"), Answered(None))
     assert tokens_of(before) == tokens_of(behind) == [10, 17]
 
 
 def test_calls_of_one_answer_are_one_turn_however_they_are_recorded() -> None:
-    """Parallel calls are recorded each before its own result: the blocks of one id are of one answer."""
+    """Parallel calls are recorded each before its own result: blocks with one id belong to one answer."""
     first, second = call("Read", "c1", file_path="a.py"), call("Read", "c2", file_path="b.py")
     blocks = [said._replace(part_of="m1") for said in (first, second)]
     results = [result("A" * 9, "c1"), result("B" * 9, "c2")]
@@ -103,7 +103,7 @@ def test_calls_of_one_answer_are_one_turn_however_they_are_recorded() -> None:
 
 
 def test_what_no_record_shows_is_told_apart_and_carried_on() -> None:
-    """Where the provider counted more, the rest is `unrecorded`, also in requests without a figure of their own."""
+    """If the provider counted more, the rest is `unrecorded`, also in requests without a figure of their own."""
     story = told(user("x" * 96), Answered(1_000), answer("ok"), user("y" * 6), Answered(None), answer("ok"))
     assert [turn.by_kind for turn in story.turns] == [
         {"user": 100, "unrecorded": 900},
@@ -114,14 +114,14 @@ def test_what_no_record_shows_is_told_apart_and_carried_on() -> None:
 
 
 def test_where_our_count_is_above_the_measurement_the_kinds_are_made_smaller() -> None:
-    """The provider's figure is the turn's, whatever we count: the kinds share it in proportion."""
+    """The turn has the provider's figure, whatever we count: the kinds share it in proportion."""
     story = told(Instructed("s" * 300), user("x" * 596), Answered(301), answer("ok"))
     assert story.turns[0].by_kind == {"instructions": 100, "user": 201}
     assert story.turns[0].counted_tokens == 900
 
 
 def test_figures_that_measure_nothing_are_known_as_such() -> None:
-    """Zero, a host's own words in place of an answer, and the window after a refusal are no measurements."""
+    """Zero, a host's own words in place of an answer, and the window after a refusal are not measurements."""
     zero = told(user("x"), Answered(0, model="gpt-5"), answer("ok"))
     synthetic = told(user("x"), answer("API Error"), Answered(17, model="<synthetic>"))
     assert [story.turns[0].is_measured for story in (zero, synthetic)] == [False, False]
@@ -131,7 +131,7 @@ def test_figures_that_measure_nothing_are_known_as_such() -> None:
         *(user("x" * 96), Answered(200, window_tokens=1_000), answer("ok"), user("y" * 900)),
         *(Refused("Your input exceeds the context window of this model"), Answered(1_000, window_tokens=1_000)),
     )
-    # The figure behind the refusal is the refused request's: no third turn, and no measurement.
+    # The figure after the refusal belongs to the refused request: it makes no third turn, and is not a measurement.
     assert tokens_of(refused) == [200, 200 + 2 + FRAME + 900 + FRAME]
     assert (refused.turns[1].recorded_tokens, refused.turns[1].is_measured) == (1_000, False)
     full = told(user("x" * 96), Answered(1_000, window_tokens=1_000), answer("ok"))
@@ -139,7 +139,7 @@ def test_figures_that_measure_nothing_are_known_as_such() -> None:
 
 
 def test_a_refusal_is_a_turn_with_the_size_that_it_names() -> None:
-    """The numbers of the words are the provider's: the request's size, and the window."""
+    """The numbers in the words are the provider's: the request's size, and the window."""
     story = told(user("x" * 96), Refused("prompt is too long: 213462 tokens > 200000 maximum", at="noon"))
     assert (story.turns[0].tokens, story.turns[0].is_measured, story.turns[0].is_refused) == (213_462, True, True)
     (refusal,) = story.refusals
@@ -159,7 +159,7 @@ def test_a_refusal_is_a_turn_with_the_size_that_it_names() -> None:
 
 
 def test_the_window_is_who_knows_it_best() -> None:
-    """A person's word goes before a refusal's, a refusal's before what the host notes."""
+    """A person's value outranks a refusal's, and a refusal's outranks what the host records."""
     recorded = (user("x"), Answered(5, window_tokens=258_400))
     refused = (*recorded, Refused("prompt is too long: 213462 tokens > 200000 maximum"))
     assert told(*recorded).window_tokens == 258_400
@@ -169,7 +169,7 @@ def test_the_window_is_who_knows_it_best() -> None:
 
 
 def compacted() -> tuple[Happening, ...]:
-    """Two files are read, then a compaction keeps the task; one of them is read again."""
+    """Return a session in which two files are read, a compaction keeps the task, and one file is read again."""
     task = "the task"
     return (
         *(user(task), Answered(None), call("Read", "c1", file_path="a.py"), result("A" * 500, "c1")),
@@ -187,7 +187,7 @@ def compacted() -> tuple[Happening, ...]:
 
 
 def test_a_line_in_place_of_a_cleared_result_is_no_answer() -> None:
-    """The call is still there and its result is not: asked for again, it was needed again; a result that stayed was not."""
+    """The call is still there and its result is not: asking again shows that it was needed; a result that stayed was not."""
     line = "[cleared: Read a.py; about 500 tokens, 20 lines; run it again to see it]"
 
     def after(stands: str) -> Story:
@@ -209,7 +209,7 @@ def test_a_line_in_place_of_a_cleared_result_is_no_answer() -> None:
 
 
 def test_a_compaction_says_what_went_and_what_was_asked_again() -> None:
-    """What is said again stays the same part; what stands for the rest is the summary."""
+    """What is repeated stays the same part; the summary replaces the rest."""
     story = told(*compacted())
     (cut,) = story.compactions
     assert (cut.turn, cut.before_tokens, cut.by_hand) == (3, 9_999, True)
@@ -223,7 +223,7 @@ def test_a_compaction_says_what_went_and_what_was_asked_again() -> None:
 
 
 def test_what_a_compaction_takes_is_no_reread() -> None:
-    """A file read again behind a compaction was needed; one read again while it stands was waste."""
+    """A file reread after a compaction was needed; one reread while it is still there was waste."""
     assert told(*compacted()).waste.rereads == ()
     twice = (call("Read", "c1", file_path="a.py"), result("A" * 50, "c1"), Answered(None))
     (again,) = told(user("go"), Answered(None), *twice, *twice, *twice, answer("ok")).waste.rereads
@@ -233,7 +233,7 @@ def test_what_a_compaction_takes_is_no_reread() -> None:
 
 
 def test_floods_errors_and_tools_that_were_never_called_are_waste() -> None:
-    """A result of a twentieth of the window floods it; the same error twice and a tool without a call are named."""
+    """A result of a twentieth of the window floods it; a repeated error and a tool without a call are named."""
     failed = (call("Bash", "c1", command="make"), result("make: no rule", "c1", is_error=True), Answered(None))
     tools: Sequence[Any] = ({"name": "Bash", "input_schema": {}}, {"name": "Draw", "input_schema": {}})
     story = told(
@@ -255,7 +255,7 @@ def test_floods_errors_and_tools_that_were_never_called_are_waste() -> None:
 
 
 def test_media_in_a_result_is_media() -> None:
-    """A screenshot that a tool returns is no text of it."""
+    """A screenshot that a tool returns is not text of its result."""
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "A" * 4_000}}
     block = {"type": "tool_result", "tool_use_id": "c1", "content": [{"type": "text", "text": "seen"}, image]}
     story = told(user("go"), Answered(None), call("Shot"), Said({"role": "user", "content": [block]}), Answered(None))
@@ -265,13 +265,13 @@ def test_media_in_a_result_is_media() -> None:
 
 
 def test_a_call_without_a_result_says_what_it_was_about() -> None:
-    """An orphan, as a killed session leaves it, is named like any other call."""
+    """An orphan of a killed session is named like any other call."""
     story = told(user("go"), Answered(None), call("Bash", "c1", command="sleep 9"), user("again"), Answered(None))
     assert next(item.what for item in story.items if item.kind == "calls") == "sleep 9"
 
 
 def test_no_text_of_a_session_is_kept() -> None:
-    """The memory of a story is that of its contents' list: of 40 MB of results not a fiftieth stays."""
+    """A story's memory is that of its list of contents: of 40 MB of results less than a fiftieth stays."""
     import tracemalloc
 
     def long() -> Any:
@@ -288,5 +288,5 @@ def test_no_text_of_a_session_is_kept() -> None:
     finally:
         tracemalloc.stop()
     assert sum(story.by_tool.values()) == 400 * (100_000 + FRAME)
-    # 64 messages are held while a model's name is looked for.
+    # 64 messages are held while a model's name is searched for.
     assert peak < 8_000_000

@@ -1,10 +1,10 @@
-"""What does `execute` make of every client, every way to ask and every wording? Run by a Python that has them; prints JSON.
+"""What does `execute` make of every client, way of asking and wording? A Python that has the clients runs this; it prints JSON.
 
     python -m tests.testing.carried_driver CLIENT…
 
-with penstock's source and tests on PYTHONPATH, of openai, anthropic, google, amazon, litellm.
+It needs penstock's source and tests on PYTHONPATH, and takes openai, anthropic, google, amazon, litellm.
 
-Send functions give back what the clients return, streams that nobody has read yet among them. Nothing is judged here:
+Send functions return what the clients return, including streams that nobody has read yet. Nothing is judged here:
 `test_carried.py` does that.
 """
 
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 import_module("tests.testing.plain_http")  # before any client
 
 EVERY_CELL = os.environ.get("PENSTOCK_EVERY_CELL") == "1"
-"""Whether all pairs of form and wording are tried, which takes minutes."""
+"""True if all pairs of form and wording are tried, which takes minutes."""
 WINDOW, BELIEVED = 4_000, 66_000
 SAID = "At most 250."
 SIZE = RequestSize(prompt_tokens=13_300)
-"""About what `history` counts: three windows, and a fifth of what is believed of the window."""
+"""About the size of `history`: three windows, and a fifth of the assumed window."""
 MODEL = "some-model"
 
 
@@ -54,12 +54,12 @@ MODEL = "some-model"
 
 
 def exact(size: RequestSize, limit: int) -> str:
-    """Both numbers."""
+    """State both numbers."""
     return f"This model's maximum context length is {limit} tokens. However, your messages resulted in {size.input_tokens} tokens."
 
 
 def lower_bound(size: RequestSize, limit: int) -> str:
-    """A limit, and that there is more."""
+    """State a limit, and that there is more."""
     del size
     return (
         f"This model's maximum context length is {limit} tokens. However, your prompt contains at least {limit + 1} input "
@@ -68,7 +68,7 @@ def lower_bound(size: RequestSize, limit: int) -> str:
 
 
 def total_only(size: RequestSize, limit: int) -> str:
-    """A total, and no limit."""
+    """State a total, and no limit."""
     del limit
     return (
         f"Requested token count exceeds the model's maximum context length: you requested {size.input_tokens} tokens."
@@ -76,26 +76,26 @@ def total_only(size: RequestSize, limit: int) -> str:
 
 
 def limit_only(size: RequestSize, limit: int) -> str:
-    """A limit, and nothing of what was counted."""
+    """State a limit, and not what was counted."""
     del size
     return f"This model's maximum context length is {limit} tokens. Please reduce the length of the messages."
 
 
 def code_only(size: RequestSize, limit: int) -> dict[str, Any]:
-    """A code, and a sentence that says nothing; only OpenAI's form has a place for one."""
+    """State a code, and a sentence without content; only OpenAI's form has a place for a code."""
     del size, limit
     said = {"message": "The request could not be processed.", "type": "invalid_request_error"}
     return {"error": {**said, "code": "context_length_exceeded"}}
 
 
 def no_numbers(size: RequestSize, limit: int) -> str:
-    """A sentence without a number."""
+    """State a sentence without a number."""
     del size, limit
     return "Your input exceeds the context window of this model. Please adjust your input and try again."
 
 
 WORDINGS: dict[str, Any] = {
-    "own": None,  # exact numbers for chat, Anthropic and Gemini; a code for responses; words alone for Bedrock
+    "own": None,  # exact numbers for chat, Anthropic and Gemini; a code for responses; only words for Bedrock
     "exact": exact,
     "lower bound": lower_bound,
     "total only": total_only,
@@ -109,7 +109,7 @@ WORDINGS: dict[str, Any] = {
 
 
 def of_openai(provider: LoopbackProvider) -> dict[str, Callable[[Any], Any]]:
-    """Every way in which OpenAI's client asks."""
+    """Return every way in which OpenAI's client asks."""
     openai: Any = import_module("openai")
     made, awaited = (
         make(base_url=provider.base_url, api_key="none", max_retries=0) for make in (openai.OpenAI, openai.AsyncOpenAI)
@@ -135,7 +135,7 @@ def of_openai(provider: LoopbackProvider) -> dict[str, Callable[[Any], Any]]:
 
 
 def of_anthropic(provider: LoopbackProvider) -> dict[str, Callable[[Any], Any]]:
-    """Every way in which Anthropic's client asks."""
+    """Return every way in which Anthropic's client asks."""
     anthropic: Any = import_module("anthropic")
     made, awaited = (
         make(base_url=provider.base_url, api_key="none", max_retries=0)
@@ -152,7 +152,7 @@ def of_anthropic(provider: LoopbackProvider) -> dict[str, Callable[[Any], Any]]:
 
 
 def of_google(provider: LoopbackProvider) -> dict[str, Callable[[Any], Any]]:
-    """Every way in which google-genai asks."""
+    """Return every way in which google-genai asks."""
     genai, types = import_module("google.genai"), import_module("google.genai.types")
     client = genai.Client(api_key="none", http_options=types.HttpOptions(base_url=provider.base_url))
     held = {"client": client}  # a client that nobody holds closes itself
@@ -165,7 +165,7 @@ def of_google(provider: LoopbackProvider) -> dict[str, Callable[[Any], Any]]:
 
 
 def of_amazon(provider: LoopbackProvider) -> dict[str, Callable[[Any], Any]]:
-    """Every way in which boto3 asks; it has no asynchronous one."""
+    """Return every way in which boto3 asks; it has no asynchronous one."""
     client = import_module("boto3").client(
         "bedrock-runtime",
         region_name="eu-west-1",
@@ -181,7 +181,7 @@ def of_amazon(provider: LoopbackProvider) -> dict[str, Callable[[Any], Any]]:
 
 
 def of_litellm(provider: LoopbackProvider) -> dict[str, Callable[[Any], Any]]:
-    """Every way in which LiteLLM asks, whatever the provider: its own form is OpenAI's chat."""
+    """Return every way in which LiteLLM asks, whatever the provider: its own form is OpenAI's chat."""
     litellm: Any = import_module("litellm")
     prefix = "anthropic" if provider.wire == "anthropic" else "openai"
     about = {"api_base": provider.base_url, "api_key": "none", "num_retries": 0, "max_retries": 0}
@@ -211,7 +211,7 @@ CLIENTS: dict[str, tuple[Callable[[LoopbackProvider], dict[str, Callable[[Any], 
 
 
 def history() -> list[Any]:
-    """Six steps of a task as OpenAI's chat has them, one of which printed far too much."""
+    """Return six steps of a task as OpenAI's chat has them, one of which printed far too much."""
     messages: list[Any] = [{"role": "user", "content": "At most how many?"}]
     for number in range(6):
         function = {"name": "run", "arguments": json.dumps({"n": number})}
@@ -232,7 +232,7 @@ def history() -> list[Any]:
 
 
 def body_for(wire: str) -> dict[str, Any]:
-    """The arguments of the client's own call."""
+    """Return the arguments of the client's own call."""
     messages = dump(load(history(), "openai-chat"), wire)
     if wire == "gemini":
         return {"model": MODEL, "contents": messages, "config": {"max_output_tokens": 300}}
@@ -244,7 +244,7 @@ def body_for(wire: str) -> dict[str, Any]:
 
 
 def words_of(wire: str, answer: Any) -> str:
-    """What an answer says, plain or streamed, by our own reading of what the client gives."""
+    """Return what an answer says, plain or streamed, by our own reading of what the client returns."""
     if isinstance(answer, list):
         reader = wire_named(wire).answers.stream()
         for event in answer:
@@ -254,7 +254,7 @@ def words_of(wire: str, answer: Any) -> str:
 
 
 def gathered(answer: Any) -> Any:
-    """A stream as the list of its events; what is no stream as it is."""
+    """Return a stream as the list of its events; anything else as it is."""
     if isinstance(answer, dict) and "stream" in answer:
         return list(answer["stream"])
     if hasattr(answer, "__enter__") and not hasattr(answer, "model_dump"):
@@ -264,7 +264,7 @@ def gathered(answer: Any) -> Any:
 
 
 async def agathered(answer: Any) -> Any:
-    """The same of one that may be asynchronous."""
+    """Return the same of a stream that may be asynchronous."""
     if hasattr(answer, "model_dump"):
         return answer
     if hasattr(answer, "__aenter__"):
@@ -274,7 +274,7 @@ async def agathered(answer: Any) -> Any:
 
 
 def carried(client: str, wire: str, form: str, wording: str, *, in_stream: bool) -> Any:
-    """A request of three windows, sent in the belief that it fits five times, carried to its answer over a client."""
+    """Carry a request of three windows, assumed to fit five times, to its answer over a client."""
 
     def policy(_: Any) -> Any:
         return say(SAID, requires="At most how many")
@@ -313,7 +313,7 @@ def carried(client: str, wire: str, form: str, wording: str, *, in_stream: bool)
 
 
 def wire_events(wire: str, form: str, answer: Any) -> str:
-    """What was said: of a managed stream the client's own reading of its events is taken."""
+    """Return what was said; for a managed stream, by the client's own reading of its events."""
     if "managed" in form:
         spoken = {"content.delta": "delta", "text": "text", "response.output_text.delta": "delta"}
         return "".join(str(getattr(event, spoken[event.type])) for event in answer if event.type in spoken)
@@ -321,7 +321,7 @@ def wire_events(wire: str, form: str, answer: Any) -> str:
 
 
 def error_in_200(client: str, wire: str, form: str) -> Any:
-    """The first answer is HTTP 200 with an error in place of the answer, as some gateways send it."""
+    """Answer first with HTTP 200 and an error in place of the answer, as some gateways do."""
     error = wire_named(wire).double.error(no_numbers(SIZE, 0), 400)
     script = [fail(200, error), say(SAID)]
     spoken = "openai-chat" if client == "litellm" else wire
@@ -344,7 +344,7 @@ def error_in_200(client: str, wire: str, form: str) -> Any:
 
 
 class _Midway(BaseHTTPRequestHandler):
-    """A provider that says half of its answer, and then refuses the request."""
+    """A provider that sends half of its answer, and then refuses the request."""
 
     wire: str
 
@@ -369,7 +369,7 @@ class _Midway(BaseHTTPRequestHandler):
 
 
 def midway(client: str, wire: str, form: str) -> Any:
-    """What the caller gets of a stream that is refused behind its first content."""
+    """Return what the caller gets of a stream that is refused after its first content."""
     handler = type("Handler", (_Midway,), {"wire": wire})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, args=(0.02,))
@@ -384,7 +384,7 @@ def midway(client: str, wire: str, form: str) -> Any:
         async with contextlib.AsyncExitStack() as opened:
             answer = result.response
             stream = await opened.enter_async_context(answer) if hasattr(answer, "__aenter__") else answer
-            async for event in stream:  # one by one: what came before the error is looked at
+            async for event in stream:  # one by one: what came before the error is checked
                 events.append(event)  # noqa: PERF401
 
     async def all_of_it(send: Any, **about: Any) -> Any:
@@ -416,21 +416,21 @@ def midway(client: str, wire: str, form: str) -> Any:
 
 
 def wordings_of(client: str, wire: str) -> list[str]:
-    """The wordings that a client is tried with."""
-    # LiteLLM calls an error in Anthropic's stream an internal one of the server, and such words are believed with numbers alone.
+    """Return the wordings with which a client is tried."""
+    # LiteLLM calls an error in Anthropic's stream an internal server error, and such words are believed only with numbers.
     if (client, wire) == ("litellm", "anthropic"):
         return ["own", "exact"]
     return [wording for wording in WORDINGS if wording != "code only" or "openai" in wire]
 
 
 def forms_of(client: str, wire: str) -> list[str]:
-    """The ways in which a client asks."""
+    """Return the ways in which a client asks."""
     with LoopbackProvider(wire, 1_000, script=[]) as provider:
         return list(CLIENTS[client][0](provider))
 
 
 def cases(clients: list[str]) -> dict[str, Callable[[], Any]]:
-    """Every case by its name: client, wire, form, wording, and whether the refusal comes as an event of the stream."""
+    """Yield every case by its name: client, wire, form, wording, and whether the refusal is an event of the stream."""
     made: dict[str, Callable[[], Any]] = {}
     turn = count()
     for client in clients:
@@ -438,7 +438,7 @@ def cases(clients: list[str]) -> dict[str, Callable[[], Any]]:
             for form in forms_of(client, wire):
                 for wording in wordings_of(client, wire):
                     for late in (False, True) if "stream" in form else (False,):
-                        # The short form takes every wording and every form, and not every pair of them.
+                        # The short form takes every wording and every form, but not every pair of them.
                         if not EVERY_CELL and next(turn) % 7:
                             continue
                         name = f"carried/{client}/{wire}/{form}/{wording}{'/in stream' if late else ''}"
@@ -451,9 +451,9 @@ def cases(clients: list[str]) -> dict[str, Callable[[], Any]]:
 
 
 def main() -> None:
-    """Runs all cases; one that breaks says how, and the others go on."""
+    """Run all cases; one that breaks reports how, and the others continue."""
     results: dict[str, Any] = {}
-    output, sys.stdout = sys.stdout, sys.stderr  # some clients print what they think of an error
+    output, sys.stdout = sys.stdout, sys.stderr  # some clients print their opinion of an error
     for name, case in cases(sys.argv[1:]).items():
         try:
             results[name] = case()

@@ -1,4 +1,4 @@
-"""What do google-genai and boto3 see of a loopback provider? Run by the Python that has them; prints one JSON object of cases.
+"""What do google-genai and boto3 see of a loopback provider? A Python that has them runs this; it prints one JSON object of cases.
 
     python -m tests.testing.cloud_sdk_driver    (with penstock's source and tests on PYTHONPATH)
 
@@ -49,12 +49,12 @@ Turn = tuple[str, list[list[Any]], Any]
 
 
 def google(provider: LoopbackProvider) -> Any:
-    """google-genai's client, as its users make it."""
+    """Return google-genai's client, as its users make it."""
     return genai.Client(api_key="none", http_options=types.HttpOptions(base_url=provider.base_url))
 
 
 def amazon(provider: LoopbackProvider) -> Any:
-    """boto3's client, as its users make it, without its retries."""
+    """Return boto3's client, as its users make it, without its retries."""
     return boto3.client(
         "bedrock-runtime",
         region_name="eu-west-1",
@@ -66,7 +66,7 @@ def amazon(provider: LoopbackProvider) -> Any:
 
 
 def sender(provider: LoopbackProvider, form: str) -> Callable[[Any], Any]:
-    """A send function that gives back what the SDK does: an object, or a stream that nobody has read yet."""
+    """Return a send function that returns what the SDK does: an object, or a stream that nobody has read yet."""
     if provider.wire == "bedrock":
         client = amazon(provider)
         return lambda body: (client.converse_stream if form == "streamed" else client.converse)(**body)
@@ -81,27 +81,27 @@ def sender(provider: LoopbackProvider, form: str) -> Callable[[Any], Any]:
 
 
 def whole(provider: LoopbackProvider, form: str, body: Any) -> Any:
-    """The answer to a body, gathered from a stream where it is one."""
+    """Return the answer to a body, gathered if it is a stream."""
     send = sender(provider, form)  # holds its client, which ends with it
     answer = send(body)
     return asyncio.run(gathered_async(answer)) if form.startswith("async") else gathered(answer)
 
 
 def gathered(answer: Any) -> Any:
-    """What an answer says, whatever it came as."""
+    """Return what an answer says, whatever its form."""
     if isinstance(answer, dict) and "stream" in answer:
         return list(answer["stream"])
     return answer if isinstance(answer, dict) or hasattr(answer, "candidates") else list(answer)
 
 
 async def gathered_async(answer: Any) -> Any:
-    """The same of one that is awaited."""
+    """Return the same of an answer that is awaited."""
     answer = await answer if hasattr(answer, "__await__") else answer
     return [chunk async for chunk in answer] if hasattr(answer, "__aiter__") else answer
 
 
 def body(wire: str, messages: list[Any], *, tools: bool = False) -> dict[str, Any]:
-    """The arguments of the SDK's own call."""
+    """Return the arguments of the SDK's own call."""
     function = {"name": "read_file", "description": "Reads a file."}
     if wire == "gemini":
         declared = [{"function_declarations": [{**function, "parameters_json_schema": SCHEMA}]}]
@@ -118,12 +118,12 @@ def body(wire: str, messages: list[Any], *, tools: bool = False) -> dict[str, An
 
 
 def user(wire: str, text: str) -> Any:
-    """A message of the user."""
+    """Return a message of the user."""
     return {"role": "user", "parts" if wire == "gemini" else "content": [{"text": text}]}
 
 
 def told(wire: str, answer: Any) -> tuple[Turn, list[Any]]:
-    """Words, calls and usage of an answer as the SDK gives them, and the messages that carry it back with results."""
+    """Return words, calls and usage of an answer as the SDK gives them, and the messages that carry it back with results."""
     if wire == "gemini":
         chunks = answer if isinstance(answer, list) else [answer]
         parts = [p for c in chunks for p in (c.candidates[0].content.parts or [] if c.candidates else [])]
@@ -149,7 +149,7 @@ def told(wire: str, answer: Any) -> tuple[Turn, list[Any]]:
 
 
 def joined(events: list[Any]) -> tuple[Any, Any]:
-    """A message and its usage from the events that boto3 read, put together as its documentation does."""
+    """Return a message and its usage from the events that boto3 read, assembled as its documentation does."""
     blocks: dict[int, Any] = {}
     usage: Any = None
     for event in events:
@@ -175,7 +175,7 @@ def joined(events: list[Any]) -> tuple[Any, Any]:
 
 
 def conversation(wire: str, form: str) -> Any:
-    """Two calls at once with words, their results, and an answer that needs both."""
+    """Play parallel calls with words, their results, and an answer that needs both."""
     steps = [
         calls(call("read_file", path="alpha.py"), call("read_file", path="b/β.py"), text=TEXT),
         say("done", requires=["alpha", "β"]),
@@ -194,7 +194,7 @@ def conversation(wire: str, form: str) -> Any:
 
 
 def refused(wire: str, form: str, in_stream: bool) -> Any:
-    """What the client raises for a request above the window, and what Penstock reads in it."""
+    """Return what the client raises for a request above the window, and what Penstock reads in it."""
     with LoopbackProvider(wire, WINDOW, script=[], count=len, refuse_in_stream=in_stream) as provider:
         error = raised(lambda: whole(provider, form, body(wire, [user(wire, "x" * 5_000)])))
     found = parse(error)
@@ -208,16 +208,16 @@ def refused(wire: str, form: str, in_stream: bool) -> Any:
 
 
 def raised(ask_it: Callable[[], Any]) -> Exception:
-    """The exception that comes of it."""
+    """Return the exception that results."""
     try:
         answer = ask_it()
-    except Exception as error:  # whatever the client makes of a refusal is what is looked at
+    except Exception as error:  # whatever the client makes of a refusal is examined
         return error
     raise AssertionError(f"answered: {answer}")
 
 
 def flooded(wire: str) -> list[Any]:
-    """A question, a call, and a flood of its output."""
+    """Return a question, a call, and a flood of its output."""
     flood = "\n".join(f"{n}: a line of output number {n}" for n in range(4_000))
     if wire == "gemini":
         asked = {
@@ -237,7 +237,7 @@ def flooded(wire: str) -> list[Any]:
 
 
 def recovered(wire: str, form: str, in_stream: bool) -> Any:
-    """A flood at a provider that holds far less than we thought, carried by `execute` or `aexecute` over the client."""
+    """Carry a flood, by `execute` or `aexecute` over the client, to a provider that holds far less than assumed."""
 
     def policy(_: Any) -> Any:
         return say("At most 250.", requires="At most how many")
@@ -269,7 +269,7 @@ def recovered(wire: str, form: str, in_stream: bool) -> Any:
 
 
 def counted(wire: str) -> Any:
-    """The API's own count of tokens, and the list of models."""
+    """Return the API's own count of tokens, and the list of models."""
     with LoopbackProvider(wire, WINDOW, script=[], count=len, model="m-1") as provider:
         if wire == "gemini":
             asking = google(provider)
@@ -281,7 +281,7 @@ def counted(wire: str) -> Any:
 
 
 def remote() -> Any:
-    """Our own client beside boto3: signed where there are credentials, one address and one body."""
+    """Compare our own client with boto3: signed if there are credentials, with one address and one body."""
     environment = {"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "eu-west-1"}
     with LoopbackProvider("bedrock", 10_000, policy=lambda _: say(TEXT)) as provider:
         ours = load_model(f"bedrock:{MODEL}", base_url=provider.base_url, environment=environment)
@@ -303,7 +303,7 @@ def remote() -> Any:
 
 
 def ours_signed_as_theirs(signer: Any, url: str) -> bool:
-    """Whether botocore's own client puts the same signature on the same request at the same second."""
+    """Return whether botocore's own client puts the same signature on the same request at the same second."""
     headers = signer(url, b"{}")
     scope = re.search(r"Credential=AKIDEXAMPLE/\d{8}/eu-west-1/bedrock/aws4_request", headers["authorization"])
     auth, request = import_module("botocore.auth"), import_module("botocore.awsrequest")
@@ -317,7 +317,7 @@ def ours_signed_as_theirs(signer: Any, url: str) -> bool:
 
 
 def cases() -> dict[str, Callable[[], Any]]:
-    """Every case by its name."""
+    """Yield every case by its name."""
     made: dict[str, Callable[[], Any]] = {"remote": remote}
     for wire, forms in FORMS.items():
         made[f"counted/{wire}"] = partial(counted, wire)
@@ -331,7 +331,7 @@ def cases() -> dict[str, Callable[[], Any]]:
 
 
 def main() -> None:
-    """Runs all cases; one that breaks says how, and the others go on."""
+    """Run all cases; one that breaks reports how, and the others continue."""
     results = {}
     for name, case in cases().items():
         try:

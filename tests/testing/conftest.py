@@ -1,4 +1,4 @@
-"""The providers' official clients in environments of their own, and what they saw: built once, run once."""
+"""What did the providers' official clients see? Each has its own environment, built once, and runs once."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 
 REPOSITORY = Path(__file__).parents[2]
 LOADED = {"sdks": ("openai", "anthropic"), "cloud-sdks": ("google.genai", "boto3")}
-"""Clients of environments that several tests want: a second or two of processor time each."""
+"""Clients of environments that several tests need: a second or two of processor time each."""
 
 
 def warm_python_with(name: str) -> list[str]:
-    """What stands for such a Python in a command with `-m` or `-c`, with its clients and much of Penstock loaded already."""
+    """Return such a Python, for a command with `-m` or `-c`, with its clients and much of Penstock loaded already."""
     ours = ("tests.testing.plain_http", "penstock.carrier.execution", "penstock.store.sqlite", "penstock.testing")
     return warm(*ours, *LOADED[name], python=str(python_with(name)))
 
 
 def _seen(name: str, driver: str, base: Path, *arguments: str) -> dict[str, Any]:
-    """What the clients of an environment saw, case by case: the output of a driver, which all workers share."""
+    """Return what the clients of an environment saw, case by case: the output of a driver, which all workers share."""
     python = warm_python_with(name) if name in LOADED else [str(python_with(name))]
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     output = shared / f"{name}-{driver}-{'-'.join(arguments)}.json"
     with one_at_a_time(output.with_suffix(".lock")):
         if not output.exists():
-            # LiteLLM would ask the network for prices, and try again.
+            # LiteLLM would ask the network for prices, and retry.
             more = {"PYTHONPATH": f"{REPOSITORY / 'src'}:{REPOSITORY}", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
             # What clients leave behind when a loop ends is theirs; in drivers without a loop of ours a warning is an error.
             strict = [] if arguments else ["-W", "error"]
@@ -55,19 +55,19 @@ def _seen(name: str, driver: str, base: Path, *arguments: str) -> dict[str, Any]
 
 @pytest.fixture(scope="session")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the clients of OpenAI and Anthropic saw."""
+    """Return what the clients of OpenAI and Anthropic saw."""
     return _seen("sdks", "sdk_driver", tmp_path_factory.getbasetemp())
 
 
 @pytest.fixture(scope="session")
 def cloud_seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What google-genai and boto3 saw."""
+    """Return what google-genai and boto3 saw."""
     return _seen("cloud-sdks", "cloud_sdk_driver", tmp_path_factory.getbasetemp())
 
 
 @pytest.fixture(scope="session")
 def carried_cases(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[str, Any]]:
-    """What came of requests that were carried over a client: every case of its own, by name."""
+    """Return the results of requests that were carried over a client, by the name of the case."""
     homes = {
         "openai": "sdks",
         "anthropic": "sdks",

@@ -1,6 +1,6 @@
-"""Spares clients that speak plain HTTP the certificates of the whole world: each would load them, 50 ms at a time.
+"""How do clients that speak plain HTTP avoid loading all certificates, at 50 ms each? By importing this module.
 
-Imported by the drivers for what it does, before any client.
+The drivers import it for its effect, before any client.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import ssl
 
 
 def _nothing_loaded(*_: object, **__: object) -> None:
-    """A context without certificates: no host here has one."""
+    """Return a context without certificates, as no host here has one."""
 
 
 ssl.SSLContext.load_verify_locations = _nothing_loaded  # type: ignore[method-assign]

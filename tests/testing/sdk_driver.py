@@ -1,4 +1,4 @@
-"""What do the official clients see of a loopback provider? Run by the Python that has them; prints one JSON object of cases.
+"""What do the official clients see of a loopback provider? A Python that has them runs this; it prints one JSON object of cases.
 
     python -m tests.testing.sdk_driver    (with penstock's source and tests on PYTHONPATH, and openai and anthropic installed)
 
@@ -51,18 +51,18 @@ Turn = tuple[str, list[list[Any]], Any]
 
 
 def client(provider: LoopbackProvider) -> Any:
-    """The official client, as its users make it."""
+    """Return the official client, as its users make it."""
     make = anthropic.Anthropic if provider.wire == "anthropic" else openai.OpenAI
     return make(base_url=provider.base_url, api_key="none")
 
 
 def ask(provider: LoopbackProvider, messages: list[Any], *, streamed: bool, reply: int | None, tools: bool) -> Any:
-    """One request by the client; the answer as the client has it, gathered from a stream where it is one."""
+    """Send one request by the client; return its answer, gathered if it is a stream."""
     return sent(provider, body(provider.wire, messages, reply, tools=tools), streamed=streamed)
 
 
 def sent(provider: LoopbackProvider, request: dict[str, Any], *, streamed: bool) -> Any:
-    """A body, sent by the client."""
+    """Send a body by the client."""
     with client(provider) as asking:
         if provider.wire == "openai-chat":
             if not streamed:
@@ -82,7 +82,7 @@ def sent(provider: LoopbackProvider, request: dict[str, Any], *, streamed: bool)
 
 
 def body(wire: str, messages: list[Any], reply: int | None, *, tools: bool) -> dict[str, Any]:
-    """A request's body."""
+    """Return a request's body."""
     made: dict[str, Any] = {"model": "any", "input" if wire == "openai-responses" else "messages": messages}
     function = {"name": "read_file", "description": "Reads a file."}
     if wire == "openai-chat":
@@ -98,7 +98,7 @@ def body(wire: str, messages: list[Any], reply: int | None, *, tools: bool) -> d
 
 
 def read(wire: str, answer: Any) -> tuple[Turn, list[Any]]:
-    """Words, calls and usage of an answer, and the messages that carry it back, with a result for each call."""
+    """Return words, calls and usage of an answer, and the messages that carry it back, with a result for each call."""
     if wire == "openai-chat":
         message = answer.choices[0].message
         asked = [[c.id, c.function.name, json.loads(c.function.arguments)] for c in message.tool_calls or []]
@@ -120,12 +120,12 @@ def read(wire: str, answer: Any) -> tuple[Turn, list[Any]]:
 
 
 def contents(given: dict[str, Any]) -> str:
-    """What the tool returns: the path, once or often."""
+    """Return the tool's result: the path, once or often."""
     return str(given["path"]) * int(given.get("times", 1))
 
 
 def conversation(wire: str, *, streamed: bool) -> Any:
-    """Two calls at once with words, their results, and an answer that needs both."""
+    """Play parallel calls with words, their results, and an answer that needs both."""
     steps = [
         calls(call("read_file", path="alpha.py"), call("read_file", path="b/β.py"), text=TEXT),
         say("done", requires=["alpha", "β"]),
@@ -143,7 +143,7 @@ def conversation(wire: str, *, streamed: bool) -> Any:
 
 
 def refused(wire: str, form: Any, mode: str, oversize: str) -> Any:
-    """What the client raises for a request above the window, and what Penstock reads in it."""
+    """Return what the client raises for a request above the window, and what Penstock reads in it."""
     characters, reply, tools = OVERSIZE[oversize]
     with LoopbackProvider(
         wire, WINDOW, script=[], refusal=form, count=len, refuse_in_stream=mode == "in stream"
@@ -163,16 +163,16 @@ def refused(wire: str, form: Any, mode: str, oversize: str) -> Any:
 
 
 def raised(ask_it: Callable[[], Any]) -> Exception:
-    """The exception that comes of it."""
+    """Return the exception that results."""
     try:
         answer = ask_it()
-    except Exception as error:  # whatever the client makes of a refusal is what is looked at
+    except Exception as error:  # whatever the client makes of a refusal is examined
         return error
     raise AssertionError(f"answered: {answer}")
 
 
 def invalid(wire: str) -> Any:
-    """A result whose call is not there."""
+    """Send a result whose call is missing."""
     orphans: dict[str, Any] = {
         "openai-chat": {"role": "tool", "tool_call_id": "gone", "content": "x"},
         "openai-responses": {"type": "function_call_output", "call_id": "gone", "output": "x"},
@@ -185,7 +185,7 @@ def invalid(wire: str) -> Any:
 
 
 def failed(wire: str) -> Any:
-    """A status and a body of the script's own."""
+    """Send a status and a body of the script's own."""
     script = [fail(418, {"error": {"type": "teapot", "message": "short and stout"}})]
     with LoopbackProvider(wire, WINDOW, script=script) as provider:
         error = raised(
@@ -195,7 +195,7 @@ def failed(wire: str) -> Any:
 
 
 def left(wire: str) -> Any:
-    """A request that the script does not allow: the client is told little, the test everything."""
+    """Send a request that the script does not allow: the client is told little, the test everything."""
     client_saw: Exception | None = None
     try:
         with LoopbackProvider(wire, WINDOW, script=[say("x", requires="prompt is too long")]) as provider:
@@ -207,7 +207,7 @@ def left(wire: str) -> Any:
 
 
 def beside(wire: str) -> Any:
-    """What a client asks besides."""
+    """Send the other requests of a client."""
     with LoopbackProvider(wire, WINDOW, script=[], count=len, model="m-1") as provider, client(provider) as asking:
         counted = None
         if wire == "anthropic":
@@ -218,7 +218,7 @@ def beside(wire: str) -> Any:
 
 
 def at_once(wire: str) -> Any:
-    """Forty requests of the asynchronous client at once, a third of them too large."""
+    """Send forty requests of the asynchronous client at once, a third of them too large."""
     texts = ["x" * 3_000 if n % 3 == 0 else f"number {n}" for n in range(40)]
 
     async def all_of_them(provider: LoopbackProvider) -> list[str]:
@@ -240,7 +240,7 @@ def at_once(wire: str) -> Any:
 
 
 def recovered(wire: str, form: Any, mode: str) -> Any:
-    """A flood of a tool's output at a provider that holds far less than we thought, carried by `execute` over the client."""
+    """Carry a flood of a tool's output, by `execute` over the client, to a provider that holds far less than assumed."""
 
     def policy(request: dict[str, Any]) -> Any:
         return say("At most 250." if "never above 250" in json.dumps(request) else "I do not know.")
@@ -268,7 +268,7 @@ def recovered(wire: str, form: Any, mode: str) -> Any:
 
 
 def cases() -> dict[str, Callable[[], Any]]:
-    """Everything that is looked at, by name."""
+    """Yield everything that is checked, by name."""
     made: dict[str, Callable[[], Any]] = {}
     for wire in WIRES:
         for streamed in (False, True):
@@ -277,10 +277,10 @@ def cases() -> dict[str, Callable[[], Any]]:
             made[f"{look.__name__}/{wire}"] = partial(look, wire)
     for wire, form, mode, oversize in product(WIRES, FORMS, MODES, OVERSIZE):
         if mode != "plain" and oversize != "input and reply":
-            continue  # how it is carried has nothing to do with what is counted
+            continue  # how it is sent does not affect what is counted
         if (wire, form, oversize) == ("openai-responses", "openai", "reply"):
             continue  # which that provider accepts
-        # Each form over each wire, and in each mode; not every form in every mode over every wire.
+        # Each form is tried over each wire, and in each mode, but not every form in every mode over every wire.
         if oversize == "input and reply" and (WIRES.index(wire) + FORMS.index(form)) % len(MODES) == MODES.index(mode):
             made[f"recovered/{wire}/{form}/{mode}"] = partial(recovered, wire, form, mode)
         name = f"refused/{wire}/{form}/{mode}/{oversize}"
@@ -289,7 +289,7 @@ def cases() -> dict[str, Callable[[], Any]]:
 
 
 def main() -> None:
-    """Runs all cases; one that breaks says how, and the others go on."""
+    """Run all cases; one that breaks reports how, and the others continue."""
     results = {}
     for name, case in cases().items():
         try:

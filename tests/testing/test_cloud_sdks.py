@@ -1,4 +1,4 @@
-"""google-genai and boto3 take the double for the provider, and Penstock carries them: each case ran in `cloud_sdk_driver.py`."""
+"""Do google-genai and boto3 accept the double as the provider, and does Penstock carry them? Each ran in `cloud_sdk_driver.py`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ERRORS = {"gemini": "ClientError", "bedrock": "ValidationException"}
 def test_a_conversation_over_the_client_is_read_whole_and_the_next_request_is_valid(
     cloud_seen: dict[str, Any], wire: str, form: str
 ) -> None:
-    """Two calls at once with words; Gemini's responses go back without ids, as its SDK makes them."""
+    """There are parallel calls with words; Gemini's responses go back without ids, as its SDK makes them."""
     case = cloud_seen[f"conversation/{wire}/{form}"]
     (said, asked, usage), (last, none, last_usage) = case["turns"]
     assert said == "Looking at both: naïve “quotes”, 漢字, a line\nand another. " * 3
@@ -35,7 +35,7 @@ def test_a_conversation_over_the_client_is_read_whole_and_the_next_request_is_va
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_clients_own_exception_is_read_with_the_numbers_that_it_has(cloud_seen: dict[str, Any], mode: str) -> None:
-    """Google states both, Bedrock none; raised at once, when a stream is read first, or by an event in it."""
+    """Google states both, Bedrock none; it is raised at once, on the first read of a stream, or by an event in it."""
     wire, case = mode.partition("/")[0], cloud_seen[f"refused/{mode}"]
     late = wire == "bedrock" and mode.endswith("in stream")
     assert case["raised"] == ("EventStreamError" if late else ERRORS[wire])
@@ -49,7 +49,7 @@ def test_the_clients_own_exception_is_read_with_the_numbers_that_it_has(cloud_se
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_refused_request_is_carried_to_its_answer(cloud_seen: dict[str, Any], mode: str) -> None:
-    """A window believed twelve times too large: refused, sent smaller, and answered by the object that the caller expects."""
+    """The window is assumed twelve times too large: refused, sent smaller, and answered by the object that the caller expects."""
     case = cloud_seen[f"recovered/{mode}"]
     assert case["said"] == "At most 250."
     *refusals, last = case["outcomes"]
@@ -66,5 +66,5 @@ def test_the_count_of_tokens_and_the_models_are_where_the_clients_look(cloud_see
 
 
 def test_our_own_client_sends_what_boto3_sends_and_signs_as_botocore_does(cloud_seen: dict[str, Any]) -> None:
-    """One body, one answer, plain and streamed; the signature of the same second is the same."""
+    """There is one body and one answer, plain and streamed; the signature of the same second is the same."""
     assert cloud_seen["remote"] == {"same": True, "pieces": True, "bodies": True, "signed": True}

@@ -1,4 +1,4 @@
-"""A provider on loopback keeps to its window, tells who was at fault, and leaves nothing behind."""
+"""Does a provider on loopback keep to its window, say who was at fault, and leave nothing behind?"""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PATHS = {"openai-chat": "/v1/chat/completions", "openai-responses": "/v1/respons
 
 
 def asking(wire: str, text: str = "hi", **more: Any) -> dict[str, Any]:
-    """A request of one message that its wire takes."""
+    """Return a request of one message that its wire accepts."""
     field = "input" if wire == "openai-responses" else "messages"
     return {
         "model": "m",
@@ -38,12 +38,12 @@ def asking(wire: str, text: str = "hi", **more: Any) -> dict[str, Any]:
 
 
 def connected(provider: LoopbackProvider) -> HTTPConnection:
-    """A connection to it, with patience for a busy machine."""
+    """Return a connection to it, with patience for a busy machine."""
     return HTTPConnection("127.0.0.1", urlsplit(provider.base_url).port or 0, timeout=60)
 
 
 def post(provider: LoopbackProvider, body: object, path: str | None = None) -> tuple[int, Any]:
-    """Status and JSON of the answer to one request on a connection of its own."""
+    """Return status and JSON of the answer to one request on a new connection."""
     connection = connected(provider)
     try:
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -55,7 +55,7 @@ def post(provider: LoopbackProvider, body: object, path: str | None = None) -> t
 
 
 def words(wire: str, body: Any) -> str:
-    """The words of an answer."""
+    """Return the words of an answer."""
     if wire == "openai-chat":
         return str(body["choices"][0]["message"]["content"])
     content = body["output"][0]["content"] if wire == "openai-responses" else body["content"]
@@ -67,7 +67,7 @@ def words(wire: str, body: Any) -> str:
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_http_and_send_give_the_same_bodies(wire: str) -> None:
-    """In process or over a socket, a script answers alike, and both are written down."""
+    """In process or over a socket, a script answers alike, and both are recorded."""
     steps = [call("read", path="a.py"), say("done"), fail(529, {"busy": True})]
     with LoopbackProvider(wire, 1_000, script=steps) as served:
         over_http = [post(served, asking(wire))[1] for _ in steps]
@@ -88,7 +88,7 @@ def test_http_and_send_give_the_same_bodies(wire: str) -> None:
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_policy_sees_the_request_and_nothing_else(wire: str) -> None:
-    """Its one argument is the body as it was sent; what it does to it does not change what is kept."""
+    """Its one argument is the body as it was sent; changes to it do not affect what is kept."""
     seen: list[Any] = []
 
     def policy(*given: Any) -> ScriptStep:
@@ -105,7 +105,7 @@ def test_a_policy_sees_the_request_and_nothing_else(wire: str) -> None:
 
 
 def test_a_connection_is_kept_for_many_requests() -> None:
-    """Clients keep connections alive: answers, streams and refusals go over one, in order."""
+    """Clients keep connections alive: answers, streams and refusals are sent over one, in order."""
     with LoopbackProvider("openai-chat", 40, policy=lambda _: say("ok"), count=len) as provider:
         connection = connected(provider)
         statuses = []
@@ -119,7 +119,7 @@ def test_a_connection_is_kept_for_many_requests() -> None:
 
 
 def test_requests_at_once_are_told_apart() -> None:
-    """Threads on connections of their own get each their own answer, no two with one id, and all are written down."""
+    """Threads on separate connections each get their own answer, no two with one id, and all are recorded."""
     answers: list[tuple[str, str, str]] = []
 
     def use(provider: LoopbackProvider, name: str) -> None:
@@ -138,7 +138,7 @@ def test_requests_at_once_are_told_apart() -> None:
 
 
 def test_a_text_of_the_script_goes_out_as_it_is() -> None:
-    """A proxy's page is no JSON, and has no type of JSON."""
+    """A proxy's page is not JSON, and does not have JSON's type."""
     with LoopbackProvider("anthropic", 1_000, script=[fail(502, "<html>Bad Gateway</html>")]) as provider:
         connection = connected(provider)
         connection.request("POST", "/v1/messages", json.dumps(asking("anthropic")))
@@ -153,7 +153,7 @@ def test_a_text_of_the_script_goes_out_as_it_is() -> None:
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_the_window_is_exact(wire: str) -> None:
-    """A request that fills it is answered, one token more is refused, and a refused one takes no step of the script."""
+    """A request that fills it is answered, one token more is refused, and a refused one uses no step of the script."""
     size = len(f"role\nuser\ncontent\n{'x' * 50}")
     reply = {"openai-chat": {"max_tokens": 30}, "openai-responses": {}, "anthropic": {"max_tokens": 30}}[wire]
     window = size + (30 if reply else 0)
@@ -166,7 +166,7 @@ def test_the_window_is_exact(wire: str) -> None:
 
 
 def test_a_scripted_refusal_counts_as_one_whatever_the_size() -> None:
-    """In the words that the provider has, and with the numbers of the script."""
+    """It has the words of the provider, and the numbers of the script."""
     with LoopbackProvider("openai-chat", 200_000, script=[refuse(9_000, of=8_192)], refusal="vllm-input") as provider:
         found = parse(post(provider, asking("openai-chat"))[1], 400)
     assert found is not None
@@ -176,7 +176,7 @@ def test_a_scripted_refusal_counts_as_one_whatever_the_size() -> None:
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_stream_is_refused_by_an_event_where_that_is_asked(wire: str, form: Any) -> None:
-    """HTTP 200 and then an error in the stream, which is read as the overflow it is; a plain request gets HTTP 400."""
+    """It is HTTP 200 and then an error in the stream, read as the overflow it is; a plain request gets HTTP 400."""
     with LoopbackProvider(wire, 100, script=[], refusal=form, refuse_in_stream=True, count=len) as provider:
         connection = connected(provider)
         connection.request("POST", PATHS[wire], json.dumps(asking(wire, "x" * 900, stream=True)))
@@ -193,7 +193,7 @@ def test_a_stream_is_refused_by_an_event_where_that_is_asked(wire: str, form: An
 
 
 def test_tokens_are_counted_without_an_answer() -> None:
-    """Anthropic's count is what the window is held against; the other wires have no such path."""
+    """Anthropic's count is what the window is compared with; the other wires have no such path."""
     with LoopbackProvider("anthropic", 5, script=[], count=len) as provider:
         assert post(provider, asking("anthropic", "hello"), "/v1/messages/count_tokens?beta=true") == (
             200,
@@ -225,7 +225,7 @@ ENVELOPES = {"openai-chat": ("error",), "openai-responses": ("error",), "anthrop
     ],
 )
 def test_a_strict_provider_refuses_what_the_real_one_would(wire: str, more: dict[str, Any], said: str) -> None:
-    """Before it looks at sizes, in its own envelope, and never as an overflow; one that is not strict answers."""
+    """It does so before checking sizes, in its own envelope, and never as an overflow; one that is not strict answers."""
     request = asking(wire) | more
     with LoopbackProvider(wire, 5, script=[], count=len) as provider:
         status, body = post(provider, request)
@@ -240,7 +240,7 @@ def test_a_strict_provider_refuses_what_the_real_one_would(wire: str, more: dict
 
 
 def test_a_request_without_messages_is_invalid() -> None:
-    """The field that is missing is named."""
+    """The missing field is named."""
     with pytest.raises(Refused, match="'messages'"):
         LoopbackProvider("openai-chat", 100, script=[]).send({"model": "m"})
 
@@ -248,7 +248,7 @@ def test_a_request_without_messages_is_invalid() -> None:
 @pytest.mark.parametrize("wire", WIRES)
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'"text"', b"\xff\xfe", b"[" * 200_000, b'{"a": 1'])
 def test_a_body_that_is_no_json_object_gets_http_400(wire: str, content: bytes) -> None:
-    """In the provider's envelope, written down without a request; the provider goes on."""
+    """It is in the provider's envelope, and recorded without a request; the provider continues."""
     with LoopbackProvider(wire, 1_000, script=[say("ok")]) as provider:
         status, body = post(provider, content)
         assert (status, body["error"]["message"]) == (
@@ -260,7 +260,7 @@ def test_a_body_that_is_no_json_object_gets_http_400(wire: str, content: bytes) 
 
 
 def test_a_body_above_the_bound_is_read_off_and_refused() -> None:
-    """It is bytes that are too many, not tokens, and the connection goes on; the bound itself is taken."""
+    """The bytes are too many, not the tokens, and the connection stays; a body of exactly the bound is accepted."""
     request = json.dumps(asking("anthropic", "x" * 100_000)).encode()
     with LoopbackProvider("anthropic", 10**9, script=[say("ok")], max_body_bytes=len(request)) as provider:
         connection = connected(provider)
@@ -315,12 +315,12 @@ NO_FORM: Any = "x"
 
 
 class Interrupted(BaseException):
-    """What test runners raise: no `Exception`."""
+    """What test runners raise, which is not an `Exception`."""
 
 
 @pytest.mark.parametrize("error", [KeyError("the policy's own"), Interrupted("a failed assertion of the test runner")])
 def test_an_exception_of_the_policy_is_raised_where_with_ends(error: BaseException) -> None:
-    """The client is told in fixed words; the test sees the exception itself, and the request is written down."""
+    """The client gets fixed words; the test sees the exception itself, and the request is recorded."""
 
     def policy(_: object) -> ScriptStep:
         raise error
@@ -355,7 +355,7 @@ def test_a_mismatch_outranks_the_exception_that_it_caused() -> None:
 
 
 def test_in_process_the_policy_raises_to_its_caller() -> None:
-    """Nothing lies between: a `ScriptMismatch` comes out of `send`."""
+    """Nothing is in between: a `ScriptMismatch` comes out of `send`."""
     with pytest.raises(ScriptMismatch, match="the script is over"):
         LoopbackProvider("openai-chat", 100, script=[]).send(asking("openai-chat"))
     with pytest.raises(CallerError, match="a step is made by say, call, calls, refuse or fail, not None"):
@@ -387,7 +387,7 @@ def test_a_mistake_in_the_set_up_is_named(make: Callable[[], object], said: str)
 
 
 def test_nothing_is_left_when_with_ends() -> None:
-    """No thread, no socket, no port, whatever clients hold open: idle connections, half a request, an unread stream."""
+    """No thread, socket or port is left, whatever clients hold open: idle connections, half a request, an unread stream."""
     with nothing_left_open():
         threads = set(threading.enumerate())
         held: list[socket.socket] = []
@@ -409,7 +409,7 @@ def test_nothing_is_left_when_with_ends() -> None:
 
 
 def test_a_client_that_goes_away_is_no_error() -> None:
-    """Half a request, a request whose answer nobody reads: the next one is answered, and `with` ends in peace."""
+    """For half a request, or an unread answer, the next request is answered, and `with` ends normally."""
     with LoopbackProvider("openai-chat", 10**9, policy=lambda _: say("x" * 3_000_000)) as provider:
         port = urlsplit(provider.base_url).port
         request = json.dumps(asking("openai-chat")).encode()
@@ -421,7 +421,7 @@ def test_a_client_that_goes_away_is_no_error() -> None:
 
 
 def test_a_provider_serves_again() -> None:
-    """`with` a second time is a new port, the same script going on, the same list of requests."""
+    """`with` a second time uses a new port, and continues the same script and list of requests."""
     provider = LoopbackProvider("openai-chat", 100, script=[say("one"), say("two")])
     for expected in ("one", "two"):
         with provider:
@@ -433,14 +433,14 @@ def test_a_provider_serves_again() -> None:
 
 
 def events(content: str) -> Iterator[tuple[str | None, Any]]:
-    """The events of a stream, by name, as any reader of server-sent events sees them."""
+    """Yield the events of a stream, by name, as any reader of server-sent events sees them."""
     for block in content.removesuffix("\n\n").split("\n\n"):
         fields = dict(line.split(": ", 1) for line in block.split("\n"))
         yield fields.get("event"), fields["data"] if fields["data"] == "[DONE]" else json.loads(fields["data"])
 
 
 def gathered(wire: str, content: str) -> tuple[str, list[tuple[str, Any]]]:
-    """Words and calls of a stream, put together from its deltas alone."""
+    """Return words and calls of a stream, assembled only from its deltas."""
     said, asked = "", []
     for name, event in events(content):
         assert name == (event["type"] if isinstance(event, dict) and "type" in event else None)
@@ -474,7 +474,7 @@ arguments = st.dictionaries(texts, texts | st.integers() | st.lists(texts, max_s
 
 @given(st.lists(st.tuples(texts, st.lists(arguments, max_size=3)), min_size=1, max_size=4))
 def test_any_stream_gathers_to_its_answer(turns: list[tuple[str, list[dict[str, Any]]]]) -> None:
-    """Words of any characters, empty ones too, and calls with any arguments, over all wires."""
+    """Words of any characters, empty ones too, and calls with any arguments are tried, over all wires."""
     steps = [calls(*(call("tool", one) for one in asked), text=said) if asked else say(said) for said, asked in turns]
     for wire in WIRES:
         with LoopbackProvider(wire, 10**9, script=steps) as provider:
@@ -487,7 +487,7 @@ def test_any_stream_gathers_to_its_answer(turns: list[tuple[str, list[dict[str, 
 
 
 def test_events_of_responses_are_numbered_and_of_chat_ended() -> None:
-    """From 0 without gaps; `[DONE]` is the last of chat, and usage comes only where it was asked for."""
+    """Numbers start from 0 without gaps; `[DONE]` is the last of chat, and usage comes only if requested."""
     with LoopbackProvider("openai-responses", 10**6, script=[calls(call("t", a=1), text="x")]) as provider:
         connection = connected(provider)
         connection.request("POST", PATHS["openai-responses"], json.dumps(asking("openai-responses", stream=True)))

@@ -1,4 +1,4 @@
-"""The official clients take the double for the provider: answers, streams, refusals. Each case ran in `sdk_driver.py`."""
+"""Do the official clients accept the double as the provider: answers, streams, refusals? Each case ran in `sdk_driver.py`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.timeout(600)  # the first builds an environment
 def test_a_client_reads_words_calls_and_usage_and_the_next_request_is_valid(
     seen: dict[str, Any], wire: str, streamed: bool
 ) -> None:
-    """A conversation of two calls at once and an answer, plain or gathered from a stream, is the same on every wire."""
+    """A conversation of parallel calls and an answer, plain or gathered from a stream, is the same on every wire."""
     case = seen[f"conversation/{wire}/{streamed}"]
     (said, asked, usage), (last, none, last_usage) = case["turns"]
     assert said == "Looking at both: naïve “quotes”, 漢字, a line\nand another. " * 3
@@ -36,7 +36,7 @@ def test_a_client_reads_words_calls_and_usage_and_the_next_request_is_valid(
 def test_the_exception_of_a_refusal_has_exactly_the_numbers_that_were_counted(
     seen: dict[str, Any], wire: str, form: str
 ) -> None:
-    """Plain, streamed and refused within a stream; by input, by tools, by the reply that is asked; sent once, never again."""
+    """Plain, streamed or refused within a stream; by input, by tools, by the requested reply; it is sent only once."""
     cases = {name: case for name, case in seen.items() if name.startswith(f"refused/{wire}/{form}/")}
     assert len(cases) == 7 - (form == "openai" and wire == "openai-responses")
     for name, case in cases.items():
@@ -52,7 +52,7 @@ def test_the_exception_of_a_refusal_has_exactly_the_numbers_that_were_counted(
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_refused_conversation_ends_well_over_the_client(seen: dict[str, Any], wire: str, form: str) -> None:
-    """Plain, streamed or refused within a stream: each request smaller, all of them valid, and the goal still known."""
+    """Plain, streamed or refused within a stream, each request is smaller, all are valid, and the goal is still known."""
     (case,) = (case for name, case in seen.items() if name.startswith(f"recovered/{wire}/{form}/"))
     assert case["said"] == "At most 250."
     *refusals, last = case["outcomes"]
@@ -63,7 +63,7 @@ def test_a_refused_conversation_ends_well_over_the_client(seen: dict[str, Any], 
 
 
 def test_every_form_of_a_refusal_comes_in_every_mode_and_over_every_wire(seen: dict[str, Any]) -> None:
-    """Of conversations that are carried on: all pairs of two of these, though not all of three."""
+    """Conversations cover all pairs of two of these, though not all of three."""
     tried = [tuple(name.split("/")[1:]) for name in seen if name.startswith("recovered/")]
     modes = {mode for _, _, mode in tried}
     assert {(wire, form) for wire, form, _ in tried} == {(wire, form) for wire in WIRES for form in FORMS}
@@ -74,7 +74,7 @@ def test_every_form_of_a_refusal_comes_in_every_mode_and_over_every_wire(seen: d
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_request_that_breaks_an_invariant_is_refused_by_name(seen: dict[str, Any], wire: str) -> None:
-    """It is a bad request, no overflow, and says which message breaks what."""
+    """It is a bad request, not an overflow, and says which message breaks what."""
     kind, words, diagnosed, overflow, outcome = seen[f"invalid/{wire}"]
     assert (kind, diagnosed, overflow, outcome) == ("BadRequestError", "bad_request", None, "invalid")
     assert "messages.0: orphan_result: A result needs its call before it" in words
@@ -82,13 +82,13 @@ def test_a_request_that_breaks_an_invariant_is_refused_by_name(seen: dict[str, A
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_status_and_a_body_of_the_script_arrive_as_they_are(seen: dict[str, Any], wire: str) -> None:
-    """A step that fails is seen with its status and its words, also where a stream was asked for."""
+    """A failing step is seen with its status and words, even if a stream was requested."""
     assert seen[f"failed/{wire}"] == [418, True, "failed"]
 
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_request_beside_the_script_fails_the_test_not_only_the_client(seen: dict[str, Any], wire: str) -> None:
-    """The client's exception holds nothing that could be taken for an overflow; where `with` ends the mismatch is raised."""
+    """The client's exception has nothing that looks like an overflow; the mismatch is raised when `with` ends."""
     client_saw, overflow, mismatch = seen[f"left/{wire}"]
     assert (client_saw, overflow) == ("BadRequestError", None)
     assert mismatch.startswith("step 1 of 1, say('x'), requires 'prompt is too long', which is not in the request.")
@@ -104,5 +104,5 @@ def test_models_are_listed_and_tokens_counted_without_a_request_for_an_answer(se
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_forty_requests_at_once_get_each_their_own_answer(seen: dict[str, Any], wire: str) -> None:
-    """Over the asynchronous client, a third of them refused; every one is in `requests`."""
+    """They use the asynchronous client, and a third are refused; every one is in `requests`."""
     assert seen[f"at_once/{wire}"] == [True, 40, 14]
